@@ -62,13 +62,13 @@ class World:
         for effect in effects:
             self.seen.append(effect)
             if effect.do is Do.START:
-                self.storage.append(effect.number)
+                self.storage.append(effect.name)
             elif effect.do is Do.CLOSE:
-                self.open[effect.number] = False
+                self.open[effect.name] = False
 
     def count(self, *dos: Do) -> Counter[int]:
         """How often each number was seen with some of the effects."""
-        return Counter(effect.number for effect in self.seen if effect.do in dos)
+        return Counter(effect.name for effect in self.seen if effect.do in dos)
 
 
 WORLDS = st.builds(

@@ -67,7 +67,7 @@ def test_a_long_program_is_a_function_of_its_seed() -> None:
 def test_what_ends_a_program_comes_late_in_it() -> None:
     """Else little would be left to ask for the most of it."""
     long = Long(ending=("close",), requests=100)
-    acts = long_acts(Random(1), long, {"put": 1, "close": 1}, ("put", "close"), 1, range(3))
+    acts = long_acts(Random(1), long, {"put": 1, "close": 1}, ("put", "close"), 1, range(3), {})
     first = next(at for at, act in enumerate(acts) if act.do == "close")
     assert first > 2 / 3 * len(acts)
 

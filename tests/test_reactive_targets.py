@@ -47,7 +47,7 @@ def test_an_observable_without_demand_is_found_out_as_such() -> None:
 def test_the_jdks_publisher_answers_a_wrong_request_after_a_cancel() -> None:
     """Found by the suite: a request for 0 after cancel is answered (RS-3.6), in Java 17."""
     session = resolve_target("jdk.publisher", timeout=60).open()
-    settings = {"capacity": 3, "fails": 0, "depth": 4, "behind": 1}
+    settings = {"capacity": 3, "first": 0, "fails": 0, "depth": 4, "behind": 1}
     try:
         session.request({"do": "hello", "protocol": 1, "port": "reactive.publisher",
                          "settings": settings})

@@ -19,7 +19,7 @@ from ..ports.base import SettingsRefused, Target
 from ..results import ERROR, FLAKY, PASSED, REFUSED, UNKNOWN, VIOLATED, Case, CaseRow
 from ..suites.fixture import Fixture, fixture_of
 from ..suites.generate import GENERATOR
-from ..suites.run import Run, capabilities, run_program
+from ..suites.run import Run, capabilities, items_for, run_program
 from ..suites.lengthy import FILLED_BY_CHANCE
 from ..suites.shrink import RUNS_MAX, shrink
 from ..suites.suite import AnySuite, Long, Program
@@ -173,6 +173,7 @@ class _Search:
         self.failure: TargetError | None = None
         self.measured: dict[str, int] = {}
         self.longest = 0
+        self.items = 0
 
     @property
     def long(self) -> Long | None:
@@ -273,6 +274,7 @@ class _Search:
         except TargetError as error:
             self.failure = self._whose(error, program)
             return
+        self.items = 0 if most is None else items_for(program, most) + len(epilogue)
         self.steps += len(run.exchanges)
         self.programs += 1
         self.longest = max(self.longest, len(run.exchanges))
@@ -332,6 +334,7 @@ class _Search:
         """The row of a breach that followed another one: of what came first in a short run,
         unless while the program is shrunk nothing comes before it any more."""
         alone: list[tuple[Program, Run]] = []
+        self._need_no_more_items(rule, tuple(seen.acts))
 
         def fails(candidate: Program) -> Program | None:
             if alone:
@@ -358,11 +361,13 @@ class _Search:
     def _broken(self, rule: Rule, program: Program, seen: Run) -> CaseRow:
         """The row of a breach: seen again, shrunk, seen again, and written down; or of a target
         that does not answer alike each time."""
+        self._need_no_more_items(rule, program)
         if not self._comes_again(rule, program):
             return self._unsteady(rule, program, seen)
         small = shrink(
             program, lambda candidate: self._fails(rule, candidate), self.suite.simpler,
             self.settings.shrinks)
+        self._need_no_more_items(rule, small)
         if small != program and not self._comes_again(rule, small):
             return self._unsteady(rule, small, seen)
         # In a process that has served nobody, and with every machine, so that what it is said to
@@ -373,8 +378,8 @@ class _Search:
         if breach is None:
             return self._unsteady(rule, small, seen)
         runs = _REPEATS + 1
-        fixture = fixture_of(
-            self.suite, self.capacity, run, breach, self.spec, self.case, (runs, runs))
+        fixture = fixture_of(self.suite, self.capacity, run, breach, self.spec, self.case,
+                             (runs, runs), self.items)
         return self._row(VIOLATED, rule, fixture.headline(), fixture)
 
     def _comes_again(self, rule: Rule, program: Program) -> bool:
@@ -412,7 +417,8 @@ class _Search:
         breach = run.rooted(rule) or run.breach_of(rule)
         assert breach is not None, "what is told was seen"
         fixture = fixture_of(
-            self.suite, self.capacity, run, breach, self.spec, self.case, (broke, runs))
+            self.suite, self.capacity, run, breach, self.spec, self.case, (broke, runs),
+            self.items)
         return self._row(FLAKY, rule, (
             f"the target does not answer alike each time: {rule.id} was broken in {broke} of "
             f"{runs} runs of the same program, {fixture.last_words}"), fixture)
@@ -420,7 +426,14 @@ class _Search:
     def _run(self, rule: Rule, program: Program, every: bool = False) -> Run:
         return run_program(
             self.suite, self.target, program, self.capacity, focus=rule,
-            candidates=self.settings.candidates, every=every)
+            candidates=self.settings.candidates, every=every, items=self.items)
+
+    def _need_no_more_items(self, rule: Rule, program: Program) -> None:
+        """Where what is left of a long program breaks the rule as a program of its length, it may
+        name no more items than such a one."""
+        items, self.items = self.items, 0
+        if items and self._run(rule, program).rooted(rule) is None:
+            self.items = items
 
     def _fails(self, rule: Rule, program: Program) -> Program | None:
         run = self._run(rule, program)

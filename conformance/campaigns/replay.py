@@ -59,7 +59,7 @@ def replay(
     _check_settings(suite, fixture, where)
     session = target.open()
     try:
-        items_max = items_for(fixture.requests)
+        items_max = fixture.items or items_for(fixture.requests)
         judge = suite.judge(fixture.capacity, items_max, rule, candidates=candidates)
         conversation = suite.converse(session, fixture.capacity, items_max)
         said, left_at = _converse(conversation, judge, fixture, operations, where)

@@ -122,12 +122,12 @@ class Summary:
 
     @property
     def tried(self) -> str:
-        """The capacities and the longest program, in a sentence; empty if nothing was run."""
+        """The capacities and the longest program, in two sentences; empty if nothing was run."""
         if not self.longest:
             return ""
         several = "Capacity" if len(self.sizes) == 1 else "Capacities"
         return (f"{several} tried: {', '.join(map(str, self.sizes))}; requests of the longest "
-                f"program: {self.longest:,}.")
+                f"program: {self.longest:,}. What shows only beyond these is unknown.")
 
     @property
     def verdict(self) -> str:

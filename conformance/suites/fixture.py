@@ -57,6 +57,11 @@ class Fixture:
         return int(self.document["settings"]["capacity"])
 
     @property
+    def items(self) -> int:
+        """How many items its steps may name; 0: as many as so few steps may."""
+        return int(self.document.get("items", 0))
+
+    @property
     def length(self) -> int:
         """The number of steps; the last one breaks the rule."""
         return len(self.document["steps"])
@@ -118,11 +123,12 @@ class Fixture:
 
 def fixture_of(
     suite: AnySuite, capacity: int, run: Run, breach: Breach, target: str, case: Case,
-    came_in: tuple[int, int] = (0, 0),
+    came_in: tuple[int, int] = (0, 0), items: int = 0,
 ) -> Fixture:
     """The fixture of a run that ends with the step that broke a rule.
 
     ``came_in``: in how many runs of the same steps it did, and of how many, if they were counted.
+    ``items``: its steps may name so many, for they are what is left of a longer program.
     """
     steps = [
         {"request": dict(each.request), "reply": _plain(each.reply), "words": each.words}
@@ -146,6 +152,7 @@ def fixture_of(
             "source": rule.source,
         },
         "settings": dict(suite.settings(capacity)),
+        **({"items": items} if items else {}),
         "steps": steps,
         "because": {
             "observation": breach.observation, "false": breach.conjunct, "where": breach.where,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -20,6 +20,10 @@ __all__ = ["PlainConversation", "Seen"]
 _PICKS_MAX = 512
 
 
+def _each(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else [value]
+
+
 class PlainConversation:
     """One session; a subclass knows the port. See ``Conversation``.
 
@@ -32,6 +36,8 @@ class PlainConversation:
     says: ClassVar[Table | None] = None
     named: ClassVar[Mapping[str, str]] = {}
     """Acts that are not named as the operation that they ask for."""
+    carries: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """By operation, the fields of its request that a program may set itself: values of items."""
     errors_tell: ClassVar[bool] = False
     """Whether an error is as good as an answer, for the rules that could have been broken."""
 
@@ -137,7 +143,10 @@ class PlainConversation:
             raise InputError(f"the target cannot do {excerpt(do)}")
         names = [do, *(act for act, asked in self.named.items() if asked == do)]
         made: dict[tuple[str, ...], None] = {}
-        for act in (Act(name, pick) for name in names for pick in range(_PICKS_MAX)):
+        about = tuple((name, value) for name in self.carries.get(do, ())
+                      for value in _each(request.get(name)) if isinstance(value, str | int))
+        for act in (Act(name, pick, told) for told in dict.fromkeys(((), about))
+                    for name in names for pick in range(_PICKS_MAX)):
             found = self.request_of(act)
             if found == request:
                 return act

@@ -95,7 +95,7 @@ def capabilities(suite: AnySuite, target: Target, *capacities: int) -> Collectio
 def run_program(
     suite: AnySuite, target: Target, program: Sequence[Act], capacity: int, *,
     focus: Rule | None = None, count: bool = False, candidates: int = STATES_MAX,
-    every: bool = False, epilogue: Sequence[Act] = (), most: int | None = None,
+    every: bool = False, epilogue: Sequence[Act] = (), most: int | None = None, items: int = 0,
 ) -> Run:
     """Run a program on a fresh instance, until it ends or no machine is left to judge.
 
@@ -104,11 +104,12 @@ def run_program(
 
     ``focus`` is the rule that is looked for (None: any); ``count`` fills ``exercised``, at
     the price of half the speed; ``candidates`` and ``every`` are as for ``AnySuite.judge``.
+    ``items``: so many items may be named, as in the program of which this is what is left.
     Raises ``TargetFailed`` when the target fails to answer.
     """
-    items_max = items_for(program, most) + len(epilogue)
+    items_max = items or items_for(program, most) + len(epilogue)
     judge = suite.judge(capacity, items_max, focus, count, candidates, every)
-    return run_before(judge, suite, target, program, capacity, epilogue, most)
+    return run_before(judge, suite, target, program, capacity, epilogue, most, items)
 
 
 def items_for(program: Sequence[object], most: int | None = None) -> int:
@@ -123,10 +124,10 @@ def items_for(program: Sequence[object], most: int | None = None) -> int:
 
 def run_before(
     judge: AnyJudge, suite: AnySuite, target: Target, program: Sequence[Act], capacity: int,
-    epilogue: Sequence[Act] = (), most: int | None = None,
+    epilogue: Sequence[Act] = (), most: int | None = None, items: int = 0,
 ) -> Run:
     """Run a program as ``run_program`` does, before a judge that was made for it."""
-    items_max = items_for(program, most) + len(epilogue)
+    items_max = items or items_for(program, most) + len(epilogue)
     run = Run(breaches=judge.breaches, exercised=judge.exercised)
     session = target.open()
     try:

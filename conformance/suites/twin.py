@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from types import new_class
+from typing import Any, Final, TypeVar
 
 from ..ports.base import Adapter, Message
 
-__all__ = ["Twin", "Twins"]
+__all__ = ["Twin", "Twins", "stack_from"]
+
+_NUMBERS: Final = {"four": 4, "six": 6}
 
 Class = TypeVar("Class", bound=type[Any])
 
@@ -85,6 +89,9 @@ def _as_core(bug: type[Any]) -> Mapping[str, Any]:
     return {"core": bug}
 
 
+_TURNED: Final = "a ring whose read index is taken from the wrong end once it has wrapped"
+
+
 class Twins(dict[str, Twin]):
     """The twins of a suite by name; each says what it is where its bug is written.
 
@@ -131,3 +138,28 @@ class Twins(dict[str, Twin]):
             self[f"{name}-after-{requests}"] = replace(
                 twin, name=f"{name}-after-{requests}", after=requests,
                 bug=f"from request {requests + 1} on: {twin.bug}")
+
+    def stacks(
+        self, prefix: str, rule: str, things: str, of: type[Any], take: str,
+        waiting: Callable[[Any], deque[Any]], history: str = _TURNED,
+    ) -> None:
+        """Add two twins that are stacks from four and six ``things`` on; see ``stack_from``."""
+        for word, many in _NUMBERS.items():
+            self.add(f"{prefix}stack-from-{word}", rule,
+                     f"from {word} {things} on, the newest comes first", history,
+                     parts=self._parts_of(stack_from(of, take, waiting, many)))
+
+
+def stack_from(
+    of: type[Any], take: str, waiting: Callable[[Any], deque[Any]], many: int
+) -> type[Any]:
+    """A class whose method ``take`` takes the newest of what is ``waiting``, where that is so many
+    or more."""
+    def taking(self: Any, *arguments: Any, **named: Any) -> Any:
+        line = waiting(self)
+        if len(line) >= many:
+            line.rotate(1)
+        return getattr(super(made, self), take)(*arguments, **named)
+
+    made = new_class(f"StackFrom{many}", (of,), {}, lambda body: body.update({take: taking}))
+    return made

@@ -4,7 +4,9 @@ Theory of operation. A thing that holds what it is given must not look at it. Re
 loses what is false (``if not item``), one drops what equals something that is inside, one cuts
 a text or writes it in a code that lacks a letter, one takes a text of digits for a number. So
 some programs give their items values of one *style*. The program itself names the values
-(``Act.about``), so that fixtures have them, and shrinking leaves out what does not matter.
+(``Act.about``), so that fixtures have them, and shrinking leaves out what does not matter. Names
+and keys are alike in how they begin, in their last 32 bits, or but for their case. And amounts are
+now and then at the ends of the numbers that hold them.
 
 Items of equal value cannot be told apart. What came out is then one of several items, and is
 judged as any of them (``either`` in the engines' candidates).
@@ -13,14 +15,17 @@ judged as any of them (``either`` in the engines' candidates).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 from random import Random
 from typing import Final
 
 from .exchange import Act, Program
 
-__all__ = ["DRESSED", "STYLES", "Payloads", "Value", "in_words"]
+__all__ = [
+    "BEYOND", "DRESSED", "KEYS", "STYLES", "Payloads", "Style", "Value", "in_words", "unlike",
+]
 
 Value = int | str
 
@@ -52,8 +57,24 @@ STYLES: Final[Mapping[str, Style]] = {
 }
 """By name, how the values of a program are made. All are distinct, but for those that are equal."""
 
-_EVERY: Final = tuple(STYLES.values())
-_DISTINCT: Final = tuple(style for name, style in STYLES.items() if "equal" not in name)
+KEYS: Final[Mapping[str, Style]] = {
+    **{name: style for name, style in STYLES.items() if "equal" not in name},
+    "numbers alike in 32 bits": lambda random, number: number << 32,
+    "texts alike but for their case": lambda random, number: _cased(number),
+}
+"""The same for names and keys, of which one is not taken for another. All are distinct."""
+
+BEYOND: Final = (2**16, 2**31, 2**32, _LARGEST)
+"""Amounts just beyond what 16, 31 and 32 bits hold, and the largest."""
+
+_OFTEN: Final = 1 / 4
+"""This part of the amounts of a dressed program that may be at their ends are."""
+
+
+def _cased(number: int) -> str:
+    """One of very many texts of letters that are alike but for their case."""
+    return "".join(letter.upper() if number >> place & 1 else letter
+                   for place, letter in enumerate("partition-key-of"))
 
 
 @dataclass(frozen=True)
@@ -62,29 +83,44 @@ class Payloads:
 
     ``fields`` names the field of the item, by operation. ``equal``: the conversation can follow
     items of equal value. ``several`` says of some operations how many items come with a pick.
-    ``texts``: items are texts, and those of numbers have their digits.
+    ``texts``: items are texts, and those of numbers have their digits. ``ends`` has, by operation,
+    a field that is an amount, and those at its ends.
     """
 
     fields: Mapping[str, str]
     equal: bool = False
     several: Mapping[str, Callable[[int], int]] = field(default_factory=dict)
     texts: bool = False
+    styles: Mapping[str, Style] = field(default_factory=lambda: STYLES)
+    ends: Mapping[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
 
     def dressed(self, program: Iterable[Act], random: Random, *, long: bool = False) -> Program:
         """A program whose items have values of one style; in a ``long`` one none are equal."""
-        style = random.choice(_EVERY if self.equal and not long else _DISTINCT)
+        style = random.choice(tuple(
+            style for name, style in self.styles.items()
+            if self.equal and not long or not name.startswith("equal")))
         acts: list[Act] = []
         items = 0
         for act in program:
             if act.do in self.fields and not act.about:
-                count = self.several.get(act.do, _one)(act.pick)
-                values = [style(random, items + more) for more in range(count)]
+                many = self.several.get(act.do, _one)(act.pick)
+                values = [style(random, items + more) for more in range(many)]
                 act = act._replace(about=tuple(
                     (self.fields[act.do], str(value) if self.texts else value)
                     for value in values))
-                items += count
+                items += many
+            if act.do in self.ends and random.random() < _OFTEN:
+                name, amounts = self.ends[act.do]
+                act = act._replace(about=(*act.about, (name, random.choice(amounts))))
             acts.append(act)
         return tuple(acts)
+
+
+def unlike(name: Value, taken: Collection[Value]) -> Value:
+    """A name that is not taken: that one, or else a number."""
+    if name not in taken:
+        return name
+    return next(number for number in count(len(taken)) if number not in taken)
 
 
 def _one(pick: int) -> int:

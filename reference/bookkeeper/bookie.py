@@ -19,9 +19,12 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-__all__ = ["Bookie", "BookieMisuse", "Do", "Effect", "Kind", "Limits"]
+__all__ = ["Bookie", "BookieMisuse", "Do", "Effect", "Kind", "Limits", "Name"]
+
+Name = int | str
+"""Of a request."""
 
 
 class BookieMisuse(ValueError):
@@ -52,10 +55,11 @@ class Do(Enum):
 
 
 class Effect(NamedTuple):
-    """One thing to do: with the request, or with the channel, of that number."""
+    """One thing to do: with the request of that name, or with the channel of that number, as the
+    driver gave them."""
 
     do: Do
-    number: int
+    name: Any
 
 
 class Limits(NamedTuple):
@@ -69,7 +73,7 @@ class Limits(NamedTuple):
 
 @dataclass
 class _Request:
-    number: int
+    name: Name
     kind: Kind
     channel: int
     waited: int = 0
@@ -85,7 +89,7 @@ class _Channel:
 
 
 class Bookie:
-    """Requests are numbered by the driver; a number is never used twice."""
+    """Requests are named by the driver; a name is never used twice."""
 
     def __init__(self, limits: Limits, patience: int = 1, *, closing: bool = False) -> None:
         _check("a limit", min(limits), 0)
@@ -97,7 +101,7 @@ class Bookie:
         self._channels: dict[int, _Channel] = {}
         self._in_progress = dict.fromkeys(Kind, 0)
         self._at_storage = dict.fromkeys(Kind, 0)
-        self._storing: dict[int, _Request] = {}
+        self._storing: dict[Name, _Request] = {}
         self._lines: dict[Kind, deque[int]] = {kind: deque() for kind in Kind}
         self._effects: list[Effect] = []
 
@@ -119,19 +123,19 @@ class Bookie:
             raise BookieMisuse(f"channel {channel} is there already")
         self._channels[channel] = _Channel()
 
-    def receive(self, channel: int, requests: Iterable[tuple[int, Kind]]) -> list[Effect]:
-        """These requests were read from a channel at once, with their numbers."""
+    def receive(self, channel: int, requests: Iterable[tuple[Name, Kind]]) -> list[Effect]:
+        """These requests were read from a channel at once, with their names."""
         at = self._channel(channel)
         if at.paused:
             raise BookieMisuse(f"channel {channel} is paused, and something was read from it")
-        at.decoded.extend(_Request(number, kind, channel) for number, kind in requests)
+        at.decoded.extend(_Request(name, kind, channel) for name, kind in requests)
         self._serve(channel)
         return self._all_effects()
 
-    def done(self, request: int) -> list[Effect]:
+    def done(self, request: Name) -> list[Effect]:
         """Storage has done with a request: its response is to be sent."""
         if request not in self._storing:
-            raise BookieMisuse(f"request {request} is not at storage")
+            raise BookieMisuse(f"request {request!r} is not at storage")
         done = self._storing.pop(request)
         self._at_storage[done.kind] -= 1
         self._answer(done)
@@ -183,12 +187,12 @@ class Bookie:
     def _start(self, request: _Request) -> None:
         self._in_progress[request.kind] += 1
         if self._is_full(request.kind):
-            self._effects.append(Effect(Do.REJECT, request.number))
+            self._effects.append(Effect(Do.REJECT, request.name))
             self._answer(request)
             return
         self._at_storage[request.kind] += 1
-        self._storing[request.number] = request
-        self._effects.append(Effect(Do.START, request.number))
+        self._storing[request.name] = request
+        self._effects.append(Effect(Do.START, request.name))
 
     def _serve_lines(self) -> None:
         """Give the permits that have come back to those who wait."""
@@ -218,11 +222,11 @@ class Bookie:
 
     def _write(self, request: _Request) -> None:
         self._channels[request.channel].listed = 0
-        self._effects.append(Effect(Do.WRITE, request.number))
+        self._effects.append(Effect(Do.WRITE, request.name))
         self._finish(request)
 
     def _drop(self, request: _Request) -> None:
-        self._effects.append(Effect(Do.DROP, request.number))
+        self._effects.append(Effect(Do.DROP, request.name))
         self._finish(request)
 
     def _give_up(self, channel: int, at: _Channel) -> None:

@@ -12,9 +12,11 @@ flush that fails is to be tried again. A call that raises has changed nothing.
 from __future__ import annotations
 
 from collections import deque
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-__all__ = ["EntryTooLong", "Memtable", "MemtableMisuse", "Moved"]
+__all__ = ["EntryTooLong", "Key", "Memtable", "MemtableMisuse", "Moved"]
+
+Key = int | str
 
 
 class MemtableMisuse(ValueError):
@@ -29,23 +31,23 @@ class EntryTooLong(ValueError):
 
 
 class Moved(NamedTuple):
-    """What a call has led to: these entries are in the table now; so many bytes are to be flushed
-    (0: nothing new is asked for)."""
+    """What a call has led to: these entries are in the table now, by the keys that the driver gave;
+    so many bytes are to be flushed (0: nothing new is asked for)."""
 
-    inserted: list[int]
+    inserted: list[Any]
     flush: int
 
 
 class Memtable:
-    """``size``: bytes that are worth a flush. Entries have keys, which are integers."""
+    """``size``: bytes that are worth a flush. Entries have keys, which are integers or texts."""
 
     def __init__(self, size: int) -> None:
         if type(size) is not int or size < 1:
             raise MemtableMisuse(f"a size is an integer from 1 up, not {size!r}")
         self.size: Final = size
-        self._table: dict[int, int] = {}
-        self._snapshot: dict[int, int] = {}
-        self._line: deque[tuple[int, int]] = deque()
+        self._table: dict[Key, int] = {}
+        self._snapshot: dict[Key, int] = {}
+        self._line: deque[tuple[Key, int]] = deque()
         self._free = 2 * size
 
     @property
@@ -58,7 +60,7 @@ class Memtable:
         """How many entries wait for room."""
         return len(self._line)
 
-    def add(self, key: int, length: int) -> Moved:
+    def add(self, key: Key, length: int) -> Moved:
         """An entry of ``length`` bytes comes. Raises ``EntryTooLong`` for one that never fits."""
         if type(length) is not int or length < 1:
             raise MemtableMisuse(f"a length is an integer from 1 up, not {length!r}")
@@ -98,7 +100,7 @@ class Memtable:
     def _has_room(self, length: int) -> bool:
         return length <= self._free
 
-    def _is_known(self, key: int) -> bool:
+    def _is_known(self, key: Key) -> bool:
         return key in self._table or key in self._snapshot
 
     def _give_back(self, length: int) -> None:

@@ -25,10 +25,10 @@ __all__ = ["Happens", "Job", "Master", "News", "Worker"]
 
 
 class Job(NamedTuple):
-    """What a client wants done: ``number`` is the client's."""
+    """What a client wants done: ``number`` is the client's name for it, of whatever kind."""
 
     client: Hashable
-    number: int
+    number: Any
     body: Any = None
 
 

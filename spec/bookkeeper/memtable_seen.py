@@ -16,6 +16,7 @@ Source: ``memtable``, ``observed_memtable``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import ClassVar, Final
 
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
@@ -24,17 +25,23 @@ from .memtable import (
 )
 from .observed_memtable import ObservedMemtable
 
-__all__ = ["EXPECTATIONS", "MemtableSeen"]
+__all__ = ["EXPECTATIONS", "MemtableSeen", "SeenWithMore"]
+
+NUMBERS: Final = 3
+"""Numbers of entries: as many are waiting or in memory at the same time."""
+ROOM: Final = ("self.place[self.named] in (Entry.UNNAMED, Entry.GONE)",)
 
 
 class MemtableSeen(View[Memtable]):
-    """Entries are numbered as they come; ``history`` is how many have."""
+    """Entries are numbered as they come, and after the last number again from the first one;
+    ``history`` is one more than the number that was given last."""
 
     history: int = 0
+    numbers: ClassVar[int] = NUMBERS
 
     @shown
     def add(self, before: Memtable, after: Memtable, adder: int) -> Iterable[Seen]:
-        self.history += 1
+        self.history = self.history % self.numbers + 1
         return see("add", length=before.length[adder] - 1), *asked_for(before, after)
 
     @shown
@@ -65,6 +72,12 @@ class MemtableSeen(View[Memtable]):
             yield see("rests")
 
 
+class SeenWithMore(MemtableSeen):
+    """The same, with as many numbers as there may be entries in two full tables."""
+
+    numbers = 2 * NUMBERS
+
+
 def asked_for(before: Memtable, after: Memtable) -> list[Seen]:
     """The flush that a step asked for, if it did."""
     return [see("flushes", bytes=after.snapshot)] if after.asked and not before.asked else []
@@ -72,12 +85,13 @@ def asked_for(before: Memtable, after: Memtable) -> list[Seen]:
 
 SEEN = refines(
     Retrying, ObservedMemtable, "entries get room as they have to", shows=MemtableSeen,
-    seen_by={"L": "L", "M": "M", "R": 3}, room=("self.named < self.R",),
+    seen_by={"L": "L", "M": "M", "R": NUMBERS},
+    room=ROOM,
     A=1, L=(1, 2), M=lambda L: range(1, 2 * L + 1), X=(0, 1))
 
 LONGER = refines(
-    Retrying, ObservedMemtable, "and when two tables are full in turn", shows=MemtableSeen,
-    seen_by={"L": "L", "M": "M", "R": 6}, room=("self.named < self.R",), A=1, L=2, M=2, X=0)
+    Retrying, ObservedMemtable, "and when two tables are full in turn", shows=SeenWithMore,
+    seen_by={"L": "L", "M": "M", "R": 2 * NUMBERS}, room=ROOM, A=1, L=2, M=2, X=0)
 
 EXPECTATIONS = (
     SEEN,

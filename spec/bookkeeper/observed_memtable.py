@@ -11,7 +11,8 @@ letting an entry wait although there is room; one that has too many, by taking a
 there is none. An entry that waits does so for a flush that is under way. If none is, it waits until
 somebody brings another entry, and perhaps for ever.
 
-Entries are numbered in the order in which they come. What a memtable does in answer to one event is
+Entries are numbered in the order in which they come, and R after R again: by then the one that had
+the number has gone to disk, or else no more come. What a memtable does in answer to one event is
 over when it *rests*.
 
 Source: ``memtable``; 004#memtable, bookkeeper#memtable.
@@ -66,13 +67,13 @@ class Entry(IntEnum):
 
 
 class ObservedMemtable(Machine):
-    """Entries of up to M bytes, of which a run names R."""
+    """Entries of up to M bytes, of which R are waiting or in memory at the same time."""
 
     L = const(2, at_least=1)            # bytes of the table that are worth a flush
     M = const(2, at_least=1)            # bytes of an entry, at most
-    R = const(3, at_least=1)            # entries that a run may name
+    R = const(3, at_least=1)            # entries that have a number
 
-    named = integer(0, R)               # entries added: the next has this number
+    named = integer(0, R - 1)           # the next entry has this number
     place = array(upto(R), choice(Entry, Entry.UNNAMED))
     length = array(upto(R), integer(0, M))
     known = array(upto(R), boolean())   # it is in the table already
@@ -83,10 +84,11 @@ class ObservedMemtable(Machine):
     @action(length=upto(M))
     def add(self, length: int) -> None:
         """An entry of ``length + 1`` bytes comes."""
-        require(self.named < self.R)
+        require(self.place[self.named] in (Entry.UNNAMED, Entry.GONE))
         self.place[self.named] = Entry.WAITING
         self.length[self.named] = length + 1
-        self.named += 1
+        self.known[self.named] = False
+        self.named = (self.named + 1) % self.R
 
     @action(entry=upto(R))
     def repeats(self, entry: int) -> None:
@@ -116,7 +118,7 @@ class ObservedMemtable(Machine):
         """There is room for an entry."""
         require(self.place[entry] == Entry.WAITING, ONCE)
         require(not any(self.place[other] == Entry.WAITING for other in range(self.R)
-                        if other < entry), IN_ORDER)
+                        if self.is_older(other, entry)), IN_ORDER)
         require(self.length[entry] <= self.room(), BOUNDED)
         self.place[entry] = Entry.GONE if self.known[entry] else Entry.TABLE
 
@@ -152,13 +154,17 @@ class ObservedMemtable(Machine):
         for entry in range(self.R):
             if self.place[entry] == Entry.WAITING and not any(
                     self.place[other] == Entry.WAITING for other in range(self.R)
-                    if other < entry):
+                    if self.is_older(other, entry)):
                 require(self.length[entry] <= 2 * self.L, FITS)
                 require(self.length[entry] > self.room(), TAKES)
         require(self.under_way or self.bytes_in(Entry.SNAPSHOT) == 0, FLUSHED)
         require(self.under_way or not self.is_waiting(), HELPED)
 
     # --- what follows from it ----------------------------------------------------------------
+
+    def is_older(self, other: int, entry: int) -> bool:
+        """Of two that wait: whether the first came before the second."""
+        return (other + self.R - self.named) % self.R < (entry + self.R - self.named) % self.R
 
     def bytes_in(self, place: Entry) -> int:
         """Of the entries there."""

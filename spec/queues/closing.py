@@ -21,11 +21,14 @@ from __future__ import annotations
 
 from ..expectations import expect
 from ..notation import (
-    MUST, Machine, action, always, boolean, const, guard_rule, integer, require, subset, upto,
+    MUST, Machine, action, always, array, boolean, const, guard_rule, integer, require, subset,
+    upto,
 )
-from .rules import CONSUMER_WAKES, FULL_REFUSES, NOT_TWICE, PRODUCER_WAKES
+from .rules import (
+    CONSUMER_WAKES, FULL_REFUSES, NOT_INVENTED, NOT_TWICE, ORDER, PRODUCER_WAKES,
+)
 
-__all__ = ["EXPECTATIONS", "ClosableQueue"]
+__all__ = ["EXPECTATIONS", "ClosableQueue", "OrderlyClosing"]
 
 TOLD_IS_OUT = guard_rule(
     "CLOSE-1", MUST,
@@ -158,7 +161,8 @@ class ClosableQueue(Machine):
     @action(take=upto(K), item=upto(K))
     def gives(self, take: int, item: int) -> None:
         """A take ends with an item."""
-        require(take in self.taking and item < self.named)
+        require(take in self.taking)
+        require(item < self.named, NOT_INVENTED)
         require(item not in self.bad or item in self.putting, FAILS_CLEANLY)
         require(item not in self.out, NOT_TWICE)
         require(not self.cut or take in self.in_time, CUT_IS_CUT)
@@ -264,6 +268,36 @@ class ClosableQueue(Machine):
             (item in self.inside) + (item in self.out) + (item in self.dropped) <= 1
             for item in range(self.K))
         return places and (not self.cut or len(self.inside) == 0)
+
+
+class OrderlyClosing(ClosableQueue):
+    """The same queue, whose items leave in the order in which they entered.
+
+    An item is surely older than another one if its put had ended before the other's began. Where
+    one comes out, whoever takes what is surely older, and still inside, is under way.
+    """
+
+    older = array(upto(ClosableQueue.K), integer(0, ClosableQueue.K))  # lower numbers surely are
+
+    @action(bad=upto(2))
+    def puts(self, bad: int) -> None:
+        """The put of the next item begins; what is still being put may come before or after it."""
+        sure = self.named
+        for item in range(self.K):
+            if item < sure and item in self.putting:
+                sure = item
+        self.older[self.named] = sure
+        super().puts(bad)
+
+    @action(take=upto(ClosableQueue.K), item=upto(ClosableQueue.K))
+    def gives(self, take: int, item: int) -> None:
+        """A take ends with an item, and overtakes none but those that another take has."""
+        before = 0
+        for other in range(self.K):
+            if other in self.inside and other < self.older[item]:
+                before += 1
+        require(before < len(self.taking), ORDER)
+        super().gives(take, item)
 
 
 EXPECTATIONS = (

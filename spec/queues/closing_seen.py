@@ -15,12 +15,13 @@ from __future__ import annotations
 from ..notation import Machine, action, boolean, const, fifo, integer, require, subset, upto
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
-from .closing import ClosableQueue
+from .closing import ClosableQueue, OrderlyClosing
 
 __all__ = [
     "EXPECTATIONS", "ClosesForOne", "ClosesForTakes", "DeafToDone", "DeafToItems",
-    "DeafToRoom", "EndsEarly", "GivesAfterCut", "GivesAgain", "KeepsPlace", "OneTooMany",
-    "QueueSeen", "Sleepers", "Spinning", "TakesInLate", "TellsAtOnce", "TellsForNothing",
+    "DeafToRoom", "EndsEarly", "GivesAfterCut", "GivesAgain", "KeepsPlace", "NewestFirst",
+    "OneTooMany", "QueueSeen", "Sleepers", "Spinning", "TakesInLate", "TellsAtOnce",
+    "TellsForNothing",
 ]
 
 
@@ -225,7 +226,10 @@ class QueueSeen(View[Sleepers]):
         if take in after.taking:
             return None
         if after.given > before.given:
-            return see("gives", take=take, item=before.inside[0])
+            item = before.inside[0]
+            if 0 < len(after.inside) < len(before.inside) and after.inside[0] == item:
+                item = before.inside[len(before.inside) - 1]
+            return see("gives", take=take, item=item)
         return see("take_is_told", take=take)
 
     @shown
@@ -321,6 +325,15 @@ class GivesAgain(Sleepers):
         require(self.K > 0)
 
 
+class NewestFirst(Sleepers):
+    """Of two items the newest goes."""
+
+    def leaves(self) -> None:
+        if len(self.inside) > 1:
+            self.inside.push(self.inside.pop())
+        self.inside.pop()
+
+
 class DeafToRoom(Sleepers):
     """Who takes wakes no put."""
 
@@ -340,8 +353,13 @@ SIZE = {"C": "C", "K": "K"}
 SEEN = refines(Sleepers, ClosableQueue, "a queue that wakes all whom it has to",
                shows=QueueSeen, seen_by=SIZE, C=1, K=2)
 
+IN_ORDER = refines(Sleepers, OrderlyClosing, "a queue from which the oldest item goes",
+                   shows=QueueSeen, seen_by=SIZE, C=2, K=2)
+
 EXPECTATIONS = (
     SEEN,
+    IN_ORDER,
+    refused(NewestFirst, "QUEUE-3", "the newest item goes first", like=IN_ORDER, C=2, K=2),
     *(refused(variant, rule, about, like=SEEN, C=1, K=2) for variant, rule, about in (
         (OneTooMany, "QUEUE-1", "a put goes in where there is no room"),
         (GivesAgain, "QUEUE-6", "an item is given twice"),

@@ -68,9 +68,12 @@ def emptied(value: Any) -> Any:
 
 def hushed(value: Any, kind: Kind | None = None) -> Any:
     """A value without its lists: what is, but not what was done. In place of a list is null, where
-    that is of the kind of the value."""
+    that is of the kind of the value; and a list that cannot be empty stays."""
     if isinstance(value, dict):
         return {name: hushed(each) for name, each in value.items()}
     if not isinstance(value, list):
         return value
-    return None if kind is not None and kind.accepts(None) else []
+    if kind is None:
+        return []
+    least: tuple[Any, ...] = (None, [])
+    return next((less for less in least if kind.accepts(less)), value)

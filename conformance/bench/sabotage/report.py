@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from .acts import SABOTAGES
-from .runs import BY_HAND, FOUND, NO_MATTER, Outcome
+from .runs import BY_HAND, FOUND, NO_MATTER, UNSEEN, Outcome
 
 __all__ = ["SHARE", "closing", "is_good", "marked", "table_of"]
 
@@ -18,6 +18,8 @@ def marked(outcome: Outcome) -> str:
     """The cell of an outcome: the rule, in bold if it is one of progress; else what was said."""
     if outcome.verdict == NO_MATTER:
         return "-"
+    if outcome.verdict == UNSEEN:
+        return UNSEEN
     if outcome.verdict != FOUND:
         return outcome.verdict.upper()
     return f"**{outcome.rule}**" if outcome.is_progress else outcome.rule
@@ -51,8 +53,8 @@ def closing(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def is_good(outcomes: Sequence[Outcome]) -> bool:
-    """Whether each is found, and enough by a rule of progress."""
-    asked = [each for each in outcomes if each.verdict != NO_MATTER]
+    """Whether each that begins is found, and enough by a rule of progress."""
+    asked = [each for each in outcomes if each.verdict not in (NO_MATTER, UNSEEN)]
     found = [each for each in asked if each.verdict == FOUND]
     return len(found) == len(asked) and (
         sum(each.is_progress for each in found) >= SHARE * len(found))

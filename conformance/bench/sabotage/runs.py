@@ -28,11 +28,15 @@ from ...targets import resolve_target
 from .acts import SABOTAGES, Place, Sabotaged, Scene, matters
 from .unread import NeverRead
 
-__all__ = ["BY_HAND", "FOUND", "NO_MATTER", "PASSES", "UNREAD", "Outcome", "outcome", "scene_of"]
+__all__ = [
+    "BY_HAND", "FOUND", "NO_MATTER", "PASSES", "UNREAD", "UNSEEN", "Outcome", "outcome", "scene_of",
+]
 
 FOUND, PASSES = "found", "passes"
 NO_MATTER: Final = "no matter"
 """The sabotage is nothing of its own there; see ``acts.matters``."""
+UNSEEN: Final = "not shown"
+"""No program of the run is so long that the sabotage begins, and the suite has no long programs."""
 
 UNREAD: Final = "never reads the last"
 BY_HAND: Final = (("kafka.failover", UNREAD),)
@@ -226,6 +230,11 @@ def _told(suite: str, name: str, about: str, rows: list[CaseRow]) -> Outcome:
         others = dict.fromkeys(row.rule for row in broken if row.rule != first.rule)
         return Outcome(suite, name, about, FOUND, first.rule, first.rule in live, tuple(others),
                        len(rows), first.message)
+    longest = max(row.longest for row in rows)
+    after = name.removeprefix("silent from ")
+    if after.isdecimal() and longest <= int(after) and system_of(suite).suite.long is None:
+        return Outcome(suite, name, about, UNSEEN, "", False, (), len(rows),
+                       f"the longest program makes {longest} requests")
     other = next((row for verdict in (FLAKY, ERROR, UNKNOWN) for row in rows
                   if row.verdict == verdict), None)
     return Outcome(suite, name, about, PASSES if other is None else other.verdict, "", False, (),

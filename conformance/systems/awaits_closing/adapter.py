@@ -27,28 +27,35 @@ CALLS_MAX = 20_000
 make fewer."""
 
 
-class Spoilt:
-    """An item that compares with nothing until its put is over, and then as its name does.
+class Ranked:
+    """An item for queues that compare their items: whatever its kind, it compares as text."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def compares(self) -> None:
+        """Raises ``TypeError`` where it does not."""
+
+    def __lt__(self, other: Ranked) -> bool:
+        self.compares()
+        other.compares()
+        return str(self.value) < str(other.value)
+
+
+class Spoilt(Ranked):
+    """An item that compares with nothing until its put is over, and then as others do.
 
     A queue that does not know that a put has failed then shows the item, and not an error.
     """
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, value: object) -> None:
+        super().__init__(value)
         self.armed = True
 
     def compares(self) -> None:
         """Raises ``TypeError`` until the put is over."""
         if self.armed:
-            raise TypeError(f"{self.name} compares with nothing")
-
-    def __lt__(self, other: object) -> bool:
-        self.compares()
-        return self.name < _name_of(other)
-
-    def __gt__(self, other: object) -> bool:
-        self.compares()
-        return self.name > _name_of(other)
+            raise TypeError(f"{self.value} compares with nothing")
 
 
 def _refuses(item: object) -> None:
@@ -56,8 +63,8 @@ def _refuses(item: object) -> None:
         item.compares()
 
 
-def _name_of(item: Any) -> str:
-    return item.name if isinstance(item, Spoilt) else str(item)
+def _value_of(item: Any) -> object:
+    return item.value if isinstance(item, Ranked) else item
 
 
 class ReferenceClosing(LoopAdapter):
@@ -84,6 +91,10 @@ class ReferenceClosing(LoopAdapter):
         """Put an item; raises one of ``told`` if it is closed."""
         await self.queue.put(item)
 
+    def item_of(self, value: object) -> object:
+        """What is put for an item."""
+        return value
+
     async def get(self) -> Any:
         """Take an item; raises one of ``told`` if it is closed."""
         return await self.queue.take()
@@ -104,12 +115,12 @@ class ReferenceClosing(LoopAdapter):
         with self._loop.running():
             self.queue = self.make(settings["capacity"])
 
-    def put(self, by: str) -> list[Message]:
+    def put(self, by: str, item: object) -> list[Message]:
         """See the port."""
-        return self._puts(by, by)
+        return self._puts(by, self.item_of(item))
 
-    def _spoil(self, by: str) -> list[Message]:
-        return self._puts(by, Spoilt(by))
+    def _spoil(self, by: str, item: object) -> list[Message]:
+        return self._puts(by, Spoilt(item))
 
     spoil_: Callable[..., Any] | None = _spoil
 
@@ -117,7 +128,7 @@ class ReferenceClosing(LoopAdapter):
         """See the port."""
         async def takes(call: Held) -> None:
             try:
-                self.note(call, "has", item=_name_of(await self.get()))
+                self.note(call, "has", item=_value_of(await self.get()))
             except self.told:
                 self.note(call, "told")
 
@@ -240,8 +251,13 @@ class AsyncioPriorityClosing(AsyncioClosing):
     """``asyncio.PriorityQueue``, which compares its items."""
 
     name = "asyncio.PriorityQueue"
+    policy: ClassVar[str] = "ranked"
     kind: ClassVar[type[Any]] = asyncio.PriorityQueue
     spoil_ = ReferenceClosing.spoil_
+
+    def item_of(self, value: object) -> object:
+        """See ``ReferenceClosing``."""
+        return Ranked(value)
 
 
 class JanusClosing(AsyncioClosing):
@@ -269,8 +285,13 @@ class JanusPriorityClosing(JanusClosing):
     """``janus.PriorityQueue``, which compares its items."""
 
     name = "janus.PriorityQueue"
+    policy: ClassVar[str] = "ranked"
     of_janus = "PriorityQueue"
     spoil_ = ReferenceClosing.spoil_
+
+    def item_of(self, value: object) -> object:
+        """See ``ReferenceClosing``."""
+        return Ranked(value)
 
 
 class AnyioClosing(ReferenceClosing):

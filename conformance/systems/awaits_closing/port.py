@@ -1,7 +1,7 @@
 """The port ``awaits.closing``: a queue for coroutines that ends, and whose loop is driven.
 
 Each call is a coroutine with a name, which begins when it is asked for and may end at once. The
-item of a put is its name.
+item of a put may be equal to that of another one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ...ports.base import (
-    NAME, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_word, promised,
+    ITEM, NAME, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_word, promised,
 )
 from ..storm_acker.port import list_of
 
@@ -35,24 +35,24 @@ def _is_event(value: object) -> bool:
     if not isinstance(value, dict) or not is_word(value.get("does"), EVENTS):
         return False
     return NAME.accepts(value.get("by")) and (
-        value["does"] != "has" or NAME.accepts(value.get("item")))
+        value["does"] != "has" or ITEM.accepts(value.get("item")))
 
 
 SEEN: Final = Kind(
     'a list of {"by", "does"}, with "item" where it "has" one', list_of(_is_event), (
         Vocabulary("an event", {
             "by": f"the name of the call, or `{LOOP}`", "does": "what became of it",
-            "item": "where it `has` one: the name of the put or spoil whose item it is; else "
-                    "absent"}),
+            "item": "where it `has` one: the item; else absent"}),
         Vocabulary("`does`", EVENTS)))
 
 _BY: Final = Argument("by", NAME, "the name of the call")
+_ITEM: Final = Argument("item", ITEM, "the item")
 
 _OPERATIONS: Final = (
     hello("start a fresh queue and forget the one before"),
-    Operation("put", SEEN, "a new call, which puts the item of its name; its name is new", (_BY,)),
-    Operation("spoil", SEEN, "a new call, which puts an item of its name that the queue may not "
-              "be able to take: then it fails", (_BY,)),
+    Operation("put", SEEN, "a new call, which puts an item; its name is new", (_BY, _ITEM)),
+    Operation("spoil", SEEN, "a new call, which puts an item that the queue may not be able to "
+              "take: then it fails; elsewhere it comes out as it is", (_BY, _ITEM)),
     Operation("take", SEEN, "a new call, which takes an item", (_BY,)),
     Operation("join", SEEN, "a new call, which waits until all is done that went in", (_BY,)),
     Operation("done", SEEN, "a consumer is done with an item that it took"),
@@ -93,5 +93,6 @@ PORT: Final = Port(
     meaning="a queue for coroutines that is closed and joined, one callback at a time",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "the most items that the queue may hold"),),
-    policies={"wait": "a full queue lets a put wait"},
+    policies={"wait": "a full queue lets a put wait; items leave in the order in which they came",
+              "ranked": "a full queue lets a put wait; items leave by their rank"},
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ....reference.drivers.asyncio_closing import ClosableQueue, Closed, Line
-from ...suites.twin import Twins
+from ...suites.twin import Twins, stack_from
 from .adapter import ReferenceClosing
 
 __all__ = ["TWINS"]
@@ -335,3 +335,59 @@ class DeafTake(ClosableQueue[Any]):
 # ---- what shows late ----------------------------------------------------------------------------
 
 TWINS.late("closing-one-too-many", 40, 300)
+
+
+# ---- what shows in large queues -----------------------------------------------------------------
+
+TWINS.stacks("closing-", "QUEUE-3", "items", ClosableQueue, "take", lambda self: self.items)
+TWINS.add(
+    "closing-last-in-first-out", "QUEUE-3", "the youngest item leaves first",
+    "LifoQueue where Queue was meant",
+    parts=_as_kind(stack_from(ClosableQueue, "take", lambda self: self.items, 2)))
+
+
+# ---- what looks at the items ---------------------------------------------------------------------
+
+
+@TWINS.twin(
+    "closing-drops-equal-items", "QUEUE-8", "an item equal to one inside is dropped",
+    "a set beside the queue that was to keep tasks from being queued twice")
+class DropsEqualItems(ClosableQueue[Any]):
+    """Its put ends, and nothing is there."""
+
+    async def put(self, item: Any) -> None:
+        if item not in self.items:
+            await super().put(item)
+
+
+@TWINS.twin(
+    "closing-loses-what-is-false", "QUEUE-8", "an item that is false, such as 0, is lost",
+    "`if item` where `if item is not None` was meant")
+class LosesWhatIsFalse(ClosableQueue[Any]):
+    """It is taken for none."""
+
+    async def put(self, item: Any) -> None:
+        if item:
+            await super().put(item)
+
+
+@TWINS.twin(
+    "closing-loses-numbers", "QUEUE-8", "an item that is a number is lost",
+    "a filter for texts in a stage that was thought to pass all")
+class LosesNumbers(ClosableQueue[Any]):
+    """What is no text is dropped."""
+
+    async def put(self, item: Any) -> None:
+        if not isinstance(item, int):
+            await super().put(item)
+
+
+@TWINS.twin(
+    "closing-cuts-long-texts", "QUEUE-5", "a text is cut to eight characters",
+    "a column of fixed width behind the queue")
+class CutsLongTexts(ClosableQueue[Any]):
+    """What begins alike is alike."""
+
+    async def take(self) -> Any:
+        item = await super().take()
+        return item[:8] if isinstance(item, str) else item

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from ....reference.bookkeeper.bookie import Bookie, BookieMisuse, Effect, Kind, Limits
+from ....reference.bookkeeper.bookie import Bookie, BookieMisuse, Effect, Kind, Limits, Name
 from ...adapters.base import Declined
 from ...adapters.port_adapter import PortAdapter
 from ...ports.base import Message, Port
@@ -32,20 +32,16 @@ class ReferenceBookie(PortAdapter):
             settings["patience"], closing=settings["closing"] == 1)
         for channel in range(settings["channels"]):
             self._bookie.connect(channel)
-        self._named = 0
 
-    def receive(self, channel: int, kinds: list[str]) -> Events:
+    def receive(self, channel: int, kinds: list[str], names: list[Name]) -> Events:
         """See the port."""
-        first = self._named
-        requests = [(first + each, Kind(kind)) for each, kind in enumerate(kinds)]
         try:
-            events = _events(self._bookie.receive(channel, requests))
+            return _events(self._bookie.receive(
+                channel, zip(names, map(Kind, kinds), strict=True)))
         except BookieMisuse:
             raise Declined("not-reading") from None
-        self._named += len(kinds)
-        return events
 
-    def done(self, request: int) -> Events:
+    def done(self, request: Name) -> Events:
         """See the port."""
         try:
             return _events(self._bookie.done(request))
@@ -76,4 +72,4 @@ class ReferenceBookie(PortAdapter):
 
 
 def _events(effects: list[Effect]) -> Events:
-    return [[effect.do.value, effect.number] for effect in effects]
+    return [[effect.do.value, effect.name] for effect in effects]

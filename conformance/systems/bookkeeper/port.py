@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from ...ports.base import (
-    COUNT, FLAG, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_count,
-    is_word, promised,
+    COUNT, FLAG, ITEM, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_word,
+    promised,
 )
+from ..storm_acker.port import list_of
 
 __all__ = ["EVENTS", "PORT"]
 
@@ -22,17 +23,19 @@ EVENTS: Final[Mapping[str, str]] = {
     "close": "the server closes that channel",
 }
 """What a server does: the first four with a request, the others with a channel."""
+_OF_REQUESTS: Final = ("start", "reject", "write", "drop")
 
 
 def _is_event(value: object) -> bool:
     return (isinstance(value, list) and len(value) == 2 and is_word(value[0], EVENTS)
-            and is_count(value[1]))
+            and (ITEM if value[0] in _OF_REQUESTS else COUNT).accepts(value[1]))
 
 
 DONE: Final = Kind(
-    "a list of [event, number]",
+    "a list of [event, request or channel]",
     lambda value: isinstance(value, list) and all(map(_is_event, value)),
-    (Vocabulary("the first of an event; the second is the number of a request, or of a channel",
+    (Vocabulary("the first of an event; the second is the name of a request, or the number of a "
+                "channel",
                 EVENTS),))
 _OF_A_REQUEST: Final = {
     "add": "an entry is to be added", "read": "an entry is to be read",
@@ -41,6 +44,7 @@ KINDS: Final = Kind(
     'a list of "add" and "read"',
     lambda value: isinstance(value, list) and all(is_word(each, _OF_A_REQUEST) for each in value),
     (Vocabulary("a kind of request", _OF_A_REQUEST),))
+ITEMS: Final = Kind("a list of items (texts or integers)", list_of(ITEM.accepts))
 GAUGES: Final = Kind(
     'an object {"add": a count, "read": a count}',
     lambda value: isinstance(value, dict) and all(
@@ -54,11 +58,11 @@ _SERVER: Final = "; ok: what the server does now, in its order"
 
 _OPERATIONS: Final = (
     hello("start a fresh server, with its channels open, read from, and writable"),
-    Operation("receive", DONE, "requests are read from a channel at once: they get the next "
-              f"numbers, in this order{_SERVER}",
-              (_CHANNEL, Argument("kinds", KINDS, "of each request"))),
+    Operation("receive", DONE, f"requests are read from a channel at once, in this order{_SERVER}",
+              (_CHANNEL, Argument("kinds", KINDS, "of each request"),
+               Argument("names", ITEMS, "of each request: numbers or texts, which no other has"))),
     Operation("done", DONE, f"storage has done with a request{_SERVER}",
-              (Argument("request", COUNT, "its number: 0, 1, … in the order of reading"),)),
+              (Argument("request", ITEM, "its name"),)),
     Operation("turn", DONE, f"a channel has become writable, or no longer is{_SERVER}",
               (_CHANNEL, Argument("writable", FLAG, "which of the two"))),
     Operation("tick", DONE, f"a tick of time passes{_SERVER}"),

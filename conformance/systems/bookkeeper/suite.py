@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 from ....spec.bookkeeper.observed_bookie import Kind, ObservedBookie
 from ....spec.notation.interpreter import Step
@@ -13,6 +13,7 @@ from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
 from ...suites.says import ANY, Fields, On, Says, each, ends, on, one, says, table
 from ...suites.suite import Act, Suite, Watch
+from ...suites.values import KEYS, Payloads, Value, in_words, unlike
 
 __all__ = ["SUITE", "BookieConversation"]
 
@@ -28,20 +29,25 @@ _SETTINGS: Final[Mapping[int, Mapping[str, int]]] = {
     2: {"reads": 1, "places": 2, "threads": 1, "patience": 1, "closing": 1},
     3: {"reads": 3, "places": 1, "threads": 1, "patience": 2, "closing": 0},
     4: {"reads": 0, "places": 2, "threads": 1, "patience": 0, "closing": 0},
+    6: {"reads": 2, "places": 6, "threads": 1, "patience": 2, "closing": 0},
 }
 """By capacity, which is the limit of adds. In the third, pools get full before limits are reached;
-the fourth waits for no client, and limits no reads."""
+the fourth waits for no client, and limits no reads; with the last, more requests come at once than
+there are permits."""
 
+_LARGE: Final = 6
+_AT_ONCE: Final = 3
+"""Requests that are read at once, and as many times as many where the capacity is large."""
 
 
 def _requests(talk: BookieConversation, request: Fields) -> list[Fields]:
-    return [{"number": each_, "request": each_}
-            for each_ in range(len(talk.kinds) + len(request.get("kinds", ())))]
+    names = [*talk.names, *request.get("names", ())]
+    return [{"request": number, "called": in_words(name)} for number, name in enumerate(names)]
 
 
 def _does(event: str, action: str, words: str) -> Says:
     among = _requests if "request" in words else lambda talk, request: range(CHANNELS)
-    return says(event, action, f"the server {words} {{number}}", f"{words} {{number}}",
+    return says(event, action, f"the server {words} {{called}}", f"{words} {{called}}",
                 gives="number", beyond="invents", among=among)
 
 
@@ -65,10 +71,11 @@ def _gauge(kind: str) -> Says:
 class BookieConversation(PlainConversation):
     """One session with a server; this is its network, its storage, and its clock."""
 
+    carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"receive": ("names",)}
     says = table(
         ObservedBookie,
         on("receive", "channel {channel} brings {named}", _DOES, tells="receive"),
-        on("done", "storage has done with request {request}", _DOES, tells="done"),
+        on("done", "storage has done with request {called}", _DOES, tells="done"),
         on("turn", "channel {channel} is writable again", _DOES, tells="turns", where="writable"),
         on("turn", "channel {channel} is no longer writable", _DOES, tells="turns"),
         on("hang_up", "channel {channel} is closed by its client", _DOES, tells="hangs_up"),
@@ -80,8 +87,11 @@ class BookieConversation(PlainConversation):
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "bookkeeper", _settings(capacity),
                          _constants(capacity, items_max))
+        self._large = capacity >= _LARGE
         self._most = grown(REQUESTS_MAX, items_max, REQUESTS_OF_LONG, 3)
         self.kinds: list[str] = []                  # of the requests so far
+        self.names: list[Value] = []
+        self._numbers: dict[Value, int] = {}
         self._storing: list[int] = []               # those that storage has
         self._open = dict.fromkeys(range(CHANNELS), True)
         self._reading = dict.fromkeys(range(CHANNELS), True)
@@ -94,32 +104,46 @@ class BookieConversation(PlainConversation):
             return {"do": act.do}
         if act.do == "done":
             pick = act.pick % max(1, len(self._storing))
-            return {"do": "done", "request": self._storing[pick]} if self._storing else None
+            return {"do": "done", "request": self.names[self._storing[pick]]} if (
+                self._storing) else None
         if not self._open[channel]:
             return None
         if act.do == "hang_up":
             return {"do": "hang_up", "channel": channel}
         if act.do == "turn":
             return {"do": "turn", "channel": channel, "writable": not self._writable[channel]}
-        kinds = _kinds(act.pick // CHANNELS)
+        kinds = _kinds(act.pick // CHANNELS, self._large)
         if not self._reading[channel] or len(self.kinds) + len(kinds) > self._most:
             return None
-        return {"do": "receive", "channel": channel, "kinds": kinds}
+        return {"do": "receive", "channel": channel, "kinds": kinds,
+                "names": self._names_for(kinds, act)}
+
+    def _names_for(self, kinds: list[str], act: Act) -> list[Value]:
+        """New names: those that the program tells, else the next numbers."""
+        told = [name for _, name in act.about]
+        names: dict[Value, None] = {}
+        for place in range(len(kinds)):
+            wanted = told[place] if place < len(told) else len(self.kinds) + place
+            names[unlike(wanted, {*self._numbers, *names})] = None
+        return [*names]
 
     def about(self, message: Message) -> Fields:
         """See ``PlainConversation``."""
         if "kinds" in message:
-            named = [f"{kind} {len(self.kinds) + place}"
-                     for place, kind in enumerate(message["kinds"])]
+            named = [f"{kind} {in_words(name)}"
+                     for kind, name in zip(message["kinds"], message["names"], strict=True)]
             return {**message, "named": ", ".join(named)}
         for kind in Kind:
             if (name := kind.name.lower()) in message:
                 return {"kind": kind, "count": message[name]}
+        if message.get("do") == "done":
+            return {**message, "called": in_words(message["request"]),
+                    "request": self._numbers[message["request"]]}
         if "number" not in message:
             return message
-        number = message["number"]
-        known = {"request": number if number < len(self.kinds) else -1, "channel": number}
-        return {**known, **message}
+        name = message["number"]
+        return {**message, "called": in_words(name), "request": self._numbers.get(name, -1),
+                "channel": name if isinstance(name, int) else -1}
 
     def told(self, row: On, request: Fields) -> Iterable[Step]:
         """See ``PlainConversation``: each of the requests is one."""
@@ -130,7 +154,10 @@ class BookieConversation(PlainConversation):
     def note(self, action: str, about: Fields) -> None:
         """See ``PlainConversation``."""
         if action == "receive":
+            for name in about["names"]:
+                self._numbers[name] = len(self._numbers)
             self.kinds += about["kinds"]
+            self.names += about["names"]
         elif action == "done":
             self._storing.remove(about["request"])
         elif action == "turns":
@@ -143,10 +170,16 @@ class BookieConversation(PlainConversation):
             self._storing.append(about["request"])
 
 
-def _kinds(pick: int) -> list[str]:
-    """One to three requests; of any kinds."""
-    count = pick % 3 + 1
-    return ["read" if pick // 3 >> each & 1 else "add" for each in range(count)]
+def _kinds(pick: int, large: bool) -> list[str]:
+    """One to three requests, or three to nine; of any kinds."""
+    count = pick % _AT_ONCE + 1
+    kinds = ["read" if pick // _AT_ONCE >> each & 1 else "add" for each in range(count)]
+    return kinds * _AT_ONCE if large else kinds
+
+
+def _how_many(pick: int) -> int:
+    """How many requests a pick brings at most."""
+    return len(_kinds(pick // CHANNELS, large=True))
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -170,17 +203,19 @@ def _first(do: str) -> tuple[tuple[Act, ...]]:
 
 SUITE: Final = Suite(
     name="bookkeeper",
-    version=3,
+    version=4,
     port="bookkeeper",
     watches=(Watch(ObservedBookie),),
     weights={"receive": 6, "done": 6, "turn": 3, "tick": 3, "gauge": 1, "hang_up": 1},
     epilogue=(Act("turn"), *(Act("done"), Act("tick")) * 3, Act("gauge"), Act("turn"),
               Act("gauge")),
     constants=_constants,
-    long=Long(fills=("receive",), drains=("done",), ending=("hang_up", "turn")),
+    payloads=Payloads({"receive": "names"}, styles=KEYS, several={"receive": _how_many}),
+    long=Long(fills=("receive",), drains=("done",), ending=("hang_up", "turn"),
+              sizes=(_LARGE,)),
     converse=BookieConversation,
     settings=_settings,
-    capacities=tuple(_SETTINGS),
+    capacities=tuple(capacity for capacity in _SETTINGS if capacity < _LARGE),
     picks=PICKS,
     telling={"BK-59": (1, 2, 3)},
     courses={

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Final
 
-from ....reference.bookkeeper.bookie import Bookie, Effect, Kind, _Channel, _Request
+from ....reference.bookkeeper.bookie import Bookie, Effect, Kind, Name, _Channel, _Request
 from ...suites.twin import Twins
 from .adapter import ReferenceBookie
 
@@ -125,7 +125,7 @@ class KeepingDropped(Bookie):
 class NeverWaking(Bookie):
     """Lines are looked at only when something is read."""
 
-    def done(self, request: int) -> list[Effect]:
+    def done(self, request: Name) -> list[Effect]:
         self._asleep = True
         try:
             return super().done(request)
@@ -167,7 +167,7 @@ class AnsweringTwice(Bookie):
 
     def _answer(self, request: _Request) -> None:
         super()._answer(request)
-        if self._is_full(request.kind) and request.number not in self._storing:
+        if self._is_full(request.kind) and request.name not in self._storing:
             self._effects.append(self._effects[-1])
 
 
@@ -177,7 +177,7 @@ class AnsweringTwice(Bookie):
 class NewestFirst(Bookie):
     """What was decoded is taken from the wrong end."""
 
-    def receive(self, channel: int, requests: Iterable[tuple[int, Kind]]) -> list[Effect]:
+    def receive(self, channel: int, requests: Iterable[tuple[Name, Kind]]) -> list[Effect]:
         return super().receive(channel, reversed(list(requests)))
 
 
@@ -369,3 +369,82 @@ class AlwaysClosing(Bookie):
 # ---- what shows late ----------------------------------------------------------------------------
 
 TWINS.late("bookie-one-too-many", 40, 300)
+
+
+# ---- what shows in long lines --------------------------------------------------------------------
+
+class _StackFrom(Bookie):
+    """From so many requests of a channel that wait on, the newest is started first."""
+
+    requests = 4
+
+    def _start(self, request: _Request) -> None:
+        line = self._channels[request.channel].decoded
+        if len(line) + 1 >= self.requests:
+            line.appendleft(request)
+            request = line.pop()
+        super()._start(request)
+
+
+@TWINS.twin(
+    "bookie-stack-from-four", "BK-52", "from four requests of a channel on, the newest comes first",
+    "a ring whose read index is taken from the wrong end once it has wrapped")
+class StackFromFour(_StackFrom):
+    """With four or more it is a stack."""
+
+
+@TWINS.twin(
+    "bookie-stack-from-six", "BK-52", "from six requests of a channel on, the newest comes first",
+    "a ring whose read index is taken from the wrong end once it has wrapped")
+class StackFromSix(_StackFrom):
+    """With six or more it is a stack."""
+
+    requests = 6
+
+
+# ---- what looks at names -------------------------------------------------------------------------
+
+class _Alike(Bookie):
+    """Knows requests by less than their names."""
+
+    def alike(self, name: Name) -> Name:
+        """What is kept of a name."""
+        return name
+
+    def _start(self, request: _Request) -> None:
+        request.name = self.alike(request.name)
+        super()._start(request)
+
+    def done(self, request: Name) -> list[Effect]:
+        return super().done(self.alike(request))
+
+
+@TWINS.twin(
+    "bookie-cuts-names", "BK-50", "names are cut to eight characters",
+    "a field of fixed width in the header of a response")
+class CuttingNames(_Alike):
+    """A response is that of whoever begins alike."""
+
+    def alike(self, name: Name) -> Name:
+        return name[:8] if isinstance(name, str) else name
+
+
+@TWINS.twin(
+    "bookie-names-of-32-bits", "BK-50", "names that are numbers are kept in 32 bits",
+    "a transaction's id, a long, in an int")
+class NamesOf32Bits(_Alike):
+    """Above the largest is the lowest."""
+
+    def alike(self, name: Name) -> Name:
+        return name % 2**32 if isinstance(name, int) else name
+
+
+@TWINS.twin(
+    "bookie-loses-what-is-false", "BK-51",
+    "a request whose name is false, such as 0, is passed over",
+    "`if request` where `if request is not None` was meant")
+class LosingWhatIsFalse(Bookie):
+    """It is neither started nor answered."""
+
+    def receive(self, channel: int, requests: Iterable[tuple[Name, Kind]]) -> list[Effect]:
+        return super().receive(channel, [each for each in requests if each[0]])

@@ -28,7 +28,7 @@ class ReferenceMemtable(PortAdapter):
         """See ``PortAdapter.start``."""
         self._memtable = self.core(settings["capacity"])
 
-    def add(self, entry: int, length: int) -> Events:
+    def add(self, entry: int | str, length: int) -> Events:
         """See the port."""
         try:
             return _events(self._memtable.add(entry, length))

@@ -6,37 +6,39 @@ from collections.abc import Mapping
 from typing import Final
 
 from ...ports.base import (
-    COUNT, FLAG, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_count,
+    FLAG, ITEM, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_count,
     is_word, promised,
 )
 
 __all__ = ["EVENTS", "PORT"]
 
 EVENTS: Final[Mapping[str, str]] = {
-    "insert": "there is room for the entry of that number, and it is in the table; or it was there "
+    "insert": "there is room for the entry of that name, and it is in the table; or it was there "
               "already",
-    "refuse": "the entry of that number is longer than all the room there is, which is twice "
+    "refuse": "the entry of that name is longer than all the room there is, which is twice "
               "`capacity`",
     "flush": "the table, of so many bytes, is to be written; or a flush that has failed, again",
 }
 """What a memtable does: the first two with an entry, the last with a number of bytes."""
+_CARRIES: Final = {"insert": ITEM.accepts, "refuse": ITEM.accepts, "flush": is_count}
 
 
 def _is_event(value: object) -> bool:
     return (isinstance(value, list) and len(value) == 2 and is_word(value[0], EVENTS)
-            and is_count(value[1]))
+            and _CARRIES[value[0]](value[1]))
 
 
 DONE: Final = Kind(
-    "a list of [event, number]",
+    "a list of [event, name of an entry] and [\"flush\", number]",
     lambda value: isinstance(value, list) and all(map(_is_event, value)),
-    (Vocabulary("the first of an event; the second is a number", EVENTS),))
+    (Vocabulary("the first of an event; the second is a name or a number", EVENTS),))
 
 _OPERATIONS: Final = (
     hello("start a fresh memtable, in which nothing is"),
     Operation("add", DONE, "an entry comes, perhaps one that is in the table; ok: what the "
               "memtable does now, in its order",
-              (Argument("entry", COUNT, "its number: 0, 1, …, or one that is in the table"),
+              (Argument("entry", ITEM, "its name, a number or a text: a new one, or one that is in "
+                        "the table"),
                Argument("length", POSITIVE, "how many bytes it has"))),
     Operation("flushed", DONE, "the flush that was asked for is over; ok: what the memtable does "
               "now",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 from ....spec.bookkeeper.observed_memtable import ObservedMemtable
 from ...ports.base import Message, Session
@@ -11,19 +11,21 @@ from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
 from ...suites.says import Fields, each, ends, on, over, says, table
 from ...suites.suite import Act, Suite, Watch
+from ...suites.values import BEYOND, KEYS, Payloads, Value, in_words, unlike
 
 __all__ = ["SUITE", "MemtableConversation"]
 
 ENTRIES_MAX: Final = 14
-ENTRIES_OF_LONG: Final = 200
-"""Entries that a run may name; one that comes again counts twice."""
+ENTRIES_OF_LONG: Final = 40
+"""Entries that have a number; one that comes again has two. The next one has that of an entry which
+waits no more and is in no table."""
 
 PICKS: Final = 64
 _AGAIN: Final = 48
 """Who picks this or more adds an entry that is in the table."""
 
-_IN: Final = "entry {number} is in the table"
-_REFUSED: Final = "entry {number} is refused"
+_IN: Final = "entry {called} is in the table"
+_REFUSED: Final = "entry {called} is refused"
 _DOES: Final = each(
     ends("rests", "the memtable does nothing more"),
     over(lambda talk, request: talk.additions(request),
@@ -39,11 +41,12 @@ _DOES: Final = each(
 class MemtableConversation(PlainConversation):
     """One session with a memtable; this is who brings entries, and the disk."""
 
+    carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"add": ("entry", "length")}
     says = table(
         ObservedMemtable,
-        on("add", "entry {name} comes again, of {bytes} bytes", _DOES, tells="add repeats",
+        on("add", "entry {called} comes again, of {bytes} bytes", _DOES, tells="add repeats",
            where="again"),
-        on("add", "entry {name} comes, of {bytes} bytes", _DOES, tells="add"),
+        on("add", "entry {called} comes, of {bytes} bytes", _DOES, tells="add"),
         on("flushed", "the flush has failed", _DOES, tells="fails", where="failed"),
         on("flushed", "the flush is done", _DOES, tells="flushed"),
     )
@@ -52,30 +55,33 @@ class MemtableConversation(PlainConversation):
         super().__init__(session, "bookkeeper.memtable", _settings(capacity),
                          _constants(capacity, items_max))
         self._size = capacity
-        self._most = grown(ENTRIES_MAX, items_max, ENTRIES_OF_LONG)
-        self._numbers: dict[int, int] = {}      # by entry, as which it was added last
-        self._names: dict[int, int] = {}        # of each addition, the entry that was added
-        self._lengths: dict[int, int] = {}
-        self._waiting: list[int] = []
-        self._table: list[int] = []
-        self._snapshot: list[int] = []
+        self._count = self._constants["R"]
+        self._at: dict[int, str] = {}           # of numbers that are in use: "line" or another
+        self._numbers: dict[Value, int] = {}      # by entry, as which it was added last
+        self._names: dict[int, Value] = {}        # of each addition, the entry that was added
+        self._lengths: dict[Value, int] = {}
+        self._waiting: list[Value] = []
+        self._table: list[Value] = []
+        self._snapshot: list[Value] = []
         self._under_way = False
 
     def additions(self, request: Fields) -> list[Fields]:
         """All that were asked for, also now: the machine numbers them, and a story the entries."""
         asked = {request["entry"]: request["name"]} if request["do"] == "add" else {}
-        return [{"entry": addition, "number": name}
+        return [{"entry": addition, "number": name, "called": in_words(name)}
                 for addition, name in sorted({**self._names, **asked}.items())]
 
     def request_of(self, act: Act) -> Message | None:
         """See ``PlainConversation``."""
         if act.do == "flushed":
             return {"do": "flushed", "failed": act.pick % 4 == 3} if self._under_way else None
-        if self.times["add"] >= self._most:
+        if self._next in self._at:
             return None
         if act.pick < _AGAIN:
-            return {"do": "add", "entry": len(self._lengths),
-                    "length": act.pick % (2 * self._size + 1) + 1}
+            told = dict(act.about)
+            name = unlike(told.get("entry", len(self._lengths)), self._lengths)
+            return {"do": "add", "entry": name,
+                    "length": told.get("length", act.pick % (2 * self._size + 1) + 1)}
         if not self._table:
             return None
         entry = self._table[act.pick % len(self._table)]
@@ -84,36 +90,67 @@ class MemtableConversation(PlainConversation):
             return None     # it would not be known any more, perhaps, when there is room
         return {"do": "add", "entry": entry, "length": self._lengths[entry]}
 
+    @property
+    def _next(self) -> int:
+        """The number of the next entry that comes."""
+        return self.times["add"] % self._count
+
     def about(self, message: Message) -> Fields:
         """See ``PlainConversation``. An entry is named as it was added last."""
         if "length" in message:
-            return {"name": message["entry"], "entry": self.times["add"],
+            return {"name": message["entry"], "called": in_words(message["entry"]),
+                    "entry": self._next,
                     "again": message["entry"] in self._lengths,
                     "bytes": message["length"], "length": message["length"] - 1, "do": "add"}
         number = message.get("number")
         if number is None or "entry" in message:    # what there could be has both
             return message
-        return {**message, "named": number in self._numbers, "entry": self._numbers.get(number)}
+        return {**message, "called": in_words(number), "named": number in self._numbers,
+                "entry": self._numbers.get(number)}
 
     def note(self, action: str, about: Fields) -> None:
         """See ``PlainConversation``."""
         if action == "add":
+            # Nobody can name any more what had the number before.
+            self._numbers = {name: number for name, number in self._numbers.items()
+                             if number != about["entry"]}
+            self._at[about["entry"]] = "line"
             self._numbers[about["name"]] = about["entry"]
             self._names[about["entry"]] = about["name"]
             self._lengths[about["name"]] = about["bytes"]
             self._waiting.append(about["name"])
         elif action in ("flushed", "fails"):
             self._under_way = False
-            self._snapshot = self._snapshot if action == "fails" else []
+            if action == "flushed":
+                self._snapshot = []
+                self._move("snapshot", None)
         elif action == "flushes":
             if not self._snapshot:
                 self._snapshot, self._table = self._table, []
+                self._move("table", "snapshot")
             self._under_way = True
         elif action in ("inserts", "refuses"):
+            self._moved_on(about["number"], action == "inserts")
             if about["number"] in self._waiting:
                 self._waiting.remove(about["number"])
             if action == "inserts" and about["number"] not in self._table:
                 self._table.append(about["number"])
+
+
+    def _moved_on(self, name: Value, inserted: bool) -> None:
+        """An entry waits no more: it is in the table, unless it was there before, or is refused."""
+        number = self._numbers[name]
+        known = name in (*self._table, *self._snapshot)
+        if self._at.pop(number, None) is not None and inserted and not known:
+            self._at[number] = "table"
+
+    def _move(self, here: str, there: str | None) -> None:
+        """All entries of one place are in another one; None: on disk."""
+        moved = [number for number, place in self._at.items() if place == here]
+        for number in moved:
+            del self._at[number]
+        if there is not None:
+            self._at |= dict.fromkeys(moved, there)
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -127,12 +164,13 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name="bookkeeper.memtable",
-    version=2,
+    version=3,
     port="bookkeeper.memtable",
     watches=(Watch(ObservedMemtable),),
     weights={"add": 5, "flushed": 3},
     epilogue=(*(Act("add", 1), Act("flushed")) * 2, Act("flushed")),
     constants=_constants,
+    payloads=Payloads({"add": "entry"}, styles=KEYS, ends={"add": ("length", BEYOND)}),
     long=Long(fills=("add",), drains=("flushed",), sizes=(6,)),
     converse=MemtableConversation,
     settings=_settings,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Final
 
-from ....reference.bookkeeper.memtable import Memtable, Moved
+from ....reference.bookkeeper.memtable import Key, Memtable, Moved
 from ...suites.twin import Twins
 from .adapter import ReferenceMemtable
 
@@ -84,7 +85,7 @@ class NeverRetrying(Memtable):
 class InsertingTwice(Memtable):
     """Who asked is told twice."""
 
-    def add(self, key: int, length: int) -> Moved:
+    def add(self, key: Key, length: int) -> Moved:
         known = self._is_known(key)
         moved = super().add(key, length)
         return moved._replace(inserted=moved.inserted * 2) if known else moved
@@ -107,7 +108,7 @@ class NewestFirst(Memtable):
 class LettingPass(Memtable):
     """What comes takes what is free."""
 
-    def add(self, key: int, length: int) -> Moved:
+    def add(self, key: Key, length: int) -> Moved:
         if self._line and self._has_room(length) and not self._is_known(key):
             self._free -= length
             self._table[key] = length
@@ -121,7 +122,7 @@ class LettingPass(Memtable):
 class TakingAll(Memtable):
     """And all others wait behind it."""
 
-    def add(self, key: int, length: int) -> Moved:
+    def add(self, key: Key, length: int) -> Moved:
         try:
             return super().add(key, length)
         except ValueError:
@@ -135,7 +136,7 @@ class TakingAll(Memtable):
 class RefusingLong(Memtable):
     """Half of the room is not used for one entry."""
 
-    def add(self, key: int, length: int) -> Moved:
+    def add(self, key: Key, length: int) -> Moved:
         return super().add(key, length if length <= self.size else 2 * self.size + 1)
 
 
@@ -214,3 +215,78 @@ class FlushingEach(Memtable):
 # ---- what shows late ----------------------------------------------------------------------------
 
 TWINS.late("memtable-looks-before-waiting", 40, 300)
+
+
+# ---- what shows in long lines --------------------------------------------------------------------
+
+TWINS.stacks(
+    "memtable-", "BK-71", "entries that wait", Memtable, "flushed", lambda self: self._line)
+
+
+# ---- what looks at names and lengths -------------------------------------------------------------
+
+class _Alike(Memtable):
+    """Takes some names for one, and tells of each as it came."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size)
+        self._told: dict[Key, deque[Key]] = {}
+
+    def alike(self, key: Key) -> Key:
+        """What is kept of a name."""
+        return key
+
+    def add(self, key: Key, length: int) -> Moved:
+        kept = self.alike(key)
+        self._told.setdefault(kept, deque()).append(key)
+        try:
+            return self._as_told(super().add(kept, length))
+        except ValueError:
+            self._told[kept].pop()
+            raise
+
+    def flushed(self, *, failed: bool = False) -> Moved:
+        return self._as_told(super().flushed(failed=failed))
+
+    def _as_told(self, moved: Moved) -> Moved:
+        return moved._replace(inserted=[self._told[key].popleft() for key in moved.inserted])
+
+
+@TWINS.twin(
+    "memtable-cuts-names", "BK-74", "names that begin alike are one entry",
+    "a key of fixed width: eight characters of it")
+class CuttingNames(_Alike):
+    """Of the second nothing is written."""
+
+    def alike(self, key: Key) -> Key:
+        return key[:8] if isinstance(key, str) else key
+
+
+@TWINS.twin(
+    "memtable-ignores-case", "BK-74", "names that are alike but for their case are one entry",
+    "a file system, or a collation, that ignores case")
+class IgnoringCase(_Alike):
+    """Of the second nothing is written."""
+
+    def alike(self, key: Key) -> Key:
+        return key.lower() if isinstance(key, str) else key
+
+
+@TWINS.twin(
+    "memtable-names-of-32-bits", "BK-74", "numbers that are alike in 32 bits are one entry",
+    "a ledger's id, a long, kept in an int")
+class NamesOf32Bits(_Alike):
+    """Of the second nothing is written."""
+
+    def alike(self, key: Key) -> Key:
+        return key % 2**32 if isinstance(key, int) else key
+
+
+@TWINS.twin(
+    "memtable-lengths-of-32-bits", "BK-72", "an entry of 2^32 bytes has room",
+    "a length in 32 bits, whose highest bits are lost before it is compared")
+class LengthsOf32Bits(Memtable):
+    """Too long is short enough."""
+
+    def add(self, key: Key, length: int) -> Moved:
+        return super().add(key, length % 2**32 or 1)

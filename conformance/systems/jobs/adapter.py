@@ -29,7 +29,7 @@ class ReferenceMaster(PortAdapter):
         """See ``PortAdapter.start``."""
         self._master = self.core(settings["capacity"])
 
-    def submit(self, job: int) -> Events:
+    def submit(self, job: int | str) -> Events:
         """See the port."""
         return _events(self._master.submit(Job("client", job)))
 

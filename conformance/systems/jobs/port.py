@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from ...ports.base import (
-    COUNT, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_count, promised,
+    COUNT, ITEM, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_count, promised,
 )
 
 __all__ = ["PORT"]
 
 
 def _is_event(value: object) -> bool:
-    return (isinstance(value, list) and len(value) > 1 and all(map(is_count, value[1:]))
+    return (isinstance(value, list) and len(value) > 1 and ITEM.accepts(value[1])
+            and all(map(is_count, value[2:]))
             and (value[0], len(value)) in (("drop", 2), ("give", 3)))
 
 
@@ -20,15 +21,15 @@ DONE: Final = Kind(
     'a list of ["give", job, worker] and ["drop", job]',
     lambda value: isinstance(value, list) and all(map(_is_event, value)),
     (Vocabulary("the first of an event", {
-        "give": "the master gives the job of the first number to the worker of the second",
-        "drop": "the master drops the job of that number"}),))
+        "give": "the master gives the job of that name to the worker of that number",
+        "drop": "the master drops the job of that name"}),))
 
 WORKER: Final = Argument("worker", COUNT, "its number")
 
 _OPERATIONS: Final = (
     hello("start a fresh master, with no job, whom nobody has asked"),
     Operation("submit", DONE, "a client's job arrives; ok: what the master does now, in its order",
-              (Argument("job", COUNT, "its number: 0, 1, … in the order of arrival"),)),
+              (Argument("job", ITEM, "its name, a text or a number; another may have it too"),)),
     Operation("ask", DONE, "a worker's ask arrives, perhaps late or for the second time; ok: what "
               "the master does now",
               (WORKER, Argument("got", COUNT, "how many jobs the worker had got when it sent the "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 from ....spec.flow.observed_jobs import ObservedMaster
 from ....spec.notation.errors import TargetError
@@ -12,6 +12,7 @@ from ...suites.lengthy import Long
 from ...suites.plain import PlainConversation
 from ...suites.says import Fields, each, ends, on, says, table
 from ...suites.suite import Act, Suite, Watch
+from ...suites.values import Payloads, in_words
 
 __all__ = ["SUITE", "JobsConversation"]
 
@@ -20,8 +21,8 @@ PICKS: Final = 16
 _LATE: Final = 8
 """Who picks this or more repeats an ask that was answered before, if there is one."""
 
-_GIVEN: Final = "job {job} is given to worker {worker}"
-_DROPPED: Final = "job {job} is dropped"
+_GIVEN: Final = "job {named} is given to worker {worker}"
+_DROPPED: Final = "job {named} is dropped"
 _DOES: Final = each(
     ends("rests", "the master does nothing more"),
     says("drop", "drops", "the oldest job is dropped", _DROPPED, gives="job", where="oldest"),
@@ -34,11 +35,13 @@ _DOES: Final = each(
 
 
 class JobsConversation(PlainConversation):
-    """One session with a master; this is its clients, and its workers."""
+    """One session with a master; this is its clients, and its workers. Jobs of one name cannot be
+    told apart: where one leaves, it is the oldest of them."""
 
+    carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"submit": ("job",)}
     says = table(
         ObservedMaster,
-        on("submit", "job {job} comes", _DOES, tells="submit"),
+        on("submit", "job {named} comes", _DOES, tells="submit"),
         on("ask", "an ask of worker {worker} comes, sent when it had got {got}", _DOES,
            tells="ask", where="counts"),
         on("ask", "an ask of worker {worker} comes late, sent when it had got {got}", _DOES,
@@ -48,7 +51,7 @@ class JobsConversation(PlainConversation):
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "jobs", _settings(capacity), _constants(capacity, items_max))
-        self._waiting: list[int] = []
+        self._waiting: list[int | str] = []
         self._got = [0] * WORKERS
         self._busy: set[int] = set()
 
@@ -56,7 +59,7 @@ class JobsConversation(PlainConversation):
         """See ``PlainConversation``."""
         worker = act.pick % WORKERS
         if act.do == "submit":
-            return {"do": "submit", "job": self.times["submit"]}
+            return {"do": "submit", "job": dict(act.about).get("job", self.times["submit"])}
         if act.do == "done":
             return {"do": "done", "worker": worker} if worker in self._busy else None
         # A worker with a job has sent no ask since; what still comes was sent before.
@@ -69,12 +72,13 @@ class JobsConversation(PlainConversation):
             return {**message, "counts": message["got"] == self._got[message["worker"]]}
         if "job" not in message:
             return message
+        named = in_words(message["job"])
         worker = message.get("worker", 0)
         if worker >= WORKERS:
             raise TargetError(
-                f"it gives job {message['job']} to worker {worker}, and there is none such",
+                f"it gives job {named} to worker {worker}, and there is none such",
                 next_step=f"Give jobs to the workers 0 to {WORKERS - 1}, who ask for them.")
-        return {**message, "oldest": self._waiting[:1] == [message["job"]]}
+        return {**message, "named": named, "oldest": self._waiting[:1] == [message["job"]]}
 
     def note(self, action: str, about: Fields) -> None:
         """See ``PlainConversation``."""
@@ -100,13 +104,14 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name="jobs",
-    version=1,
+    version=2,
     port="jobs",
     watches=(Watch(ObservedMaster),),
     weights={"submit": 5, "ask": 4, "done": 3},
     epilogue=(Act("ask", 0), Act("ask", 1), Act("done", 0), Act("done", 1), Act("ask", 0),
               Act("ask", 1)),
     constants=_constants,
+    payloads=Payloads({"submit": "job"}, equal=True),
     long=Long(fills=("submit",), drains=("ask", "done"), sizes=(7,)),
     converse=JobsConversation,
     settings=_settings,

@@ -170,29 +170,50 @@ TWINS.late("jobs-takes-every-ask", 40, 300)
 
 # ---- what shows in large queues ------------------------------------------------------------------
 
-class _StackFrom(Master):
-    """From so many jobs on, the newest comes first."""
+TWINS.stacks("jobs-", "FLOW-51", "jobs", Master, "_give", lambda self: self._queue._items)
 
-    jobs = 4
 
-    def _give(self) -> list[News]:
-        if len(self._queue) >= self.jobs:
-            self._queue._items.rotate(1)
-        return super()._give()
+# ---- what looks at the jobs ----------------------------------------------------------------------
 
+@TWINS.twin(
+    "jobs-drops-equal-names", "FLOW-54", "a job of a name that waits already is dropped in silence",
+    "a set of the jobs that are known, so that none is done twice")
+class DroppingEqualNames(Master):
+    """Two clients may give their jobs one name."""
+
+    def submit(self, job: Job) -> list[News]:
+        known = any(each.number == job.number for each in self._queue._items)
+        return [] if known else super().submit(job)
 
 
 @TWINS.twin(
-    "jobs-stack-from-four", "FLOW-51", "from four jobs on, the newest comes first",
-    "a ring whose read index is taken from the wrong end once it has wrapped")
-class StackFromFour(_StackFrom):
-    """With four or more it is a stack."""
+    "jobs-loses-what-is-false", "FLOW-54", "a job whose name is false, such as 0, is lost",
+    "`if not job` where `if job is None` was meant")
+class LosingWhatIsFalse(Master):
+    """The first of all numbers is none."""
+
+    def submit(self, job: Job) -> list[News]:
+        return super().submit(job) if job.number else []
 
 
 @TWINS.twin(
-    "jobs-stack-from-six", "FLOW-51", "from six jobs on, the newest comes first",
-    "a ring whose read index is taken from the wrong end once it has wrapped")
-class StackFromSix(_StackFrom):
-    """With six or more it is a stack."""
+    "jobs-cuts-names", "FLOW-51", "the name of a job is cut to eight characters",
+    "a column of fixed width")
+class CuttingNames(Master):
+    """Names that begin alike are one."""
 
-    jobs = 6
+    def submit(self, job: Job) -> list[News]:
+        name = job.number
+        return super().submit(job._replace(number=name[:8] if isinstance(name, str) else name))
+
+
+@TWINS.twin(
+    "jobs-reads-numbers", "FLOW-51", "a name that looks like a number is one: 007 is 7",
+    "a loader that guesses types, as of YAML or a spreadsheet")
+class ReadingNumbers(Master):
+    """Names of digits lose their zeros, and their quotes."""
+
+    def submit(self, job: Job) -> list[News]:
+        name = job.number
+        return super().submit(job._replace(
+            number=int(name) if isinstance(name, str) and name.isdecimal() else name))

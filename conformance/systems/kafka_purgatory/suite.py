@@ -14,25 +14,23 @@ from ....spec.notation.rules import Rule
 from ...ports.base import Message, Session
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Fuller, Program, Suite, Watch
+from ...suites.suite import Act, Answer, Exchange, Fuller, Program, Suite, Watch
+from ...suites.values import KEYS as KEY_STYLES
+from ...suites.values import Payloads, in_words
+from .names import KEY_SETS, KEYS, Names, told_by
 from .port import CALLBACKS
 
 __all__ = [
-    "SUITE", "KEYS", "REQUESTS", "PurgatoryConversation", "meeting",
+    "SUITE", "PurgatoryConversation", "meeting",
 ]
 
 REQUESTS_MAX: Final = 5
 REQUESTS_OF_LONG: Final = 60
-REQUESTS: Final = tuple(f"r{number + 1}" for number in range(REQUESTS_OF_LONG))
-"""The first ones are those of a short program."""
 
 _TOGETHER: Final = 75
 """In so many requests of a long program, so many requests come as in a short one."""
 
-KEYS: Final = ("k1", "k2")
-
-_KEYS_OF: Final = (KEYS, KEYS[:1], KEYS[1:])
-_NUMBER_OF_KEYS: Final = {KEYS: len(KEYS), KEYS[:1]: 0, KEYS[1:]: 1}
+_NUMBER_OF_KEYS: Final = {(0, 1): len(KEYS), (0,): 0, (1,): 1}
 _TIMEOUTS: Final = (0, 2, 1)
 """The places in ``TIMEOUTS`` of the first requests' timeouts, and round again, unless the pick of a
 request goes on beyond its keys: then it says the place."""
@@ -43,13 +41,15 @@ _COUNTS: Final = {
 """The action that tells each count."""
 
 _TRIES_MAX: Final = 4
+_PICKS: Final = 64
 _ODD: Final = ("again", "disordered", "stray")
 """Steps that no rule allows: without them, the call would show another answer."""
 Requests = Sequence[int]
 
 
 class PurgatoryConversation(PlainConversation):
-    """One session with a purgatory. The n-th request that is made is called ``rn``.
+    """One session with a purgatory. The n-th request that is made is called ``rn``, and keys ``k1``
+    and ``k2``, unless the program says otherwise.
 
     ``pick`` chooses the keys of a request, a key, a period, or one of the requests.
     """
@@ -57,6 +57,8 @@ class PurgatoryConversation(PlainConversation):
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "kafka.purgatory", {"capacity": capacity})
         self._most = _requests(items_max)
+        self._names = Names()
+        self._said: Message | None = None
         self._asked = 0
         self._made = 0
         self._ready: set[int] = set()
@@ -68,22 +70,26 @@ class PurgatoryConversation(PlainConversation):
     # --- requests ------------------------------------------------------------------------
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
+        """See ``PlainConversation``; what is being said stays as it is."""
+        return self._said or self._request_of(act)
+
+    def _request_of(self, act: Act) -> Message | None:
         do, pick, new = act.do, act.pick, self._made
         if do == "watch":
             if new >= self._room:
                 return None
-            return {"do": do, "request": REQUESTS[new],
-                    "keys": list(_KEYS_OF[pick % len(_KEYS_OF)]),
-                    "timeout": TIMEOUTS[self._timeout(pick // len(_KEYS_OF))]}
+            return {"do": do, "request": self._names.request(new, act),
+                    "keys": [self._names.key(key, act) for key in self._names.of_keys(act)],
+                    "timeout": TIMEOUTS[self._timeout(pick // KEY_SETS)]}
         if do == "fail":
-            return self._failure(pick)
+            return self._failure(act)
         if do == "moved" and not self._rounds:
             return None
         if do in ("ready", "soon", "force"):
-            return self._on_one(do, pick)
+            return self._on_one(act)
         if do in ("check", "cancel"):
-            return {"do": do, "key": KEYS[pick % len(KEYS)]}
+            key, = self._names.of_keys(act)
+            return {"do": do, "key": self._names.key(key, act)}
         if do == "advance":
             return {"do": do, "by": PERIODS[pick % len(PERIODS)]}
         return {"do": do}
@@ -97,7 +103,7 @@ class PurgatoryConversation(PlainConversation):
         by_turns = _TIMEOUTS[self._made % len(_TIMEOUTS)]
         return (chosen - 1) % len(TIMEOUTS) if chosen else by_turns
 
-    def _failure(self, pick: int) -> Message | None:
+    def _failure(self, act: Act) -> Message | None:
         """A try of a request that waits; a callback of that or of the next one."""
         waiting = [each for each in range(self._made) if each not in self._ended]
         coming = [self._made] if self._made < self._most else []
@@ -106,18 +112,36 @@ class PurgatoryConversation(PlainConversation):
                  if (each, call) not in self._planned]
         if not plans:
             return None
-        request, call = plans[pick % len(plans)]
-        return {"do": "fail", "request": REQUESTS[request], "call": call}
+        request, call = plans[act.pick % len(plans)]
+        return {"do": "fail", "request": self._names.request(request, act), "call": call}
 
-    def _on_one(self, do: str, pick: int) -> Message | None:
+    def _on_one(self, act: Act) -> Message | None:
         waiting = [each for each in range(self._made) if each not in self._ended]
         coming = [self._made] if self._made < self._most else []
         those = {
             "force": list(range(self._made)),
             "ready": [each for each in waiting + coming if each not in self._ready],
             "soon": [each for each in coming if each not in self._ready | self._soon],
-        }[do]
-        return {"do": do, "request": REQUESTS[those[pick % len(those)]]} if those else None
+        }[act.do]
+        return {"do": act.do, "request": self._names.request(
+            those[act.pick % len(those)], act)} if those else None
+
+    def say(self, act: Act) -> Exchange:
+        """See ``Conversation``: names are given when they are said."""
+        request = self._said = self.request_of(act)
+        assert request is not None, "an act is said only where it makes sense"
+        try:
+            self._names.said(request, self._names.of_keys(act), self._made)
+            return super().say(act)
+        finally:
+            self._said = None
+
+    def act_for(self, request: Mapping[str, Any]) -> Act | None:
+        """See ``Conversation``: what has no name yet may have any."""
+        plain = super().act_for(request)
+        told = (Act(request["do"], pick, about) for about in told_by(dict(request))
+                for pick in range(_PICKS))
+        return plain or next((act for act in told if self.request_of(act) == request), None)
 
     def asked(self, request: Message) -> str:
         """See ``PlainConversation``."""
@@ -128,8 +152,10 @@ class PurgatoryConversation(PlainConversation):
             "force": "force {request}", "check": "an event of {key}", "cancel": "cancel {key}",
             "advance": "{by} ms go by",
         }.get(request["do"], str(request["do"]))
-        keys = " or ".join(request.get("keys", ()))
-        return words.format_map({**request, "keys": keys})
+        told = {str(name): in_words(request[name]) for name in ("request", "key")
+                if name in request}
+        keys = " or ".join(map(in_words, request.get("keys", ())))
+        return words.format_map(dict(request) | told | {"keys": keys})
 
     # --- answers -------------------------------------------------------------------------
 
@@ -166,19 +192,20 @@ class PurgatoryConversation(PlainConversation):
             yield Answer("the error goes no further", ("told_of_error", (("arrived", 0),)))
 
     def _possible_of_one(self, request: Message) -> Iterator[Answer]:
-        number = REQUESTS.index(request["request"])
+        number = self._names.number(request["request"])
         for done in (0, 1):
             for expired in (0, 1):
                 for answer in (0, 1):
                     step = self._about_one(request, 1, done, expired, answer)
                     calls = [("complete", number)] * done + [("expire", number)] * expired
-                    words = _words_of(calls, bool(answer))
+                    words = self._words_of(calls, bool(answer))
                     yield Answer(words, step)
         if request["do"] == "watch":
             yield Answer("it is tried three times", self._about_one(request, 3, 0, 0, 0))
         for other in range(self._made):
             if other != number:
-                yield Answer(f"{REQUESTS[other]} is completed", ("stray", (("request", other),)))
+                words = f"{self._called(other)} is completed"
+                yield Answer(words, ("stray", (("request", other),)))
 
     def _possible_of_some(self, request: Message) -> Iterator[Answer]:
         everybody, is_check = tuple(range(self._made)), request["do"] == "check"
@@ -187,8 +214,8 @@ class PurgatoryConversation(PlainConversation):
                 calls = [(what, each) for each in those for what in ("complete", "expire")
                          if what == "complete" or expired]
                 for count in (len(those), len(those) + 1) if is_check else (0,):
-                    step = _about_some(request, those, expired, count)
-                    yield Answer(_words_of(calls, count if is_check else True), step)
+                    step = self._about_some(request, those, expired, count)
+                    yield Answer(self._words_of(calls, count if is_check else True), step)
 
     def seen(self, request: Message, answer: Any) -> Seen:
         """See ``PlainConversation``."""
@@ -197,9 +224,9 @@ class PurgatoryConversation(PlainConversation):
         if do in _COUNTS:
             return self._counted(do, answer)
         if do in ("ready", "soon"):
-            return self._prepared(do, REQUESTS.index(request["request"]))
+            return self._prepared(do, self._names.number(request["request"]))
         if do == "fail":
-            self._planned.add((REQUESTS.index(request["request"]), request["call"]))
+            self._planned.add((self._names.number(request["request"]), request["call"]))
             return Seen((("nothing", ()),), "done")
         if do == "moved":
             return Seen((("told_of_round", (("answer", int(answer)),)),), _FLAGS[int(answer)])
@@ -224,14 +251,14 @@ class PurgatoryConversation(PlainConversation):
         return Seen(steps or (("nothing", ()),), "done")
 
     def _reported(self, request: Message, report: Message) -> Seen:
-        calls = [(each["call"], REQUESTS.index(each["request"])) for each in report["calls"]
-                 if each["request"] in REQUESTS]
+        calls = [(each["call"], number) for each in report["calls"]
+                 if (number := self._names.number(each["request"])) >= 0]
         done = [number for call, number in calls if call == "complete"]
         expired = [number for call, number in calls if call == "expire"]
         erred, raised = list(self._errors(calls)), bool(report.get("raised"))
-        words = _words_of(calls, None if raised else report["answer"])
+        words = self._words_of(calls, None if raised else report["answer"])
         about_one = request["do"] in ("watch", "force")
-        own = REQUESTS.index(request["request"]) if about_one else None
+        own = self._names.number(request["request"]) if about_one else None
         steps = [*erred, *_odd(calls)]
         if request["do"] != "advance":
             steps += [("disordered", (("request", each),)) for each in expired if each != own]
@@ -243,7 +270,7 @@ class PurgatoryConversation(PlainConversation):
             steps.append(self._about_one(request, tries, own in done, own in expired, answer))
         else:
             answer = len(set(done)) if raised else report["answer"]
-            steps.append(_about_some(request, done, expired, answer))
+            steps.append(self._about_some(request, done, expired, answer))
         if erred and request["do"] in _CALLED:
             steps.append(("told_of_error", (("arrived", int(raised)),)))
         self._rounds += request["do"] == "advance"
@@ -269,15 +296,46 @@ class PurgatoryConversation(PlainConversation):
     def _about_one(
         self, request: Message, tries: int, done: int, expired: int, answer: int
     ) -> Step:
-        number = REQUESTS.index(request["request"])
+        number = self._names.number(request["request"])
         outcome = (("completed", int(done)), ("expired", int(expired)), ("answer", int(answer)))
         if request["do"] == "force":
             return "forced", (("request", number), *outcome)
         meanwhile = number in self._soon and number not in self._ready
+        keys = tuple(map(self._names.number_of_key, request["keys"]))
         return "made", (
-            ("request", number), ("keys", _NUMBER_OF_KEYS[tuple(request["keys"])]),
+            ("request", number), ("keys", _NUMBER_OF_KEYS[keys]),
             ("timeout", TIMEOUTS.index(request["timeout"])), ("meanwhile", int(meanwhile)),
             ("tries", min(tries, _TRIES_MAX)), *outcome)
+
+
+    def _about_some(
+        self, request: Message, done: Requests, expired: Requests, answer: int
+    ) -> Step:
+        those = ("those", _set_of(done))
+        if request["do"] == "advance":
+            return "advanced", (("by", PERIODS.index(request["by"])), those,
+                                ("expired", _set_of(expired)))
+        key = ("key", self._names.number_of_key(request["key"]))
+        if request["do"] == "cancel":
+            return "cancelled", (key, those)
+        return "checked", (key, those, ("count", min(answer, REQUESTS_OF_LONG + 1)))
+
+    def _called(self, number: int) -> str:
+        return in_words(self._names.request(number, Act("")))
+
+    def _words_of(self, calls: Sequence[tuple[str, int]], answer: object) -> str:
+        """The callbacks in their order, for that is what some rules are about."""
+        told = [f"{self._called(each)} {_WORDS[what]}" for what, each in calls if what in _WORDS]
+        if answer is None:
+            return ", ".join([*told, "the caller has the error"])
+        if isinstance(answer, bool):
+            return ", ".join(told) or ("true" if answer else "nothing is completed")
+        return ", ".join([*told, f"answer {answer}"])
+
+
+def _how_many(pick: int) -> int:
+    """Names that a request may need: its own, and those of its keys."""
+    return 1 + len(KEYS)
 
 
 def _odd(calls: Sequence[tuple[str, int]]) -> Iterator[Step]:
@@ -291,16 +349,6 @@ def _odd(calls: Sequence[tuple[str, int]]) -> Iterator[Step]:
         before[call, number] += 1
 
 
-def _about_some(request: Message, done: Requests, expired: Requests, answer: int) -> Step:
-    those = ("those", _set_of(done))
-    if request["do"] == "check":
-        return "checked", (
-            ("key", KEYS.index(request["key"])), those, ("count", min(answer, len(REQUESTS) + 1)))
-    if request["do"] == "cancel":
-        return "cancelled", (("key", KEYS.index(request["key"])), those)
-    return "advanced", (("by", PERIODS.index(request["by"])), those, ("expired", _set_of(expired)))
-
-
 def _set_of(requests: Requests) -> int:
     return sum(1 << each for each in set(requests))
 
@@ -309,16 +357,6 @@ _WORDS: Final = {"complete": "is completed", "expire": "expires", "raise": "rais
 _FLAGS: Final = ("false", "true")
 _CALLED: Final = ("watch", "force", "check")
 """The operations whose caller gets the error."""
-
-
-def _words_of(calls: Sequence[tuple[str, int]], answer: object) -> str:
-    """The callbacks in their order, for that is what some rules are about."""
-    told = [f"{REQUESTS[each]} {_WORDS[what]}" for what, each in calls if what in _WORDS]
-    if answer is None:
-        return ", ".join([*told, "the caller has the error"])
-    if isinstance(answer, bool):
-        return ", ".join(told) or ("true" if answer else "nothing is completed")
-    return ", ".join([*told, f"answer {answer}"])
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
@@ -343,7 +381,7 @@ def meeting(draw: random.Random) -> Program:
 
 def _watch(draw: random.Random, timeout: int) -> Act:
     place = TIMEOUTS.index(timeout) + 1
-    return Act("watch", place * len(_KEYS_OF) + draw.randrange(len(_KEYS_OF)))
+    return Act("watch", place * KEY_SETS + draw.randrange(KEY_SETS))
 
 
 def _advance(period: int) -> Act:
@@ -369,7 +407,7 @@ class PurgatorySuite(Suite):
 _BUILT: Final = ("KAFKA-P2L", "KAFKA-P20")
 SUITE: Final = PurgatorySuite(
     name="kafka.purgatory",
-    version=3,
+    version=4,
     port="kafka.purgatory",
     watches=(Watch(ObservedPurgatory),),
     weights={"watch": 5, "ready": 2, "soon": 1, "force": 2, "check": 2, "advance": 2,
@@ -393,6 +431,9 @@ SUITE: Final = PurgatorySuite(
         Act("moved"), Act("watched"), Act("delayed"), Act("keys"), Act("estimate"),
     ),
     constants=_constants,
+    payloads=Payloads(
+        dict.fromkeys(("watch", "ready", "soon", "fail", "check", "cancel"), "names"),
+        styles=KEY_STYLES, several={"watch": _how_many}, texts=True),
     long=Long(fills=("watch",), drains=("ready", "check", "advance"), sizes=(6,)),
     converse=PurgatoryConversation,
     scene="A purgatory. Purge interval: {capacity}.",

@@ -528,3 +528,52 @@ class OldWithoutPurge(OldPurgatory):
 # ---- what shows late ----------------------------------------------------------------------------
 
 TWINS.late("purgatory-swallows-errors", 40, 300)
+
+
+# ---- what looks at the keys ----------------------------------------------------------------------
+
+class _Alike(Purgatory):
+    """Takes some keys for one."""
+
+    def alike(self, key: Hashable) -> Hashable:
+        """What is kept of a key."""
+        return key
+
+    def try_complete_else_watch(self, operation: DelayedOperation, keys: Keys, now: int) -> bool:
+        return super().try_complete_else_watch(operation, [*map(self.alike, keys)], now)
+
+    def check_and_complete(self, key: Hashable) -> int:
+        return super().check_and_complete(self.alike(key))
+
+    def cancel_for_key(self, key: Hashable) -> list[DelayedOperation]:
+        return super().cancel_for_key(self.alike(key))
+
+
+@TWINS.twin(
+    "purgatory-cuts-keys", "KAFKA-P3W", "keys that begin alike are one",
+    "a name of a topic and its partition, cut to the topic")
+class CuttingKeys(_Alike):
+    """An event of one is an event of the other."""
+
+    def alike(self, key: Hashable) -> Hashable:
+        return key[:8] if isinstance(key, str) else key
+
+
+@TWINS.twin(
+    "purgatory-ignores-case", "KAFKA-P3W", "keys that are alike but for their case are one",
+    "a comparison of names that ignores case")
+class IgnoringCase(_Alike):
+    """An event of one is an event of the other."""
+
+    def alike(self, key: Hashable) -> Hashable:
+        return key.lower() if isinstance(key, str) else key
+
+
+@TWINS.twin(
+    "purgatory-hashes-keys", "KAFKA-P3W", "keys that are alike in 32 bits are one",
+    "a map from the hash of a key, in the place of the key")
+class HashingKeys(_Alike):
+    """Numbers in texts are numbers."""
+
+    def alike(self, key: Hashable) -> Hashable:
+        return int(key) % 2**32 if isinstance(key, str) and key.isdecimal() else key

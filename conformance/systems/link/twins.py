@@ -243,29 +243,4 @@ TWINS.late("link-overdraws", 40, 300)
 
 # ---- what shows in large queues ------------------------------------------------------------------
 
-class _StackFrom(Receiver):
-    """From so many elements on, the newest comes first."""
-
-    elements = 4
-
-    def _dequeue(self) -> int:
-        if len(self._buffer) >= self.elements:
-            self._buffer.rotate(1)
-        return super()._dequeue()
-
-
-
-@TWINS.twin(
-    "link-stack-from-four", "FLOW-11", "from four elements on, the newest comes first",
-    "a ring whose read index is taken from the wrong end once it has wrapped")
-class StackFromFour(_StackFrom):
-    """With four or more it is a stack."""
-
-
-@TWINS.twin(
-    "link-stack-from-six", "FLOW-11", "from six elements on, the newest comes first",
-    "a ring whose read index is taken from the wrong end once it has wrapped")
-class StackFromSix(_StackFrom):
-    """With six or more it is a stack."""
-
-    elements = 6
+TWINS.stacks("link-", "FLOW-11", "elements", Receiver, "_dequeue", lambda self: self._buffer)

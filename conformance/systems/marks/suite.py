@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 from ....spec.flow.observed_marks import ObservedMarks
 from ...ports.base import Message, Session
@@ -11,6 +11,7 @@ from ...suites.lengthy import Long
 from ...suites.plain import PlainConversation
 from ...suites.says import ANY, Fields, each, ends, on, one, says, table
 from ...suites.suite import Act, Suite, Watch
+from ...suites.values import BEYOND, Payloads
 
 __all__ = ["SUITE", "MarksConversation"]
 
@@ -24,12 +25,13 @@ _SIGNALS: Final = each(
     ends("rests", "it says nothing more"), nothing="it says nothing")
 _GIVEN: Final = one(says(
     ANY, "gives", "{count} are given", gives="count",
-    among=lambda talk, request: range(request["most"] + 1)))
+    among=lambda talk, request: range(min(request["most"], talk.held) + 1)))
 
 
 class MarksConversation(PlainConversation):
     """One session with a receiver; this is its sender, and who takes from it."""
 
+    carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"take": ("most",)}
     says = table(
         ObservedMarks,
         on("arrive", "an element comes", _SIGNALS, tells="arrives", where="alone"),
@@ -42,17 +44,18 @@ class MarksConversation(PlainConversation):
         super().__init__(session, "marks", _settings(capacity), _constants(capacity, items_max))
         self._most = _constants(capacity, items_max)["M"]
         self._high = _settings(capacity)["high"]
-        self._held = 0
+        self.held = 0
         self._stopped = False
         self._late = 0                          # elements that have come since stop was said
 
     def request_of(self, act: Act) -> Message | None:
         """See ``PlainConversation``."""
         if act.do == "take":
-            return {"do": "take", "most": act.pick % (self._high + 1) + 1}
+            most = dict(act.about).get("most", act.pick % (self._high + 1) + 1)
+            return {"do": "take", "most": most}
         count = act.pick % (_UNDER_WAY if self._stopped else self._high) + 1
         # A sender that never hears of a stop ends when the observer's numbers do.
-        if self._stopped and self._late + count > _UNDER_WAY or self._held + count > self._most:
+        if self._stopped and self._late + count > _UNDER_WAY or self.held + count > self._most:
             return None
         return {"do": "arrive", "count": count}
 
@@ -63,10 +66,10 @@ class MarksConversation(PlainConversation):
     def note(self, action: str, about: Fields) -> None:
         """See ``PlainConversation``."""
         if action == "arrives":
-            self._held += about["count"]
+            self.held += about["count"]
             self._late += about["count"] * self._stopped
         elif action == "gives":
-            self._held = max(0, self._held - about["count"])
+            self.held = max(0, self.held - about["count"])
         else:
             self._stopped, self._late = action == "says_stop", 0
 
@@ -81,13 +84,14 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name="marks",
-    version=1,
+    version=2,
     port="marks",
     watches=(Watch(ObservedMarks),),
     weights={"arrive": 4, "take": 3},
     epilogue=(Act("take", 0), Act("take", 1), Act("arrive", 0), Act("take", 3), Act("arrive", 2),
               Act("take", 5), Act("take", 5)),
     constants=_constants,
+    payloads=Payloads({}, ends={"take": ("most", BEYOND)}),
     long=Long(fills=("arrive",), drains=("take",), sizes=(7,)),
     converse=MarksConversation,
     settings=_settings,

@@ -159,3 +159,25 @@ class Overrun(Watermarks):
 # ---- what shows late ----------------------------------------------------------------------------
 
 TWINS.late("marks-calls-late", 40, 300)
+
+
+# ---- what looks at amounts -----------------------------------------------------------------------
+
+@TWINS.twin(
+    "marks-asks-in-16-bits", "FLOW-118", "whoever asks for 65,536 is given nothing",
+    "a length that is kept in 16 bits")
+class AskingIn16Bits(Watermarks):
+    """Who asks for 65,536 has asked for nothing."""
+
+    def take(self, most: int) -> tuple[int, bool]:
+        return super().take(most % 2**16) if most % 2**16 else (0, False)
+
+
+@TWINS.twin(
+    "marks-asks-in-32-bits", "FLOW-118", "whoever asks for 2^31 is given nothing",
+    "a length that is kept in a signed number of 32 bits")
+class AskingIn32Bits(Watermarks):
+    """Who asks for 2^31 has asked for less than nothing."""
+
+    def take(self, most: int) -> tuple[int, bool]:
+        return super().take(most) if most < 2**31 else (0, False)

@@ -279,31 +279,7 @@ TWINS.late("deaf-producer", 40, 300)
 TWINS.late("silent-drop", 40, 300)
 
 
-class _StackFrom(Core):
-    """From so many items on the newest comes out first."""
-
-    items = 4
-
-    def _remove(self) -> Any:
-        if len(self._items) >= self.items:
-            self._items.rotate(1)
-        return super()._remove()
-
-
-@TWINS.twin(
-    "stack-from-four", "QUEUE-3", "from four items on the newest comes out first",
-    "a small queue in a list, a large one in a structure that nobody had filled in a test")
-class StackFromFour(_StackFrom):
-    """With four items or more it is a stack."""
-
-
-@TWINS.twin(
-    "stack-from-six", "QUEUE-3", "from six items on the newest comes out first",
-    "a ring of six places whose last one is read first")
-class StackFromSix(_StackFrom):
-    """With six items or more it is a stack."""
-
-    items = 6
+TWINS.stacks("", "QUEUE-3", "items", Core, "_remove", lambda self: self._items)
 
 
 @TWINS.twin(

@@ -14,7 +14,7 @@ from ..reactive_publisher.sides import StreamConversation
 from ..reactive_publisher.suite import DEPTH, DOWNSTREAM_COURSES, DOWNSTREAM_DEPTH
 from ..reactive_publisher.suite import DOWNSTREAM_WEIGHTS as DOWN
 from ..reactive_subscriber.conversation import Upstream
-from ..reactive_subscriber.suite import UPSTREAM_MEASURES
+from ..reactive_subscriber.suite import PAYLOADS, UPSTREAM_MEASURES
 from ..reactive_subscriber.suite import UPSTREAM_WEIGHTS as UP
 
 __all__ = ["SUITE"]
@@ -29,7 +29,7 @@ BATCHES: Final = {1: 1, 2: 1, 3: 2, 6: 3}
 def _converse(session: Session, capacity: int, items_max: int) -> StreamConversation:
     most = grown(ELEMENTS_MAX, items_max)
     return StreamConversation(
-        session, "reactive.processor", _settings(capacity), Downstream(1, most, DEPTH),
+        session, "reactive.processor", _settings(capacity), Downstream(1, most, DEPTH, brought=[]),
         Upstream(capacity, most))
 
 
@@ -51,7 +51,7 @@ def _of_one(course: Course) -> Course:
 
 SUITE: Final = Suite(
     name="reactive.processor",
-    version=1,
+    version=2,
     port="reactive.processor",
     watches=(Watch(ObservedOutlet), Watch(ObservedInlet)),
     weights={**{name: 2 * weight for name, weight in UP.items()}, **DOWN,
@@ -59,6 +59,7 @@ SUITE: Final = Suite(
     epilogue=(Act("release"), Act("release_call"), Act("settle"), Act("request", 4),
               *(Act("on_next"),) * 2, Act("on_complete"), Act("settle"), Act("references")),
     constants=_constants,
+    payloads=PAYLOADS,
     long=Long(fills=("on_next",), drains=("request", "release"),
               picks={"request": (0, 1, 2), "plan": (0, 1, 2), "subscribe": (0, 1, 2)},
               ending=("on_complete", "on_error", "on_null", "on_subscribe_again", "cancel", "quit",

@@ -37,11 +37,16 @@ ELSEWHERE: Final = {
     "subscriber-forgets-the-end": "RS-1.5", "subscriber-keeps-the-newest": "RS-0.2",
     "subscriber-processes-the-newest": "RS-0.1", "subscriber-stack-from-four": "RS-0.1",
     "subscriber-stack-from-six": "RS-0.1",
+    **dict.fromkeys((
+        "subscriber-drops-equal-elements", "subscriber-loses-what-is-false",
+        "subscriber-cuts-long-texts", "subscriber-takes-numbers-for-texts"), "RS-0.1"),
 }
 """By twin of one side, the rule that sees its bug in a processor, where that is another one."""
 
-NOT_HERE: Final = ("subscriber-works-within", "publisher-fails-at-its-end")
-"""What is no bug of a processor: it may work within the signal, and draws from no iterator."""
+NOT_HERE: Final = (
+    "subscriber-works-within", "publisher-fails-at-its-end", "subscriber-application-sleeps")
+"""What is no bug of a processor: it may work within the signal, draws from no iterator, and has no
+application."""
 
 for _each in (*PUBLISHERS.values(), *SUBSCRIBERS.values()):
     if "publisher" not in _each.parts and not _each.after and _each.name not in NOT_HERE:

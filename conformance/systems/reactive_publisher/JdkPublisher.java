@@ -33,10 +33,12 @@ public class JdkPublisher {
     final AtomicInteger signalled = new AtomicInteger();
     int held;
     final int elements;
+    final long first;
     final boolean fails;
 
-    JdkPublisher(int elements, boolean fails) {
+    JdkPublisher(int elements, long first, boolean fails) {
         this.elements = elements;
+        this.first = first;
         this.fails = fails;
     }
 
@@ -47,12 +49,12 @@ public class JdkPublisher {
     }
 
     /** A subscriber, with a publisher of its own that has all elements in its buffer. */
-    class Seat implements Flow.Subscriber<Integer> {
+    class Seat implements Flow.Subscriber<Long> {
         final int number;
-        final SubmissionPublisher<Integer> publisher =
+        final SubmissionPublisher<Long> publisher =
             new SubmissionPublisher<>(tasks::add, Math.max(8, elements));
         Flow.Subscription subscription;
-        long first;
+        long wanted;
         long plan;
         boolean quits;
         volatile boolean holds;
@@ -63,7 +65,7 @@ public class JdkPublisher {
 
         void subscribe() {
             publisher.subscribe(this);
-            for (int element = 0; element < elements; element++) {
+            for (long element = first; element < first + elements; element++) {
                 submitted.incrementAndGet();
                 publisher.submit(element);
             }
@@ -74,10 +76,10 @@ public class JdkPublisher {
         public void onSubscribe(Flow.Subscription given) {
             subscription = given;
             event("subscribed", number, "");
-            if (first > 0) requests(first);
+            if (wanted > 0) requests(wanted);
         }
 
-        public void onNext(Integer element) {
+        public void onNext(Long element) {
             signalled.incrementAndGet();
             event("next", number, ",\"element\":" + element);
             if (holds) {
@@ -185,7 +187,7 @@ public class JdkPublisher {
         switch (operation) {
             case "subscribe":
                 Seat joining = new Seat(number);
-                joining.first = integer(line, "n");
+                joining.wanted = integer(line, "n");
                 seats.put(number, joining);
                 joining.called("subscribe", joining::subscribe);
                 break;
@@ -203,7 +205,7 @@ public class JdkPublisher {
             case "release": release(seat); break;
             case "subscribe_null":
                 try {
-                    new SubmissionPublisher<Integer>(tasks::add, 8).subscribe(null);
+                    new SubmissionPublisher<Long>(tasks::add, 8).subscribe(null);
                     return "false";
                 } catch (NullPointerException expected) {
                     return "true";
@@ -252,6 +254,7 @@ public class JdkPublisher {
             String reply;
             if (text(line, "do").equals("hello")) {
                 adapter = new JdkPublisher((int) integer(line, "capacity"),
+                                           integer(line, "first"),
                                            integer(line, "fails") == 1);
                 reply = "{\"name\":\"SubmissionPublisher\",\"version\":\"" + Runtime.version()
                     + "\",\"policy\":\"queued\",\"can\":[\"subscribe\",\"request\",\"request_all\","

@@ -135,7 +135,7 @@ def deliver(subscribers: Subscribers, subscriber: int, signal: Signal[int]) -> b
 
 def elements_of(settings: Mapping[str, Any]) -> Iterator[int]:
     """The elements of a program, and how they end."""
-    yield from range(settings["capacity"])
+    yield from range(settings["first"], settings["first"] + settings["capacity"])
     if settings["fails"]:
         raise SourceFailed
 

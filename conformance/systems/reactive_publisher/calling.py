@@ -171,7 +171,7 @@ def _observable(settings: Mapping[str, Any], subscribers: Subscribers) -> Any:
     except ImportError:
         raise missing("reactivex") from None
     elements = reactivex.defer(lambda _: reactivex.from_iterable(
-        subscribers.drawing(range(settings["capacity"]))))
+        subscribers.drawing(range(settings["first"], settings["first"] + settings["capacity"]))))
     if not settings["fails"]:
         return elements
     return reactivex.concat(elements, reactivex.throw(SourceFailed()))

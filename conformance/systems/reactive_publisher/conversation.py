@@ -9,6 +9,7 @@ from ....spec.notation.interpreter import Step
 from ....spec.reactive.observed_publisher import Cause
 from ...ports.base import Message
 from ...suites.suite import Act, Answer
+from ...suites.values import Value, in_words
 from .port import CAUSES
 
 __all__ = ["COUNTS", "Downstream"]
@@ -28,7 +29,8 @@ _CAUSES_IN_WORDS: Final = (": the source has failed", ": the request was wrong",
 
 
 class Downstream:
-    """The side of the subscribers, of whom there may be so many. At most ``most`` elements come.
+    """The side of the subscribers, of whom there may be so many. At most ``most`` elements come:
+    ``brought`` where they come from another side, else the numbers from ``first`` on.
 
     ``pick`` is a subscriber, and how many elements it requests. ``depth`` is how many onNext may be
     open, one in the other. It knows who has a subscription, and which onNext is held.
@@ -49,8 +51,11 @@ class Downstream:
     flags: ClassVar[Mapping[str, tuple[str, str]]] = {
         "subscribe_null": ("takes_nobody", "refuses_nobody")}
 
-    def __init__(self, subscribers: int, most: int, depth: int) -> None:
+    def __init__(self, subscribers: int, most: int, depth: int, *, first: int = 0,
+                 brought: list[Value] | None = None) -> None:
         self._count = subscribers
+        self._first = first
+        self._brought = brought
         self._most = most
         self._depth = depth
         self._joined: set[int] = set()
@@ -171,8 +176,14 @@ class Downstream:
             return [step_of("on_complete" if name == "complete" else "cancel", s)]
         return [_failed(name, event["call"], s)]
 
-    def _element(self, s: int, element: int) -> list[Step]:
-        is_next = element == self._next[s]
+    def _is_due(self, number: int, element: Value) -> bool:
+        """Whether an element is that of a number."""
+        if self._brought is None:
+            return element == self._first + number
+        return self._brought[number:number + 1] == [element]
+
+    def _element(self, s: int, element: Value) -> list[Step]:
+        is_next = self._is_due(self._next[s], element)
         deep = min(self._open[s], self._depth)
         self._next[s] += 1
         self._open[s] += 1
@@ -197,6 +208,8 @@ class Downstream:
 
     def overhear(self, request: Message, events: Sequence[Message]) -> None:
         """See ``Side``: what the adapter tells of a buffer is all that is known of it."""
+        if self._brought is not None and request["do"] == "on_next":
+            self._brought.append(request["element"])
         for event in events:
             if event["event"] == "holds":
                 self._measure("buffer", event["n"])
@@ -214,7 +227,7 @@ class Downstream:
             return ""
         name, s = event["event"], event["subscriber"]
         if name == "next":
-            return f"onNext({event['element']}) to {s}"
+            return f"onNext({in_words(event['element'])}) to {s}"
         if name == "error":
             return f"onError to {s}{_CAUSES_IN_WORDS[CAUSES.index(event['cause'])]}"
         return _SAID[name].format(s=s, n=event.get("n"), call=event.get("call"))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ...ports.base import (
-    COUNT, FLAG, INTEGER, POSITIVE, TRUE, Argument, Kind, Operation, Port, Vocabulary, hello,
+    COUNT, FLAG, INTEGER, ITEM, POSITIVE, TRUE, Argument, Kind, Operation, Port, Vocabulary, hello,
     is_count, promised,
 )
 
@@ -25,7 +25,7 @@ _CALLS: Final[Mapping[str, str]] = {
     "cancels": "its cancel within a signal",
 }
 _FIELDS: Final = {
-    "subscribed": {}, "next": {"element": COUNT.accepts}, "returned": {}, "complete": {},
+    "subscribed": {}, "next": {"element": ITEM.accepts}, "returned": {}, "complete": {},
     "error": {"cause": CAUSES.__contains__}, "requests": {"n": POSITIVE.accepts}, "cancels": {},
     "raised": {"call": _CALLS.__contains__}, "waits": {"call": _CALLS.__contains__},
     "holds": {"n": COUNT.accepts},
@@ -47,7 +47,7 @@ _EVENTS: Final[Mapping[str, str]] = {
 PARTS: Final = (
     Vocabulary("an event of a publisher", {
         "event": "what happens", "subscriber": "the number of the subscriber; of holds absent",
-        "element": "of next: the number of the element, from 0", "cause": "of error: which",
+        "element": "of next: the element", "cause": "of error: which",
         "n": "of requests and holds: how many", "call": "of raised and waits: which"}),
     Vocabulary("`event` of a publisher", _EVENTS),
     Vocabulary("`cause`", _CAUSES), Vocabulary("`call`", _CALLS),
@@ -122,12 +122,13 @@ PROMISES: Final = {
 PORT: Final = Port(
     name="reactive.publisher",
     version=1,
-    meaning="a publisher of Reactive Streams with the elements 0, 1, …; the harness subscribes, "
-            "requests and cancels",
+    meaning="a publisher of Reactive Streams whose elements are numbers one after the other; the "
+            "harness subscribes, requests and cancels",
     operations=promised((
         hello("make a publisher whose source has so many elements, and then ends or fails"),
         *downstream()), PROMISES),
     settings=(Argument("capacity", POSITIVE, "how many elements its source has"),
+              Argument("first", INTEGER, "the first of them; each of the others is one more"),
               Argument("fails", COUNT, "1: after these the source fails; 0: it ends"),
               Argument("depth", POSITIVE, "how many onNext may be open, one in the other"),
               Argument("behind", COUNT, "how many signals may come between a cancel and a rest")),

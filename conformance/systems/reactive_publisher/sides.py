@@ -8,12 +8,13 @@ go through one conversation, so that each machine sees all of it in one order.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from ....spec.notation.interpreter import Step
 from ...ports.base import ALWAYS, Message, Session
 from ...suites.plain import PlainConversation, Seen
 from ...suites.suite import Act, Answer, Exchange
+from ...suites.values import in_words
 
 __all__ = ["Side", "StreamConversation"]
 
@@ -80,6 +81,8 @@ class Side(Protocol):
 class StreamConversation(PlainConversation):
     """One session, whose harness is on all ``sides``."""
 
+    carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"on_next": ("element",)}
+
     def __init__(
         self, session: Session, port: str, settings: Mapping[str, int], *sides: Side
     ) -> None:
@@ -96,7 +99,9 @@ class StreamConversation(PlainConversation):
 
     def asked(self, request: Message) -> str:
         """See ``PlainConversation``."""
-        return self._side(request["do"]).words[request["do"]].format(**request)
+        shown = {name: in_words(value) if name == "element" else value
+                 for name, value in request.items()}
+        return self._side(request["do"]).words[request["do"]].format(**shown)
 
     def possible(self, request: Message) -> Iterator[Answer]:
         """See ``PlainConversation``."""

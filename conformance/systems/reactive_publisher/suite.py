@@ -18,6 +18,10 @@ FAILING: Final = 2
 """With so many elements the source fails after them."""
 
 
+_FIRST: Final = {3: -1, 6: 2**31 - 3, 400: 2**53 - 400}
+"""By how many elements there are, the first of them, where that is not 0: an end that is no end,
+numbers beyond 31 bits, and the largest."""
+
 SUBSCRIBERS: Final = 2
 DEPTH: Final = 4
 """How many onNext may be open, one in the other."""
@@ -25,11 +29,13 @@ DEPTH: Final = 4
 
 def _converse(session: Session, capacity: int, items_max: int) -> StreamConversation:
     return StreamConversation(session, "reactive.publisher", _settings(capacity),
-                              Downstream(SUBSCRIBERS, capacity, DEPTH))
+                              Downstream(SUBSCRIBERS, capacity, DEPTH,
+                                         first=_FIRST.get(capacity, 0)))
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
-    return {"capacity": capacity, "fails": int(capacity == FAILING), "depth": DEPTH, "behind": 1}
+    return {"capacity": capacity, "first": _FIRST.get(capacity, 0),
+            "fails": int(capacity == FAILING), "depth": DEPTH, "behind": 1}
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
@@ -85,7 +91,7 @@ DOWNSTREAM_DEPTH: Final = Measure(
 
 SUITE: Final = Suite(
     name="reactive.publisher",
-    version=5,
+    version=6,
     port="reactive.publisher",
     watches=(Watch(ObservedPublisher),),
     weights=DOWNSTREAM_WEIGHTS,

@@ -439,3 +439,40 @@ class DrawingWithoutDemand(Publisher):
 # ---- what shows late ----------------------------------------------------------------------------
 
 TWINS.late("publisher-overdraws", 40, 300)
+
+
+# ---- what looks at the elements -----------------------------------------------------------------
+
+class _Until(IterableSupply[int]):
+    """Takes -1 for the end, as of a stream of bytes."""
+
+    def take(self, wanted: bool) -> Next[int] | Complete | Failed | None:
+        signal = super().take(wanted)
+        return COMPLETE if isinstance(signal, Next) and signal.element == -1 else signal
+
+
+@TWINS.twin("publisher-ends-at-minus-one", "RS-0.1", "an element of -1 is taken for the end",
+            "read() of java.io answers -1 at the end")
+class EndingAtMinusOne(Publisher):
+    """What is a number to one is a sign to the other."""
+
+    def _supply(self) -> IterableSupply[int]:
+        return _Until(self._make)
+
+
+class _Wrapping(IterableSupply[int]):
+    """Keeps numbers in 32 bits."""
+
+    def take(self, wanted: bool) -> Next[int] | Complete | Failed | None:
+        signal = super().take(wanted)
+        return Next((signal.element + 2**31) % 2**32 - 2**31) if isinstance(
+            signal, Next) else signal
+
+
+@TWINS.twin("publisher-keeps-32-bits", "RS-0.1", "elements wrap at 2^31",
+            "an int where the numbers are longs")
+class Keeping32Bits(Publisher):
+    """Above the largest is the lowest."""
+
+    def _supply(self) -> IterableSupply[int]:
+        return _Wrapping(self._make)

@@ -23,9 +23,9 @@ class Fed(PortAdapter):
     """
 
     policy: ClassVar[str] = "inline"
-    core: type[BatchSubscriber[int]] = BatchSubscriber
+    core: type[BatchSubscriber[Any]] = BatchSubscriber
 
-    def feed(self, settings: Mapping[str, Any]) -> BatchSubscriber[int]:
+    def feed(self, settings: Mapping[str, Any]) -> BatchSubscriber[Any]:
         """A new inlet, and no call that is held. Raises ``Declined`` for a wrong batch."""
         self._holding_call = self._held_call = False
         try:
@@ -64,7 +64,7 @@ class Fed(PortAdapter):
                 self.tell("cancels_other")
         return self._signal(hand)
 
-    def on_next(self, element: int) -> list[Message]:
+    def on_next(self, element: Any) -> list[Message]:
         """See the port."""
         def bring() -> None:
             self._inlet.on_next(element)

@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 from ....spec.notation.interpreter import Step
 from ...ports.base import Message
 from ...suites.suite import Act, Answer
+from ...suites.values import Value, in_words
 
 __all__ = ["Application", "Upstream"]
 
@@ -106,7 +107,7 @@ class Upstream:
         if not self._sensible().get(do, False):
             return None
         if do == "on_next":
-            return {"do": do, "element": self._element}
+            return {"do": do, "element": dict(act.about).get("element", self._element)}
         return {"do": do, "signal": _NULLS[act.pick % 3]} if do == "on_null" else {"do": do}
 
     def _sensible(self) -> dict[str, bool]:
@@ -209,7 +210,8 @@ class Application(Upstream):
     def __init__(self, capacity: int, most: int) -> None:
         super().__init__(capacity, most)
         self._stopped = False
-        self._waiting: deque[int] = deque()
+        self._due = False           # it was to process an element, and has not said whether it did
+        self._waiting: deque[Value] = deque()
 
     def _sensible(self) -> dict[str, bool]:
         return {**super()._sensible(), "settle": True, "process": not self._stopped,
@@ -234,6 +236,7 @@ class Application(Upstream):
         if do == "on_next" and not (self._stopped or self._cancelled):
             self._waiting.append(request["element"])
         self._stopped = self._stopped or do == "stop"
+        self._due = self._due or do == "process"
         return [] if do == "settle" else super().note(request)
 
     def knows(self, event: Message) -> bool:
@@ -246,7 +249,14 @@ class Application(Upstream):
             return [(self._consumed(event["element"]), ())]
         return super().steps(event)
 
-    def _consumed(self, element: int | None) -> str:
+    def rests(self) -> list[Step]:
+        """See ``Side``: who rests, and has told of no element, has processed none."""
+        nothing: list[Step] = [("consumes_nothing", ())] if self._due else []
+        self._due = False
+        return nothing + super().rests()
+
+    def _consumed(self, element: Value | None) -> str:
+        self._due = False
         if element is None:
             return "consumes_nothing"
         if self._waiting and self._waiting[0] == element:
@@ -259,7 +269,7 @@ class Application(Upstream):
         name = event["event"]
         if name == "consumes":
             element = event["element"]
-            return f"element {element} is processed" if element is not None else "nothing"
+            return "nothing" if element is None else f"element {in_words(element)} is processed"
         told = {"finishes": "the application is told of the end",
                 "breaks_off": "the application is told of the failure"}
         return told.get(name) or super().in_words(event)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from ...ports.base import (
-    COUNT, FLAG, INTEGER, POSITIVE, TRUE, Argument, Kind, Operation, Port, Vocabulary, hello,
-    is_count, is_word, promised,
+    FLAG, INTEGER, ITEM, ITEM_OR_NULL, POSITIVE, TRUE, Argument, Kind, Operation, Port, Vocabulary,
+    hello, is_word, promised,
 )
 
 __all__ = ["CALLS", "EVENTS", "PARTS", "PORT", "PROMISES", "is_event", "upstream"]
@@ -26,7 +26,7 @@ _NAMES: Final[Mapping[str, str]] = {
 PARTS: Final = (
     Vocabulary("an event of a subscriber", {
         "event": "what happens", "n": "of requests and requests_other: how many, an integer",
-        "element": "of consumes: the number of the element, or null, which may be absent"}),
+        "element": "of consumes: the element, or null: there was none"}),
     Vocabulary("`event` of a subscriber", _NAMES),
 )
 """What events of a subscriber have in them."""
@@ -39,7 +39,7 @@ def is_event(value: object) -> bool:
     if value["event"] in ("requests", "requests_other"):
         return INTEGER.accepts(value.get("n"))
     return value["event"] != "consumes" or (
-        value.get("element", 0) is None or is_count(value.get("element")))
+        ITEM_OR_NULL.accepts(value.get("element", False)))
 
 
 EVENTS: Final = Kind(
@@ -59,7 +59,7 @@ def upstream(events: Kind = EVENTS) -> tuple[Operation, ...]:
         Operation("on_subscribe", events, "it is handed its subscription"),
         Operation("on_subscribe_again", events, "it is handed another one, although it has one"),
         Operation("on_next", events, "an element that it has requested is signalled",
-                  (Argument("element", COUNT, "its number: 0, 1, … in turn"),)),
+                  (Argument("element", ITEM, "the element; the same may come again"),)),
         Operation("on_complete", events, "there are no more elements"),
         Operation("on_error", events, "the publisher has failed"),
         Operation("on_null", FLAG, "a signal comes with null in it; ok: whether that ended with an "

@@ -9,10 +9,11 @@ from ....spec.reactive.observed_subscriber import ObservedSubscriber
 from ...ports.base import Session
 from ...suites.lengthy import Long, grown
 from ...suites.suite import Act, Measure, Suite, Watch
+from ...suites.values import Payloads
 from ..reactive_publisher.sides import StreamConversation
 from .conversation import Application
 
-__all__ = ["SUITE", "UPSTREAM_MEASURES", "UPSTREAM_WEIGHTS"]
+__all__ = ["PAYLOADS", "SUITE", "UPSTREAM_MEASURES", "UPSTREAM_WEIGHTS"]
 
 BATCHES: Final = {1: 1, 2: 1, 3: 2, 7: 3}
 """By capacity."""
@@ -35,6 +36,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     return {"C": capacity}
 
 
+PAYLOADS: Final = Payloads({"on_next": "element"}, equal=True)
 UPSTREAM_WEIGHTS: Final = {
     "on_subscribe": 4, "on_subscribe_again": 1, "on_next": 6, "on_complete": 1, "on_error": 1,
     "on_null": 1, "hold_call": 1, "release_call": 2,
@@ -48,13 +50,14 @@ UPSTREAM_MEASURES: Final = (
 
 SUITE: Final = Suite(
     name="reactive.subscriber",
-    version=2,
+    version=3,
     port="reactive.subscriber",
     watches=(Watch(ObservedSubscriber),),
     weights={**UPSTREAM_WEIGHTS, "process": 6, "stop": 1, "settle": 1},
     epilogue=(Act("release_call"), Act("settle"), *(Act("on_next"), Act("process")) * 2,
               Act("on_complete"), *(Act("process"),) * 3),
     constants=_constants,
+    payloads=PAYLOADS,
     long=Long(fills=("on_next",), drains=("process",), sizes=(7,),
               ending=("on_complete", "on_error", "on_null", "on_subscribe_again", "stop")),
     converse=_converse,

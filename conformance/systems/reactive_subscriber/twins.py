@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from ....reference.reactive.signals import CANCEL, Call, Complete, Failed, Request
 from ....reference.reactive.subscriber import BatchSubscriber
+from ...ports.base import Message
 from ...suites.twin import Twins
 from .adapter import ReferenceSubscriber
 
 __all__ = ["TWINS"]
 
-Base = BatchSubscriber[int]
+Base = BatchSubscriber[Any]
 
 TWINS: Final = Twins("reactive.subscriber", ReferenceSubscriber, ("reference.subscriber",))
 
@@ -81,7 +83,7 @@ class AskingForNothing(Base):
 
     _processed = False
 
-    def _dequeue(self) -> int:
+    def _dequeue(self) -> Any:
         self._processed = True
         return super()._dequeue()
 
@@ -126,7 +128,7 @@ class AskingAfterTheEnd(Base):
 
     _drained = False
 
-    def _dequeue(self) -> int:
+    def _dequeue(self) -> Any:
         self._drained = True
         return super()._dequeue()
 
@@ -170,7 +172,7 @@ class Overlapping(Base):
 class MindingLate(Base):
     """What is cancelled is silent, it thinks."""
 
-    def on_next(self, element: int) -> None:
+    def on_next(self, element: Any) -> None:
         if self._stopped:
             raise AssertionError("cancelled")
         super().on_next(element)
@@ -183,7 +185,7 @@ class MindingAnEarlyEnd(Base):
 
     _seen = False
 
-    def on_next(self, element: int) -> None:
+    def on_next(self, element: Any) -> None:
         super().on_next(element)
         self._seen = True
 
@@ -235,7 +237,7 @@ class RaisingErrors(Base):
 class KeepingTheNewest(Base):
     """There is one slot, whatever was asked for."""
 
-    def _enqueue(self, element: int) -> None:
+    def _enqueue(self, element: Any) -> None:
         self._buffer.clear()
         super()._enqueue(element)
 
@@ -245,7 +247,7 @@ class KeepingTheNewest(Base):
 class ProcessingTheNewest(Base):
     """The buffer is a stack."""
 
-    def _dequeue(self) -> int:
+    def _dequeue(self) -> Any:
         return self._buffer.pop()
 
 
@@ -254,7 +256,7 @@ class ProcessingTheNewest(Base):
 class TakingNull(Base):
     """An element is an element."""
 
-    def on_next(self, element: int) -> None:
+    def on_next(self, element: Any) -> None:
         if element is not None:
             super().on_next(element)
 
@@ -264,7 +266,7 @@ class TakingNull(Base):
 class RaisingWhenFull(Base):
     """The last slot does not exist."""
 
-    def _enqueue(self, element: int) -> None:
+    def _enqueue(self, element: Any) -> None:
         if len(self._buffer) + 1 >= self.capacity > 1:
             raise OverflowError("queue full")
         super()._enqueue(element)
@@ -277,29 +279,65 @@ TWINS.late("subscriber-asks-without-bound", 40, 300)
 
 # ---- what shows in large queues ------------------------------------------------------------------
 
-class _StackFrom(Base):
-    """From so many elements on, the newest comes first."""
-
-    elements = 4
-
-    def _dequeue(self) -> int:
-        if len(self._buffer) >= self.elements:
-            self._buffer.rotate(1)
-        return super()._dequeue()
+TWINS.stacks("subscriber-", "RS-2.11", "elements", Base, "_dequeue", lambda self: self._buffer)
 
 
+# ---- what looks at the elements ------------------------------------------------------------------
 
-@TWINS.twin(
-    "subscriber-stack-from-four", "RS-2.11", "from four elements on, the newest comes first",
-    "a ring whose read index is taken from the wrong end once it has wrapped")
-class StackFromFour(_StackFrom):
-    """With four or more it is a stack."""
+@TWINS.twin("subscriber-drops-equal-elements", "RS-2.11",
+            "an element equal to one inside is dropped",
+            "distinct() taken for what asks no more than once")
+class DroppingEqualElements(Base):
+    """What has come is known."""
+
+    def _enqueue(self, element: Any) -> None:
+        if element not in self._buffer:
+            super()._enqueue(element)
 
 
-@TWINS.twin(
-    "subscriber-stack-from-six", "RS-2.11", "from six elements on, the newest comes first",
-    "a ring whose read index is taken from the wrong end once it has wrapped")
-class StackFromSix(_StackFrom):
-    """With six or more it is a stack."""
+@TWINS.twin("subscriber-loses-what-is-false", "RS-2.11",
+            "an element that is false, such as 0, is lost",
+            "`if element` where `if element is not None` was meant")
+class LosingWhatIsFalse(Base):
+    """It is taken for none."""
 
-    elements = 6
+    def _enqueue(self, element: Any) -> None:
+        if element:
+            super()._enqueue(element)
+
+
+@TWINS.twin("subscriber-cuts-long-texts", "RS-2.11", "a text is cut to eight characters",
+            "a column of fixed width behind the stream")
+class CuttingLongTexts(Base):
+    """What begins alike is alike."""
+
+    def _enqueue(self, element: Any) -> None:
+        super()._enqueue(element[:8] if isinstance(element, str) else element)
+
+
+@TWINS.twin("subscriber-takes-numbers-for-texts", "RS-2.11", "a number comes out as a text",
+            "a stage that writes what passes, and reads it again")
+class TakingNumbersForTexts(Base):
+    """Whoever compares it finds another element."""
+
+    def _enqueue(self, element: Any) -> None:
+        super()._enqueue(f"{element}")
+
+
+# ---- who says nothing ----------------------------------------------------------------------------
+
+class _Sleeping(ReferenceSubscriber):
+    """An application that processes nothing, and does not say so."""
+
+    def start(self, settings: Mapping[str, Any]) -> None:
+        super().start(settings)
+        self.processed = 0
+
+    def process(self) -> list[Message]:
+        self.processed += 1
+        return super().process() if self.processed % 3 else self.then()
+
+
+TWINS.add("subscriber-application-sleeps", "RS-2.11",
+          "every third time, an element that has come is not processed, and nothing is said",
+          "a worker that misses a wake-up", parts={}, of=_Sleeping)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any, ClassVar
 
 from ....reference.storm.offsets import ClientPartition
@@ -17,10 +18,10 @@ __all__ = ["Log", "ReferenceClient", "ReferencePartition"]
 
 
 class Log:
-    """A partition of a log: offsets from 0 up to ``end``, of which some have gone."""
+    """A partition of a log: offsets from ``first`` up to ``end``, of which some have gone."""
 
-    def __init__(self) -> None:
-        self.end = 0
+    def __init__(self, first: int = 0) -> None:
+        self.first = self.end = first
         self._gone: set[int] = set()
 
     def append(self, count: int) -> None:
@@ -33,8 +34,9 @@ class Log:
 
     def read(self, fetch: Fetch) -> tuple[list[int], int]:
         """The offsets that a fetch brings, and the offset up to which it looked."""
-        there = [offset for offset in range(fetch.offset, self.end) if offset not in self._gone]
-        found = there[: fetch.size]
+        there = (offset for offset in range(max(fetch.offset, self.first), self.end)
+                 if offset not in self._gone)
+        found = [*islice(there, fetch.size)]
         # Beyond its end the log has nothing to say, and says that it has looked nowhere.
         return found, found[-1] + 1 if len(found) == fetch.size else max(self.end, fetch.offset)
 
@@ -49,9 +51,9 @@ class ReferencePartition(PortAdapter):
 
     def start(self, settings: Mapping[str, Any]) -> None:
         """See ``PortAdapter.start``."""
-        self._log = Log()
+        self._log = Log(settings["first"])
         self._settings = settings
-        self._recorded = 0
+        self._recorded: int = settings["first"]
         try:
             self._manager = self._started()
         except (PartitionMisuse, RetryMisuse) as misuse:
@@ -128,7 +130,7 @@ class ReferencePartition(PortAdapter):
 
     def truncate(self, offset: int) -> bool:
         """See the port."""
-        self._log.remove(0, offset)
+        self._log.remove(self._log.first, offset)
         return True
 
     def compact(self, offset: int) -> bool:

@@ -19,7 +19,7 @@ OFFSET_OR_NULL: Final = Kind(
 _OFFSET = Argument("offset", COUNT, "the offset of a message")
 
 _OPERATIONS: Final = (
-    hello("start with an empty log, and a commit of 0"),
+    hello("start with an empty log, and a commit of its first offset"),
     Operation("split", OFFSET_OR_NULL, "like next, and the message makes two tuples that share "
               "its id: both have to be acked"),
     Operation("wait", TRUE, "so much time passes",
@@ -58,6 +58,7 @@ PORT: Final = Port(
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(
         Argument("capacity", POSITIVE, "the messages that one fetch brings, at most"),
+        Argument("first", COUNT, "the offset of the first message that the log will have"),
         Argument("retries", INTEGER, "how often a message is emitted again; -1: always"),
         Argument("outstanding", COUNT,
                  "how many may be emitted and neither acked nor failed; 0: any number"),

@@ -27,20 +27,28 @@ _POLICIES: Final = ((2, 2, 2, 8), (-1, 0, 0, 0), (0, 3, 0, 0))
 """Retries, outstanding messages, and the first and the longest delay before a retry, which go
 with a fetch size of 1, 2, 3, and again."""
 
+
+_FIRST: Final = {2: 2**31 - 4, 3: 2**53 - 8_192, 6: 2**32 - 40}
+"""The first offset of the log that goes with a fetch size, where it is not 0: offsets pass what 31
+and 32 bits hold, and are the largest that every language reads."""
+
+
 def _offsets(talk: PartitionConversation, request: Fields) -> range:
     """Those that the log has had, and the next."""
-    return range(max(0, talk.end + 1 - _RECENT), min(talk.end + 1, talk.most))
+    return range(talk.first + max(0, talk.end + 1 - _RECENT),
+                 talk.first + min(talk.end + 1, talk.most))
 
 
 def _emits(action: str) -> tuple[Says, Says]:
     return (says(None, "nothing", "nothing"),
-            says(ANY, action, "{offset}", "{offset} is emitted", gives="offset", among=_offsets,
+            says(ANY, action, "{wire}", "{wire} is emitted", gives="offset", among=_offsets,
                  beyond="stray"))
 
 
 def _records(action: str) -> Says:
-    return says(ANY, action, "{position}", "position {position}", gives="position",
-                among=lambda talk, request: range(len(_offsets(talk, request)) + 1))
+    return says(ANY, action, "{wire}", "position {wire}", gives="position",
+                among=lambda talk, request: range(
+                    talk.first, talk.first + len(_offsets(talk, request)) + 1))
 
 
 class PartitionConversation(PlainConversation):
@@ -56,14 +64,14 @@ class PartitionConversation(PlainConversation):
         on("append", "append {end} to {last}", says(True, "appended", "done")),
         on("next", "next", *_emits("emitted")),
         on("split", "next, as two tuples", *_emits("split")),
-        on("ack", "ack {offset}", says(True, "ack", "taken")),
-        on("fail", "fail {offset}", says(True, "fail", "taken")),
+        on("ack", "ack {wire}", says(True, "ack", "taken")),
+        on("fail", "fail {wire}", says(True, "fail", "taken")),
         on("commit", "commit", _records("committed_at")),
         on("close", "close and start again", _records("closed_at")),
         on("restart", "crash and restart", says(True, "restarted", "started again")),
         on("reassign", "the leader changes", says(True, "reassigned", "done")),
-        on("truncate", "retention removes all up to {offset}", says(True, "truncated", "gone")),
-        on("compact", "compaction removes {offset}", says(True, "compacted", "gone")),
+        on("truncate", "retention removes all up to {wire}", says(True, "truncated", "gone")),
+        on("compact", "compaction removes {wire}", says(True, "compacted", "gone")),
         on("wait", "{milliseconds} ms pass", says(True, "waits", "done")),
     )
 
@@ -72,6 +80,7 @@ class PartitionConversation(PlainConversation):
                          _constants(capacity, items_max))
         self._is_waiting_of_use = _settings(capacity)["delay"] > 0
         self.most = grown(OFFSETS_MAX, items_max, each=3)
+        self.first = _settings(capacity)["first"]       # on the wire, offsets count from here
         self.end = 0                            # the log has had the offsets below
         self._gone: set[int] = set()
         self._under_way: dict[int, int] = {}    # with the tuples that are left
@@ -82,19 +91,27 @@ class PartitionConversation(PlainConversation):
             count = act.pick % 3 + 1
             return {"do": "append", "count": count} if self.end + count <= self.most else None
         if act.do in ("ack", "fail"):
-            return _on_one(act, sorted(self._under_way))
+            return self._on_one(act, sorted(self._under_way))
         if act.do == "wait":
             milliseconds = act.pick % 3 + 1
             return {"do": "wait", "milliseconds": milliseconds} if (
                 self._is_waiting_of_use) else None
         if act.do in ("truncate", "compact"):
-            return _on_one(act, [each for each in range(self.end) if each not in self._gone])
+            return self._on_one(act, [each for each in range(self.end) if each not in self._gone])
         return {"do": act.do}
+
+    def _on_one(self, act: Act, offsets: list[int]) -> Message | None:
+        return {"do": act.do, "offset": self.first + offsets[act.pick % len(offsets)]} if (
+            offsets) else None
 
     def about(self, message: Message) -> Fields:
         """See ``PlainConversation``."""
         count = message.get("count", 0)
-        return {**message, "alone": count == 1, "end": self.end, "last": self.end + count - 1}
+        end = self.first + self.end
+        fields = {**message, "alone": count == 1, "end": end, "last": end + count - 1}
+        for name in {"offset", "position"} & message.keys():
+            fields |= {"wire": message[name], name: message[name] - self.first}
+        return fields
 
     def note(self, action: str, about: Fields) -> None:
         """See ``PlainConversation``."""
@@ -113,14 +130,10 @@ class PartitionConversation(PlainConversation):
             self._gone.update(range(0 if action == "truncated" else offset, offset + 1))
 
 
-def _on_one(act: Act, offsets: list[int]) -> Message | None:
-    return {"do": act.do, "offset": offsets[act.pick % len(offsets)]} if offsets else None
-
-
 def _settings(capacity: int) -> Mapping[str, int]:
     retries, outstanding, delay, longest = _POLICIES[(capacity - 1) % len(_POLICIES)]
-    return {"capacity": capacity, "retries": retries, "outstanding": outstanding,
-            "delay": delay, "longest": longest}
+    return {"capacity": capacity, "first": _FIRST.get(capacity, 0), "retries": retries,
+            "outstanding": outstanding, "delay": delay, "longest": longest}
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
@@ -132,7 +145,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name="storm.partition",
-    version=2,
+    version=3,
     port="storm.partition",
     watches=(Watch(ObservedPartition),),
     weights={"append": 2, "next": 3, "ack": 2, "fail": 2, "commit": 1, "restart": 1, "close": 1,
@@ -162,7 +175,7 @@ SUITE: Final = Suite(
         "STORM-K25": ("append", "next", "ack", "fail", "commit"),
         "STORM-K35": ("append", "next", "fail", "wait"),
     },
-    scene="A partition of a log. Messages in a fetch: {capacity}; retries: {retries} (-1: no "
-          "limit); outstanding at the same time: {outstanding} (0: no limit); delay before a "
-          "retry: {delay} ms, at most {longest} ms.",
+    scene="A partition of a log, whose first offset is {first}. Messages in a fetch: {capacity}; "
+          "retries: {retries} (-1: no limit); outstanding at the same time: {outstanding} (0: no "
+          "limit); delay before a retry: {delay} ms, at most {longest} ms.",
 )

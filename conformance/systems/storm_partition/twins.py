@@ -443,3 +443,42 @@ class ClosingWithoutCommit(PartitionManager):
 # ---- what shows late ----------------------------------------------------------------------------
 
 TWINS.late("storm-643-gone-sought-for-ever", 40, 300)
+
+
+# ---- what looks at the offsets ------------------------------------------------------------------
+
+class _Narrow(PartitionManager):
+    """Keeps the position in a number of a few bits."""
+
+    bits = 31
+
+    def commit(self) -> int:
+        position: int = super().commit() % 2**self.bits
+        return position
+
+
+@TWINS.twin(
+    "partition-commits-31-bits", "STORM-K21", "a position of 2^31 is recorded as 0",
+    "an offset, a long, in an int")
+class Commits31Bits(_Narrow):
+    """The log begins again."""
+
+
+@TWINS.twin(
+    "partition-commits-32-bits", "STORM-K21", "a position of 2^32 is recorded as 0",
+    "an offset, a long, in an unsigned int")
+class Commits32Bits(_Narrow):
+    """The log begins again."""
+
+    bits = 32
+
+
+@TWINS.twin(
+    "partition-keeps-singles", "STORM-K21", "positions are kept as numbers with 52 bits",
+    "an offset in a double, divided by two on its way")
+class KeepsSingles(PartitionManager):
+    """Of the largest numbers every other one is kept."""
+
+    def commit(self) -> int:
+        position = super().commit()
+        return position if position < 2**52 else position // 2 * 2

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...ports.base import POSITIVE, Argument, Kind, Operation, Port, hello, is_count, promised
+from ...ports.base import (
+    COUNT, POSITIVE, Argument, Kind, Operation, Port, hello, is_count, promised,
+)
 
 __all__ = ["PORT"]
 
@@ -20,7 +22,7 @@ _OPERATIONS: Final = (
     hello("start a fresh stage, which holds nothing"),
     Operation("offer", TAKEN, "a value comes from upstream; ok: whether the stage takes it, or "
               "holds its source up, which then has to offer it again",
-              (Argument("value", POSITIVE, "the value"),)),
+              (Argument("value", COUNT, "the value, which may be 0"),)),
     Operation("take", OUTPUT, "a permit comes from downstream, for one output; ok: the values of "
               "the batch in their order, or the sum of all that is rolled up, alone in its list; "
               "null where there is no output (the permit is lost then)"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 from ....spec.flow.observed_summaries import ObservedBatches, ObservedSummaries
 from ....spec.notation.interpreter import Step
@@ -11,6 +11,7 @@ from ...ports.base import Message, Session
 from ...suites.lengthy import Long
 from ...suites.plain import PlainConversation, Seen
 from ...suites.suite import Act, Answer, Exchange, Suite, Watch
+from ...suites.values import Payloads, Style
 
 __all__ = ["SUITE", "SummariesConversation"]
 
@@ -18,6 +19,16 @@ HELD_MAX: Final = 8
 """Values that a stage holds, at most: the next permit comes before another one."""
 
 _TOTAL_MAX: Final = 1 << HELD_MAX
+
+_LARGE: Final = 2**49
+"""So large that as many as are held come to no more than every language reads from JSON."""
+
+_STYLES: Final[Mapping[str, Style]] = {
+    "numbers from 0": lambda random, number: number,
+    "large numbers": lambda random, number: _LARGE - number,
+    "numbers alike in 32 bits": lambda random, number: number % 1024 << 32,
+    "equal numbers": lambda random, number: random.choice((0, 0, 1)),
+}
 
 
 class Steps(NamedTuple):
@@ -40,8 +51,11 @@ class SummariesConversation(PlainConversation):
     """One session with a stage; this is its source, and its sink.
 
     Of the values that a stage can hold together, each is another power of two: so the sum of some
-    says which they are.
+    says which they are. Where a program has other values, they stand for those: what comes to the
+    sum of all that are held is as right as the sum of the powers, and anything else is wrong.
     """
+
+    carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"offer": ("value",)}
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "summaries", {"capacity": capacity})
@@ -51,21 +65,28 @@ class SummariesConversation(PlainConversation):
         self.can |= {policy(self.policy)}
         self._came = 0                          # values that were taken
         self._held: list[int] = []              # of these, what no output was for yet
+        self._powers: list[int] = []            # and for which powers of two they stand
 
     def request_of(self, act: Act) -> Message | None:
         """See ``PlainConversation``."""
         if act.do == "take":
             return {"do": "take"}
-        value = 1 << self._came % HELD_MAX
-        return {"do": "offer", "value": value} if len(self._held) < HELD_MAX else None
+        if len(self._held) >= HELD_MAX:
+            return None
+        return {"do": "offer", "value": dict(act.about).get("value", self._power)}
+
+    @property
+    def _power(self) -> int:
+        """For which power of two the next value stands."""
+        return 1 << self._came % HELD_MAX
 
     def say(self, act: Act) -> Exchange:
         """See ``Conversation``: what could be otherwise is what was held before."""
-        held = list(self._held)
+        held, powers = list(self._held), list(self._powers)
         exchange = super().say(act)
         if exchange.outcome is None or act.do == "offer":
             return exchange
-        return exchange._replace(possible=tuple(self._outputs(held)))
+        return exchange._replace(possible=tuple(self._outputs(held, powers)))
 
     def asked(self, request: Message) -> str:
         """See ``PlainConversation``."""
@@ -76,7 +97,7 @@ class SummariesConversation(PlainConversation):
     def possible(self, request: Message) -> Iterator[Answer]:
         """See ``PlainConversation``."""
         if request["do"] == "offer":
-            yield Answer("it is taken", _of(self._steps.takes, "value", request["value"]))
+            yield Answer("it is taken", _of(self._steps.takes, "value", self._power))
             yield Answer("its source is held up", (self._steps.holds_up, ()))
 
     def seen(self, request: Message, answer: Any) -> Seen:
@@ -84,30 +105,38 @@ class SummariesConversation(PlainConversation):
         if request["do"] == "offer":
             if not answer:
                 return Seen(((self._steps.holds_up, ()),), "its source is held up")
+            power = self._power
             self._came += 1
             self._held.append(request["value"])
-            return Seen((_of(self._steps.takes, "value", request["value"]),), "it is taken")
+            self._powers.append(power)
+            return Seen((_of(self._steps.takes, "value", power),), "it is taken")
         if answer is None:
             return Seen(((self._steps.nothing, ()),), "there is no output")
-        held, self._held = self._held, []
-        return Seen((self._step(held, answer),), self._words(answer))
+        held, powers = self._held, self._powers
+        self._held, self._powers = [], []
+        return Seen((self._step(held, powers, answer),), self._words(answer))
 
-    def _step(self, held: list[int], output: list[int]) -> Step:
+    def _step(self, held: list[int], powers: list[int], output: list[int]) -> Step:
         """What an output shows: how much it comes to, or else that it has another form."""
-        total = sum(output)
+        total, right = sum(output), sum(powers)
         if total == sum(held) and output != (held if self._batches else [total]):
             return self._steps.others, ()
+        if total == sum(held):
+            total = right
+        elif held != powers:
+            total = 0 if right else 1
         return _of(self._steps.emits, "total", min(total, _TOTAL_MAX))
 
     def _words(self, output: list[int]) -> str:
         listed = ", ".join(map(str, output)) or "nothing"
         return f"the batch {listed} goes" if self._batches else f"a summary goes: {listed}"
 
-    def _outputs(self, held: list[int]) -> Iterator[Answer]:
-        emits, total = self._steps.emits, sum(held)
+    def _outputs(self, held: list[int], powers: list[int]) -> Iterator[Answer]:
+        emits, total = self._steps.emits, sum(powers)
         yield Answer("there is no output", (self._steps.nothing, ()))
         # Its sum is what the machine looks at, but no other output of that sum would do.
-        yield Answer(self._words(held if self._batches else [total]), _of(emits, "total", total))
+        output = held if self._batches else [sum(held)]
+        yield Answer(self._words(output), _of(emits, "total", total))
         yield Answer("an output goes that comes to another sum", _of(emits, "total", total + 1))
         yield Answer("an output goes in another form", (self._steps.others, ()))
 
@@ -127,13 +156,14 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name="summaries",
-    version=2,
+    version=3,
     port="summaries",
     watches=(Watch(ObservedSummaries), Watch(ObservedBatches)),
     weights={"offer": 3, "take": 1},
     epilogue=(Act("take"), Act("offer"), Act("offer"), Act("take"), Act("take")),
     constants=_constants,
-    long=Long(fills=("offer",), drains=("take",)),
+    payloads=Payloads({"offer": "value"}, styles=_STYLES, equal=True),
+    long=Long(fills=("offer",), drains=("take",), sizes=(6,)),
     converse=SummariesConversation,
     capacities=(1, 2, 4),
     telling={"FLOW-126": (2, 4)},

@@ -228,3 +228,78 @@ class Merging(Groups[int]):
 # ---- what shows late ----------------------------------------------------------------------------
 
 TWINS.late("summaries-latest-only", 40, 300)
+
+
+# ---- what looks at the values --------------------------------------------------------------------
+
+@TWINS.twin(
+    "summaries-loses-nought", "FLOW-124", "values that come to 0 do not go",
+    "`if self.total` where `if self.count` was meant")
+class LosingNought(RolledUp[int, Any]):
+    """A sum of nothing and a sum of 0 are one."""
+
+    @property
+    def ready(self) -> bool:
+        return bool(self._summary and self._summary[0])
+
+
+@TWINS.twin(
+    "summaries-in-32-bits", "FLOW-56", "a sum is kept in 32 bits",
+    "SNMP's counters of 32 bits, on a link that fills them in seconds")
+class In32Bits(RolledUp[int, Any]):
+    """Its highest bits are lost."""
+
+    def make(self) -> Any:
+        return super().make() % 2**32
+
+
+@TWINS.twin(
+    "batch-drops-nought", "FLOW-126", "a value of 0 does not go into its batch",
+    "filter(None, values)",
+    of=ReferenceBatches, originals=("reference.batches",))
+class DroppingNought(Groups[int]):
+    """What is false is nothing."""
+
+    def make(self) -> list[int]:
+        return [*filter(None, super().make())]
+
+
+@TWINS.twin(
+    "batch-drops-equal-values", "FLOW-126", "of equal values of a batch, one goes",
+    "a set, or a dict of values, in the place of a list",
+    of=ReferenceBatches, originals=("reference.batches",))
+class DroppingEqualValues(Groups[int]):
+    """What was measured twice was measured once."""
+
+    def make(self) -> list[int]:
+        return [*dict.fromkeys(super().make())]
+
+
+# ---- what shows in large batches -----------------------------------------------------------------
+
+class _StackFrom(Groups[int]):
+    """From so many values on, the newest comes first."""
+
+    values = 4
+
+    def make(self) -> list[int]:
+        made = super().make()
+        return made[::-1] if len(made) >= self.values else made
+
+
+@TWINS.twin(
+    "batch-stack-from-four", "FLOW-126", "from four values on, the newest of a batch comes first",
+    "a small batch in an array, a large one in a linked list that grows at its head",
+    of=ReferenceBatches, originals=("reference.batches",))
+class StackFromFour(_StackFrom):
+    """With four or more it is a stack."""
+
+
+@TWINS.twin(
+    "batch-stack-from-six", "FLOW-126", "from six values on, the newest of a batch comes first",
+    "a small batch in an array, a large one in a linked list that grows at its head",
+    of=ReferenceBatches, originals=("reference.batches",))
+class StackFromSix(_StackFrom):
+    """With six or more it is a stack."""
+
+    values = 6

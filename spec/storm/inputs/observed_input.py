@@ -96,6 +96,10 @@ class ObservedInput(Machine):
     named = integer(0, K)           # tuples named so far: the next one has this number
     place = array(upto(K), choice(Place))
     sender = array(upto(K), integer(0, R + S))
+    after = array(upto(K), integer(0, K, init=K))       # the sender's next that waits; K: none
+    oldest = array(upto(R + S), integer(0, K, init=K))  # of a sender, of those that wait
+    newest = array(upto(R + S), integer(0, K, init=K))
+    in_batch = array(upto(S), integer(0, K, init=K))    # the oldest in a local sender's batch
     recvq = integer(0, C)
     overflowq = integer(0, K)
     batched = array(upto(S), integer(0, B))
@@ -145,6 +149,8 @@ class ObservedInput(Machine):
             self.name(self.R + sender, Place.RECVQ)
         else:
             require(self.batched[sender] < self.B, BOUNDED)
+            if self.batched[sender] == 0:
+                self.in_batch[sender] = self.named
             self.batched[sender] += 1
             self.name(self.R + sender, Place.BATCH)
             self.to_flush = True
@@ -160,13 +166,10 @@ class ObservedInput(Machine):
     def insert(self, sender: int) -> None:
         """The oldest tuple of a batch enters recvQ."""
         require(self.batched[sender] > 0 and self.recvq < self.C)
-        oldest = self.K
-        for tuple in range(self.K):
-            is_there = self.place[tuple] == Place.BATCH and self.sender[tuple] == self.R + sender
-            if is_there and tuple < oldest:
-                oldest = tuple
+        oldest = self.in_batch[sender]
         self.place[oldest] = Place.RECVQ
         self.batched[sender] -= 1
+        self.in_batch[sender] = self.after[oldest] if self.batched[sender] > 0 else self.K
         self.recvq += 1
 
     @action(rests=True)
@@ -184,7 +187,7 @@ class ObservedInput(Machine):
         now = self.place[tuple]
         require(now != Place.UNNAMED and now != Place.AWAY, NOT_TWICE)
         require(now != Place.PROCESSED, NOT_TWICE)
-        require(not any(self.comes_before(other, tuple) for other in range(self.K)), ORDER)
+        require(self.oldest[self.sender[tuple]] >= tuple, ORDER)
         require(now != Place.BATCH, BOUNDED)
         if now == Place.RECVQ:
             require(self.overflowq == 0 or self.passed < 2 * self.C, SERVED)
@@ -194,12 +197,15 @@ class ObservedInput(Machine):
             self.overflowq -= 1
             self.passed = 0
         self.place[tuple] = Place.PROCESSED
+        self.goes(tuple, self.sender[tuple])
         self.just_flushed = False
 
-    def comes_before(self, other: int, tuple: int) -> bool:
-        """Whether another tuple of the same sender has to be processed first."""
-        waits = self.place[other] in (Place.BATCH, Place.RECVQ, Place.OVERFLOWQ)
-        return other < tuple and waits and self.sender[other] == self.sender[tuple]
+    def goes(self, tuple: int, sender: int) -> None:
+        """The oldest tuple of a sender waits no more."""
+        self.oldest[sender] = self.after[tuple]
+        self.after[tuple] = self.K
+        if self.oldest[sender] == self.K:
+            self.newest[sender] = self.K
 
     @action(rests=True)
     def ran_out(self) -> None:
@@ -231,8 +237,18 @@ class ObservedInput(Machine):
         require(self.named < self.K)
         self.place[self.named] = place
         self.sender[self.named] = sender
+        if place != Place.AWAY:
+            self.waits(sender)
         self.named += 1
         self.just_flushed = False
+
+    def waits(self, sender: int) -> None:
+        """The next tuple of a sender stands behind its others."""
+        if self.oldest[sender] == self.K:
+            self.oldest[sender] = self.named
+        else:
+            self.after[self.newest[sender]] = self.named
+        self.newest[sender] = self.named
 
     # --- what is true of all of it -------------------------------------------------------
 

@@ -29,6 +29,7 @@ COMMANDS = {
     "zoo": "Show which rule of a suite kills which broken twin.",
     "rules": "List the rules, with their sources and where each is used.",
     "verify": "Verify the chapters of the rule book and print expected against found.",
+    "new": "Write a file to start from: an adapter, a design or a gate.",
     "gate": "Run all that a checkvalve.toml lists; one verdict, for CI.",
     "tla": "Print a machine as a TLA+ module, to confirm a verdict with TLC.",
     "promela": "Print a design as a Promela model, to confirm a verdict with SPIN.",

@@ -1,0 +1,1 @@
+"""The texts with which ``checkvalve new`` starts."""

@@ -114,6 +114,7 @@ CHAPTERS = {
     "kafka.observed_delivery": "what can be seen of what a cluster owes when its faults are over",
     "kafka.failover_seen": "that replication is what its observers accept",
     "kafka.delivery": "what keeps a partition moving: written, committed, acknowledged, read",
+    "kafka.stepping_down": "a leader that becomes a follower, and who waits at it",
     "kafka.delivery_seen": "that what is delivered is what the observers of records accept",
     "kafka.leaders_text": "what the text says of a new leader, and of one that was replaced",
     "kafka.isr_changes": "changes of the ISR that are under way: whom a leader waits for",

@@ -8,6 +8,7 @@ copy of a small machine for each:
     ObservedDeletion    a partition whose topic may be deleted: what brokers hold of it
     ObservedChannel     a controller and a broker: how many requests wait for an answer
     ObservedTenure      a partition: whether a leader is replaced for no reason
+    ObservedHolding     a broker and a partition: who waits there for all acknowledgements
     ObservedRest        the whole cluster at the end: whether it has come to rest
 
 The end is when every fault is over: all brokers run, reach each other and the coordination service,
@@ -24,7 +25,12 @@ A leader leads until its broker is gone, or somebody wishes for another one. A b
 its session is over, and never for a connection to another broker that breaks. Outside one does not
 see when a session ends; so of a broker to which anything else has ever happened nothing is said.
 
-Source: kafka#failover, kafka#topics, kafka#requests; 001#controller.
+A leader keeps a producer waiting that asks for all acknowledgements. When it is leader no more it
+can answer none of them as wished, so it answers at once that it is not: before it fetches as a
+follower. A producer that hears nothing waits until its own time is over, and loses nothing by that
+but time; so this is a SHOULD.
+
+Source: kafka#failover, kafka#stepping-down, kafka#topics, kafka#requests; 001#controller.
 """
 
 from __future__ import annotations
@@ -34,7 +40,8 @@ from ..notation import (
 )
 
 __all__ = [
-    "ObservedChannel", "ObservedDeletion", "ObservedRecord", "ObservedRest", "ObservedTenure",
+    "ObservedChannel", "ObservedDeletion", "ObservedHolding", "ObservedRecord", "ObservedRest",
+    "ObservedTenure",
 ]
 
 ANSWERED = guard_rule(
@@ -71,6 +78,11 @@ STAYS = guard_rule(
     "coordination service, failed or went, or if an operator has a wish for the partition: never "
     "for a connection between brokers that breaks.",
     source="001#channels; kafka#broker-changes")
+
+LET_GO = guard_rule(
+    "KAFKA-F34", SHOULD, "A producer that waits at a leader for all acknowledgements is answered "
+    "before that broker copies a record as a follower, unless the broker's process ends.",
+    source="kafka#stepping-down")
 
 
 class ObservedRecord(Machine):
@@ -235,6 +247,34 @@ class ObservedTenure(Machine):
         require(self.leader == self.N or replica == self.leader or self.is_free
                 or self.doubtful[min(self.leader, self.N - 1)], STAYS)
         self.leader = replica
+
+
+class ObservedHolding(Machine):
+    """What one broker keeps waiting in one partition."""
+
+    Q = const(3, at_least=1)            # requests that are counted
+
+    waiting = integer(0, Q)
+
+    @action
+    def is_held(self) -> None:
+        """A producer's request is appended, and waits for all acknowledgements."""
+        self.waiting = min(self.waiting + 1, self.Q)
+
+    @action
+    def is_answered(self) -> None:
+        """One of those that wait is answered: that all have it, or that this one leads no more."""
+        self.waiting = max(self.waiting - 1, 0)
+
+    @action
+    def is_over(self) -> None:
+        """The broker's process ends; nobody will answer what waited there."""
+        self.waiting = 0
+
+    @action
+    def follows(self) -> None:
+        """The broker appends a record that it has fetched from another leader."""
+        require(self.waiting == 0, LET_GO)
 
 
 class ObservedRest(Machine):

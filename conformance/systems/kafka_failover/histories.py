@@ -18,7 +18,8 @@ from typing import Any, Final
 from ....spec.engines.candidates import CandidateSets
 from ....spec.engines.monitor import STATES_MAX, LostTrack, Monitor
 from ....spec.kafka.observed_delivery import (
-    ObservedChannel, ObservedDeletion, ObservedRecord, ObservedRest, ObservedTenure,
+    ObservedChannel, ObservedDeletion, ObservedHolding, ObservedRecord, ObservedRest,
+    ObservedTenure,
 )
 from ....spec.kafka.observed_failover import (
     ObservedBroker, ObservedDepartures, ObservedEpoch, ObservedMark, ObservedPartition,
@@ -29,6 +30,7 @@ from ....spec.notation.interpreter import Step
 from ....spec.notation.machine import Machine
 from ....spec.notation.rules import Rule
 from ...suites.history import rules_of
+from .holding import Holding
 from .known import Era, Log, Place, Written
 from .port import WORDS, Event
 from .tenures import Tenures
@@ -38,7 +40,7 @@ __all__ = ["MACHINES", "RULES", "HistoryJudge", "Offence", "Terms", "in_words"]
 MACHINES: Final = (
     ObservedPlace, ObservedEpoch, ObservedMark, ObservedProducer, ObservedQuorum, ObservedBroker,
     ObservedReplica, ObservedPartition, ObservedWishes, ObservedDepartures, ObservedRecord,
-    ObservedRest, ObservedDeletion, ObservedChannel, ObservedTenure)
+    ObservedRest, ObservedDeletion, ObservedChannel, ObservedTenure, ObservedHolding)
 
 RULES: Final[Mapping[str, Rule]] = {
     rule.id: rule for machine in MACHINES for rule in machine.rules_declared
@@ -139,6 +141,7 @@ class HistoryJudge:
         self._topics = {0: set(range(terms.partitions))}    # the partitions of each
         self._unwanted: set[int] = set()        # the partitions whose topics are to be deleted
         self._tenures = Tenures(terms.brokers)
+        self._holding = Holding()
         self._consumed: dict[int, int] = {}     # by partition, how far its consumer has come
 
     def permit_unclean(self) -> None:
@@ -157,7 +160,8 @@ class HistoryJudge:
 
     def see(self, event: Event) -> Offence | None:
         """Take the next event: the first rule that it breaks."""
-        return self._take(chain(self._about(event), self._tenures.about(event)), event)
+        return self._take(chain(self._about(event), self._tenures.about(event),
+                                self._holding.about(event)), event)
 
     def _take(self, observed: Iterable[Observation], event: Event) -> Offence | None:
         found = None

@@ -80,6 +80,12 @@ WORDS: Final[Mapping[str, Word]] = {
     "committed": Word(("broker", "partition", "epoch", "hw"),
                       "the high watermark of broker {broker}, which leads partition {partition} "
                       "in leader epoch {epoch}, rises to {hw}"),
+    "held": Word(("broker", "partition", "value"),
+                 "a producer of record {value} waits at broker {broker} until all that are in sync "
+                 "in partition {partition} have it"),
+    "replied": Word(("broker", "partition", "value"),
+                    "broker {broker} answers the producer of record {value}, which has waited in "
+                    "partition {partition}"),
     "changing": Word(("broker", "partition", "epoch"),
                      "broker {broker} asks for another ISR of partition {partition}"),
     "acked": Word(("producer", "partition", "acks_all", "offset", "value"),

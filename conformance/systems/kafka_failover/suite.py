@@ -252,7 +252,7 @@ _FOUND: Final = ("KAFKA-F18", "KAFKA-F19", "KAFKA-F23", "KAFKA-F28", "KAFKA-F30"
 
 SUITE: Final = HistorySuite(
     name="kafka.failover",
-    version=3,
+    version=4,
     port=PORT.name,
     watching=MACHINES,
     needs={**{rule.id: _EVERY for machine in MACHINES for rule in machine.rules_declared

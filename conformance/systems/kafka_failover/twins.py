@@ -189,6 +189,16 @@ class CommitsOnDemand(Replica):
             super().raise_hw()
 
 
+@TWINS.twin("failover-leaves-producers-waiting", "KAFKA-F34",
+            "a leader that becomes a follower does not answer the producers that wait at it",
+            "kafka#stepping-down; kafka.stepping_down: LeavingThemWaiting")
+class LeavesProducersWaiting(Replica):
+    """They find out by themselves, when their time is over."""
+
+    def release(self, code: Code) -> None:
+        pass
+
+
 # ---- who leads ------------------------------------------------------------------------------
 
 

@@ -17,6 +17,8 @@ is told to ``record``. Times are those of the broker's clock.
     copied partition epoch offset value         a follower has
     cut partition at                            the log ends there now
     committed partition epoch hw                the leader's high watermark has risen
+    held partition value                        a producer waits until all have the record …
+    replied partition value                     … and is answered, whatever the answer
 
 Source: Kafka's ``Partition``, ``Replica`` and ``ReplicaManager``; KIP-101, KIP-279, KIP-320.
 """
@@ -68,6 +70,7 @@ class _Waiting(NamedTuple):
     """A producer that waits until what is below ``offset`` is committed."""
 
     offset: int
+    value: int
     answer: Callable[[Produced], None]
 
 
@@ -102,7 +105,7 @@ class Replica:
         """Take the role that the controller says; False if the request is not a newer one."""
         if not self.is_news(told.state):
             return False
-        self._release(Code.NOT_LEADER)
+        self.release(Code.NOT_LEADER)
         self.epoch, self.leader = told.state.epoch, told.state.leader
         self.replicas = told.replicas
         if self.leads:
@@ -134,7 +137,7 @@ class Replica:
 
     def stop(self) -> None:
         """Serve nobody, until a newer request."""
-        self._release(Code.NOT_LEADER)
+        self.release(Code.NOT_LEADER)
         self.leader, self.in_sync = NOBODY, None
 
     def delete(self) -> None:
@@ -167,7 +170,8 @@ class Replica:
         if not request.acks_all:
             answer(Produced(Code.DONE, offset))
         else:
-            self._waiting.append(_Waiting(offset + 1, answer))
+            self._waiting.append(_Waiting(offset + 1, request.value, answer))
+            self.record("held", self.partition, request.value)
         return self.raise_hw()
 
     def has_too_few(self) -> bool:
@@ -268,13 +272,17 @@ class Replica:
         self._waiting = [each for each in self._waiting if each.offset > self.hw]
         for each in done:
             code = Code.TOO_FEW_AFTER if self.has_too_few() else Code.DONE
-            each.answer(Produced(code, each.offset - 1))
+            self._reply(each, Produced(code, each.offset - 1))
 
-    def _release(self, code: Code) -> None:
+    def release(self, code: Code) -> None:
         """Whoever waits is told that it is over."""
         waiting, self._waiting = self._waiting, []
         for each in waiting:
-            each.answer(Produced(code))
+            self._reply(each, Produced(code))
+
+    def _reply(self, waiting: _Waiting, answer: Produced) -> None:
+        self.record("replied", self.partition, waiting.value)
+        waiting.answer(answer)
 
     # -- a leader: who is in sync ------------------------------------------------------------------
 

@@ -37,6 +37,7 @@ AT_THE_TOP = {
     "spec/engines/prove/": {"z3"},
     "conformance/state_machines.py": {"hypothesis"},
     "conformance/bench/finders.py": {"hypothesis"},
+    "conformance/pytest_plugin.py": {"pytest"},
 }
 """Modules, and folders of such, that are themselves imported only by who uses them."""
 

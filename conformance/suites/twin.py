@@ -161,5 +161,6 @@ def stack_from(
             line.rotate(1)
         return getattr(super(made, self), take)(*arguments, **named)
 
-    made = new_class(f"StackFrom{many}", (of,), {}, lambda body: body.update({take: taking}))
+    made = new_class(f"StackFrom{many}", (of,), {}, lambda body: body.update({
+        take: taking, "__module__": __name__}))
     return made

@@ -90,7 +90,7 @@ SEEN = refines(
     A=1, L=(1, 2), M=lambda L: range(1, 2 * L + 1), X=(0, 1))
 
 LONGER = refines(
-    Retrying, ObservedMemtable, "and when two tables are full in turn", shows=SeenWithMore,
+    Retrying, ObservedMemtable, "what two tables show that are full in turn", shows=SeenWithMore,
     seen_by={"L": "L", "M": "M", "R": 2 * NUMBERS}, room=ROOM, A=1, L=2, M=2, X=0)
 
 EXPECTATIONS = (

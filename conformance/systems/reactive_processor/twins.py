@@ -36,10 +36,9 @@ ELSEWHERE: Final = {
     "publisher-fails-in-silence": "RS-4.2", "subscriber-drops-errors": "RS-4.2",
     "subscriber-forgets-the-end": "RS-1.5", "subscriber-keeps-the-newest": "RS-0.2",
     "subscriber-processes-the-newest": "RS-0.1", "subscriber-stack-from-four": "RS-0.1",
-    "subscriber-stack-from-six": "RS-0.1",
-    **dict.fromkeys((
-        "subscriber-drops-equal-elements", "subscriber-loses-what-is-false",
-        "subscriber-cuts-long-texts", "subscriber-takes-numbers-for-texts"), "RS-0.1"),
+    "subscriber-stack-from-six": "RS-0.1", "subscriber-drops-equal-elements": "RS-0.2",
+    **dict.fromkeys(("subscriber-loses-what-is-false", "subscriber-cuts-long-texts",
+                     "subscriber-takes-numbers-for-texts"), "RS-0.1"),
 }
 """By twin of one side, the rule that sees its bug in a processor, where that is another one."""
 

@@ -284,7 +284,7 @@ TWINS.stacks("subscriber-", "RS-2.11", "elements", Base, "_dequeue", lambda self
 
 # ---- what looks at the elements ------------------------------------------------------------------
 
-@TWINS.twin("subscriber-drops-equal-elements", "RS-2.11",
+@TWINS.twin("subscriber-drops-equal-elements", "RS-0.2",
             "an element equal to one inside is dropped",
             "distinct() taken for what asks no more than once")
 class DroppingEqualElements(Base):

@@ -23,7 +23,9 @@ the channel drops what finds no slot (X = 1), and then B decides, and nobody nee
 The source is never held up: that is what dropping is for (FLOW-137). A sender that waits for a
 permit with the element in its hands holds it up as soon as B stops.
 
-To whoever carries its messages such a sender is any other: it has the elements that it was offered
+With one slot behind it such a sender is a master with a queue and one worker (``observed_jobs``): a
+permit is what the worker asks by, and what is dropped had no place. To whoever carries its messages
+such a sender is any other: it has the elements that it was offered
 and has not said to be dropped. One that drops in silence has an element and a permit, and rests.
 
 Source: the mail "back pressure"; 003#dropping, 003#E7, 003#E23.
@@ -38,14 +40,15 @@ from ..expectations import expect, prove
 from ..notation import (
     CLAIM, MUST, Machine, action, always, const, integer, never_stuck, require, step,
 )
-from ..notation.views import Seen, see, shown
+from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
 from .link_seen import OFFER, Carrying
+from .observed_jobs import ObservedMaster
 from .observed_link import ObservedLink
 
 __all__ = [
     "DroppingEarly", "DroppingInSilence", "DroppingWithPermit", "EXPECTATIONS", "Guessing",
-    "Shedding", "SheddingSeen", "Waiting",
+    "PlacesSeen", "Shedding", "SheddingSeen", "Waiting",
 ]
 
 DROPPING = "003#dropping"
@@ -268,6 +271,43 @@ SEEN = refines(
     Shedding, ObservedLink, "a sender that drops keeps to its permits", shows=SheddingSeen,
     seen_by={"C": "C", "b": 1, "K": "S + 1"}, C=(1, 2), S=(1, 2, 0), K=4, X=0)
 
+class PlacesSeen(View[Shedding]):
+    """The sender's places, and the one permit that it sends by: a receiver with one slot is a
+    worker, which asks when that is free. Elements are alike, so the oldest is dropped."""
+
+    around = ("arrive", "data", "passed_over")
+
+    def begins(self, machine: Shedding) -> Iterable[Seen]:
+        """The slot is free."""
+        return [see("ask", worker=0)]
+
+    @shown
+    def offer(self, before: Shedding, after: Shedding) -> Iterable[Seen]:
+        return [see("submit"), *[see("gives", worker=0)] * (after.data - before.data),
+                *[see("drops")] * (after.dropped - before.dropped)]
+
+    @shown
+    def send(self, before: Shedding, after: Shedding) -> Iterable[Seen]:
+        return [see("gives", worker=0)] * (after.data - before.data)
+
+    @shown
+    def free(self, before: Shedding, after: Shedding) -> Seen:
+        return see("done", worker=0)
+
+    @shown
+    def hear(self, before: Shedding, after: Shedding) -> Seen:
+        return see("ask", worker=0)
+
+    def asked(self, machine: Shedding) -> Iterable[Seen | Sequence[Seen]]:
+        """A sender rests that has nothing to send, or no permit."""
+        if "send" not in self.enabled:
+            yield see("rests")
+
+
+PLACES = refines(
+    Shedding, ObservedMaster, "a sender drops only what it has no place for", shows=PlacesSeen,
+    seen_by={"K": "S", "W": 1}, C=1, S=(1, 2), K=4, X=0)
+
 GRID: dict[str, Any] = {"C": (1, 2), "S": (0, 1, 2), "K": 4, "G": (0, 1)}
 
 EXPECTATIONS = (
@@ -301,13 +341,13 @@ EXPECTATIONS = (
             C=1, S=1, K=3),
     refused(Guessing, "FLOW-6", "003#E23: without permits too much is sent", like=SEEN, C=1, S=1),
     refused(DroppingWithPermit, "FLOW-8", "003#E7: the permit of what was dropped is lost",
-            like=SEEN, C=1, S=1, K=3, beside=("FLOW-135",)),
+            like=SEEN, C=1, S=1, K=3),
+    PLACES,
+    refused(DroppingEarly, "FLOW-52", "an element is dropped that could wait", like=PLACES, C=1,
+            S=1),
 )
 
 UNSEEN = {
-    "FLOW-135":
-        "Which permits a sender has when it drops is known to itself; queues that drop are judged "
-        "by QUEUE-21 and the rules beside it.",
     "FLOW-137":
         "That a source is never held up is about a sender that drops, and no port has one.",
     "FLOW-139":

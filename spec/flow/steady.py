@@ -139,7 +139,7 @@ class RoundsSeen(Carrying[Rounds]):
     around = ("under_way", "announced")
 
     def begins(self, machine: Rounds) -> Iterable[Seen]:
-        """The first element."""
+        """A first element is there to be sent."""
         return [OFFER]
 
     @shown

@@ -147,12 +147,10 @@ class RatesSeen(View[Throttles]):
 
     @shown
     def come(self, before: Throttles, after: Throttles) -> Seen:
-        """A tick begins."""
         return see("tick")
 
     @shown
     def send(self, before: Throttles, after: Throttles, source: int) -> Seen:
-        """One of them sends."""
         return see("passes", permits=1)
 
 

@@ -244,7 +244,7 @@ def test_most_rules_that_are_a_must_are_tested() -> None:
     """Directly, or through an observer that refuses all that is known to break them; what is an
     observer's bookkeeping is none of them."""
     must = [each for each in book() if each.strength == "MUST" and not each.bookkeeping]
-    assert sum(each.untested is None for each in must) >= 0.86 * len(must)
+    assert sum(each.untested is None for each in must) >= 0.9 * len(must)
 
 
 def test_a_rule_is_shown_by_its_id_as_a_report_has_it() -> None:

@@ -14,6 +14,9 @@ at hand reads nothing, and what a limit of K permits adds to that depends on whe
 So the one number binds exactly where J = 1 or K < E. From the number of a pool's threads it cannot
 be computed, for there is none; that is one of the text's reasons to let it be set.
 
+Whoever brings the requests and takes the responses away sees the same as of a server with a pool
+that has room for all. In which order loops get permits is that of ``admission``, and left out here.
+
 Where a loop finishes requests that end elsewhere, all loops may wait for permits that only they
 give back, whatever K and E are: it is ``loops`` without a pool (BookKeeper #4827).
 
@@ -23,15 +26,19 @@ thread').
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..expectations import expect
 from ..notation import (
     CLAIM, MUST, Machine, action, always, array, choice, const, integer, never_stuck, require, upto,
 )
+from ..notation.views import LEFT_OUT, Seen, View, see, shown
+from ..refinements import refines, refused
+from .observed_bookie import Kind, ObservedBookie
 
-__all__ = ["EXPECTATIONS", "Doing", "FinishedByLoops", "Inline", "Uncounted"]
+__all__ = ["EXPECTATIONS", "Doing", "FinishedByLoops", "Inline", "InlineSeen", "Uncounted"]
 
 LIMIT = "004#limit"
 
@@ -145,6 +152,79 @@ class Uncounted(Inline):
         self.away -= 1
 
 
+class Requests(NamedTuple):
+    """The numbers of the requests, by where they are."""
+
+    named: int = 0
+    waiting: tuple[tuple[int, int], ...] = ()   # a loop, and its request: in their order
+    running: tuple[tuple[int, int], ...] = ()
+    away: tuple[int, ...] = ()
+
+
+class InlineSeen(View[Inline]):
+    """Each loop has a channel. Requests are numbered as they are read."""
+
+    history: Requests = Requests()
+
+    @shown
+    def read(self, before: Inline, after: Inline, loop: int) -> list[Seen] | str:
+        request = self.history.named
+        self.history = self.history._replace(named=request + 1)
+        comes = see("receive", channel=loop, kind=Kind.ADD)
+        if after.doing[loop] == Doing.WAITING:
+            self.history = self.history._replace(
+                waiting=(*self.history.waiting, (loop, request)))
+            return [comes, see("pauses", channel=loop)]
+        if self.history.waiting:
+            return LEFT_OUT
+        self.history = self.history._replace(running=(*self.history.running, (loop, request)))
+        return [comes, see("starts", request=request)]
+
+    @shown
+    def wake(self, before: Inline, after: Inline, loop: int) -> list[Seen] | str:
+        first, *waiting = self.history.waiting
+        if first[0] != loop:
+            return LEFT_OUT
+        self.history = self.history._replace(
+            waiting=tuple(waiting), running=(*self.history.running, first))
+        return [see("resumes", channel=loop), see("starts", request=first[1])]
+
+    @shown
+    def end(self, before: Inline, after: Inline, loop: int) -> Iterable[Seen]:
+        request = next(number for at, number in self.history.running if at == loop)
+        self.history = self.history._replace(
+            running=tuple(each for each in self.history.running if each[1] != request))
+        if after.away == before.away:
+            return [see("done", request=request), see("writes", request=request)]
+        self.history = self.history._replace(away=(*self.history.away, request))
+        return []
+
+    @shown
+    def finish(self, before: Inline, after: Inline) -> Iterable[Seen]:
+        request, *away = self.history.away
+        self.history = self.history._replace(away=tuple(away))
+        return [see("done", request=request), see("writes", request=request)]
+
+    def asked(self, machine: Inline) -> Iterable[Seen | Sequence[Seen]]:
+        """A server whose loops can do nothing rests; and one that does not hear of what is
+        elsewhere, when that is done."""
+        if not self.enabled & {"wake", "end"}:
+            yield see("rests")
+            if self.history.away and "finish" not in self.enabled:
+                yield see("done", request=self.history.away[0]), see("rests")
+
+    def at_rest(self, machine: Inline) -> Iterable[Sequence[Seen]]:
+        """Where nothing goes on, a request comes to a loop that is to read."""
+        for loop in range(machine.E):
+            if machine.doing[loop] == Doing.READING:
+                yield see("receive", channel=loop, kind=Kind.ADD), see("rests")
+
+
+SEEN = refines(
+    Inline, ObservedBookie, "requests that loops run themselves are started and answered as others "
+    "are", shows=InlineSeen, seen_by={"N": "E", "K": "K", "Q": "K + E", "R": 3},
+    room=("self.named < self.R",), E=(1, 2), K=(1, 2), J=(0, 1))
+
 GRID: dict[str, Any] = {"E": (1, 2, 3), "K": (1, 2, 3, 4), "J": (0, 1)}
 
 EXPECTATIONS = (
@@ -156,14 +236,14 @@ EXPECTATIONS = (
            where="J == 1", E=(1, 2), K=(1, 2), J=(0, 1)),
     expect(FinishedByLoops, "BK-87", "violated", "BookKeeper #4827: loops wait for what only they "
            "give back, exactly where requests end elsewhere", where="J == 1", **GRID),
+    SEEN,
+    refused(Uncounted, "BK-2", "a request too many is in progress", like=SEEN, E=1, K=1, J=1),
+    refused(FinishedByLoops, "BK-57", "BookKeeper #4827: a response waits for a loop that waits",
+            like=SEEN, E=1, K=1, J=1),
 )
 
 UNSEEN = {
-    "BK-85":
-        "The port has a pool of at least one thread; of its requests BK-2 and BK-51 say the same.",
     "BK-86":
         "It is false where requests end elsewhere, or are fewer than loops, so no "
         "implementation is to keep it.",
-    "BK-87":
-        "A server that stands still shows nothing, for as long as one cares to wait.",
 }

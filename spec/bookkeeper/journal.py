@@ -20,21 +20,29 @@ The text defines requests in progress as those at a thread and those that wait f
 waits for its group is neither, and has its permit all the same, for its response has not been sent.
 The text's own lifetime, from reading to the response, is the right definition (BK-84).
 
+Whoever looks on from outside plays storage and disk, and says that an add is done when both have
+done with it. A server that answers before that is refused, and so is one that waits for a group
+which nobody can fill: nothing is left to be done then, and the responses are owed.
+
 Source: BookKeeper pull request 1410; 004#order, 004#limit, bookkeeper#journal.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from ..expectations import expect, prove
 from ..notation import (
     CLAIM, MUST, Machine, action, always, assume, const, integer, never_stuck, require,
 )
+from ..notation.views import Seen, View, see, shown
+from ..refinements import refines, refused
+from .observed_bookie import Kind, ObservedBookie
 
 __all__ = [
     "AnsweringAtOnce", "AnsweringBeforeForcing", "ByTheFormula", "EXPECTATIONS", "Filled",
-    "Journal", "JournalFirst",
+    "Journal", "JournalFirst", "JournalSeen",
 ]
 
 ORDER = "004#order"
@@ -201,6 +209,63 @@ class JournalFirst(Journal):
         self.free += 1
 
 
+class Adds(NamedTuple):
+    """The numbers of the adds."""
+
+    named: int = 0
+    started: tuple[int, ...] = ()       # and not answered, the oldest first
+
+
+class JournalSeen(View[Journal]):
+    """Adds are numbered as they are read, all of them from one channel. The oldest is answered
+    first, for they are alike."""
+
+    history: Adds = Adds()
+
+    @shown
+    def start(self, before: Journal, after: Journal) -> Iterable[Seen]:
+        add = self.history.named
+        self.history = Adds(add + 1, (*self.history.started, add))
+        return [see("receive", channel=0, kind=Kind.ADD), see("starts", request=add)]
+
+    @shown
+    def log(self, before: Journal, after: Journal) -> Iterable[Seen]:
+        return self.answered() if after.late_force > before.late_force else []
+
+    @shown
+    def answer(self, before: Journal, after: Journal) -> Iterable[Seen]:
+        return self.answered("done" if after.late_storage == before.late_storage else "")
+
+    def answered(self, *before: str) -> list[Seen]:
+        """The oldest add is answered, and something may be seen of it before."""
+        if not self.history.started:
+            return [see("invents")]
+        add, *started = self.history.started
+        self.history = self.history._replace(started=tuple(started))
+        return [see(each, request=add) for each in (*before, "writes") if each]
+
+    def asked(self, machine: Journal) -> Iterable[Seen]:
+        """A server rests that has answered what is on disk."""
+        if "answer" not in self.enabled:
+            yield see("rests")
+
+    def at_rest(self, machine: Journal) -> Iterable[Sequence[Seen]]:
+        """Where nothing goes on storage and disk have done; and an add that comes then waits."""
+        if self.history.started:
+            yield see("done", request=self.history.started[0]), see("rests")
+        yield see("receive", channel=0, kind=Kind.ADD), see("pauses", channel=0), see("rests")
+
+
+def _groups(K: int, Z: int) -> range:
+    """Those that the permits fill, and where there is a timer, one that they do not."""
+    return range(1, K + 1 + Z)
+
+
+SEEN = refines(
+    Journal, ObservedBookie, "adds in the journal are answered as others are", shows=JournalSeen,
+    seen_by={"N": 1, "K": "K", "Q": "K", "R": "K + 2"}, room=("self.named < self.R",),
+    K=(1, 2), Z=(0, 1), g=_groups)
+
 GRID: dict[str, Any] = {"K": range(1, 9), "g": range(1, 9), "Z": (0, 1)}
 BOOKS = ("BK-80", "BK-82", "BK-83")
 FEW: dict[str, Any] = {"K": (1, 2, 3), "g": (1, 2, 3), "Z": (0, 1)}
@@ -229,18 +294,18 @@ EXPECTATIONS = (
            "power", K=1, g=1),
     expect(JournalFirst, "BK-83", "violated", "an add is answered, and cannot be read yet", K=1,
            g=1),
+    SEEN,
+    refused(Journal, "BK-57", "004: adds that wait for a group which nobody can fill", like=SEEN,
+            K=1, Z=0, g=2),
+    refused(AnsweringAtOnce, "BK-2", "BookKeeper #3837: an add too many is in progress", like=SEEN,
+            K=1, Z=0, g=1),
+    refused(AnsweringBeforeForcing, "BK-50", "an add is answered before the disk has done",
+            like=SEEN, K=1, Z=0, g=1),
+    refused(JournalFirst, "BK-50", "an add is answered before storage has done", like=SEEN, K=1,
+            Z=0, g=1),
 )
 
 UNSEEN = {
-    "BK-80":
-        "Where an add is between storage and its response is behind the port, which says of "
-        "storage only that it has done.",
-    "BK-81":
-        "When a group of the journal is closed is behind the port, whose harness is the storage.",
-    "BK-82":
-        "What is on a disk is seen when the power has gone, and no port turns it off.",
-    "BK-83":
-        "Storage and journal are one thing to the port: it says when both have done.",
     "BK-84":
         "It is false of every server whose adds wait for a journal, so no implementation is to "
         "keep it.",

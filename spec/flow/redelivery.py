@@ -18,17 +18,28 @@ messages that nobody has, and of which none may be sent. And a message that was 
 acknowledged twice, if the server was only too impatient; whoever counts both has a permit too many,
 and exceeds the limit.
 
+To whoever counts the permits of the link, a message is on its way until an acknowledgement of it
+arrives at the server, however often it is sent; and a second one is of nothing.
+
 Source: libraries#ack-pending; 003#drops, 003#E10.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..expectations import expect, prove
 from ..notation import MUST, Machine, action, always, const, integer, never_stuck, require
+from ..notation.views import Seen, View, see, shown
+from ..refinements import refines, refused
+from .link_seen import OFFER
+from .observed_link import ObservedLink
 
-__all__ = ["CountingEveryAck", "EXPECTATIONS", "RedeliveringWithPermit", "Unacknowledged"]
+__all__ = [
+    "CountingEveryAck", "EXPECTATIONS", "RedeliveringWithPermit", "Unacknowledged",
+    "UnacknowledgedSeen",
+]
 
 PENDING = "libraries#ack-pending"
 
@@ -148,6 +159,55 @@ class CountingEveryAck(Unacknowledged):
         self.permits = min(self.C + self.I, self.permits + 1)
 
 
+class UnacknowledgedSeen(View[Unacknowledged]):
+    """What is sent for a permit, and what is acknowledged. What is lost is sent again, so that the
+    network loses nothing in the end. The history is how many messages are not acknowledged."""
+
+    history: int = 0
+
+    around = ("lose_message", "lose_ack", "lost", "redeliver_early", "doubled")
+
+    def begins(self, machine: Unacknowledged) -> Iterable[Seen]:
+        """There is always one more to deliver."""
+        return [OFFER]
+
+    @shown
+    def deliver(self, before: Unacknowledged, after: Unacknowledged) -> Iterable[Seen]:
+        if after.under_way == before.under_way:
+            return []
+        self.history += 1
+        return [see("sends"), OFFER]
+
+    @shown
+    def hear(self, before: Unacknowledged, after: Unacknowledged) -> Iterable[Seen]:
+        return self.acknowledged()
+
+    @shown
+    def acknowledge_copy(self, before: Unacknowledged, after: Unacknowledged) -> Iterable[Seen]:
+        return self.acknowledged() if after.permits > before.permits else []
+
+    def acknowledged(self) -> list[Seen]:
+        """The oldest message has come, was processed, and its slot is free again; or there is
+        none."""
+        frees = [see("data"), see("processes")] if self.history else []
+        self.history = max(0, self.history - 1)
+        return [*frees, see("grants", count=1), see("permit", count=1)]
+
+    def asked(self, machine: Unacknowledged) -> Iterable[Seen]:
+        """A server that can send nothing more rests."""
+        if "deliver" not in self.enabled:
+            yield see("sender_rests")
+
+    def at_rest(self, machine: Unacknowledged) -> Iterable[Sequence[Seen]]:
+        """Where nothing goes on and nothing is lost, the consumer has all that was sent."""
+        if self.history and machine.silent == 0:
+            yield see("data"), see("processes"), see("receiver_rests")
+
+
+SEEN = refines(
+    Unacknowledged, ObservedLink, "what is sent again keeps to its permit",
+    shows=UnacknowledgedSeen, seen_by={"C": "C", "b": 1, "K": 1}, C=(1, 2), L=(0, 1), I=(0, 1))
+
 GRID: dict[str, Any] = {"C": (1, 2, 3), "L": (0, 1, 2, 3), "I": (0, 1)}
 
 EXPECTATIONS = (
@@ -164,16 +224,13 @@ EXPECTATIONS = (
     expect(CountingEveryAck, "FLOW-143", "violated", "a second acknowledgement of one message lets "
            "one more be sent than the limit", where="I > 0", **GRID),
     expect(CountingEveryAck, "FLOW-146", "violated", "a permit of nothing", C=1, L=0, I=1),
+    SEEN,
+    refused(CountingEveryAck, "FLOW-7", "a second acknowledgement of one message is of none",
+            like=SEEN, C=1, L=0, I=1),
 )
 
 UNSEEN = {
-    "FLOW-143":
-        "The port of links that lose has permits that count from the beginning, and no message "
-        "that is sent again for want of an answer.",
     "FLOW-144":
         "A server that stands still with all its permits out shows nothing; no port has a limit on "
         "acknowledgements.",
-    "FLOW-146":
-        "Which messages a server takes for unacknowledged is its own affair, until it exceeds its "
-        "limit.",
 }

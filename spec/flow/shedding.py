@@ -23,21 +23,32 @@ the channel drops what finds no slot (X = 1), and then B decides, and nobody nee
 The source is never held up: that is what dropping is for (FLOW-137). A sender that waits for a
 permit with the element in its hands holds it up as soon as B stops.
 
+With one slot behind it such a sender is a master with a queue and one worker (``observed_jobs``): a
+permit is what the worker asks by, and what is dropped had no place. To whoever carries its messages
+such a sender is any other: it has the elements that it was offered
+and has not said to be dropped. One that drops in silence has an element and a permit, and rests.
+
 Source: the mail "back pressure"; 003#dropping, 003#E7, 003#E23.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..expectations import expect, prove
 from ..notation import (
     CLAIM, MUST, Machine, action, always, const, integer, never_stuck, require, step,
 )
+from ..notation.views import Seen, View, see, shown
+from ..refinements import refines, refused
+from .link_seen import OFFER, Carrying
+from .observed_jobs import ObservedMaster
+from .observed_link import ObservedLink
 
 __all__ = [
     "DroppingEarly", "DroppingInSilence", "DroppingWithPermit", "EXPECTATIONS", "Guessing",
-    "Shedding", "Waiting",
+    "PlacesSeen", "Shedding", "SheddingSeen", "Waiting",
 ]
 
 DROPPING = "003#dropping"
@@ -218,6 +229,85 @@ class Waiting(Shedding):
         return self.permits > 0 or self.waiting < self.S
 
 
+class SheddingSeen(Carrying[Shedding]):
+    """The messages of the link, over a channel that drops nothing. What the sender says to be
+    dropped was not offered to the link."""
+
+    around = ("arrive", "data", "passed_over")
+
+    @shown
+    def offer(self, before: Shedding, after: Shedding) -> Iterable[Seen]:
+        if after.dropped > before.dropped:
+            return []
+        return [OFFER, *[see("sends")] * (after.data - before.data)]
+
+    @shown
+    def send(self, before: Shedding, after: Shedding) -> Iterable[Seen]:
+        return [see("sends")] * (after.data - before.data)
+
+    @shown
+    def arrive(self, before: Shedding, after: Shedding) -> Seen:
+        return self.arrived()
+
+    @shown
+    def free(self, before: Shedding, after: Shedding) -> Iterable[Seen]:
+        count = after.announced - before.announced
+        return [self.processed(), *([see("grants", count=count)] if count else [])]
+
+    @shown
+    def hear(self, before: Shedding, after: Shedding) -> Seen:
+        return see("permit", count=1)
+
+    def asked(self, machine: Shedding) -> Iterable[Seen | Sequence[Seen]]:
+        """An end that can do nothing more rests."""
+        if "send" not in self.enabled:
+            yield see("sender_rests")
+        if "free" not in self.enabled:
+            yield see("receiver_rests")
+        yield from self.missing("free")
+
+
+SEEN = refines(
+    Shedding, ObservedLink, "a sender that drops keeps to its permits", shows=SheddingSeen,
+    seen_by={"C": "C", "b": 1, "K": "S + 1"}, C=(1, 2), S=(1, 2, 0), K=4, X=0)
+
+class PlacesSeen(View[Shedding]):
+    """The sender's places, and the one permit that it sends by: a receiver with one slot is a
+    worker, which asks when that is free. Elements are alike, so the oldest is dropped."""
+
+    around = ("arrive", "data", "passed_over")
+
+    def begins(self, machine: Shedding) -> Iterable[Seen]:
+        """The slot is free."""
+        return [see("ask", worker=0)]
+
+    @shown
+    def offer(self, before: Shedding, after: Shedding) -> Iterable[Seen]:
+        return [see("submit"), *[see("gives", worker=0)] * (after.data - before.data),
+                *[see("drops")] * (after.dropped - before.dropped)]
+
+    @shown
+    def send(self, before: Shedding, after: Shedding) -> Iterable[Seen]:
+        return [see("gives", worker=0)] * (after.data - before.data)
+
+    @shown
+    def free(self, before: Shedding, after: Shedding) -> Seen:
+        return see("done", worker=0)
+
+    @shown
+    def hear(self, before: Shedding, after: Shedding) -> Seen:
+        return see("ask", worker=0)
+
+    def asked(self, machine: Shedding) -> Iterable[Seen | Sequence[Seen]]:
+        """A sender rests that has nothing to send, or no permit."""
+        if "send" not in self.enabled:
+            yield see("rests")
+
+
+PLACES = refines(
+    Shedding, ObservedMaster, "a sender drops only what it has no place for", shows=PlacesSeen,
+    seen_by={"K": "S", "W": 1}, C=1, S=(1, 2), K=4, X=0)
+
 GRID: dict[str, Any] = {"C": (1, 2), "S": (0, 1, 2), "K": 4, "G": (0, 1)}
 
 EXPECTATIONS = (
@@ -246,22 +336,20 @@ EXPECTATIONS = (
            "unless the channel drops", where="X == 0", C=(1, 2), S=1, K=4, X=(0, 1)),
     expect(Guessing, "FLOW-136", "violated", "003#E23: so the back-channel is needed exactly where "
            "the channel drops nothing", where="X == 0", C=(1, 2), S=1, K=4, X=(0, 1)),
+    SEEN,
+    refused(DroppingInSilence, "FLOW-8", "an element that is dropped in silence is owed", like=SEEN,
+            C=1, S=1, K=3),
+    refused(Guessing, "FLOW-6", "003#E23: without permits too much is sent", like=SEEN, C=1, S=1),
+    refused(DroppingWithPermit, "FLOW-8", "003#E7: the permit of what was dropped is lost",
+            like=SEEN, C=1, S=1, K=3),
+    PLACES,
+    refused(DroppingEarly, "FLOW-52", "an element is dropped that could wait", like=PLACES, C=1,
+            S=1),
 )
 
 UNSEEN = {
-    "FLOW-134":
-        "What a source offers and what its sender drops is behind the sender; the port of links "
-        "has senders that drop nothing.",
-    "FLOW-135":
-        "Which permits a sender has when it drops is known to itself; queues that drop are judged "
-        "by QUEUE-21 and the rules beside it.",
-    "FLOW-136":
-        "It follows from the permits of FLOW-7 and FLOW-18, by which links are judged; the port "
-        "has no sender that drops.",
     "FLOW-137":
         "That a source is never held up is about a sender that drops, and no port has one.",
-    "FLOW-138":
-        "Tokens are at both ends and on the way; links are judged by what crosses the network.",
     "FLOW-139":
         "It is false of a channel that drops nothing, so no implementation is to keep it.",
 }

@@ -24,11 +24,15 @@ How slow, is one number: a permit comes back F + B ticks after its element went,
 elements go in F + B ticks (FLOW-147). With one permit, stop-and-wait, it is one for each round
 trip; that is enough where the receiver takes long for each, as a worker for a job.
 
+Whoever carries the messages of the link has no clock, and sees what each tick brings: permits that
+arrive, then what is sent, then what arrives and is processed, and then what is announced.
+
 Source: the mail "back pressure", 003#scheduling.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from math import gcd
 from typing import Any
 
@@ -36,8 +40,12 @@ from ..expectations import expect
 from ..notation import (
     MUST, SHOULD, Machine, action, always, array, assume, boolean, const, integer, upto,
 )
+from ..notation.views import Seen, see, shown
+from ..refinements import refines, refused
+from .link_seen import OFFER, Carrying
+from .observed_link import ObservedLink
 
-__all__ = ["AnnouncingUnseen", "EXPECTATIONS", "Rounds", "Steady"]
+__all__ = ["AnnouncingUnseen", "EXPECTATIONS", "Rounds", "RoundsSeen", "Steady"]
 
 SCHEDULING = "003#scheduling"
 
@@ -125,6 +133,36 @@ class AnnouncingUnseen(Rounds):
         return min(sent, 2 * self.C - self.permits - self.freed)
 
 
+class RoundsSeen(Carrying[Rounds]):
+    """The messages of each tick, in their order. There is always one element more to send."""
+
+    around = ("under_way", "announced")
+
+    def begins(self, machine: Rounds) -> Iterable[Seen]:
+        """A first element is there to be sent."""
+        return [OFFER]
+
+    @shown
+    def tick(self, before: Rounds, after: Rounds) -> list[Seen]:
+        permits = before.announced[before.B - 1]
+        heard = [see("permit", count=permits)] if permits else []
+        came = before.under_way[before.F - 1]
+        return [*heard, *(see("sends"), OFFER) * after.under_way[0],
+                *[self.arrived() for _ in range(came)], *[self.processed() for _ in range(came)],
+                *[see("grants", count=before.b)] * (after.announced[0] // before.b)]
+
+    def asked(self, machine: Rounds) -> Iterable[Seen | Sequence[Seen]]:
+        """Between ticks a receiver rests, and so does a sender that was held up."""
+        yield see("receiver_rests")
+        if machine.held_up:
+            yield see("sender_rests")
+
+
+SEEN = refines(
+    Rounds, ObservedLink, "a link at a steady rate keeps to its permits", shows=RoundsSeen,
+    seen_by={"C": "C", "b": "b", "K": 1}, R=(1, 2), F=(1, 2), B=1, b=(1, 2), g=1, C=(2, 3))
+
+
 def _divisor(R: int, b: int) -> range:
     return range(gcd(R, b), gcd(R, b) + 1)
 
@@ -145,12 +183,12 @@ EXPECTATIONS = (
            F=(1, 2), B=(1, 2), b=(1, 2), g=1, C=range(2, 8)),
     expect(AnnouncingUnseen, "FLOW-147", "violated", "slots announced too early let more go",
            R=2, F=2, B=1, b=1, g=1, C=2),
+    SEEN,
+    refused(AnnouncingUnseen, "FLOW-7", "a slot is announced before its element has come",
+            like=SEEN, R=2, F=2, B=1, b=1, g=1, C=2),
 )
 
 UNSEEN = {
-    "FLOW-147":
-        "Ticks are no part of the port of links; that no more than C elements go without a permit "
-        "is FLOW-6 and FLOW-7.",
     "FLOW-128":
         "How fast elements, permits and ticks follow each other is no part of the port of links.",
 }

@@ -36,10 +36,13 @@ from ..notation import (
     CLAIM, MUST, Machine, action, always, array, assume, boolean, const, integer, require, upto,
 )
 from ..notation.views import Seen, View, see, shown
-from ..refinements import refines
+from ..refinements import refines, refused
+from .observed_rate import ObservedRate
 from .sums import Spending
 
-__all__ = ["EXPECTATIONS", "Counted", "EachAlone", "Throttles", "ThrottlesSeen"]
+__all__ = [
+    "Bursting", "Counted", "EXPECTATIONS", "EachAlone", "RatesSeen", "Throttles", "ThrottlesSeen",
+]
 
 EXAMPLE = "003#example"
 
@@ -125,6 +128,32 @@ class EachAlone(Throttles):
         return self.within or self.waiting <= self.most()
 
 
+class Bursting(Counted):
+    """A source sends what it has not saved."""
+
+    @action(source=upto(Throttles.n))
+    def send(self, source: int) -> None:
+        """It does not look at its tokens; the model ends somewhere."""
+        require(self.within and self.waiting <= self.most())
+        self.tokens[source] = max(0, self.tokens[source] - 1)
+        self.waiting += 1
+
+
+class RatesSeen(View[Throttles]):
+    """Whichever source it is, as one limit lets it through: each tick, and each element. Who serves
+    them, and when, is not the sources' affair."""
+
+    around = ("serve", "waiting", "idle")
+
+    @shown
+    def come(self, before: Throttles, after: Throttles) -> Seen:
+        return see("tick")
+
+    @shown
+    def send(self, before: Throttles, after: Throttles, source: int) -> Seen:
+        return see("passes", permits=1)
+
+
 class ThrottlesSeen(View[Throttles]):
     """Whichever source it is."""
 
@@ -150,6 +179,11 @@ def _enough(n: int, r1: int, r: int) -> tuple[int]:
     return (r1 + (n - 1) * r,)
 
 
+RATES = refines(
+    Counted, ObservedRate, "n sources keep to the sum of their rates and of their depths",
+    shows=RatesSeen, seen_by={"r": "r1 + (n - 1) * r", "b": "n * b"},
+    n=(1, 2, 3), r1=(1, 2), r=1, b=2, u=_enough, th=(0, 1))
+
 EXPECTATIONS = (
     expect(Throttles, "FLOW-132", "violated", "003#E22: more and more wait exactly where the rates "
            "come to more than the receiver's", where="r1 + (n - 1) * r > u", **GRID),
@@ -160,12 +194,14 @@ EXPECTATIONS = (
             shows=ThrottlesSeen,
             seen_by={"r": "r1 + (n - 1) * r", "b": "n * b", "u": "u", "th": "th"},
             n=(1, 2, 3), r1=(1, 2), r=1, b=2, u=_enough, th=(0, 1)),
+    expect(Bursting, "FLOW-132", "violated", "a source sends what it has not saved", n=1, r1=1,
+           r=1, b=2, u=1, th=1),
+    RATES,
+    refused(Bursting, "FLOW-80", "a source sends what it has not saved", like=RATES, n=1, r1=1, u=1,
+            th=1),
 )
 
 UNSEEN = {
-    "FLOW-132":
-        "How many elements of several sources wait is seen by their receiver, which says nothing; "
-        "each source alone is judged by FLOW-80.",
     "FLOW-133":
         "It is false of several sources that are right by themselves, so no implementation is to "
         "keep it.",

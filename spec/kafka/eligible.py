@@ -33,11 +33,16 @@ before it has said that it is done; it has nothing to do, so that this changes n
 Logs are told by how long they are. A follower that fetches has what its leader has from then on,
 and is not waited for, nor joins, before it has fetched from this leader.
 
+Seen from outside, what an unclean stop has cost is missing when the broker is back. Who is in sync
+then has cut what was committed, and who is elected without it joins the ISR without it; both are
+refused, and so is a partition without a leader when all is over.
+
 Source: kafka#eligible; KAFKA-15583.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ..expectations import expect
@@ -45,9 +50,13 @@ from ..notation import (
     MUST, Machine, action, alike, always, array, boolean, const, integer, leads_to, member, require,
     upto,
 )
+from ..notation.views import Seen, View, see, shown
+from ..refinements import refines, refused
+from .observed_failover import ObservedPartition, ObservedPlace
 
 __all__ = [
-    "EXPECTATIONS", "Eligible", "LastStanding", "StrictAlone", "WaitingForSafety", "WithoutStrict",
+    "EXPECTATIONS", "Eligible", "EligibleSeen", "LastStanding", "LedSeen", "StrictAlone",
+    "WaitingForSafety", "WithoutStrict",
 ]
 
 ELIGIBLE = "kafka#eligible"
@@ -250,6 +259,73 @@ class WithoutStrict(Eligible):
         return True
 
 
+class EligibleSeen(View[Eligible]):
+    """The first offset of the partition. A log is seen while its broker is up."""
+
+    around = ("stop", "crash")
+
+    @shown
+    def write(self, before: Eligible, after: Eligible, replica: int) -> list[Seen]:
+        return self.changes(before, after, replica)
+
+    @shown
+    def fetch(self, before: Eligible, after: Eligible, leader: int, replica: int) -> list[Seen]:
+        return self.changes(before, after, replica)
+
+    @shown
+    def come_back(self, before: Eligible, after: Eligible, replica: int) -> list[Seen]:
+        return [] if after.end[replica] else [see("cuts", replica=replica)]
+
+    @shown
+    def raise_hw(self, before: Eligible, after: Eligible) -> list[Seen]:
+        if before.hw > 0:
+            return []
+        return [see("commits", leader=after.leader), see("is_acked", value=0)]
+
+    @shown
+    def take_out(self, before: Eligible, after: Eligible, replica: int) -> list[Seen]:
+        return self.in_sync(before, after)
+
+    @shown
+    def join(self, before: Eligible, after: Eligible, leader: int, replica: int) -> list[Seen]:
+        return self.in_sync(before, after)
+
+    @shown
+    def elect(self, before: Eligible, after: Eligible, replica: int) -> list[Seen]:
+        return self.in_sync(before, after)
+
+    @staticmethod
+    def changes(before: Eligible, after: Eligible, replica: int) -> list[Seen]:
+        """What a replica has cut or appended there."""
+        old, new = before.end[replica] > 0, after.end[replica] > 0
+        if old == new:
+            return []
+        return [see("appends", replica=replica, value=0) if new else see("cuts", replica=replica)]
+
+    @staticmethod
+    def in_sync(before: Eligible, after: Eligible) -> list[Seen]:
+        """Who leaves the ISR, and who joins it."""
+        return [see("joins" if after.in_sync[each] else "leaves", replica=each)
+                for each in range(after.B) if before.in_sync[each] != after.in_sync[each]]
+
+
+class LedSeen(View[Eligible]):
+    """The partition, when nothing happens any more."""
+
+    around = ("stop", "crash")
+
+    def at_rest(self, machine: Eligible) -> Iterable[Seen]:
+        """Whether somebody leads, and how many are in sync."""
+        yield see("ends", leads=int(machine.leader < machine.B), in_sync=sum(machine.in_sync))
+
+
+KEPT = refines(
+    Eligible, ObservedPlace, "what is committed stays, whoever is elected", shows=EligibleSeen,
+    seen_by={"N": "B", "V": 1}, B=2, m=2, M=1, D=(1, 0, 2), X=(1, 0))
+LED = refines(
+    Eligible, ObservedPartition, "somebody leads when all is over", shows=LedSeen,
+    seen_by={"N": "B"}, room=("not self.over",), B=2, m=(1, 2), M=1, D=(0, 1), X=(1, 2))
+
 TWO: dict[str, Any] = {"B": 2, "m": (1, 2), "M": 1, "D": (0, 1, 2), "X": (0, 1, 2)}
 LOST = "X >= m and D + X >= B"
 
@@ -268,13 +344,13 @@ EXPECTATIONS = (
            where="X > 0 and D + X >= B", **TWO),
     expect(WithoutStrict, "KAFKA-R21", "violated", "KIP-966 without KAFKA-15583: clean stops are "
            "enough, of all that were in sync", where="D + X >= B and (m > 1 or X > 0)", **TWO),
+    KEPT, LED,
+    refused(Eligible, "KAFKA-F5", "KIP-966: who led last leads, and lacks what was committed",
+            like=KEPT, m=1, D=1, X=1),
+    refused(StrictAlone, "KAFKA-F3", "KAFKA-15583 alone: the last one in sync loses its tail",
+            like=KEPT, D=1, X=1),
+    refused(LastStanding, "KAFKA-F3", "the last one in sync loses its tail", like=KEPT, D=1, X=1),
+    refused(WithoutStrict, "KAFKA-F5", "who was remembered lacks what was committed since",
+            like=KEPT, D=2, X=0),
+    refused(WaitingForSafety, "KAFKA-F14", "KIP-966: one waits for ever", like=LED, m=1, D=1, X=1),
 )
-
-UNSEEN = {
-    "KAFKA-R21":
-        "What a disk loses when a broker is stopped without warning is no fault of the port, whose "
-        "brokers keep their logs.",
-    "KAFKA-R22":
-        "Without brokers that lose their logs somebody in sync is always left; and of those "
-        "KAFKA-F14 asks for a leader.",
-}

@@ -26,7 +26,9 @@ from ..observed_failover import (
 from .broker_changes import (
     AnsweringEarly, BrokerChanges, LettingItRejoin, NotElectingForWhoCame, NotTellingWhoCame,
 )
-from .controller_turns import BEGUN, Turns, WishesFirst
+from .controller_turns import (
+    BEGUN, ActingAsNone, Sessions, Turns, WaitingWithTheLock, WishesFirst,
+)
 from .reassignment import (
     KeepingTheOldList, NotWaiting, Reassignment, StrikingTheWishFirst,
 )
@@ -38,7 +40,8 @@ from .topics import (
 
 __all__ = [
     "EXPECTATIONS", "AtTheEnd", "BrokersSeen", "DeletionSeen", "DeparturesSeen",
-    "ReplicasDeletedSeen", "ReplicasSeen", "TopicSeen", "WishSeen", "WishesSeen",
+    "ReplicasDeletedSeen", "ReplicasSeen", "SeenToSeen", "SessionsSeen", "TermsSeen", "TopicSeen",
+    "WishSeen", "WishesSeen",
 ]
 
 
@@ -273,6 +276,59 @@ class WishSeen(View[Turns]):
             yield see("is_led", preferred=int(machine.led))
 
 
+class TermsSeen(View[Turns]):
+    """Who is elected, and what is written for an event that is seen to: each begins a leader epoch.
+    Whoever resigns was replaced. The history has the newest controller and the leader epoch."""
+
+    history: tuple[int, int] = (0, 0)
+    around = ("happen", "happened")
+
+    @shown
+    def be_elected(self, before: Turns, after: Turns) -> Seen:
+        return self.next_one()
+
+    @shown
+    def resign(self, before: Turns, after: Turns) -> Seen:
+        return self.next_one()
+
+    def next_one(self) -> Seen:
+        """There is a controller with the next epoch."""
+        newest, epoch = self.history
+        self.history = newest + 1, epoch
+        return see("is_elected", controller=newest + 1)
+
+    @shown
+    def call_back(self, before: Turns, after: Turns) -> Iterable[Seen]:
+        newest, epoch = self.history
+        usurps = after.usurped and not before.usurped
+        if before.begun == 0 and not usurps:
+            return []
+        self.history = newest, epoch + 1
+        return [see("is_written", controller=newest - int(usurps)),
+                see("says", epoch=epoch + 1, leader=0)]
+
+
+class SeenToSeen(View[Turns]):
+    """Whether everything has been seen to that has happened, when the controller has no more to
+    do."""
+
+    around = ("happen", "happened")
+
+    def asked(self, machine: Turns) -> Iterable[Seen]:
+        """What whoever is the controller has not seen to is left."""
+        if not self.enabled & {"begin", "call_back"}:
+            yield see("are", left=int(machine.begun > 0 and (
+                machine.begun < BEGUN or machine.waiting > 0)))
+
+
+class SessionsSeen(View[Sessions]):
+    """Whether everything has been seen to, when nothing happens any more."""
+
+    def at_rest(self, machine: Sessions) -> Iterable[Seen]:
+        """What is in the queue of a controller that hangs is left."""
+        yield see("are", left=int(machine.waiting > 0 or machine.is_over != machine.renewed))
+
+
 QUORUM = refines(BrokerChanges, ObservedQuorum, "brokers come, go, and are let go",
                  shows=BrokersSeen, seen_by={"N": 3, "E": "3 * D + 1"}, D=2)
 DEPARTURES = refines(BrokerChanges, ObservedDepartures, "who leaves stays out",
@@ -286,6 +342,12 @@ DONE = refines(Reassignment, ObservedWishes, "wishes are carried out", shows=Wis
 WISH = refines(Turns, ObservedPartition, "the first replica leads, as was wished", shows=WishSeen,
                seen_by={"N": 3}, N=2, E=1)
 
+TERMS = refines(Turns, ObservedQuorum, "only who is the controller writes", shows=TermsSeen,
+                seen_by={"N": 1, "E": "2 * N + E"}, N=2, E=(1, 2))
+SEEN_TO = refines(Turns, ObservedWishes, "what happens is seen to", shows=SeenToSeen, N=2, E=(1, 2))
+RENEWED = refines(Sessions, ObservedWishes, "sessions are renewed, and the queue goes on",
+                  shows=SessionsSeen, E=(1, 2))
+
 DELETED = refines(Topics, ObservedWishes, "topics are deleted that are to be", shows=DeletionSeen,
                   B=2, D=1, X=1, R=1)
 KEPT = refines(Topics, ObservedDeletion, "replicas go first, and then the topic",
@@ -294,7 +356,10 @@ LED = refines(Topics, ObservedPartition, "topics that were made are led", shows=
               seen_by={"N": "B"}, room=("not self.over",), B=2, D=1, X=1, R=1)
 
 EXPECTATIONS = (
-    QUORUM, DEPARTURES, ENDS, MOVES, DONE, DELETED, KEPT, LED, WISH,
+    QUORUM, DEPARTURES, ENDS, MOVES, DONE, DELETED, KEPT, LED, WISH, TERMS, SEEN_TO, RENEWED,
+    refused(ActingAsNone, "KAFKA-F10", "who has resigned acts on an event", like=TERMS),
+    refused(WaitingWithTheLock, "KAFKA-F22", "the queue wants the lock (KAFKA-6879)",
+            like=RENEWED),
     refused(AnsweringEarly, "KAFKA-F18", "it goes, and nobody leads", like=QUORUM, D=3),
     refused(LettingItRejoin, "KAFKA-F24", "who shuts down joins again (KAFKA-14140)",
             like=DEPARTURES),

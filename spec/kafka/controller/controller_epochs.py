@@ -350,6 +350,4 @@ UNSEEN = {
     "KAFKA-C57":
         "A controller that goes on without its node is fenced in the port, so that what it does "
         "shows nowhere.",
-    "KAFKA-C55":
-        "That nobody is elected shows nothing, for as long as one cares to wait.",
 }

@@ -254,9 +254,3 @@ EXPECTATIONS = (
     expect(AllOffline, "KAFKA-C75", "violated", "there is no node to be read", B=(1, 2)),
     expect(AllReplicasOnline, "KAFKA-C77", "violated", "who was away was told nothing", B=(1, 2)),
 )
-
-UNSEEN = {
-    "KAFKA-C76":
-        "Which state a controller gives at its beginning it keeps to itself; what shows is whether "
-        "it elects (KAFKA-C75).",
-}

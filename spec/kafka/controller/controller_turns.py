@@ -317,11 +317,4 @@ UNSEEN = {
         "the second time, if the batch is legal.",
     "KAFKA-C114":
         "Each session of the port is of a controller that begins.",
-    "KAFKA-C115":
-        "That somebody never begins shows nothing, for as long as one cares to wait.",
-    "KAFKA-C117":
-        "What a broker does that is no controller comes to nothing: its writes have an epoch that "
-        "is over (KAFKA-F10), and so have its requests (KAFKA-F9).",
-    "KAFKA-C116":
-        "A controller that hangs gives no answer: every suite notes that, as a limit of time.",
 }

@@ -20,7 +20,9 @@ from ..observed_delivery import ObservedChannel
 from ..observed_failover import (
     ObservedBroker, ObservedPartition, ObservedQuorum, ObservedReplica, ObservedWishes,
 )
-from .controller_epochs import ControllerEpochs, NotFenced, Role, WritingUnchecked
+from .controller_epochs import (
+    ControllerEpochs, KeepingTheNode, NotFenced, Role, WritingUnchecked,
+)
 from .controller_queue import KeepingAll, RefusingWhenFull, RequestQueue, SendingAny
 from .controller_requests import ControllerRequests, GivingUp, MetadataRequests
 from .controller_start import (
@@ -29,9 +31,9 @@ from .controller_start import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "ArrivedSeen", "DecisionsSeen", "ElectionsSeen", "FollowsSeen", "LastSeen",
-    "LivesSeen",
-    "NoticedSeen", "OrderSeen", "QueueSeen", "SpokenSeen", "ToldSeen",
+    "EXPECTATIONS", "ArrivedSeen", "DecisionsSeen", "ElectedSeen", "ElectionsSeen",
+    "FollowsSeen", "LastSeen", "LivesSeen", "NoticedSeen", "OrderSeen", "QueueSeen",
+    "SpokenSeen", "ToldSeen",
 ]
 
 
@@ -63,6 +65,19 @@ class ElectionsSeen(View[ControllerEpochs]):
     def write(self, before: ControllerEpochs, after: ControllerEpochs, who: int) -> list[Seen]:
         return [see("is_written", controller=after.mine[who]),
                 see("says", epoch=after.mine[who], leader=0)]
+
+
+class ElectedSeen(View[ControllerEpochs]):
+    """Whether there is a controller when nothing happens any more: without one no partition that
+    has lost its leader gets another."""
+
+    around = ("expire",)
+
+    def at_rest(self, machine: ControllerEpochs) -> Iterable[Seen]:
+        """It has the node, and its epoch."""
+        there = any(machine.owner == who and machine.role[who] == Role.ACTIVE
+                    for who in range(machine.C))
+        yield see("ends", leads=int(there), in_sync=1)
 
 
 class SpokenSeen(View[ControllerEpochs]):
@@ -173,6 +188,9 @@ ELECTED = refines(ControllerEpochs, ObservedQuorum, "who was replaced writes not
                   shows=ElectionsSeen, seen_by={"N": 1, "E": "X + 1"}, C=(2, 3), X=2, V=1)
 SPOKEN = refines(ControllerEpochs, ObservedBroker, "brokers heed nobody who was replaced",
                  shows=SpokenSeen, seen_by={"E": "X + 1"}, C=(2, 3), X=2, V=(0, 1))
+THERE = refines(ControllerEpochs, ObservedPartition, "somebody is the controller in the end",
+                shows=ElectedSeen, seen_by={"N": 1}, room=("not self.over",), C=2, X=(1, 2),
+                V=(0, 1))
 MEANT = refines(Lives, ObservedBroker, "requests are for the life that they reach",
                 shows=LivesSeen, seen_by={"B": "N"}, N=(2, 3))
 TOLD = refines(Lives, ObservedPartition, "each life is told to follow", shows=ToldSeen,
@@ -199,6 +217,9 @@ EXPECTATIONS = (
     refused(RefusingWhenFull, "KAFKA-F14", "the last decision was refused", like=LAST, P=1),
     refused(SendingAny, "KAFKA-F9", "the second is obeyed before the first", like=ORDER, P=1),
     ELECTED, SPOKEN, MEANT, TOLD, FOLLOWS, NOTICED, OBEYED, ARRIVED,
+    THERE,
+    refused(KeepingTheNode, "KAFKA-F14", "who has the node cannot raise the epoch", like=THERE, C=2,
+            X=2, V=0),
     refused(WritingUnchecked, "KAFKA-F10", "an old controller writes (KAFKA-6082)", like=ELECTED,
             C=2),
     refused(ControllerEpochs, "KAFKA-F10", "before 2.1 who was replaced can write what its "

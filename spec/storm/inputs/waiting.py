@@ -204,9 +204,6 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
-    "STORM-W1":
-        "That a tuple is sent some day is about runs without an end; a history shows how long it "
-        "took.",
     "STORM-W2":
         "Attempts and sleeps of a thread are inside it: an observer sees only when the tuple is "
         "sent.",

@@ -7,7 +7,10 @@ can do nothing more has not come to rest: everything is pending for ever.
 
 The observer of a task's input (``observed_input``) sees of a receiving thread whether it waits.
 
-Source: ``crossing``, ``observed_topology``, ``observed_input``.
+A task that keeps a refused tuple although its receiver has room, and does not try again
+(``waiting``), stalls the run as well: the tuple is pending, and nobody wakes the task.
+
+Source: ``crossing``, ``waiting``, ``observed_topology``, ``observed_input``.
 """
 
 from __future__ import annotations
@@ -17,13 +20,14 @@ from collections.abc import Iterable
 from ...notation.views import Seen, View, see, shown
 from ...refinements import refines, refused
 from ..inputs.observed_input import ObservedInput
+from ..inputs.waiting import Retrying, WaitingForWakeUp
 from .crossing import (
     CrossingPaths, DeafSpouts, DroppingAtTheLimit, RefusingReceiver, RefusingTheHead,
     SendingRegardless, WaitingAtTheLimit, WithoutTransferThread,
 )
 from .observed_topology import ObservedOverflow, ObservedRun
 
-__all__ = ["EXPECTATIONS", "LengthsSeen", "PathsSeen", "ThreadSeen"]
+__all__ = ["EXPECTATIONS", "LengthsSeen", "PathsSeen", "RetriesSeen", "ThreadSeen"]
 
 
 class PathsSeen(View[CrossingPaths]):
@@ -60,6 +64,32 @@ class LengthsSeen(View[CrossingPaths]):
             yield see("holds", overflowq=max(0, length - machine.C))
 
 
+class RetriesSeen(View[Retrying]):
+    """What a task writes that was refused, and whether its run stalls. The history is how often it
+    has tried in vain, in a row, while its receiver had room; more than once for each of its turns
+    is for ever."""
+
+    history: int = 0
+    around = ("fill_up", "drain", "room")
+
+    @shown
+    def attempt(self, before: Retrying, after: Retrying) -> Seen | None:
+        in_vain = before.room and after.refused
+        self.history = min(self.history + 1, after.l1 + after.l2 + 2) if in_vain else 0
+        return None if after.refused else see("writes", standing=0)
+
+    @shown
+    def fill_up(self, before: Retrying, after: Retrying) -> None:
+        self.history = 0
+
+    def asked(self, machine: Retrying) -> Iterable[Seen]:
+        """A task that goes on in vain, or not at all, sends its tuple never."""
+        if machine.refused and machine.room and (
+                self.history > machine.l1 + machine.l2 + 1
+                or not self.enabled & {"attempt", "wake"}):
+            yield see("stalls")
+
+
 PATHS = refines(CrossingPaths, ObservedRun, "two paths that cross go on", shows=PathsSeen,
                 seen_by={"W": "W"}, W=1, H=0)
 THREAD = refines(CrossingPaths, ObservedInput, "a receiving thread never waits", shows=ThreadSeen,
@@ -68,8 +98,13 @@ THREAD = refines(CrossingPaths, ObservedInput, "a receiving thread never waits",
 LENGTHS = refines(CrossingPaths, ObservedOverflow, "an overflowQ is no longer than it may be",
                   shows=LengthsSeen, seen_by={"W": "W", "H": "H"}, W=1, H=(0, 1))
 
+RETRIES = refines(Retrying, ObservedRun, "a task that is refused tries again", shows=RetriesSeen,
+                  l1=(0, 1), l2=(0, 1))
+
 EXPECTATIONS = (
-    PATHS, THREAD, LENGTHS,
+    PATHS, THREAD, LENGTHS, RETRIES,
+    refused(WaitingForWakeUp, "STORM-C13", "nobody wakes a task whose receiver has room",
+            like=RETRIES),
     refines(DroppingAtTheLimit, ObservedRun, "dropping at the limit stops nobody",
             shows=PathsSeen, seen_by={"W": "W"}, W=1, H=1, X=0),
     refines(RefusingReceiver, ObservedRun, "a receiver that refuses stops nobody",

@@ -112,6 +112,13 @@ class Bucket:
         self.tokens = tokens
         return False
 
+class OneByOne:
+    def __init__(self, rate, capacity):
+        self.inner, self.lock = Bucket(rate, capacity), threading.Lock()
+    def allow(self):
+        with self.lock:
+            return self.inner.allow()
+
 class Timer:
     def __init__(self):
         self.tasks = []
@@ -252,6 +259,15 @@ def test_a_limit_that_two_threads_ask_at_once_is_found_to_give_too_much() -> Non
         with session("thread:mine:Bucket", "rate", capacity=1, rate=1) as opened:
             given.add(tuple(said(opened, "both", permits=1, other=1, steps=steps)))
     assert (True, True) in given
+
+
+def test_a_limit_that_gives_one_permit_at_a_time_is_not_asked_for_more(
+    capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing has happened then, and the rules are judged by what it can be asked."""
+    results = conform(capsys, "thread:mine:OneByOne", "--suite", "rate", "--cases", "12")["results"]
+    assert {each["rule"]: each["verdict"] for each in results if each["reason"] != "not offered"} \
+        == {"FLOW-80": "passed", "FLOW-81": "passed"}
 
 
 def test_a_timer_runs_a_task_at_its_instant() -> None:

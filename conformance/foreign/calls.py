@@ -37,8 +37,8 @@ class Calls:
         return call
 
     def at_once(self, name: str, action: Callable[[], Any]) -> Any:
-        """What a call answers that does not wait. If it needs a lock, whoever has it goes on, line
-        by line, until it is free. Raises ``TargetError`` where it waits all the same."""
+        """The answer of a call that must not wait. If it needs a lock, the holder continues, line
+        by line, until the lock is free. Raises ``TargetError`` if the call waits all the same."""
         call = self._call(name, action)
         self._go_on(call.task)
         while not call.done:
@@ -88,7 +88,7 @@ class Calls:
             raise error
 
     def _in_its_way(self, task: Task) -> Task:
-        """Who goes on so that a call can: whoever has what it waits for, else anybody."""
+        """The task that has to continue for a call: the holder of its lock, or any other."""
         lock: Any = task.waits_for
         holder = lock.held_by() if hasattr(lock, "held_by") else None
         can = [each for each in self._scheduler.runnable() if each is not task]

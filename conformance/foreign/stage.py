@@ -171,7 +171,7 @@ class StagedLock(_Staged):
 
 
 class StagedRLock(_Staged, Lock):
-    """What ``threading.RLock`` makes: whoever has it may take it again."""
+    """What ``threading.RLock`` makes: its holder may take it again."""
 
     def __init__(self, name: str) -> None:
         _Staged.__init__(self, name)

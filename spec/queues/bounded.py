@@ -259,11 +259,11 @@ class OrderlyQueue(BoundedQueue):
     """The same queue, and those who wait are served in their order.
 
     Offers and polls never wait and have no place in line, so they may still come first. A call
-    whose thread was stopped on its way may not have joined the line yet: from then on no order is
-    asked for, until all has settled and nobody waits any more.
+    whose thread was stopped on its way may not have joined the line yet: then no order among
+    waiters is required, until all has settled and no call waits.
     """
 
-    out_of_line = boolean(False)    # somebody waits who was stopped before it joined the line
+    out_of_line = boolean(False)    # a waiting call was stopped before it joined the line
 
     @action
     def stopped_on_its_way(self) -> None:

@@ -23,7 +23,8 @@ from ...ports.base import UNSUPPORTED, Port
 from .port import PORT
 
 __all__ = [
-    "AiolimiterRate", "FixedWindowRate", "MovingWindowRate", "OfThreads", "TokenBucketRate",
+    "AiolimiterRate", "FixedWindowRate", "LoopRate", "MovingWindowRate", "OfThreads",
+    "TokenBucketRate",
 ]
 
 TICK: Final = 1 + 2**-20
@@ -38,39 +39,27 @@ def _replace(module: ModuleType, **names: object) -> None:
     vars(module).update(names)
 
 
-class AiolimiterRate(PortAdapter):
-    """``AsyncLimiter`` reads its loop's clock; whoever may pass does so without waiting."""
+class LoopRate(PortAdapter):
+    """A limit for tasks, on a loop whose clock is the harness's; ``asks`` waits for permits."""
 
     port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "bucket"
-    name = "aiolimiter.AsyncLimiter"
 
-    def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
-        try:
-            from aiolimiter import AsyncLimiter
-        except ImportError:
-            raise missing("aiolimiter") from None
-        self.version = version("aiolimiter")  # type: ignore[misc]
+    async def asks(self, permits: int) -> None:
+        """Wait until so many permits are given."""
+        raise NotImplementedError
+
+    def begin_anew(self) -> None:
+        """A fresh loop, on which nobody waits."""
+        self.close()
         self._loop = VirtualLoop()
-        depth = settings["capacity"]
-        self._limit = AsyncLimiter(depth, depth / settings["rate"])
         self._calls: dict[str, asyncio.Task[None]] = {}
         self._through: list[str] = []
-
-    def take(self, permits: int) -> bool:
-        """See the port."""
-        with self._loop.running():
-            if not self._limit.has_capacity(permits):
-                return False
-            task = self._loop.begin(self._limit.acquire(permits))
-            self._loop.settle()
-            return task.done() and task.exception() is None
 
     def acquire(self, by: str, permits: int) -> list[str]:
         """See the port."""
         async def acquires() -> None:
-            await self._limit.acquire(permits)
+            await self.asks(permits)
             self._through.append(by)
 
         with self._loop.running():
@@ -92,9 +81,49 @@ class AiolimiterRate(PortAdapter):
             self._loop.settle()
         return self._told()
 
+    def close(self) -> None:
+        """Cancel the calls that wait, so that no task is thrown away while pending."""
+        if not hasattr(self, "_loop") or self._loop.is_closed():
+            return
+        with self._loop.running():
+            for task in self._calls.values():
+                task.cancel()
+            self._loop.settle()
+        self._loop.close()
+
     def _told(self) -> list[str]:
         told, self._through = self._through, []
         return told
+
+
+class AiolimiterRate(LoopRate):
+    """``AsyncLimiter`` reads its loop's clock; whoever may pass does so without waiting."""
+
+    name = "aiolimiter.AsyncLimiter"
+
+    def start(self, settings: Mapping[str, Any]) -> None:
+        """See ``PortAdapter.start``."""
+        try:
+            from aiolimiter import AsyncLimiter
+        except ImportError:
+            raise missing("aiolimiter") from None
+        self.version = version("aiolimiter")  # type: ignore[misc]
+        self.begin_anew()
+        depth = settings["capacity"]
+        self._limit = AsyncLimiter(depth, depth / settings["rate"])
+
+    def take(self, permits: int) -> bool:
+        """See the port."""
+        with self._loop.running():
+            if not self._limit.has_capacity(permits):
+                return False
+            task = self._loop.begin(self._limit.acquire(permits))
+            self._loop.settle()
+            return task.done() and task.exception() is None
+
+    async def asks(self, permits: int) -> None:
+        """See ``LoopRate``."""
+        await self._limit.acquire(permits)
 
 
 class OfThreads(PortAdapter):

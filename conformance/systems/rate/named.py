@@ -6,19 +6,18 @@ Their clock is the harness's: what they read by ``time.monotonic``, ``time.time`
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
-from ....reference.drivers.virtual_loop import VirtualLoop
 from ...foreign.calls import Calls, modules_of
 from ...foreign.place import ASYNCIO
 from ...foreign.stage import STAGE
 from ...foreign.surface import Surface, Wanted, made_with, waits_in_coroutines
 from ...foreign.target import Named
+from ...adapters.base import Declined
 from ...adapters.port_adapter import PortAdapter
 from ...ports.base import Port
-from .libraries import TICK
+from .libraries import TICK, LoopRate
 from .port import PORT
 
 __all__ = ["WANTED", "NamedLoopRate", "NamedThreadRate", "make"]
@@ -56,9 +55,14 @@ def _made(named: Named, settings: Mapping[str, Any]) -> Any:
         "capacity": (depth, CAPACITY), "rate": (rate, RATE), "period": (depth / rate, PERIOD)})
 
 
-def _takes(surface: Surface, permits: int) -> Sequence[int]:
-    """The arguments of an ask: one that asks for one permit may take none."""
-    return (permits,) if surface.takes_more("take" if "take" in surface else "acquire") else ()
+def _takes(surface: Surface, method: str, permits: int) -> Sequence[int]:
+    """The arguments of a method that asks. Raises ``Declined`` where it takes none, and more than
+    one permit is asked for."""
+    if surface.takes_more(method):
+        return (permits,)
+    if permits > 1:
+        raise Declined("asks-for-one-permit")
+    return ()
 
 
 class NamedThreadRate(PortAdapter):
@@ -92,7 +96,9 @@ class NamedThreadRate(PortAdapter):
         return True
 
     def both(self, permits: int, other: int, steps: int) -> list[bool]:
-        """See the port."""
+        """See the port. Where either asks for too many, neither is asked."""
+        for many in (permits, other):
+            _takes(self._surface, "take", many)
         if not steps:
             second = self.take(other)
             return [self.take(permits), second]
@@ -112,79 +118,43 @@ class NamedThreadRate(PortAdapter):
         return self._calls
 
     def _ask(self, permits: int) -> bool:
-        answer: object = self._surface["take"](*_takes(self._surface, permits))
+        answer: object = self._surface["take"](*_takes(self._surface, "take", permits))
         return answer is not False and answer is not None
 
 
-class NamedLoopRate(PortAdapter):
+class NamedLoopRate(LoopRate):
     """A limit that tasks of asyncio ask."""
-
-    port: ClassVar[Port] = PORT
 
     def __init__(self, named: Named) -> None:
         self._named = named
         self.name = named.place.words
         self.version = named.version                                  # type: ignore[misc]
         self.policy = named.place.names.get("policy", "bucket")       # type: ignore[misc]
-        self._waiting: dict[str, asyncio.Task[None]] = {}
-        self._through: list[str] = []
 
     def start(self, settings: Mapping[str, Any]) -> None:
         """See ``PortAdapter.start``."""
-        self.close()
-        self._loop = VirtualLoop()
-        self._waiting, self._through = {}, []
+        self.begin_anew()
         with self._loop.running():
             made = _made(self._named, settings)
         self._surface = self._named.surface(made, WANTED, ALSO)
         self._surface.must_have("acquire", WANTED[1])
-        # A take that is a coroutine may wait; and what answers of itself is asked within the loop.
+        # A take that is a coroutine may wait.
         if "take" not in self._surface or waits_in_coroutines(
                 made, [self._surface.called["take"]]):
             self.take_ = None
 
     def _take(self, permits: int) -> bool:
         with self._loop.running():
-            answer: object = self._surface["take"](*_takes(self._surface, permits))
+            answer: object = self._surface["take"](*_takes(self._surface, "take", permits))
             return answer is not False and answer is not None
 
     take_: Any = _take
 
+    async def asks(self, permits: int) -> None:
+        """See ``LoopRate``."""
+        await self._surface["acquire"](*_takes(self._surface, "acquire", permits))
+
     def acquire(self, by: str, permits: int) -> list[str]:
         """See the port."""
-        async def acquires() -> None:
-            await self._surface["acquire"](*_takes(self._surface, permits))
-            self._through.append(by)
-
-        with self._loop.running():
-            self._waiting[by] = self._loop.begin(acquires())
-            self._loop.settle()
-        return self._told()
-
-    def give_up(self, by: str) -> list[str]:
-        """See the port."""
-        with self._loop.running():
-            self._waiting[by].cancel()
-            self._loop.settle()
-        return self._told()
-
-    def tick(self, ticks: int) -> list[str]:
-        """See the port."""
-        with self._loop.running():
-            self._loop.jump(self._loop.time() + ticks * TICK)
-            self._loop.settle()
-        return self._told()
-
-    def close(self) -> None:
-        """End what still waits."""
-        if not hasattr(self, "_loop") or self._loop.is_closed():
-            return
-        with self._loop.running():
-            for task in self._waiting.values():
-                task.cancel()
-            self._loop.settle()
-        self._loop.close()
-
-    def _told(self) -> list[str]:
-        told, self._through = self._through, []
-        return told
+        _takes(self._surface, "acquire", permits)
+        return super().acquire(by, permits)

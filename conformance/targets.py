@@ -15,6 +15,7 @@ from functools import partial
 from typing import Final
 
 from ..spec.notation.errors import InputError
+from ..spec.notation.labels import nearest
 from .foreign.place import is_named, place_of
 from .adapters.session import InProcessTarget
 from .ports.base import Adapter, Target, excerpt
@@ -82,8 +83,8 @@ def _check_shipped(spec: str, suite: str) -> None:
     name = excerpt(spec).strip() or "without a name"
     raise InputError(
         f"there is no {'twin' if is_twin else 'target'} {name}",
-        next_step=f"{f'Did you mean {meant[0]}? ' if meant else ''}For the suite {suite} there are "
-        f"{', '.join(dict.fromkeys([*near, *own]))}; or {_FORMS}.")
+        next_step=f"{f'Did you mean {meant[0]}? ' if meant else ''}{_listed(suite)} A target of "
+        f"yours is {_FORMS}.")
 
 
 def _near(spec: str, names: Iterable[str], most: int, cutoff: float) -> list[str]:
@@ -105,24 +106,36 @@ def _check_port(spec: str, suite: str) -> None:
         return
     for_it = [name for name in SYSTEMS if spec in known_targets(name)]
     meant = get_close_matches(spec, fitting, n=1, cutoff=0.4) or [reference_of(suite)]
-    known = [name for name in fitting if not name.startswith("zoo:")]
     raise InputError(
         f"the target {spec} is for the suite {' and '.join(for_it)}, and not for {suite}",
-        next_step=f"Did you mean {meant[0]}? For {suite} there are {', '.join(known)}; or use "
-        f"--suite {for_it[0]}.")
+        next_step=f"Did you mean {meant[0]}, or --suite {for_it[0]}? {_listed(suite)}")
+
+
+def _listed(suite: str) -> str:
+    """What lists the targets of a suite."""
+    return f"`checkvalve targets {suite}` lists those of the suite {suite}, `zoo {suite}` its twins."
 
 
 def suite_for(specs: Iterable[str]) -> str:
-    """The suite that some targets are for, if they come with checkvalve; else ``queue``.
+    """The suite that some targets are for, which come with checkvalve.
 
-    Raises ``InputError`` where they are for several.
+    Raises ``InputError`` where they are for several, and where none of them comes with checkvalve:
+    then nothing says which suite is meant.
     """
+    specs = list(specs)
     suites = {name: spec for spec in specs for name in SYSTEMS if spec in known_targets(name)}
     if len(suites) > 1:
         told = ", ".join(f"{spec} is for {name}" for name, spec in suites.items())
         raise InputError(f"the targets are for several suites: {told}",
                          next_step="Run each suite by itself, or name one with --suite.")
-    return next(iter(suites), "queue")
+    for spec in specs:
+        if is_shipped(spec):
+            check_name(spec)
+    if not suites:
+        raise InputError(
+            f"nothing says which suite {excerpt(specs[0]) if specs else 'this'} is for",
+            next_step="Name one, as in --suite queue; `checkvalve suites` lists them all.")
+    return next(iter(suites))
 
 
 def known_targets(suite: str = "") -> dict[str, str]:
@@ -181,7 +194,7 @@ def adapter_factory(spec: str) -> Callable[[], Adapter]:
             f"are {_FORMS}.")
     raise InputError(
         f"there is no target {excerpt(spec)}",
-        next_step=f"Use one of {', '.join(shipped())}; or {_FORMS}.")
+        next_step=f"{nearest(spec, shipped(), '`checkvalve targets`')} A target of yours is {_FORMS}.")
 
 
 def _twin(name: str) -> Callable[[], Adapter]:
@@ -189,7 +202,7 @@ def _twin(name: str) -> Callable[[], Adapter]:
     if name not in twins:
         raise InputError(
             f"there is no twin {excerpt(name)} in the zoo",
-            next_step=f"Use one of: {', '.join(twins)}.")
+            next_step=nearest(name, twins, "`checkvalve targets --twins`"))
     return twins[name].adapter
 
 

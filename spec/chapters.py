@@ -15,6 +15,7 @@ from typing import TypeVar
 from .expectations import Expectation
 from .lemmas import Lemma
 from .notation.errors import InputError, InternalError
+from .notation.labels import nearest
 from .notation.machine import Machine
 from .notation.rules import Rule
 from .notation.source import syntax_of_file
@@ -308,7 +309,7 @@ def chapters(names: Iterable[str] = ()) -> Iterator[Chapter]:
         if not any(_selects(name, chapter) for chapter in CHAPTERS):
             raise InputError(
                 f"there is no chapter {name[:80]!r}",
-                next_step=f"The chapters are {', '.join(CHAPTERS)}.",
+                next_step=nearest(name, CHAPTERS, "`checkvalve rules`"),
             )
     for chapter in CHAPTERS:
         if not wanted or any(_selects(name, chapter) for name in wanted):
@@ -351,4 +352,5 @@ def machine_named(name: str) -> type[Machine]:
                 return machine
     known = [f"{c.name}.{m.__name__}" for c in chapters() for m in c.machines]
     raise InputError(
-        f"there is no machine {name!r}", next_step=f"The machines are {', '.join(known)}.")
+        f"there is no machine {name[:80]!r}",
+        next_step=nearest(name, known, "`checkvalve verify --rows`"))

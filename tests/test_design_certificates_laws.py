@@ -144,10 +144,10 @@ def test_a_law_over_numbers_of_a_design_is_certified_on_the_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Written by one command, confirmed by the other, and refused for another design."""
-    design, path = tmp_path / "buffered.yaml", tmp_path / "law.json"
+    design, path = tmp_path / "buffered.yaml", tmp_path / "buffered-law.json"
     design.write_text(DESIGN, encoding="utf-8")
     assert run(root, ["law", str(design), "--over", "there=1..4,back=1..4",
-                      "--certificate", str(path)]) == 0
+                      "--certificates", str(tmp_path)]) == 0
     assert run(root, ["certify", str(path), str(design)]) == 0
     document = json.loads(path.read_text(encoding="utf-8"))
     del document["violated"]["values"]["back"]

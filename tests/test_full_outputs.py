@@ -82,9 +82,9 @@ def test_a_pipe_that_is_closed_early_ends_quietly(unbuffered: str) -> None:
 
 
 WRITERS: dict[str, Callable[[Path], list[str]]] = {
-    "a module": lambda out: ["tla", "storm.acker.Acker", "--out", str(out)],
+    "a module": lambda out: ["export", "storm.acker.Acker", "--to", "tla", "--out", str(out)],
     "a drawing": lambda out: ["check", str(DESIGN), "--svg", str(out)],
-    "a table": lambda out: ["conform", "reference", "--cases", "9", "--out", str(out / "t.pq")],
+    "a table": lambda out: ["conform", "reference", "--cases", "9", "--parquet", str(out / "t.pq")],
     "fixtures": lambda out: ["conform", "zoo:silent-drop", "--cases", "9", "--fixtures", str(out)],
     "reports": lambda out: ["gate", str(out.parent), "--json-file", str(out / "g.json"),
                             "--junit", str(out / "g.xml")],

@@ -181,7 +181,7 @@ def test_rows_are_written_as_a_table(
     from checkvalve.conformance.engines.table import read_rows
 
     out = tmp_path / "rows.parquet"
-    conform(capsys, "deque", "--cases", "3", "--seed", "9", "--out", str(out))
+    conform(capsys, "deque", "--cases", "3", "--seed", "9", "--parquet", str(out))
     assert [(row.case, row.seed) for row in read_rows(out)] == [
         (case.index, case.seed) for case in plan("queue", cases=3, seed=9)]
 
@@ -302,5 +302,5 @@ def test_a_table_that_cannot_be_written_is_refused_before_any_case(
         pytest.importorskip("pyarrow")
         (tmp_path / "file").touch()
         out = tmp_path / "file" / "rows.parquet"
-    code, _, err = conform(capsys, "reference", "--out", str(out))
+    code, _, err = conform(capsys, "reference", "--parquet", str(out))
     assert code == 64 and ("[spark]" in err if lack == "pyarrow" else str(out) in err)

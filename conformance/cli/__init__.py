@@ -9,7 +9,7 @@ becomes one message and one exit code here, and nowhere else.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
@@ -17,25 +17,39 @@ from ..streams import write_all
 from .lazy import LazyGroup
 from .outcome import run
 
-__all__ = ["main", "root"]
+__all__ = ["COMMANDS", "GROUPS", "main", "root"]
 
-COMMANDS = {
-    "check": "Check designs for deadlock, growth, loss, disorder and starvation.",
-    "certify": "Check the certificate of a verdict on a design by other means.",
-    "law": "Find out for which values of its parameters a design is free of deadlock.",
-    "conform": "Run a conformance suite on an implementation.",
-    "identify": "Find out what a queue does when it is full.",
-    "replay": "Run a saved failure again, on any implementation.",
-    "zoo": "Show which rule of a suite kills which broken twin.",
-    "rules": "List the rules, with their sources and where each is used.",
-    "verify": "Verify the chapters of the rule book and print expected against found.",
-    "new": "Write a file to start from: an adapter, a design or a gate.",
-    "gate": "Run all that a checkvalve.toml lists; one verdict, for CI.",
-    "tla": "Print a machine as a TLA+ module, to confirm a verdict with TLC.",
-    "promela": "Print a design as a Promela model, to confirm a verdict with SPIN.",
-    "doctor": "Show what this machine has and what each part needs.",
+GROUPS: Mapping[str, Mapping[str, str]] = {
+    "To begin": {
+        "new": "Write a file to start from: an adapter, a design or a gate.",
+    },
+    "Your design": {
+        "check": "Check designs for deadlock, growth, loss, disorder and starvation.",
+        "law": "Find the parameter values for which a design is free of deadlock.",
+        "certify": "Check the certificate of a verdict on a design by other means.",
+        "export": "Write a design or a machine for another model checker: SPIN or TLC.",
+    },
+    "Your implementation": {
+        "conform": "Run a conformance suite on an implementation.",
+        "identify": "Find out what a queue does when it is full.",
+        "replay": "Run a saved failure again, on any implementation.",
+        "suites": "List the suites, or say of one what it asks and judges.",
+        "targets": "List the implementations that come with checkvalve, by suite.",
+    },
+    "Your team": {
+        "gate": "Run all that a checkvalve.toml lists; one verdict, for CI.",
+        "doctor": "Show what this machine has and what each part needs.",
+    },
+    "The rule book": {
+        "rules": "List the rules, with their sources and where each is used.",
+        "verify": "Verify the chapters of the rule book and print expected against found.",
+        "zoo": "Show which rule of a suite kills which broken twin.",
+    },
 }
-"""The commands, in the order in which help lists them."""
+"""The commands by what they are about, in the order in which help lists them."""
+
+COMMANDS: Mapping[str, str] = {
+    name: about for group in GROUPS.values() for name, about in group.items()}
 
 
 def _print_version(context: click.Context, _option: click.Parameter, asked: bool) -> None:
@@ -46,7 +60,7 @@ def _print_version(context: click.Context, _option: click.Parameter, asked: bool
         context.exit()
 
 
-@click.group(cls=LazyGroup, package=__name__, table=COMMANDS, no_args_is_help=False)
+@click.group(cls=LazyGroup, package=__name__, groups=GROUPS, no_args_is_help=False)
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version,
     help="Print the version.",
@@ -55,7 +69,7 @@ def root() -> None:
     """Verify, test and gate backpressure.
 
     Exit codes: 0 all as expected, 1 something violated, 2 something unknown,
-    64 bad usage or bad input, 70 an error of checkvalve itself.
+    64 bad usage or bad input, 69 a target that failed, 70 an error of checkvalve itself.
     """
 
 

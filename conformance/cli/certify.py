@@ -23,7 +23,7 @@ def command(certificate: Path, design: str, given: tuple[str, ...], as_json: boo
     """Check that CERTIFICATE shows its verdict on DESIGN.
 
     Certificates are written by `checkvalve check --certificates DIR`, and those of laws by
-    `checkvalve law --certificate FILE`. The checker has its own
+    `checkvalve law --certificates DIR`. The checker has its own
     reading of what the tasks of a design do and its own interpreter of runs, and asks another
     solver (cvc5); it shares no code with the engines.
 

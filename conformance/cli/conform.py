@@ -18,7 +18,7 @@ from checkvalve.spec.notation.labels import counted
 from ..suites.system import QUICK_CASES
 from ..systems.catalogue import SYSTEMS
 from .options import Seconds
-from .outcome import BAD_INPUT, EXPECTED, UNKNOWN, VIOLATED
+from .outcome import EXPECTED, TARGET_FAILED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
     from ..campaigns.summary import RuleResult, Summary
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_CODES = {"violated": VIOLATED, "error": BAD_INPUT, "unknown": UNKNOWN, "not shown": UNKNOWN,
+_CODES = {"violated": VIOLATED, "error": TARGET_FAILED, "unknown": UNKNOWN, "not shown": UNKNOWN,
           "passed": EXPECTED}
 _COLOURS = {"violated": "bold red", "passed": "green", "flaky": "bold yellow",
             "unknown": "bold yellow", "follows": "yellow"}
@@ -49,8 +49,8 @@ def _numbers() -> str:
 @click.command("conform")
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @click.option("--suite", metavar="SUITE",
-              help=f"The suite to run: {', '.join(SYSTEMS)}.  [default: the one that the targets "
-                   "are for, if they come with checkvalve; else queue]")
+              help="The suite to run; `checkvalve suites` lists them.  [default: the one that the "
+                   "targets are for, if they come with checkvalve]")
 @click.option("--cases", type=click.IntRange(1, 1_000_000),
               help="Cases, so many and no more; each tries some twenty programs.  [default: "
                    f"{_numbers()}; and more for the rules that these exercise too little]")
@@ -74,7 +74,7 @@ def _numbers() -> str:
               help="Tasks on the cluster  [default: one for every 25 cases]")
 @click.option("--ship", is_flag=True,
               help="Send checkvalve's own code to the cluster, whose nodes lack it.")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False),
+@click.option("--parquet", "out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Write the rows, one a case, to this Parquet file.")
 @click.option("--fixtures", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Write the shortest failure of each rule to this folder.")
@@ -104,7 +104,7 @@ def command(
     Exit code 0 if no rule, MUST or SHOULD, is broken that is not --known, and all were shown but
     those of which the target itself says that it cannot show them (--strict: all, without
     exception); 1 if one is broken; 2 if one was not shown, was exercised too little or could not be
-    judged, or the target does not answer alike each time; 64 if a target failed to answer, or
+    judged, or the target does not answer alike each time; 69 if a target failed to answer, or
     keeps state from one session to the next.
     """
     from ..foreign.place import with_names
@@ -188,7 +188,7 @@ def _engine(
 
 def _code(summaries: Iterator[Summary]) -> int:
     codes = {_CODES[summary.verdict] for summary in summaries}
-    gravest_first = (VIOLATED, BAD_INPUT, UNKNOWN)
+    gravest_first = (VIOLATED, TARGET_FAILED, UNKNOWN)
     return next((code for code in gravest_first if code in codes), EXPECTED)
 
 

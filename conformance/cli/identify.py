@@ -12,15 +12,15 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
 from .options import Seconds
-from .outcome import BAD_INPUT, EXPECTED, UNKNOWN, VIOLATED
+from .outcome import EXPECTED, TARGET_FAILED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
     from ..suites.identity import Clue, Identify, Identity, Kind
 
 __all__ = ["command"]
 
-_CODES = {"identified": EXPECTED, "violated": VIOLATED, "unknown": UNKNOWN, "error": BAD_INPUT}
-_GRAVEST_FIRST = (VIOLATED, BAD_INPUT, UNKNOWN)
+_CODES = {"identified": EXPECTED, "violated": VIOLATED, "unknown": UNKNOWN, "error": TARGET_FAILED}
+_GRAVEST_FIRST = (VIOLATED, TARGET_FAILED, UNKNOWN)
 
 
 @click.command("identify")
@@ -44,7 +44,7 @@ def command(
     python:package.module:factory, or command:PROGRAM ARGUMENTS.
 
     Exit code 0 if the policy was identified, 1 if it is another one than the target says it has, 2
-    if what was seen fits several or none, 64 if a target failed to answer.
+    if what was seen fits several or none, 69 if a target failed to answer.
     """
     from ..targets import check_name, resolve_target
 
@@ -76,15 +76,16 @@ def command(
 def _of(targets: Iterable[str]) -> tuple[str, Identify]:
     """The suite that some targets are for, and what finds out of which kind they are."""
     from ..systems.catalogue import SYSTEMS
-    from ..targets import suite_for
+    from ..targets import is_shipped, suite_for
 
-    suite = suite_for(targets)
+    able = [name for name, system in SYSTEMS.items() if system.identity]
+    ours = [name for name in targets if is_shipped(name)]
+    suite = suite_for(ours) if ours or len(able) != 1 else able[0]
     identify = SYSTEMS[suite].identify
     if identify is None:
-        those = ", ".join(name for name, system in SYSTEMS.items() if system.identity)
         raise InputError(
             f"there is no policy to identify in a target of the suite {suite}", "",
-            f"Give one of the suite {those}: `checkvalve conform --help` says what targets are.")
+            f"Give one of the suite {', '.join(able)}: `checkvalve conform --help` says what targets are.")
     return suite, identify
 
 

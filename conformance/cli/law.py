@@ -47,8 +47,8 @@ MAX_TOLD = 3
                    "threads), task.queue, task.hand, link.batch, a parameter; n=1..8 for a range.")
 @click.option("--set", "given", multiple=True, metavar="NAME=VALUE",
               help="A parameter's value, in place of the file's: n=4, or n=1..8 for each.")
-@click.option("--certificate", "wanted", type=click.Path(path_type=Path), metavar="FILE",
-              help="Write there what the proof rests on, for `checkvalve certify`.")
+@click.option("--certificates", "wanted", type=click.Path(path_type=Path), metavar="DIR",
+              help="Write what the proof rests on into this folder, for `checkvalve certify`.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @budget_options
 def command(
@@ -94,11 +94,12 @@ def _named(over: tuple[str, ...]) -> list[str]:
     return named
 
 
-def _write(found: Found, path: Path, say: bool) -> None:
-    """Write the certificate, if there is one."""
+def _write(found: Found, folder: Path, say: bool) -> None:
+    """Write the certificate, if there is one, to a file that is named after its design."""
     from ..files import write_whole
     told = "  No certificate: neither side is proved."
     if found.certificate is not None:
+        path = folder / f"{found.certificate['design']}-law.json"
         write_whole(path, json.dumps(found.certificate, ensure_ascii=False) + "\n")
         sides = [side for side in ("holds", "violated") if side in found.certificate]
         told = f"  Certificate of {' and '.join(sides)}: {path}"

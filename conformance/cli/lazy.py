@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from checkvalve.spec.notation.errors import InternalError
+from checkvalve.spec.notation.labels import brief, nearest
 
 __all__ = ["LazyGroup"]
 
@@ -16,31 +17,43 @@ __all__ = ["LazyGroup"]
 class LazyGroup(click.Group):
     """A group whose help is written from a table, so that no command has to be imported.
 
-    ``package`` is where the modules are; ``table`` maps each command's name, which is its
-    module's too, to the one sentence that the group's help shows.
+    ``package`` is where the modules are; ``groups`` maps headings of the help to commands: each
+    command's name, which is its module's too, to the one sentence that the help shows.
     """
 
     def __init__(
-        self, *args: Any, package: str, table: Mapping[str, str], **kwargs: Any
+        self, *args: Any, package: str, groups: Mapping[str, Mapping[str, str]], **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
         self._package = package
-        self._table = table
+        self._groups = groups
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the order of the table."""
-        return list(self._table)
+        return [name for group in self._groups.values() for name in group]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command ``cmd_name``; None if there is none of that name."""
-        if cmd_name not in self._table:
+        if cmd_name not in self.list_commands(ctx):
             return None
         command = getattr(import_module(f"{self._package}.{cmd_name}"), "command", None)
         if not isinstance(command, click.Command):
             raise InternalError(f"{self._package}.{cmd_name} defines no click command `command`")
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it, with the nearest names in the message about an unknown one."""
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and name not in self.list_commands(ctx):
+            step = nearest(name, self.list_commands(ctx), f"`{ctx.command_path} --help`")
+            ctx.fail(f"there is no command {brief(name)!r}. {step}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table; click's own way imports every command."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(self._table.items()))
+        width = max(map(len, self.list_commands(ctx)))
+        for heading, group in self._groups.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), about) for name, about in group.items()])

@@ -1,8 +1,8 @@
 """How a command ends: what it returns or raises becomes an exit code and one message.
 
 Exit codes: what the command returns (0 as expected, 1 violated, 2 unknown); 64 for bad
-usage and for what only the user or the target's author can mend; 70 for an error of
-checkvalve itself (64 and 70 are EX_USAGE and EX_SOFTWARE of sysexits.h); 130 after an
+usage and bad input; 69 for a target that failed to answer as its port asks; 70 for an error of
+checkvalve itself (EX_USAGE, EX_UNAVAILABLE and EX_SOFTWARE of sysexits.h); 130 after an
 interrupt, 143 after a SIGTERM and 141 when nobody reads the output any more, as a shell would
 have it.
 """
@@ -26,11 +26,11 @@ from ..collecting import collecting_rarely
 from ..streams import SHOW_TRACEBACK
 
 __all__ = [
-    "BAD_INPUT", "BROKEN_PIPE", "INTERNAL", "INTERRUPTED", "EXPECTED", "TERMINATED", "UNKNOWN",
-    "VIOLATED", "run",
+    "BAD_INPUT", "BROKEN_PIPE", "EXPECTED", "INTERNAL", "INTERRUPTED", "TARGET_FAILED",
+    "TERMINATED", "UNKNOWN", "VIOLATED", "run",
 ]
 
-EXPECTED, VIOLATED, UNKNOWN, BAD_INPUT, INTERNAL = 0, 1, 2, 64, 70
+EXPECTED, VIOLATED, UNKNOWN, BAD_INPUT, TARGET_FAILED, INTERNAL = 0, 1, 2, 64, 69, 70
 INTERRUPTED, BROKEN_PIPE, TERMINATED = 130, 141, 143
 
 _UNWRITABLE = (
@@ -164,7 +164,7 @@ def _place(error: Exception) -> str:
 
 def _report(error: CheckvalveError, arguments: Sequence[str]) -> int:
     """Say ``error`` on stderr, and on stdout too where --json was asked for."""
-    code = INTERNAL if error.fault == "us" else BAD_INPUT
+    code = {"input": BAD_INPUT, "target": TARGET_FAILED, "us": INTERNAL}[error.fault]
     if len(error.what) > _WHAT_CHARS_MAX:  # it quotes what was given, which may be of any length
         error.what = error.what[:_WHAT_CHARS_MAX] + "…"
     step = error.next_step[:_WHAT_CHARS_MAX]

@@ -90,8 +90,8 @@ def read_certificate(path: Path) -> dict[str, Any]:
 _TOLD = 160
 """Characters of what is wrong with the form of a certificate."""
 
-_NEXT = ("Name a file that `checkvalve check --certificates DIR` or `checkvalve law --certificate "
-         "FILE` has written.")
+_NEXT = ("Name a file that `checkvalve check --certificates DIR` or `checkvalve law --certificates "
+         "DIR` has written.")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -27,12 +27,18 @@ if TYPE_CHECKING:
     from .suite import AnySuite
     from .twin import Twin
 
-__all__ = ["QUICK_CASES", "Shipped", "System"]
+__all__ = ["QUICK_CASES", "SUBJECTS", "Shipped", "System"]
 
 QUICK_CASES: Final = 40
 """Cases of a quick run, with which a default run begins: 36 with some twenty short programs each,
 so that each rule of a suite is in focus with capacity 1, 2, 3, and four with one long program each,
 without which nobody sees what breaks late."""
+
+SUBJECTS: Final = (
+    "queues", "locks and semaphores", "links and flow control", "streams",
+    "timers and pending requests", "servers", "stream processors", "elections and replication",
+    "metrics")
+"""What suites are about, in the order in which all tables have them."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +73,8 @@ class Shipped:
 class System:
     """One kind of component.
 
-    ``name`` is the name of its suite and of its port, and ``folder`` that of its package. ``about``
-    is a noun phrase, and ``page`` the page of docs that has the tables of its port. The first of
+    ``name`` is the name of its suite and of its port, and ``folder`` that of its package.
+    ``subject`` is one of SUBJECTS, ``about`` is a noun phrase, and ``page`` the page of docs that has the tables of its port. The first of
     the ``shipped`` is the reference that the suite is proved on. ``chapters`` are those whose bugs
     the twins have, where they are not named as the suite. ``cases`` is how many a default run
     begins with, chosen by what they find of mutants (docs/mutants.md). ``drawings`` is the module
@@ -80,6 +86,7 @@ class System:
 
     name: str
     folder: str
+    subject: str
     about: str
     page: str
     shipped: tuple[Shipped, ...]

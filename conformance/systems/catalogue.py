@@ -7,8 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from ...spec.notation.errors import InputError
+from ...spec.notation.labels import nearest
 from ..ports.base import Port, excerpt
-from ..suites.system import Shipped, System
+from ..suites.system import SUBJECTS, Shipped, System
 
 if TYPE_CHECKING:
     from ..suites.suite import AnySuite
@@ -49,7 +50,6 @@ _FOLDERS: Final = (
     "reactive_processor",
     "election",
 )
-"""In the order in which all tables have them."""
 
 
 def _systems() -> Iterator[System]:
@@ -57,14 +57,16 @@ def _systems() -> Iterator[System]:
         yield import_module(f".{folder}", __package__).SYSTEM
 
 
-SYSTEMS: Final[Mapping[str, System]] = {system.name: system for system in _systems()}
-"""By name: that of their suite, and of their port."""
+SYSTEMS: Final[Mapping[str, System]] = {system.name: system for system in sorted(
+    _systems(), key=lambda system: SUBJECTS.index(system.subject))}
+"""By name, that of their suite and of their port, in the order in which all tables have them."""
 
 
 def system_of(suite: str) -> System:
     """The system of a suite's name. Raises ``InputError`` where there is none."""
     if suite not in SYSTEMS:
-        raise InputError(f"there is no suite {suite!r}", next_step=f"Use: {', '.join(SYSTEMS)}.")
+        raise InputError(f"there is no suite {excerpt(suite)}",
+                         next_step=nearest(suite, SYSTEMS, "`checkvalve suites`"))
     return SYSTEMS[suite]
 
 
@@ -82,7 +84,8 @@ def port_named(name: object) -> Port:
     """The port of that name. Raises ``InputError`` where there is none."""
     if not isinstance(name, str) or name not in SYSTEMS:
         raise InputError(
-            f"there is no port {excerpt(name)}", next_step=f"Use one of: {', '.join(SYSTEMS)}.")
+            f"there is no port {excerpt(name)}",
+            next_step=nearest(str(name), SYSTEMS, "`checkvalve suites`"))
     return SYSTEMS[name].port
 
 
@@ -105,7 +108,7 @@ def selected(names: Iterable[str]) -> list[System]:
     for name in wanted:
         if not any(system.is_selected_by(name) for system in SYSTEMS.values()):
             raise InputError(
-                f"no suite {name!r} has a zoo",
-                next_step=f"Those that have are {', '.join(SYSTEMS)}.")
+                f"there is no suite {excerpt(name)}",
+                next_step=nearest(name, SYSTEMS, "`checkvalve suites`"))
     return [system for system in SYSTEMS.values()
             if not wanted or any(map(system.is_selected_by, wanted))]

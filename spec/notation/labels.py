@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from enum import Enum
 from typing import Any
 
-__all__ = ["brief", "counted", "filled", "show_step", "show_value"]
+__all__ = ["brief", "counted", "filled", "nearest", "show_step", "show_value"]
 
 _BRIEF_BITS = 200
 _ALONE = re.compile(r"\b1 (byte|element|permit|tick)s\b(?: (come|pass)\b)?")
@@ -48,3 +49,11 @@ def brief(value: object, most: int = 100) -> str:
         text = f"a {type(value).__name__}"
     line = " ".join(text[:4 * most].split())
     return line if len(line) <= most else line[:most - 1] + "…"
+
+
+def nearest(name: str, names: Iterable[str], listed_by: str) -> str:
+    """What to do about a ``name`` that is not among the ``names``: up to three that are near to
+    it, and what lists all (``listed_by``, a command in backquotes)."""
+    near = get_close_matches(brief(name).lower(), list(names), n=3, cutoff=0.5)
+    meant = f"Did you mean {' or '.join(near)}? " if near else ""
+    return f"{meant}{listed_by} lists them all."

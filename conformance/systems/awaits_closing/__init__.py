@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="awaits.closing",
     folder=__name__,
+    subject="queues",
     about="queues for coroutines that are closed, cut off and joined, callback by callback",
     page="awaits.md",
     by_name="named",

@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="awaits.gate",
     folder=__name__,
+    subject="locks and semaphores",
     about="events and drains for coroutines: many wait until a gate is opened, or breaks",
     page="awaits.md",
     by_name="named",

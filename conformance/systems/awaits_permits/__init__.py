@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="awaits.permits",
     folder=__name__,
+    subject="locks and semaphores",
     about="semaphores and locks for coroutines, cancelled at every await point",
     page="awaits.md",
     by_name="named",

@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="awaits.queue",
     folder=__name__,
+    subject="queues",
     about="a queue for coroutines, one callback at a time, cancelled at every await point",
     page="awaits.md",
     by_name="named",

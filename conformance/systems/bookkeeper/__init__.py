@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="bookkeeper",
     folder=__name__,
+    subject="servers",
     about="a server in the manner of BookKeeper's: requests in progress, responses to slow clients",
     page="bookkeeper-port.md",
     shipped=(

@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="bookkeeper.memtable",
     folder=__name__,
+    subject="servers",
     about="a memtable in the manner of BookKeeper's: room for bytes, and flushes in the background",
     page="bookkeeper-port.md",
     shipped=(

@@ -20,6 +20,7 @@ def _real(name: str, place: str, about: str) -> tuple[Shipped, ...]:
 SYSTEM = System(
     name="election",
     folder=__name__,
+    subject="elections and replication",
     about="leader election, and the fencing of those who no longer lead",
     page="election-port.md",
     shipped=(

@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="jobs",
     folder=__name__,
+    subject="links and flow control",
     about="a master with a bounded queue of jobs, and workers that ask for them",
     page="jobs-port.md",
     shipped=(

@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="kafka.controller",
     folder=__name__,
+    subject="elections and replication",
     about="the state machines of Kafka's controller, and who is elected",
     page="kafka-ports.md",
     shipped=(

@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="kafka.failover",
     folder=__name__,
+    subject="elections and replication",
     about="replicated partitions while brokers and controllers fail, by their history",
     page="kafka-failover.md",
     shipped=(

@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="kafka.purgatory",
     folder=__name__,
+    subject="timers and pending requests",
     about="Kafka's request purgatory: requests that wait for a condition or a timeout",
     page="kafka-ports.md",
     shipped=(

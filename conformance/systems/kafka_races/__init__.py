@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="kafka.races",
     folder=__name__,
+    subject="timers and pending requests",
     about="Kafka's timer and purgatory, by threads in a chosen order",
     page="races.md",
     shipped=(

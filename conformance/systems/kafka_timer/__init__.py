@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="timer",
     folder=__name__,
+    subject="timers and pending requests",
     about="a timer, in virtual time",
     page="kafka-ports.md",
     by_name="named",

@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="link",
     folder=__name__,
+    subject="links and flow control",
     about="a credit-controlled link from a sender to a receiver",
     page="link-port.md",
     shipped=(

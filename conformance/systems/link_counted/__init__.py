@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="link.counted",
     folder=__name__,
+    subject="links and flow control",
     about="a link that survives messages that are lost, doubled and reordered",
     page="link-port.md",
     shipped=(

@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="marks",
     folder=__name__,
+    subject="links and flow control",
     about="a receiver with a high mark and a low one, which says stop and go",
     page="marks-port.md",
     shipped=(

@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="queue",
     folder=__name__,
+    subject="queues",
     about="a bounded queue with waiting producers and consumers",
     page="adapter-protocol.md",
     identity="identity",

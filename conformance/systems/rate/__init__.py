@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="rate",
     folder=__name__,
+    subject="links and flow control",
     about="a limit on a rate, with a depth: a token bucket, or what claims to be one",
     page="rate-port.md",
     by_name="named",

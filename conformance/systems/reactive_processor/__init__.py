@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="reactive.processor",
     folder=__name__,
+    subject="streams",
     about="a processor of Reactive Streams, between its publisher and its subscriber",
     page="reactive-port.md",
     shipped=(

@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="reactive.publisher",
     folder=__name__,
+    subject="streams",
     about="a publisher of Reactive Streams, called and watched by two subscribers",
     page="reactive-port.md",
     shipped=(

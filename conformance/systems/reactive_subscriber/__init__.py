@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="reactive.subscriber",
     folder=__name__,
+    subject="streams",
     about="a subscriber of Reactive Streams, called and watched by its publisher",
     page="reactive-port.md",
     shipped=(

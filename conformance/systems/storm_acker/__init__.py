@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="storm.acker",
     folder=__name__,
+    subject="stream processors",
     about="Storm's acker",
     page="storm-ports.md",
     shipped=(

@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="storm.input",
     folder=__name__,
+    subject="stream processors",
     about="a task's input in Storm: two queues and their consumer",
     page="storm-ports.md",
     shipped=(

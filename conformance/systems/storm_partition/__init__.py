@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="storm.partition",
     folder=__name__,
+    subject="stream processors",
     about="a replayable source: a spout over a log that can be read again",
     page="storm-ports.md",
     shipped=(

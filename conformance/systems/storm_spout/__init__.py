@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="storm.spout",
     folder=__name__,
+    subject="stream processors",
     about="a spout's pending roots in Storm, and their maximum",
     page="storm-ports.md",
     shipped=(

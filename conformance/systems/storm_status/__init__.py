@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="storm.status",
     folder=__name__,
+    subject="stream processors",
     about="backpressure status between two Storm workers",
     page="storm-ports.md",
     shipped=(

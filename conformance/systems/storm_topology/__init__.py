@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="storm.topology",
     folder=__name__,
+    subject="stream processors",
     about="a whole Storm topology under faults, by its history",
     page="storm-ports.md",
     shipped=(

@@ -7,6 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="summaries",
     folder=__name__,
+    subject="metrics",
     about="a stage that rolls up what cannot go, or batches it",
     page="summaries-port.md",
     shipped=(

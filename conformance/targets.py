@@ -113,7 +113,7 @@ def _check_port(spec: str, suite: str) -> None:
 
 def _listed(suite: str) -> str:
     """What lists the targets of a suite."""
-    return f"`checkvalve targets {suite}` lists those of the suite {suite}, `zoo {suite}` its twins."
+    return f"`checkvalve targets {suite}` lists those of the suite {suite}, --twins its twins too."
 
 
 def suite_for(specs: Iterable[str]) -> str:
@@ -129,8 +129,7 @@ def suite_for(specs: Iterable[str]) -> str:
         raise InputError(f"the targets are for several suites: {told}",
                          next_step="Run each suite by itself, or name one with --suite.")
     for spec in specs:
-        if is_shipped(spec):
-            check_name(spec)
+        check_name(spec)
     if not suites:
         raise InputError(
             f"nothing says which suite {excerpt(specs[0]) if specs else 'this'} is for",
@@ -194,7 +193,8 @@ def adapter_factory(spec: str) -> Callable[[], Adapter]:
             f"are {_FORMS}.")
     raise InputError(
         f"there is no target {excerpt(spec)}",
-        next_step=f"{nearest(spec, shipped(), '`checkvalve targets`')} A target of yours is {_FORMS}.")
+        next_step=f"{nearest(spec, shipped(), '`checkvalve targets`')} A target of yours is "
+        f"{_FORMS}.")
 
 
 def _twin(name: str) -> Callable[[], Adapter]:

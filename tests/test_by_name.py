@@ -164,7 +164,7 @@ def said(opened: Session, do: str, **more: Any) -> Any:
 
 def conform(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     """The document of a run."""
-    run(root, ["conform", *words, "--json"])
+    run(root, ["conform", *words, *([] if "--suite" in words else ["--suite", "queue"]), "--json"])
     document: dict[str, Any] = json.loads(capsys.readouterr().out)
     return document
 

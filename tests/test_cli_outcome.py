@@ -42,7 +42,7 @@ def _raise(error: BaseException) -> None:
 CAUSES = [
     (InputError("there is no task `b`", "d.yaml:3", "Declare it."), 64),
     (ModelFault("P leaves 0..4", "m.py:9", "Guard it."), 64),
-    (TargetError("the target hung", "", "Raise --timeout."), 64),
+    (TargetError("the target hung", "", "Raise --timeout."), 69),
     (InternalError("two engines disagree"), 70),
     (ValueError("a bug"), 70),
     (FileNotFoundError(2, "No such file or directory", "x.yaml"), 64),

@@ -89,7 +89,8 @@ def test_models_of_random_designs_with_kinds_agree(seed: int) -> None:
 def test_the_command_prints_one_model_or_writes_one_for_each_part(tmp_path: Path) -> None:
     """Several on one page would be no model."""
     def told(*arguments: str) -> str:
-        done = CliRunner().invoke(root, ["export", "--to", "promela", *arguments], standalone_mode=False)
+        done = CliRunner().invoke(
+            root, ["export", "--to", "promela", *arguments], standalone_mode=False)
         if done.exception is not None:
             raise done.exception
         return done.output

@@ -139,7 +139,7 @@ def test_a_target_that_ends_its_process_does_not_end_the_gate(gate: Path) -> Non
     config = SUITE.replace('"reference"', '"python:leaver:make", "reference"')
     code, document = run_gate(gate, config)
     first, *others = document["results"]
-    assert code == 64 and "ended with exit status 0" in first["message"]
+    assert code == 69 and "ended with exit status 0" in first["message"]
     assert others and all(row["judgement"] in ("as expected", "not shown") for row in others)
 
 

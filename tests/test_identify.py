@@ -275,7 +275,7 @@ def test_a_target_that_fails_is_told_and_the_others_go_on(
     code, document = printed(
         capsys, f"python:bad_{how}:Bad", "deque", "--timeout", "1", "--limit", "5")
     bad, good = document["targets"]
-    assert code == 64 and bad["verdict"] == "error" and good["policy"] == "drop-oldest"
+    assert code == 69 and bad["verdict"] == "error" and good["policy"] == "drop-oldest"
     assert f"bad_{how}.py:6" in bad["why"]
 
 

@@ -39,7 +39,7 @@ def conform(
     # A module that is new each time: an idle child would serve the one before.
     name = f"takes_{'_'.join(map(str, takes))}_{len(error)}_{definite}"
     Path(f"{name}.py").write_text(TARGET.format(takes=takes, error=error, definite=definite))
-    code = run(root, ["conform", f"python:{name}:Queue", "--json", *asked])
+    code = run(root, ["conform", f"python:{name}:Queue", "--suite", "queue", "--json", *asked])
     document = json.loads(capsys.readouterr().out)
     jsonschema.validate(document, json.loads(next(SCHEMAS.glob("conform*.json")).read_text()))
     return code, document["targets"][0]
@@ -81,7 +81,7 @@ def test_any_other_error_to_hello_is_a_failure(
 ) -> None:
     """Something may have happened, or it is another error."""
     code, target = conform(capsys, (1,), error, definite)
-    assert (code, target["verdict"]) == (64, "error")
+    assert (code, target["verdict"]) == (69, "error")
 
 
 def test_a_row_says_what_was_refused(here: Path) -> None:

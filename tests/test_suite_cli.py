@@ -205,9 +205,9 @@ def test_bad_usage_is_one_message_and_half_a_run_is_none(
 def test_a_target_that_fails_is_an_error_of_the_target(
     capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 64, and the message says what the target did."""
-    code, out, _ = conform(capsys, "command:true", "--cases", "3")
-    assert code == 64
+    """Exit code 69, which bad usage never has, and the message says what the target did."""
+    code, out, _ = conform(capsys, "command:true", "--suite", "queue", "--cases", "3")
+    assert code == 69
     assert "The target failed" in out and "ERROR" in out
 
 
@@ -261,18 +261,28 @@ def test_partitions_and_code_to_ship_reach_the_cluster(monkeypatch: pytest.Monke
     assert asked[0] == (7, True)
 
 
-def test_help_names_every_suite(capsys: pytest.CaptureFixture[str]) -> None:
-    """The names in the help are those of the catalogue."""
-    _, out, _ = conform(capsys, "--help")
-    assert all(name in out for name in SYSTEMS)
+def test_every_suite_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    """By the command that all messages about suites name."""
+    assert run(root, ["suites"]) == 0
+    listed = capsys.readouterr().out
+    assert all(name in listed for name in SYSTEMS)
 
 
-def test_an_unknown_suite_is_answered_with_those_that_there_are(
+def test_an_unknown_suite_is_answered_with_the_nearest_names(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """All of them."""
-    code, _, err = conform(capsys, "reference", "--suite", "stack")
-    assert code == 64 and all(name in err for name in SYSTEMS)
+    """Not with all of them."""
+    code, _, err = conform(capsys, "reference", "--suite", "qeue")
+    assert code == 64 and "Did you mean queue" in err and "bookkeeper" not in err
+
+
+@pytest.mark.parametrize("target", ["command:true", "thread:queue:Queue", "python:mine:Queue"])
+def test_a_target_of_the_users_needs_the_name_of_its_suite(
+    target: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing says what it is, and no suite is guessed."""
+    code, out, err = conform(capsys, target)
+    assert (code, out) == (64, "") and "nothing says which suite" in err
 
 
 @pytest.mark.parametrize("seconds", ["nan", "inf", "-1", "0", "soon"])

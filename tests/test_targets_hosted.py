@@ -215,15 +215,16 @@ def test_the_same_name_in_another_folder_is_another_target(
         resolve_target("python:mine:Target")
 
 
-@pytest.mark.parametrize("target", ["mine:Target", "mine:Absent"])
-def test_the_command_ends_with_64_and_one_message(
+@pytest.mark.parametrize(("target", "code"), [("mine:Target", 69), ("mine:Absent", 64)])
+def test_the_command_ends_with_one_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-    target: str,
+    target: str, code: int,
 ) -> None:
-    """Whether the target ends its process or is not there."""
+    """If the target ends its process, and if it is not there: that is bad input."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(ENDING)
-    assert run(root, ["conform", f"python:{target}", "--cases", "3", "--json"]) == 64
+    asked = ["conform", f"python:{target}", "--suite", "queue", "--cases", "3", "--json"]
+    assert run(root, asked) == code
     document = json.loads(capsys.readouterr().out)
     told = document["error"]["what"] if "error" in document else document["targets"][0]["error"]
     assert "exit status 0" in told or "has no Absent" in told
@@ -257,7 +258,8 @@ def test_a_child_ends_with_the_harness(tmp_path: Path, ending: int, code: int) -
     pipe = os.open(tmp_path / "pid", os.O_RDWR)
     with subprocess.Popen(
         [sys.executable, "-m", "checkvalve.conformance.cli", "conform", "python:mine:Target",
-         "--timeout", "600"], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+         "--suite", "queue", "--timeout", "600"],
+            cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
         # What runs in the background of a shell without job control is born deaf to it.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as harness, killed_at_last(harness):

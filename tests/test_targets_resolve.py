@@ -73,7 +73,7 @@ def test_every_known_target_resolves_to_its_own_name(spec: str) -> None:
 
 @pytest.mark.parametrize(("spec", "words"), [
     ("", "there is no target"),
-    ("referrence", "Use one of reference"),
+    ("referrence", "Did you mean reference"),
     ("zoo:unicorn", "no twin unicorn"),
     ("zoo:", "no twin"),
     ("json:dumps", "no kind of target json"),
@@ -204,20 +204,20 @@ def test_a_target_of_another_suite_is_told_with_the_one_that_was_meant(
     assert meant in caught.value.next_step
 
 
-@pytest.mark.parametrize(("target", "suite", "meant", "first", "other"), [
-    ("datadog", "summaries", "datadog.count", "datadog.count, reference.", "asyncio.Queue"),
-    ("referense.timer", "queue", "reference.timer of --suite timer", "reference", "sched"),
-    ("zoo:batch-merge", "summaries", "zoo:batch-merges", "zoo:batch-merges, ", "zoo:silent-drop"),
+@pytest.mark.parametrize(("target", "suite", "meant"), [
+    ("datadog", "summaries", "datadog.count"),
+    ("referense.timer", "queue", "reference.timer of --suite timer"),
+    ("zoo:batch-merge", "summaries", "zoo:batch-merges"),
 ])
-def test_an_unknown_target_is_told_with_those_of_its_suite_the_nearest_first(
-    target: str, suite: str, meant: str, first: str, other: str
+def test_an_unknown_target_is_answered_with_the_nearest_and_what_lists_the_others(
+    target: str, suite: str, meant: str
 ) -> None:
-    """And with no other suite's, but for the one name that was meant."""
+    """The message does not list them all."""
     with pytest.raises(InputError, match="there is no t") as caught:
         check_name(target, suite)
     advice = caught.value.next_step
-    assert advice.startswith(f"Did you mean {meant}? For the suite {suite} there are {first}")
-    assert other not in advice
+    assert advice.startswith(f"Did you mean {meant}? `checkvalve targets {suite}` lists")
+    assert len(advice) < 400
 
 
 @pytest.mark.parametrize("name", ["", "  "])

@@ -41,7 +41,7 @@ def command(
     each is known to fail, and chapters to verify.
 
     Exit codes: 0 all as expected, 1 something violated, 2 something unknown, or a rule that was
-    not shown though its target does not say that it cannot, 64 bad input.
+    not shown though its target does not say that it cannot, 64 bad input, 69 a target that failed.
     """
     settings = load(config)
     _check_outputs(settings, json_file, junit_file)

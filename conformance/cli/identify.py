@@ -85,7 +85,8 @@ def _of(targets: Iterable[str]) -> tuple[str, Identify]:
     if identify is None:
         raise InputError(
             f"there is no policy to identify in a target of the suite {suite}", "",
-            f"Give one of the suite {', '.join(able)}: `checkvalve conform --help` says what targets are.")
+            f"Give one of the suite {', '.join(able)}: `checkvalve conform --help` says what "
+            "targets are.")
     return suite, identify
 
 

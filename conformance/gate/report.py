@@ -22,6 +22,7 @@ EXIT_CODES: Mapping[Judgement, int] = {
     "as expected": 0, "error": 64, "violated": 1, "follows": 0, "not shown": 0,
     "unknown": 2, "unavailable": 0,
 }
+TARGET_FAILED = 69
 _GRAVEST_FIRST: tuple[Judgement, ...] = ("error", "violated", "unknown")
 
 
@@ -82,7 +83,11 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """0 all as expected, 1 something violated, 2 something unknown, 64 bad input."""
+        """0 all as expected, 1 something violated, 2 something unknown, 64 bad input, 69 where all
+        that could not be run are targets that failed."""
+        errors = [row for row in self.rows if row.judgement == "error"]
+        if errors and all(row.details.get("fault") == "target" for row in errors):
+            return TARGET_FAILED
         return EXIT_CODES[self.verdict]
 
     @property

@@ -83,7 +83,7 @@ def suite_rows(suite: Suite, target: str, strict: bool = False) -> tuple[Row, ..
     each = (time.perf_counter() - began) / len(summary.results)
     if summary.error:
         return (Row("suites", subject, "answers", "answers", "does not answer", "error",
-                    summary.error, each * len(summary.results)),)
+                    summary.error, each * len(summary.results), {"fault": "target"}),)
     if summary.tested_nothing:
         return (Row("suites", subject, "can be tested", "tested", "nothing applies", "unknown",
                     _NOTHING, each * len(summary.results)),)

@@ -17,7 +17,7 @@ from .subjects import SUBJECTS
 
 __all__ = ["command"]
 
-_HEADINGS = ("input", "inputs", "exit 0", "1", "2", "64", "failed", "cpu s", "slowest s")
+_HEADINGS = ("input", "inputs", "exit 0", "1", "2", "64", "69", "failed", "cpu s", "slowest s")
 
 
 @click.command("fuzz")
@@ -61,7 +61,7 @@ def command(
 
 
 def _row(found: Found) -> tuple[object, ...]:
-    return (found.name, found.codes.total(), *(found.codes[code] for code in (0, 1, 2, 64)),
+    return (found.name, found.codes.total(), *(found.codes[code] for code in (0, 1, 2, 64, 69)),
             len(found.failures), f"{found.cpu_seconds:.1f}", f"{found.slowest:.2f}")
 
 

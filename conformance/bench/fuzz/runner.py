@@ -120,12 +120,12 @@ def _wrong_with(code: int, told: str) -> str:
     last = " ".join(told.split())[-300:]
     if code == INTERNAL:
         return f"internal error: {last}"
-    if code not in (0, 1, 2, 64):
+    if code not in (0, 1, 2, 64, 69):
         return f"exit code {code}: {last}"
     if "Traceback" in told:
         return f"a traceback: {last}"
-    if code == 64 and not told.rstrip():
-        return "64 without a word"
+    if code in (64, 69) and not told.rstrip():
+        return f"{code} without a word"
     if _OURS in told and f"{_OURS}bench" not in told:
         return f"names a file of ours: {last}"
     if len(told) > 4000:

@@ -1,7 +1,8 @@
 """Compares verdicts on random designs and nets with SPIN: ``make differential``.
 
 ``python tests/differential.py --designs 300 --seed 0``. Each connected part of each design is
-decided by every engine, and by SPIN on the model that ``checkvalve promela`` prints. Unbounded
+decided by every engine, and by SPIN on the model that ``checkvalve export --to promela`` prints.
+Unbounded
 links are counted to a number, so designs that have any are left out, and another is drawn. Every
 fourth number is a net in PNML: a random one, small or large, or one of a family whose markings are
 counted in closed form. Prints how many were compared; its exit code is 1 if any two disagree, in

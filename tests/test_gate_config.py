@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from checkvalve.conformance.gate.config import LARGEST_FILE, Suite, load
+from checkvalve.conformance.gate.config import LARGEST_FILE, Limits, Suite, load
 from checkvalve.spec.engines.monitor import STATES_MAX
 from checkvalve.spec.notation.errors import InputError
 
@@ -49,11 +49,20 @@ def complaint(folder: Path, text: str | bytes) -> InputError:
     return caught.value
 
 
+def test_limits_are_those_of_all_but_for_what_designs_say(tmp_path: Path) -> None:
+    """Seconds, bytes and states; a chapter's search has those of the table."""
+    config = load(write(tmp_path, (
+        'verify = ["flow"]\n[limits]\nmax_memory = "2G"\nmax_states = 9\n'
+        '[[designs]]\nfiles = ["designs/*"]\nmax_states = 7\n')))
+    assert config.limits == Limits(None, 2 << 30, 9)
+    assert config.designs[0].limits == Limits(20.0, 2 << 30, 7)
+
+
 def test_everything_that_is_listed_comes_back(tmp_path: Path) -> None:
     """Designs in alphabetical order, a suite with all its settings, and the chapters."""
     config = load(write(tmp_path, GOOD))
     assert [file.name for file in config.designs[0].files] == ["a.yaml", "b.yaml"]
-    assert config.designs[0].max_seconds == 5
+    assert config.designs[0].limits == Limits(max_seconds=5)
     assert config.verify == ("flow",)
     assert config.suites == (Suite(
         "queue", ("reference", "deque", "js"), 40, 7, 5.0, STATES_MAX,
@@ -80,6 +89,9 @@ WRONG = [
     ("verify = []\n", 1, "not empty", "verify = ["),
     ("\n[designs]\nfiles = [\"designs/*\"]\n", 2, "array of tables", "[[designs]]"),
     ("[[designs]]\nfiles = [\"nothing/*\"]\n", 2, "no file matches", "Paths begin in the folder"),
+    ("[limits]\nmax_memory = 5\n", 2, "must be a size", 'max_memory = "2G"'),
+    ("[limits]\nmax_stats = 5\n", 2, "no key `max_stats`", "max_states"),
+    ("limits = 3\n", 1, "must be a table", "[limits]"),
     ("[[designs]]\nmax_seconds = 3\n", 1, "`files` is missing", "Add files"),
     ("[[designs]]\nfiles = [\"designs/*\"]\nmax_seconds = -1\n", 3, "at least", "max_seconds = 20"),
     ("[[suites]]\nsuite = \"queue\"\ntargets = [\"a\"]\n[[suites]]\nsuite = \"queue\"\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -38,6 +39,7 @@ from checkvalve.spec.engines.monitor import LostTrack, Monitor
 from checkvalve.spec.kafka.observed_races import ObservedRaces
 from checkvalve.spec.notation import bind
 from checkvalve.spec.queues.bounded import BoundedQueue
+from checkvalve.spec.verdicts.deadline import Deadline
 
 QUICK = RunSettings(programs=3)
 NARROW = RunSettings(programs=3, candidates=1)
@@ -267,3 +269,14 @@ def test_what_does_not_apply_names_only_what_is_missing() -> None:
     summary, _ = conduct("deque", Order(cases=1, settings=QUICK))
     (result,) = (each for each in summary.results if each.rule.id == "QUEUE-7")
     assert (result.reason, result.message) == (NOT_OFFERED, "it needs put; and the policy wait")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_no_case_begins_after_the_deadline(jobs: int) -> None:
+    """By a clock of its own: the run ends with a case, says so, and shows no rule that it had not
+    exercised enough by then."""
+    ticks = itertools.count()
+    deadline = Deadline(3, clock=lambda: float(next(ticks)))
+    summary, rows = conduct("reference", Order("queue"), engine=Engine(jobs, deadline=deadline))
+    assert 1 <= len(rows) <= 3 and f"after {len(rows)} case" in summary.cut
+    assert summary.verdict == "not shown" and "too few cases" in summary.not_shown

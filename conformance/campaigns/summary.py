@@ -104,6 +104,7 @@ class Summary:
     not be judged, if any, and what to do. ``measured`` has the suite's measures, in their order.
     ``strict``: what the target has declared that it cannot show counts as well. ``sizes`` are the
     capacities that were tried, and ``longest`` is the number of requests of the longest program.
+    ``cut`` says that the run ended before its time, and is empty if it did not.
     """
 
     suite: str
@@ -119,6 +120,7 @@ class Summary:
     strict: bool = False
     sizes: tuple[int, ...] = ()
     longest: int = 0
+    cut: str = ""
 
     @property
     def tried(self) -> str:

@@ -33,7 +33,8 @@ USUAL_SECONDS = 60.0
 @click.command("check")
 @click.argument("designs", nargs=-1, required=True, metavar="DESIGN...")
 @click.option("--method", "engine",
-              type=click.Choice(["auto", "graph", "structure", "explorer", "runs"]), default="auto", show_default=True,
+              type=click.Choice(["auto", "graph", "structure", "explorer", "runs"]),
+              default="auto", show_default=True,
               help="graph: only the wait-for graph; structure: only equations; "
                    "explorer: only search; runs: only try.")
 @click.option("--set", "given", multiple=True, metavar="NAME=VALUE",

@@ -65,6 +65,9 @@ def _numbers() -> str:
 @click.option("--candidates", type=click.IntRange(1, 10_000_000), default=100_000,
               show_default=True, metavar="N",
               help="States that a machine which judges may be in at one time; more are unknown.")
+@click.option("--max-seconds", type=Seconds(),
+              help="Begin no case of a target after this many seconds: what is not shown by then "
+                   "stays so.")
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True,
               help="Processes of the local engine.")
 @click.option("--engine", type=click.Choice(["local", "spark"]), default="local",
@@ -88,7 +91,7 @@ def _numbers() -> str:
 def command(
     targets: tuple[str, ...], names: tuple[str, ...], suite: str | None, cases: int | None,
     quick: bool, seed: int, capacity: int | None, timeout: float, candidates: int,
-    out: Path | None, fixtures: Path | None,
+    max_seconds: float | None, out: Path | None, fixtures: Path | None,
     known: tuple[str, ...], strict: bool, as_json: bool, **where: Any,
 ) -> int:
     """Run a conformance suite on each TARGET and report, rule by rule.
@@ -107,6 +110,8 @@ def command(
     judged, or the target does not answer alike each time; 69 if a target failed to answer, or
     keeps state from one session to the next.
     """
+    from checkvalve.spec.verdicts.deadline import Deadline
+
     from ..foreign.place import with_names
     from ..campaigns.called import called
     from ..campaigns.case import RunSettings
@@ -139,7 +144,8 @@ def command(
             if (theirs := called(suite, target, asked.settings)) and not as_json:
                 said = ", ".join(f"{ours} = {name}" for ours, name in theirs.items())
                 click.echo(f"Read off the class: {said}.")
-            summary, found = conduct(target, asked, engine=opened, known=accepted)
+            timed = replace(opened, deadline=Deadline(max_seconds))
+            summary, found = conduct(target, asked, engine=timed, known=accepted)
             summary = replace(summary, strict=strict)
             rows += found
             saved = {} if fixtures is None else _save(summary, fixtures)
@@ -215,7 +221,7 @@ def _document(
             {
                 "target": summary.target, "verdict": summary.verdict, "error": summary.error,
                 "cases": summary.cases, "refused": dict(summary.refused),
-                "sizes": list(summary.sizes), "longest": summary.longest,
+                "sizes": list(summary.sizes), "longest": summary.longest, "cut": summary.cut,
                 "suite_version": summary.suite_version, "unjudged": summary.unjudged,
                 "not_shown": {reason: list(ids) for reason, ids in summary.not_shown.items()},
                 "measured": [each.to_json() for each in summary.measured],
@@ -281,6 +287,8 @@ def _conclusion(summary: Summary) -> Iterator[str]:
         yield summary.tried
     for words, count in summary.refused.items():
         yield f"{words.capitalize()}: {count} of {counted(summary.cases, 'case')}."
+    if summary.cut:
+        yield summary.cut
     if summary.error:
         yield f"The target failed: {summary.error}"
     if summary.unjudged:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import functools
 import math
-import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
 from checkvalve.spec.notation.errors import InputError
+from checkvalve.spec.notation.labels import size_of
 
 __all__ = ["Seconds", "budget_options", "parameters_given", "size"]
 
 F = TypeVar("F", bound=Callable[..., Any])
-_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 
 
 class _Size(click.ParamType):  # type: ignore[type-arg]
@@ -27,10 +26,10 @@ class _Size(click.ParamType):  # type: ignore[type-arg]
         """The number of bytes; fails with a usage error."""
         if isinstance(value, int):
             return value
-        match = re.fullmatch(r"(\d+)([kmg]?)(i?b)?", str(value).strip().lower())
-        if match is None or int(match[1]) == 0:
+        found = size_of(str(value))
+        if found is None:
             self.fail(f"{value!r} is not a size; write for example 500M or 2G", param, ctx)
-        return int(match[1]) * _UNITS[match[2]]
+        return found
 
 
 size = _Size()

@@ -56,8 +56,8 @@ def _listed(systems: Iterable[System]) -> Iterator[str]:
 def _described(system: System) -> Iterator[str]:
     port, suite = system.port, system.suite
     yield click.style(f"{system.name}: {system.about}", bold=True)
-    yield (f"  version {suite.version}; {counted(system.cases, 'case')} in a default run; its port: "
-           f"docs/{system.page}")
+    yield (f"  version {suite.version}; {counted(system.cases, 'case')} in a default run; "
+           f"its port: docs/{system.page}")
     yield "  operations:"
     for name, operation in port.operations.items():
         yield f"    {name:20} {operation.meaning}"

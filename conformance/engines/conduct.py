@@ -7,6 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from checkvalve.spec.notation.labels import counted
+from checkvalve.spec.verdicts.deadline import Deadline
+
 from ..campaigns.case import RunSettings, plan
 from ..campaigns.enough import further_cases
 from ..campaigns.failures import until_given_up
@@ -34,7 +37,7 @@ class Engine:
     On a cluster if either ``master`` (its address) or ``session`` is given; then
     ``partitions`` is the number of tasks (None: one for every 25 cases), and ``ship`` sends
     the code of checkvalve along with them. ``thin``: of its failures, rows that were made here have
-    no more than a summary tells.
+    no more than a summary tells. No case begins here after the ``deadline``.
     """
 
     jobs: int = 1
@@ -43,6 +46,7 @@ class Engine:
     partitions: int | None = None
     ship: bool = False
     thin: bool = False
+    deadline: Deadline = field(default_factory=Deadline)
 
     def run(
         self, suite: str, target: str, cases: Sequence[Case], settings: RunSettings
@@ -54,7 +58,7 @@ class Engine:
         # A target that hangs in its first case would cost as many time limits as cases.
         with self.opened() as engine:
             first = engine._some(suite, target, cases[:1], settings)
-            if first[0].verdict == ERROR or len(cases) == 1:
+            if first[0].verdict == ERROR or len(cases) == 1 or self.deadline.passed():
                 return first
             return first + engine._some(suite, target, cases[1:], settings)
 
@@ -64,7 +68,8 @@ class Engine:
         if self.session is None:
             from .local import run_locally
 
-            return run_locally(suite, target, cases, settings, jobs=self.jobs, thin=self.thin)
+            return run_locally(suite, target, cases, settings, jobs=self.jobs, thin=self.thin,
+                               deadline=self.deadline)
         from .spark import run_on_spark
 
         rows = run_on_spark(suite, target, cases, settings, partitions=self.partitions,
@@ -131,9 +136,15 @@ def conduct(
     """
     order, engine = order or Order(), engine or Engine()
     rows: list[CaseRow] = []
+    cut = ""
     while cases := next_cases(order, rows, known):
         rows = sort_rows([*rows, *engine.run(order.suite, target, cases, order.settings)])
-    return summarise(order.suite, target, rows, known), rows
+        if engine.deadline.passed():
+            cut = (f"The time was over after {counted(len(rows), 'case')}, before the run had made "
+                   "all that it had to. Give more, by --max-seconds (in a checkvalve.toml, "
+                   "max_seconds).")
+            break
+    return replace(summarise(order.suite, target, rows, known), cut=cut), rows
 
 
 def next_cases(order: Order, rows: Sequence[CaseRow], known: Collection[str] = ()) -> list[Case]:

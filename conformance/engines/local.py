@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from checkvalve.spec.notation.errors import CheckvalveError, InputError, InternalError, TargetError
+from checkvalve.spec.verdicts.deadline import Deadline
 
 from ..campaigns.case import RunSettings, run_case
 from ..campaigns.failures import until_given_up
@@ -16,7 +18,13 @@ from ..collecting import collecting_rarely
 from ..results import Case, CaseRow
 from .table import sort_rows
 
-__all__ = ["row_of", "run_locally"]
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+
+__all__ = ["ENDLESS", "row_of", "run_locally"]
+
+ENDLESS: Final = Deadline()
+"""No deadline."""
 
 _CHUNKS_PER_PROCESS = 8
 """More chunks even out cases of unequal length; fewer cost less talk between processes."""
@@ -24,12 +32,13 @@ _CHUNKS_PER_PROCESS = 8
 
 def run_locally(
     suite: str, target: str, cases: Sequence[Case], settings: RunSettings, *, jobs: int = 1,
-    thin: bool = False,
+    thin: bool = False, deadline: Deadline = ENDLESS,
 ) -> list[CaseRow]:
     """The rows of ``cases``, sorted by key; they do not depend on ``jobs``, the processes used.
     ``thin``: of failures no more than a summary tells (see keeping.py).
 
-    They end where the target is given up, after a few cases that fail alike (see failures.py).
+    They end where the target is given up, after a few cases that fail alike (see failures.py), and
+    with the first case that ends after the ``deadline``.
 
     Raises InputError for a suite or a target that cannot be used, TargetError if the target
     ends the process that it runs in.
@@ -40,8 +49,17 @@ def run_locally(
     processes = min(jobs, len(cases))
     if processes <= 1:
         with collecting_rarely():
-            return _kept(map(run, cases), thin)
-    return _run_apart(run, cases, processes, thin)
+            return _kept(_until(deadline, map(run, cases)), thin)
+    return _run_apart(run, cases, processes, thin, deadline)
+
+
+def _until(deadline: Deadline, rows: Iterable[CaseRow]) -> Iterator[CaseRow]:
+    """The rows up to the first that comes after the deadline, which is kept: a run that was cut
+    off has one row at least."""
+    for row in rows:
+        yield row
+        if deadline.passed():
+            return
 
 
 def _kept(rows: Iterable[CaseRow], thin: bool) -> list[CaseRow]:
@@ -50,7 +68,7 @@ def _kept(rows: Iterable[CaseRow], thin: bool) -> list[CaseRow]:
 
 
 def _run_apart(
-    run: partial[CaseRow], cases: Sequence[Case], processes: int, thin: bool
+    run: partial[CaseRow], cases: Sequence[Case], processes: int, thin: bool, deadline: Deadline
 ) -> list[CaseRow]:
     # Imported here: a run on one core needs none of them.
     import multiprocessing
@@ -63,7 +81,9 @@ def _run_apart(
     others = set(multiprocessing.active_children())
     with ProcessPoolExecutor(processes, mp_context=context) as pool:
         try:
-            rows = _kept(pool.map(run, cases, chunksize=chunk), thin)
+            rows = _kept(_until(deadline, pool.map(run, cases, chunksize=chunk)), thin)
+            if deadline.passed():   # the chunks that are under way may take long
+                _end(set(multiprocessing.active_children()) - others)
             pool.shutdown(cancel_futures=True)
             return rows
         except BrokenProcessPool as error:
@@ -72,9 +92,13 @@ def _run_apart(
                               "behind command:.") from error
         except KeyboardInterrupt:
             # Who interrupts does not want to wait for the chunks that are under way.
-            for worker in set(multiprocessing.active_children()) - others:
-                worker.kill()
+            _end(set(multiprocessing.active_children()) - others)
             raise
+
+
+def _end(workers: Iterable[BaseProcess]) -> None:
+    for worker in workers:
+        worker.kill()
 
 
 def row_of(suite: str, target: str, settings: RunSettings, case: Case) -> CaseRow:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -13,26 +13,40 @@ from typing import Any
 
 from checkvalve.spec.engines.monitor import STATES_MAX
 from checkvalve.spec.notation.errors import InputError
-from checkvalve.spec.notation.labels import brief
+from checkvalve.spec.notation.labels import brief, size_of
 
 from .location import Location
 from .patterns import matching
 
-__all__ = ["FILE_NAME", "Designs", "GateConfig", "Suite", "load"]
+__all__ = ["FILE_NAME", "Designs", "GateConfig", "Limits", "Suite", "load"]
 
 FILE_NAME = "checkvalve.toml"
 LARGEST_FILE = 1 << 20
 """In bytes. A list of designs and targets is a few hundred."""
+USUAL_SECONDS = 20.0
+"""What a design may take where nothing else is said."""
+
+_LIMITS = ("max_seconds", "max_memory", "max_states")
 
 Table = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
+class Limits:
+    """What one design, or one search of a chapter, may take: seconds, bytes, states; None: no
+    limit of ours."""
+
+    max_seconds: float | None = None
+    max_memory: int | None = None
+    max_states: int | None = None
+
+
+@dataclass(frozen=True)
 class Designs:
-    """Designs to check: the files in order, and the wall clock that each may take."""
+    """Designs to check: the files in order, and what each may take."""
 
     files: tuple[Path, ...]
-    max_seconds: float
+    limits: Limits
 
 
 @dataclass(frozen=True)
@@ -44,7 +58,7 @@ class Suite:
     without making the verdict *unknown*. ``timeout`` is what one request may take, in seconds.
     ``cases`` None: as many as the rules take; ``quick``: beginning with few. ``candidates`` is
     as in ``RunSettings``. ``not_shown`` lists, for a target, the ids of the rules of which it may
-    show nothing, or not all.
+    show nothing, or not all. ``max_seconds``: no case of a target begins later.
     """
 
     suite: str
@@ -57,16 +71,19 @@ class Suite:
     optional: frozenset[str]
     not_shown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     quick: bool = False
+    max_seconds: float | None = None
 
 
 @dataclass(frozen=True)
 class GateConfig:
-    """What a gate runs: ``verify`` names the chapters whose expectations are verified."""
+    """What a gate runs: ``verify`` names the chapters whose expectations are verified, each search
+    within ``limits``."""
 
     path: Path
     designs: tuple[Designs, ...]
     suites: tuple[Suite, ...]
     verify: tuple[str, ...]
+    limits: Limits = Limits()
 
 
 def load(place: Path) -> GateConfig:
@@ -151,12 +168,13 @@ class _Reader:
         self._location = location
 
     def config(self, top: Table) -> GateConfig:
-        self._known_keys(top, "", 0, ("designs", "suites", "verify"))
+        self._known_keys(top, "", 0, ("designs", "suites", "verify", "limits"))
+        limits = self._limits_of_all(top)
         config = GateConfig(
             self._path,
-            tuple(self._designs(table, at) for at, table in self._tables(top, "designs")),
+            tuple(self._designs(table, at, limits) for at, table in self._tables(top, "designs")),
             tuple(self._suite(table, at) for at, table in self._tables(top, "suites")),
-            self._texts(top, "", 0, "verify", ()),
+            self._texts(top, "", 0, "verify", ()), limits,
         )
         if not (config.designs or config.suites or config.verify):
             raise InputError("nothing is listed here", str(self._path),
@@ -196,12 +214,37 @@ class _Reader:
             line = self._location.line_of_name(table, at, key, name)
             raise InputError(error.what, f"{self._path}:{line}", error.next_step) from error
 
-    def _designs(self, table: Table, at: int) -> Designs:
-        self._known_keys(table, "designs", at, ("files", "max_seconds"))
+    def _limits_of_all(self, top: Table) -> Limits:
+        """The table [limits]; nothing is limited where there is none."""
+        table = top.get("limits", {})
+        if not isinstance(table, dict):
+            raise self._wrong("", 0, "limits", "`limits` must be a table",
+                              "Begin it with a line [limits].")
+        self._known_keys(table, "limits", 0, _LIMITS)
+        return self._limits(table, "limits", 0, Limits())
+
+    def _limits(self, table: Table, name: str, at: int, default: Limits) -> Limits:
+        """The limits that a table names, and the default's in place of others."""
+        memory = default.max_memory
+        if "max_memory" in table:
+            written = table["max_memory"]
+            memory = size_of(written) if isinstance(written, str) else None
+            if memory is None:
+                raise self._wrong(name, at, "max_memory", "`max_memory` must be a size, and it is "
+                                  f"{brief(written)}", 'Write max_memory = "2G", for example.')
+        seconds, states = default.max_seconds, default.max_states
+        if "max_seconds" in table:
+            seconds = self._positive(table, name, at, "max_seconds", USUAL_SECONDS)
+        if "max_states" in table:
+            states = int(self._positive(table, name, at, "max_states", 1e6, whole=True))
+        return Limits(seconds, memory, states)
+
+    def _designs(self, table: Table, at: int, limits: Limits) -> Designs:
+        self._known_keys(table, "designs", at, ("files", *_LIMITS))
         patterns = self._texts(table, "designs", at, "files", None)
         files = [file for pattern in patterns for file in self._matching(pattern, at)]
-        return Designs(tuple(dict.fromkeys(files)),
-                       self._positive(table, "designs", at, "max_seconds", 20.0))
+        usual = limits if limits.max_seconds else replace(limits, max_seconds=USUAL_SECONDS)
+        return Designs(tuple(dict.fromkeys(files)), self._limits(table, "designs", at, usual))
 
     def _matching(self, pattern: str, at: int) -> list[Path]:
         """The files that ``pattern`` names, from the folder of the configuration."""
@@ -217,7 +260,7 @@ class _Reader:
 
     def _suite(self, table: Table, at: int) -> Suite:
         keys = ("suite", "targets", "cases", "quick", "seed", "timeout", "candidates", "known",
-                "optional", "not_shown")
+                "optional", "not_shown", "max_seconds")
         self._known_keys(table, "suites", at, keys)
         targets = self._texts(table, "suites", at, "targets", None)
         optional = self._texts(table, "suites", at, "optional", ())
@@ -239,6 +282,8 @@ class _Reader:
             optional=frozenset(optional),
             not_shown=self._rules_by_target(table, at, "not_shown", targets),
             quick=quick,
+            max_seconds=self._positive(table, "suites", at, "max_seconds", 60.0)
+            if "max_seconds" in table else None,
         )
 
     def _rules_by_target(

@@ -51,7 +51,7 @@ def _jobs(config: GateConfig, strict: bool) -> Iterator[Job]:
             job = partial(_in_folder, base, partial(suite_rows, suite, target, strict))
             yield "suites", f"{suite.suite} on {target}", job
     for chapter in config.verify:
-        yield "chapters", chapter, partial(chapter_rows, chapter)
+        yield "chapters", chapter, partial(chapter_rows, chapter, config.limits)
 
 
 def _in_folder(folder: Path, job: Callable[[], Rows]) -> Rows:

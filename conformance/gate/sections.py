@@ -15,11 +15,12 @@ from checkvalve.spec.notation.errors import CheckvalveError
 from checkvalve.spec.notation.labels import counted
 
 from ..environment import missing_extra, usable_cores
-from .config import Designs, Suite
+from .config import Designs, Limits, Suite
 from .report import Judgement, Row, judge
 
 if TYPE_CHECKING:
     from checkvalve.spec.design.why.findings import Finding
+    from checkvalve.spec.verdicts.verdict import Budget
     from checkvalve.spec.verify import Row as Promise
 
     from ..campaigns.summary import RuleResult
@@ -33,19 +34,24 @@ def design_rows(subject: str, file: Path, designs: Designs) -> tuple[Row, ...]:
     Each design has all the seconds that are allowed for one.
     """
     from checkvalve.spec.design.reading.lints import lints
-    from checkvalve.spec.verdicts.verdict import Budget
 
     from ..designs import check_design, load_designs
 
     loaded = load_designs(file)
     rows: list[Row] = []
     for design in loaded:
-        report = check_design(design, Budget(max_seconds=designs.max_seconds))
+        report = check_design(design, _budget(designs.limits))
         which = subject if len(loaded) == 1 else f"{subject} ({design.name})"
         notes = {"assumed": list(design.assumed),
                  "lints": [lint.to_json() for lint in lints(design)]}
         rows += [_design_row(which, found, notes) for found in report.findings]
     return tuple(rows)
+
+
+def _budget(limits: Limits) -> Budget:
+    from checkvalve.spec.verdicts.verdict import Budget
+
+    return Budget(limits.max_memory, limits.max_seconds, limits.max_states)
 
 
 def _design_row(subject: str, found: Finding, notes: dict[str, Any]) -> Row:
@@ -66,6 +72,8 @@ def suite_rows(suite: Suite, target: str, strict: bool = False) -> tuple[Row, ..
     Raises InputError for a suite, a rule or a target that cannot be used; an optional target
     that this machine cannot run is a row.
     """
+    from checkvalve.spec.verdicts.deadline import Deadline
+
     from ..campaigns.case import RunSettings
     from ..campaigns.summary import known_rules
     from ..engines.conduct import Engine, Order, conduct
@@ -79,7 +87,8 @@ def suite_rows(suite: Suite, target: str, strict: bool = False) -> tuple[Row, ..
     began = time.perf_counter()
     order = Order(suite.suite, suite.cases, suite.seed, RunSettings(
         timeout_seconds=suite.timeout, candidates=suite.candidates), quick=suite.quick)
-    summary, _ = conduct(target, order, engine=Engine(jobs=usable_cores(), thin=True), known=known)
+    engine = Engine(jobs=usable_cores(), thin=True, deadline=Deadline(suite.max_seconds))
+    summary, _ = conduct(target, order, engine=engine, known=known)
     each = (time.perf_counter() - began) / len(summary.results)
     if summary.error:
         return (Row("suites", subject, "answers", "answers", "does not answer", "error",
@@ -157,12 +166,13 @@ _STALE = ("It is listed under `known`, and no case broke it: take it off the lis
 _SHOWN = "It is listed under `not_shown`, and it was shown: take it off the list."
 
 
-def chapter_rows(name: str) -> tuple[Row, ...]:
-    """Verify the chapters that ``name`` selects: a row for each promise and its constants."""
+def chapter_rows(name: str, limits: Limits) -> tuple[Row, ...]:
+    """Verify the chapters that ``name`` selects, each search within ``limits``: a row for each
+    promise and its constants."""
     from checkvalve.spec.chapters import chapters
     from checkvalve.spec.verify import verify
 
-    return tuple(_chapter_row(name, found) for found in verify(chapters([name])))
+    return tuple(_chapter_row(name, found) for found in verify(chapters([name]), _budget(limits)))
 
 
 def _chapter_row(name: str, found: Promise) -> Row:

@@ -74,14 +74,14 @@ class System:
     """One kind of component.
 
     ``name`` is the name of its suite and of its port, and ``folder`` that of its package.
-    ``subject`` is one of SUBJECTS, ``about`` is a noun phrase, and ``page`` the page of docs that
-    has the tables of its port. The first of the ``shipped`` is the reference that the suite is proved on. ``chapters`` are those whose bugs
-    the twins have, where they are not named as the suite. ``cases`` is how many a default run
-    begins with, chosen by what they find of mutants (docs/mutants.md). ``drawings`` is the module
-    of its figures, if it has some, ``identity`` the one that finds out which kind of it a target
-    is, and ``bugs`` the one that lists real bugs with what became of them. ``by_name`` is the
-    module whose ``make`` makes an adapter of a class of the user's, and whose ``WANTED`` says what
-    it looks for.
+    ``subject`` is one of SUBJECTS, ``about`` is a noun phrase, and ``page`` the page of docs
+    that has the tables of its port. The first of the ``shipped`` is the reference that the
+    suite is proved on. ``chapters`` are those whose bugs the twins have, where they are not
+    named as the suite. ``cases`` is how many a default run begins with, chosen by what they
+    find of mutants (docs/mutants.md). ``drawings`` is the module of its figures, if it has
+    some, ``identity`` the one that finds out which kind of it a target is, and ``bugs`` the one
+    that lists real bugs with what became of them. ``by_name`` is the module whose ``make``
+    makes an adapter of a class of the user's, and whose ``WANTED`` says what it looks for.
     """
 
     name: str

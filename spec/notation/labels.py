@@ -8,9 +8,10 @@ from difflib import get_close_matches
 from enum import Enum
 from typing import Any
 
-__all__ = ["brief", "counted", "filled", "nearest", "show_step", "show_value"]
+__all__ = ["brief", "counted", "filled", "nearest", "show_step", "show_value", "size_of"]
 
 _BRIEF_BITS = 200
+_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 _ALONE = re.compile(r"\b1 (byte|element|permit|tick)s\b(?: (come|pass)\b)?")
 
 
@@ -57,3 +58,9 @@ def nearest(name: str, names: Iterable[str], listed_by: str) -> str:
     near = get_close_matches(brief(name).lower(), list(names), n=3, cutoff=0.5)
     meant = f"Did you mean {' or '.join(near)}? " if near else ""
     return f"{meant}{listed_by} lists them all."
+
+
+def size_of(text: str) -> int | None:
+    """The bytes that a size such as 500M or 2G stands for; None if it is none, or is 0."""
+    match = re.fullmatch(r"(\d{1,15})([kmg]?)(i?b)?", text.strip().lower())
+    return int(match[1]) * _UNITS[match[2]] or None if match else None

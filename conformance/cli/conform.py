@@ -113,9 +113,7 @@ def command(
     from checkvalve.spec.verdicts.deadline import Deadline
 
     from ..foreign.place import with_names
-    from ..campaigns.called import called
     from ..campaigns.case import RunSettings
-    from ..campaigns.enough import foretold
     from ..campaigns.summary import known_rules
     from ..engines.conduct import Order, conduct
     from ..targets import check_name, rehearsal_of, resolve_target, suite_for
@@ -138,12 +136,8 @@ def command(
         for target in dict.fromkeys(targets):
             rehearsal = rehearsal_of(target)
             asked = order.in_real_time(rehearsal) if rehearsal else order
-            told = "" if cases is None else foretold(suite, target, cases, asked.settings)
-            if told and not as_json:
-                click.echo(f"Said before the run: {told}.")
-            if (theirs := called(suite, target, asked.settings)) and not as_json:
-                said = ", ".join(f"{ours} = {name}" for ours, name in theirs.items())
-                click.echo(f"Read off the class: {said}.")
+            for line in () if as_json else _before(target, asked):
+                click.echo(line)
             timed = replace(opened, deadline=Deadline(max_seconds))
             summary, found = conduct(target, asked, engine=timed, known=accepted)
             summary = replace(summary, strict=strict)
@@ -160,6 +154,20 @@ def command(
         document = _document(done, code, suite=suite, cases=cases or order.first, seed=seed)
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
     return code
+
+
+def _before(target: str, order: Order) -> Iterator[str]:
+    """What is known before the run: rules that so few cases cannot show, and what a class calls
+    the operations."""
+    from ..campaigns.called import called
+    from ..campaigns.enough import foretold
+
+    few = order.cases and foretold(order.suite, target, order.cases, order.settings)
+    if few:
+        yield f"Said before the run: {few}."
+    if names := called(order.suite, target, order.settings):
+        said = ", ".join(f"{ours} = {theirs}" for ours, theirs in names.items())
+        yield f"Read off the class: {said}."
 
 
 def _check_numbers(order: Order) -> None:

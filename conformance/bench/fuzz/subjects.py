@@ -77,7 +77,8 @@ def _feed_configuration(path: Path, _index: int) -> object:
 
     (path.parent / "line.yaml").write_text(designs()[0])
     config = load(path)
-    few = tuple(replace(each, files=each.files[:2], max_seconds=min(1.0, each.max_seconds))
+    few = tuple(replace(each, files=each.files[:2], limits=replace(
+        each.limits, max_seconds=min(1.0, each.limits.max_seconds or 1.0)))
                 for each in config.designs[:2])
     return run_gate(replace(config, designs=few, suites=(), verify=()), _tell).exit_code
 

@@ -307,8 +307,8 @@ EXPECTATIONS = (
     expect(BoundedQueue, "QUEUE-13", "holds",
            "a queue never holds more than its capacity", C=(1, 2), K=3, T=2, W=2),
     expect(BoundedQueue, "QUEUE-14", "holds", "no item is in two places", C=(1, 2), K=3, T=2, W=2),
-    expect(BoundedQueue, "QUEUE-15", "holds", "room does not stay unused "
-                                              "beside a blocked producer", C=(1, 2), K=3, T=2, W=2),
+    expect(BoundedQueue, "QUEUE-15", "holds", "room does not stay unused beside a blocked producer",
+           C=(1, 2), K=3, T=2, W=2),
     expect(OrderlyQueue, "QUEUE-15", "holds",
            "in turn, room does not stay unused beside a put", C=(1, 2), K=3, T=2, W=2),
 )

@@ -280,8 +280,8 @@ class StrictCondition(ConditionVariable):
 EXPECTATIONS = (
     expect(ConditionVariable, "COND-7", "holds", "a notification is not kept for later",
            K=3, N=(1, 2)),
-    expect(StrictCondition, "COND-9", "holds", "a notification without a sleeper "
-                                               "left lapses", K=3, N=(1, 2)),
+    expect(StrictCondition, "COND-9", "holds", "a notification without a sleeper left lapses", K=3,
+           N=(1, 2)),
 )
 
 BOOKKEEPING = {

@@ -124,9 +124,9 @@ class LosesCalls(ConditionVariable):
 
 SIZE = {"K": "K", "N": "N"}
 
-SEEN = refines(FrugalCondition, ConditionVariable, "without spurious wake-ups it is a condition "
-                                                   "variable",
-               shows=ConditionSeen, seen_by=SIZE, K=2, N=(1, 2))
+SEEN = refines(FrugalCondition, ConditionVariable,
+               "without spurious wake-ups it is a condition variable", shows=ConditionSeen,
+               seen_by=SIZE, K=2, N=(1, 2))
 
 STRICT = refines(StrictCondition, ConditionVariable, "the strict form is a form of it",
                  shows=ConditionSeen, seen_by=SIZE, K=2, N=(1, 2))

@@ -95,12 +95,10 @@ EXPECTATIONS = (
     expect(InterruptibleQueue, "QUEUE-15", "holds",
            "in turn, room does not stay unused beside a put, with or "
            "without cancellation requests", C=(1, 2), K=2, T=2, W=2),
-    refines(OrderlyQueue, InterruptibleQueue, "an orderly queue is one in which no cancellation is "
-                                              "requested",
-            shows=InLineSeen, seen_by={"K": "K", "T": "T", "W": "W", "C": "C"}, C=(1, 2), K=2, T=1,
-            W=1),
-    refines(InterruptibleQueue, BoundedQueue, "with cancellation requests, too, it is a bounded "
-                                              "queue",
-            shows=InterruptibleSeen, seen_by={"K": "K", "T": "T", "W": "W", "C": "C"}, C=1, K=2,
-            T=1, W=1),
+    refines(OrderlyQueue, InterruptibleQueue,
+            "an orderly queue is one in which no cancellation is requested", shows=InLineSeen,
+            seen_by={"K": "K", "T": "T", "W": "W", "C": "C"}, C=(1, 2), K=2, T=1, W=1),
+    refines(InterruptibleQueue, BoundedQueue,
+            "with cancellation requests, too, it is a bounded queue", shows=InterruptibleSeen,
+            seen_by={"K": "K", "T": "T", "W": "W", "C": "C"}, C=1, K=2, T=1, W=1),
 )

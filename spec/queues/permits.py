@@ -255,9 +255,8 @@ EXPECTATIONS = (
            C=(1, 2), K=3, W=2),
     expect(Permits, "PERMIT-8", "holds", "a permit does not stay free beside a waiter",
            C=(1, 2), K=3, W=2),
-    expect(OrderlyPermits, "PERMIT-8", "holds", "in turn, a permit does not stay free beside a "
-                                                "waiter",
-           C=(1, 2), K=3, W=2),
+    expect(OrderlyPermits, "PERMIT-8", "holds",
+           "in turn, a permit does not stay free beside a waiter", C=(1, 2), K=3, W=2),
 )
 
 BOOKKEEPING = {

@@ -48,7 +48,7 @@ FOR_FREED = guard_rule(
 )
 SENDS = guard_rule(
     "FLOW-8", MUST, "A sender that has an element and a credit sends at once.",
-    source=f"{TOKENS}; 003#E7: a permit that is taken and not spent is lost",
+    source=f"{TOKENS}; 003#E7: a credit that is taken and not spent is lost",
 )
 ANNOUNCES = guard_rule(
     "FLOW-9", MUST, "A receiver that has freed a batch of slots announces it at once.",
@@ -72,8 +72,8 @@ class ObservedLink(Machine):
     K = const(2, at_least=1)
 
     offered = integer(0, K)             # elements at A, not yet sent
-    P = integer(0, C, init=C)           # permits at A, unused
-    Q = integer(0, C)                   # permits in flight to A
+    P = integer(0, C, init=C)           # credits at A, unused
+    Q = integer(0, C)                   # credits in flight to A
     D = integer(0, C)                   # elements in flight to B
     N = integer(0, C)                   # elements at B, not yet processed
     F = integer(0, C)                   # slots freed at B and not yet announced

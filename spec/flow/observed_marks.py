@@ -1,4 +1,4 @@
-"""What can be seen of a receiver with two marks, by its sender and its consumer.
+"""A receiver with two marks, as its sender and its consumer see it.
 
 Theory. Elements come, several at a time, some are taken, and after each the receiver may say stop
 or go, and then is idle. So an observer counts what it holds, and knows at any time which of the two

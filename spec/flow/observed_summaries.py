@@ -1,4 +1,4 @@
-"""What can be seen of a stage that rolls up, or batches: values that come, and outputs that go.
+"""A stage that rolls up, or batches, as seen from outside: values come, and outputs go.
 
 Theory. An observer that is the stage's source and its sink knows each value that the stage has
 taken, and gives it credits. So it knows what the next output has to stand for: all values that came

@@ -45,8 +45,7 @@ DROPPING = "003#dropping"
 
 
 class Pausing(Machine):
-    """A sender, what is under way in both directions, and a receiver that need not take anything.
-    """
+    """A sender, the messages under way both ways, and a receiver that need not take anything."""
 
     R = const(1, at_least=1)            # elements a tick, at most
     F = const(1, at_least=1)            # ticks to the receiver

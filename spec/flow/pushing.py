@@ -268,10 +268,11 @@ EXPECTATIONS = (
            G=(0, 1)),
     expect(ForgettingStates, "FLOW-140", "violated", "003#E24: a master that does not know the "
            "states of its workers", W=(1, 2), J=2, K=1),
-    expect(FixedList, "FLOW-142", "violated", "003#E24: a master that does not know who has come",
+    expect(FixedList, "FLOW-142", "violated", "003#E24: a master that does not know which workers "
+           "have come",
            W=1, J=1, K=1),
-    expect(LeavingAtOnce, "FLOW-141", "violated", "003#E24: a master that does not know who has "
-           "gone", where="G > 0", W=(1, 2), J=1, K=1, G=(0, 1)),
+    expect(LeavingAtOnce, "FLOW-141", "violated", "003#E24: a master that does not know which "
+           "workers have gone", where="G > 0", W=(1, 2), J=1, K=1, G=(0, 1)),
     expect(TellingOnce, "FLOW-142", "violated",
            "a worker that reports once is forgotten if the report is lost", where="X > 0", W=1, J=2,
            K=1, X=(0, 1)),

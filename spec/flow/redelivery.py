@@ -210,7 +210,7 @@ class UnacknowledgedSeen(View[Unacknowledged]):
 
 
 SEEN = refines(
-    Unacknowledged, ObservedLink, "what is sent again keeps to its permit",
+    Unacknowledged, ObservedLink, "what is sent again keeps to its credit",
     shows=UnacknowledgedSeen, seen_by={"C": "C", "b": 1, "K": 1}, C=(1, 2), L=(0, 1), I=(0, 1))
 
 GRID: dict[str, Any] = {"C": (1, 2, 3), "L": (0, 1, 2, 3), "I": (0, 1)}

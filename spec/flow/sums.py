@@ -150,10 +150,10 @@ class Shares(Machine):
     """Any number of senders: their credits, and their elements, taken together."""
 
     n = const(2, at_least=1)            # senders
-    c = const(1, at_least=1)            # permits that each begins with, or its share
+    c = const(1, at_least=1)            # credits that each begins with, or its share
     C = const(2, at_least=1)            # slots
 
-    P = integer(0, n * c, init=n * c)   # permits at all senders, unused
+    P = integer(0, n * c, init=n * c)   # credits at all senders, unused
     N = integer(0, 2 * n * c)           # elements of all that wait
 
     @assume
@@ -170,7 +170,7 @@ class Shares(Machine):
 
     @action(fair=True)
     def free(self) -> None:
-        """An element has been processed, and its sender gets the permit back."""
+        """An element has been processed, and its sender gets the credit back."""
         require(self.N > 0)
         self.N -= 1
         self.P += 1
@@ -216,7 +216,7 @@ class SharesSeen(View[FanIn]):
 
     @shown
     def free(self, before: FanIn, after: FanIn, sender: int) -> Seen:
-        """One of them gets its permit back."""
+        """One of them gets its credit back."""
         return see("free")
 
 

@@ -46,7 +46,7 @@ class QueueSeen(View[BoundedQueue]):
 
 
 class AsCustodianSeen(View[BoundedQueue]):
-    """What a custodian of items observes: neither sizes nor whether a call is late."""
+    """All that a custodian of items observes: neither sizes nor whether a call is late."""
 
     same = (
         "offer_accepted", "offer_refused", "poll_item", "poll_empty", "put_done", "put_waits",

@@ -1,4 +1,4 @@
-"""What can be seen of a queue that is closed, joined, and given items that it cannot take.
+"""A queue that is closed, joined, and given items that it cannot take, as seen from outside.
 
 Theory. A queue between coroutines ends. Closing it lets nothing more in; the items inside are still
 handed out, and then takes are refused as closed. Cutting it off throws away what is inside as well.

@@ -1,4 +1,4 @@
-"""What a queue must conserve, whatever its order: no item is lost, made up or duplicated.
+"""A queue as a custodian, whatever its order: no item is lost, made up or duplicated.
 
 Theory. Without order, capacity and the instants between, a queue is a custodian. Each item is
 either still outside, inside, or handed out, and a refused or cancelled one never comes in. While a

@@ -45,7 +45,7 @@ class Policy(IntEnum):
 
 
 class OverflowingQueue(Machine):
-    """What an arrival does to the items of a queue; where there is no room, by its policy."""
+    """The effect of an arrival on the items of a queue; if there is no room, by its policy."""
 
     K = const(3, at_least=1)      # items that a run may name
 

@@ -1,4 +1,4 @@
-"""What can be seen of a gate: any number of calls wait until it is opened, or until it breaks.
+"""A gate, as seen from outside: any number of calls wait until it is opened, or until it breaks.
 
 Theory. An event that is set and cleared is a gate, and so is a transport that says "stop writing"
 and "go on": every task that drains it waits at one gate. Opening lets all waiting calls pass, also

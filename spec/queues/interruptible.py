@@ -72,7 +72,7 @@ class InterruptibleQueue(BoundedQueue):
 
 
 class InterruptibleSeen(QueueSeen):
-    """What the observer of a queue sees: all but the requests to cancel."""
+    """All that the observer of a queue sees, without the requests to cancel."""
 
 
 class InLineSeen(QueueSeen):

@@ -33,7 +33,7 @@ class Noting:
         self.close = getattr(adapter, "close", lambda: None)
 
     def request(self, message: Message) -> Message:
-        """See ``Adapter``."""
+        """Answer ``message`` with one of ``ok``, ``waiting`` or ``error``, and ``events``."""
         number = len(self.said) + 1
         now = message.pop("now")
         reply = self._adapter.request({**message, "now": now})

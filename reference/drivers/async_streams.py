@@ -187,7 +187,7 @@ class _Reader(Generic[E]):
         self._news = asyncio.Event()
 
     def on_subscribe(self, subscription: Subscription) -> None:
-        """See ``Subscriber``."""
+        """Take the subscription, before anything else."""
         if self._core.on_subscribe(subscription):
             self._subscription = subscription
             self._call()
@@ -195,17 +195,17 @@ class _Reader(Generic[E]):
             subscription.cancel()
 
     def on_next(self, element: E) -> None:
-        """See ``Subscriber``."""
+        """Take an element that was requested."""
         self._core.on_next(element)
         self._news.set()
 
     def on_complete(self) -> None:
-        """See ``Subscriber``."""
+        """Note that there are no more elements."""
         self._core.on_complete()
         self._news.set()
 
     def on_error(self, error: Exception) -> None:
-        """See ``Subscriber``."""
+        """Note that there are no more elements, for this reason."""
         self._core.on_error(error)
         self._news.set()
 

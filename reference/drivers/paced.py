@@ -53,19 +53,19 @@ class PacedZooKeeper:
     # -- the port -----------------------------------------------------------------------------
 
     def open(self, timeout: int) -> int:
-        """See ``Coordination.open``."""
+        """Begin a session that expires after ``timeout`` ms of silence; return its handle."""
         return self._real.open(timeout * self._pace)
 
     def close(self, handle: int) -> None:
-        """See ``Coordination.close``."""
+        """End a session, as its own client does in an orderly way."""
         self._real.close(handle)
 
     def submit(self, handle: int, request: Request) -> int:
-        """See ``Coordination.submit``."""
+        """Ask something of the service; return the number under which the reply will come."""
         return self._real.submit(handle, request)
 
     def collect(self, within: int = 0) -> list[tuple[int, Delivery]]:
-        """See ``Coordination.collect``."""
+        """Everything that came since the last call, each with the handle of its session."""
         until = self.now + within
         while not self._inbox and self.now < until:
             self.advance(self.now + 1)
@@ -94,11 +94,11 @@ class PacedZooKeeper:
             self._real.expire(handle)
 
     def pause(self, handle: int) -> None:
-        """See ``FaultyCoordination.pause``."""
+        """Pause the client of a session: it hears nothing, and is not heard."""
         self._real.pause(handle)
 
     def resume(self, handle: int) -> None:
-        """See ``FaultyCoordination.resume``."""
+        """Let a paused client continue; it does not know how long it was paused."""
         self._real.resume(handle)
 
     def partition(self, handle: int) -> None:
@@ -106,20 +106,20 @@ class PacedZooKeeper:
         self._real.partition(handle)
 
     def heal(self, handle: int) -> None:
-        """See ``FaultyCoordination.heal``."""
+        """Connect the network again."""
         self._real.heal(handle)
 
     def lose(self, handle: int, loss: Loss) -> None:
-        """See ``FaultyCoordination.lose``."""
+        """Let the connection break at the next request (or the next but one, if called twice)."""
         self._real.lose(handle, loss)
 
     def stop(self) -> None:
-        """See ``FaultyCoordination.stop``."""
+        """Kill the service."""
         self.is_running = False
         self._real.stop()
 
     def restart(self) -> None:
-        """See ``FaultyCoordination.restart``."""
+        """Start the service again."""
         self._real.restart()
         self.is_running = True
 

@@ -478,11 +478,11 @@ class Lock(Waitable):
         self._depth = 0
 
     def free_for(self, task: Task | None) -> bool:
-        """See ``Waitable``."""
+        """True if the task could have it now."""
         return self._depth == 0 or self._owner is task
 
     def holders(self) -> tuple[str, ...]:
-        """See ``Waitable``."""
+        """The tasks that hold what others wait for."""
         return (_name_of(self._owner),) if self._depth else ()
 
     def _take(self, task: Task | None) -> None:
@@ -531,14 +531,14 @@ class _Reading(Waitable):
         self._whole = whole
 
     def free_for(self, task: Task | None) -> bool:
-        """See ``Waitable``."""
+        """True if the task could have it now."""
         whole = self._whole
         if whole.writes:
             return whole.writer is task
         return task in whole.reads or not whole.writers_wait()
 
     def holders(self) -> tuple[str, ...]:
-        """See ``Waitable``."""
+        """The tasks that hold what others wait for."""
         return self._whole.holders()
 
     def _take(self, task: Task | None) -> None:
@@ -568,7 +568,7 @@ class _Writing(Waitable):
         return not whole.reads
 
     def holders(self) -> tuple[str, ...]:
-        """See ``Waitable``."""
+        """The tasks that hold what others wait for."""
         return self._whole.holders()
 
     def _take(self, task: Task | None) -> None:

@@ -361,12 +361,12 @@ class ZooKeeperCoordination:
         session.stop()
 
     def submit(self, handle: int, request: Request) -> int:
-        """See ``Coordination.submit``."""
+        """Ask something of the service; return the number under which the reply will come."""
         check_paths(request)
         return self._session(handle).submit(request)
 
     def collect(self, within: int = 0) -> list[tuple[int, Delivery]]:
-        """See ``Coordination.collect``."""
+        """Everything that came since the last call, each with the handle of its session."""
         until = time.monotonic() + within / 1000
         found: list[tuple[int, Delivery]] = []
         while True:
@@ -406,7 +406,7 @@ class ZooKeeperCoordination:
         self._any_session(handle).handler.hinder("pause")
 
     def resume(self, handle: int) -> None:
-        """See ``FaultyCoordination.resume``."""
+        """Let a paused client continue; it does not know how long it was paused."""
         self._any_session(handle).handler.free("pause")
 
     def partition(self, handle: int) -> None:
@@ -414,11 +414,11 @@ class ZooKeeperCoordination:
         self._any_session(handle).handler.hinder("partition")
 
     def heal(self, handle: int) -> None:
-        """See ``FaultyCoordination.heal``."""
+        """Connect the network again."""
         self._any_session(handle).handler.free("partition")
 
     def lose(self, handle: int, loss: Loss) -> None:
-        """See ``FaultyCoordination.lose``."""
+        """Let the connection break at the next request (or the next but one, if called twice)."""
         self._any_session(handle).losses.append(loss)
 
     def stop(self) -> None:

@@ -65,7 +65,7 @@ class RealServer(Server):
             lambda request: self._carry_out(self._own, request))
 
     def open(self) -> int:
-        """See ``Server.open``."""
+        """Open a new session, in a transaction."""
         handle = self._connect()
         session = next(id for id, each in self._handles.items() if each == handle)
         self.sessions.add(session)
@@ -185,7 +185,7 @@ class RealService(InMemory):
         self.driver.stop()
 
     def restart(self) -> None:
-        """See ``FaultyCoordination.restart``."""
+        """Start the service again."""
         self.driver.restart()
         super().restart()
         self.real.settle()

@@ -65,22 +65,22 @@ class Spread(Generic[A, B]):
 
     @property
     def wants(self) -> bool:
-        """See ``Transform``."""
+        """True if another element may come now."""
         return not self.ready
 
     @property
     def ready(self) -> bool:
-        """See ``Transform``."""
+        """True if there is an output now."""
         if not self._next:
             self._next.extend(_first(self._rest))
         return bool(self._next)
 
     def take(self, element: A) -> None:
-        """See ``Transform``."""
+        """Take an element; only called if one is wanted."""
         self._rest = iter(self._function(element))
 
     def make(self) -> B:
-        """See ``Transform``."""
+        """Make the next output; only called if there is one."""
         return self._next.popleft()
 
 
@@ -104,20 +104,20 @@ class Groups(Generic[A]):
 
     @property
     def wants(self) -> bool:
-        """See ``Transform``."""
+        """True if another element may come now."""
         return len(self._held) < self._size
 
     @property
     def ready(self) -> bool:
-        """See ``Transform``."""
+        """True if there is an output now."""
         return len(self._held) >= (self._size if self._whole else 1)
 
     def take(self, element: A) -> None:
-        """See ``Transform``."""
+        """Take an element; only called if one is wanted."""
         self._held.append(element)
 
     def make(self) -> list[A]:
-        """See ``Transform``."""
+        """Make the next output; only called if there is one."""
         made, self._held = self._held, []
         return made
 
@@ -139,12 +139,12 @@ class Lines:
 
     @property
     def wants(self) -> bool:
-        """See ``Transform``."""
+        """True if another element may come now."""
         return not self.ready
 
     @property
     def ready(self) -> bool:
-        """See ``Transform``."""
+        """True if there is an output now."""
         return b"\n" in self._held
 
     def take(self, element: bytes) -> None:
@@ -154,7 +154,7 @@ class Lines:
         self._held += element
 
     def make(self) -> bytes:
-        """See ``Transform``."""
+        """Make the next output; only called if there is one."""
         line, _, rest = self._held.partition(b"\n")
         self._held = rest
         return bytes(line)
@@ -177,16 +177,16 @@ class RolledUp(Generic[A, B]):
 
     @property
     def ready(self) -> bool:
-        """See ``Transform``."""
+        """True if there is an output now."""
         return bool(self._summary)
 
     def take(self, element: A) -> None:
-        """See ``Transform``."""
+        """Take an element; only called if one is wanted."""
         self._summary.append(
             self._add(self._summary[0], element) if self._summary else self._first(element))
 
     def make(self) -> B:
-        """See ``Transform``."""
+        """Make the next output; only called if there is one."""
         return self._summary.popleft()
 
 

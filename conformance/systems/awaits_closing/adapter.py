@@ -109,7 +109,7 @@ class ReferenceClosing(LoopAdapter):
     # -- the port -----------------------------------------------------------------------------
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter``."""
+        """Begin with a fresh instance."""
         self.begin_anew()
         self._joins = False
         with self._loop.running():
@@ -189,7 +189,7 @@ class ReferenceClosing(LoopAdapter):
             return super().run(steps)
 
     def close(self) -> None:
-        """See ``LoopAdapter``."""
+        """Cancel the calls that still wait or hold something."""
         with self._watched():
             super().close()
 
@@ -235,15 +235,15 @@ class AsyncioClosing(ReferenceClosing):
             self.close_ = self.cut_ = None
 
     def make(self, capacity: int) -> Any:
-        """See ``ReferenceClosing``."""
+        """Create the queue under test."""
         return self.kind(capacity)
 
     async def get(self) -> Any:
-        """See ``ReferenceClosing``."""
+        """Take an item; raise an error of ``told`` if the queue is closed."""
         return await self.queue.get()
 
     def end(self, cut: bool) -> None:
-        """See ``ReferenceClosing``."""
+        """Close the queue, or cut it off."""
         self.queue.shutdown(immediate=cut)
 
 
@@ -256,7 +256,7 @@ class AsyncioPriorityClosing(AsyncioClosing):
     spoil_ = ReferenceClosing.spoil_
 
     def item_of(self, value: object) -> object:
-        """See ``ReferenceClosing``."""
+        """The value that is put for an item."""
         return Ranked(value)
 
 
@@ -270,7 +270,7 @@ class JanusClosing(AsyncioClosing):
         """It can be shut down with any Python."""
 
     def make(self, capacity: int) -> Any:
-        """See ``ReferenceClosing``."""
+        """Create the queue under test."""
         try:
             import janus
         except ImportError as error:
@@ -290,7 +290,7 @@ class JanusPriorityClosing(JanusClosing):
     spoil_ = ReferenceClosing.spoil_
 
     def item_of(self, value: object) -> object:
-        """See ``ReferenceClosing``."""
+        """The value that is put for an item."""
         return Ranked(value)
 
 
@@ -301,7 +301,7 @@ class AnyioClosing(ReferenceClosing):
     spoil_ = join_ = done_ = None
 
     def make(self, capacity: int) -> Any:
-        """See ``ReferenceClosing``."""
+        """Create the queue under test."""
         try:
             import anyio
         except ImportError as error:
@@ -310,15 +310,15 @@ class AnyioClosing(ReferenceClosing):
         self._send, self._receive = anyio.create_memory_object_stream[Any](capacity)
 
     async def enter(self, item: Any) -> None:
-        """See ``ReferenceClosing``."""
+        """Put an item; raise an error of ``told`` if the queue is closed."""
         await self._send.send(item)
 
     async def get(self) -> Any:
-        """See ``ReferenceClosing``."""
+        """Take an item; raise an error of ``told`` if the queue is closed."""
         return await self._receive.receive()
 
     def end(self, cut: bool) -> None:
-        """See ``ReferenceClosing``."""
+        """Close the queue, or cut it off."""
         self._send.close()
         if cut:
             self._receive.close()

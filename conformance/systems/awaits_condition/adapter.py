@@ -36,7 +36,7 @@ class ReferenceCondition(LoopAdapter):
     # -- the port -----------------------------------------------------------------------------
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter``."""
+        """Begin with a fresh instance."""
         if settings["capacity"] != 1:
             raise Declined("unsupported-capacity")
         self.begin_anew()
@@ -97,7 +97,7 @@ class AnyioCondition(ReferenceCondition):
     name = "anyio.Condition"
 
     def make(self) -> Any:
-        """See ``ReferenceCondition``."""
+        """Create the condition variable under test."""
         try:
             import anyio
         except ImportError as error:
@@ -106,7 +106,7 @@ class AnyioCondition(ReferenceCondition):
         return anyio.Condition()
 
     async def sleep(self, call: Held) -> None:
-        """See ``ReferenceCondition``."""
+        """Wait; raise ``CancelledError`` if the wait is cancelled."""
         over = False
         with self._anyio.CancelScope() as call.scope:
             await self.condition.wait()
@@ -128,5 +128,5 @@ class AnyioNativeCondition(AnyioCondition):
     name = "anyio.Condition, cancelled by asyncio"
 
     def stop(self, call: Held) -> None:
-        """See ``LoopAdapter``."""
+        """Request the cancellation of a call's task."""
         LoopAdapter.stop(self, call)

@@ -50,7 +50,7 @@ class ReferenceGate(LoopAdapter):
     # -- the port -----------------------------------------------------------------------------
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter``."""
+        """Begin with a fresh instance."""
         if settings["capacity"] != 1:
             raise Declined("unsupported-capacity")
         self.begin_anew()
@@ -103,11 +103,11 @@ class AsyncioEvent(ReferenceGate):
     break_ = None
 
     def opens(self) -> None:
-        """See ``ReferenceGate``."""
+        """Let all waiting calls pass, and those that come later."""
         self.gate.set()
 
     def shuts(self) -> None:
-        """See ``ReferenceGate``."""
+        """Make the calls wait that come from now on."""
         self.gate.clear()
 
 
@@ -118,7 +118,7 @@ class AnyioEvent(AsyncioEvent):
     shut_ = None
 
     def make(self) -> Any:
-        """See ``ReferenceGate``."""
+        """Create the gate under test."""
         try:
             import anyio
         except ImportError as error:
@@ -127,7 +127,7 @@ class AnyioEvent(AsyncioEvent):
         return anyio.Event()
 
     async def come(self, call: Held) -> None:
-        """See ``ReferenceGate``."""
+        """Wait until the gate is open; raise an error of ``told`` if it breaks."""
         over = False
         with self._anyio.CancelScope() as call.scope:
             await self.gate.wait()
@@ -136,7 +136,7 @@ class AnyioEvent(AsyncioEvent):
             raise asyncio.CancelledError
 
     def stop(self, call: Held) -> None:
-        """See ``LoopAdapter``."""
+        """Request the cancellation of a call's task."""
         call.scope.cancel()
 
 
@@ -164,7 +164,7 @@ class AsyncioDrain(ReferenceGate):
         return gate
 
     async def come(self, call: Held) -> None:
-        """See ``ReferenceGate``."""
+        """Wait until the gate is open; raise an error of ``told`` if it breaks."""
         await self._writer.drain()
 
     def opens(self) -> None:
@@ -174,7 +174,7 @@ class AsyncioDrain(ReferenceGate):
         self._paused = False
 
     def shuts(self) -> None:
-        """See ``ReferenceGate``."""
+        """Make the calls wait that come from now on."""
         if not self._paused and not self._lost:
             self.gate.pause_writing()
         self._paused = True

@@ -56,7 +56,7 @@ class ReferencePermits(LoopAdapter):
     # -- the port -----------------------------------------------------------------------------
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter``."""
+        """Begin with a fresh instance."""
         if settings["capacity"] > self.capacity_max:
             raise Declined("unsupported-capacity")
         self.begin_anew()
@@ -116,7 +116,7 @@ class AsyncioLock(ReferencePermits):
     kind: ClassVar[type[Any]] = asyncio.Lock
 
     def make(self, capacity: int) -> Any:
-        """See ``ReferencePermits``."""
+        """Create the object under test."""
         return self.kind()
 
 
@@ -126,7 +126,7 @@ class AnyioSemaphore(ReferencePermits):
     name = "anyio.Semaphore"
 
     def make(self, capacity: int) -> Any:
-        """See ``ReferencePermits``."""
+        """Create the object under test."""
         try:
             import anyio
         except ImportError as error:
@@ -139,11 +139,11 @@ class AnyioSemaphore(ReferencePermits):
         return self._anyio.Semaphore(capacity)
 
     def locked_now(self) -> bool:
-        """See ``ReferencePermits``."""
+        """True if an acquire would have to wait."""
         return bool(self.permits.value == 0)
 
     async def take(self, call: Held) -> None:
-        """See ``ReferencePermits``."""
+        """Acquire a permit; raise ``CancelledError`` if cancelled without one."""
         await self.scoped(call, self.permits.acquire())
 
     async def scoped(self, call: Held, acquire: Awaitable[Any]) -> None:
@@ -171,7 +171,7 @@ class AnyioLock(AnyioSemaphore):
         return self._anyio.Lock()
 
     def locked_now(self) -> bool:
-        """See ``ReferencePermits``."""
+        """True if an acquire would have to wait."""
         return bool(self.permits.locked())
 
 
@@ -185,7 +185,7 @@ class AnyioLimiter(AnyioSemaphore):
         return self._anyio.CapacityLimiter(capacity)
 
     def locked_now(self) -> bool:
-        """See ``ReferencePermits``."""
+        """True if an acquire would have to wait."""
         return bool(self.permits.available_tokens == 0)
 
 

@@ -51,14 +51,14 @@ class NamedPermits(ReferencePermits):
             self.locked = None      # type: ignore[method-assign, assignment]
 
     def make(self, capacity: int) -> Any:
-        """See ``ReferencePermits``."""
+        """Create the object under test."""
         told = {"capacity": (capacity, CAPACITY)} if self._counts else {}
         made = made_with(self._named.factory, self._named.place, told)
         self._surface: Surface = self._named.surface(made, WANTED, ("capacity",))
         return made
 
     async def take(self, call: Held) -> None:
-        """See ``ReferencePermits``."""
+        """Acquire a permit; raise ``CancelledError`` if cancelled without one."""
         taken = self._surface["acquire"]()
         if hasattr(taken, "__await__"):
             await taken
@@ -69,5 +69,5 @@ class NamedPermits(ReferencePermits):
         return given if hasattr(given, "__await__") else None
 
     def locked_now(self) -> bool:
-        """See ``ReferencePermits``."""
+        """True if an acquire would have to wait."""
         return bool(self._surface["locked"]())

@@ -31,7 +31,7 @@ class Awaits(LoopQueue):
     port: ClassVar[Port] = PORT
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         self._interrupts: dict[str, list[str]] = {}
         self._broken: BaseException | None = None
         super().start(capacity)
@@ -92,7 +92,7 @@ class ReferenceAwaits(Awaits, ReferenceAsyncQueue):
     """Another one than the driver, with its methods."""
 
     def make(self, capacity: int) -> None:
-        """See ``LoopQueue``."""
+        """Create the queue under test."""
         own = self.queue
         self.take_up(AsyncQueue(capacity, core=self.core) if own is None else own(capacity))
 
@@ -103,7 +103,7 @@ class AsyncioAwaits(Awaits, AsyncioQueue):
     queue: ClassVar[type[Any]] = asyncio.Queue
 
     def make(self, capacity: int) -> None:
-        """See ``LoopQueue``."""
+        """Create the queue under test."""
         super().make(capacity)
         self._queue = self.queue(capacity)
 
@@ -124,5 +124,5 @@ class AnyioNativeAwaits(AnyioAwaits):
     name: ClassVar[str] = "anyio memory object stream, cancelled by asyncio"
 
     def cancel_wait(self, wait: Carried) -> None:
-        """See ``LoopQueue``."""
+        """Request the cancellation of the task of ``wait``."""
         LoopQueue.cancel_wait(self, wait)

@@ -47,12 +47,12 @@ class AwaitsConversation(QueueConversation):
             act.do not in ("run", "proceed") or bool(self._out()))
 
     def say(self, act: Act) -> Exchange:
-        """See ``Conversation``."""
+        """Request an act, and return the exchange."""
         self._vouches = act.do == "settle"
         return super().say(act)
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """See ``Conversation``."""
+        """The act that makes a fixture's request; None if its ticket is no longer out."""
         if request["do"] == "proceed":
             act = Act("proceed", int(request.get("place", 0)))
             return act if self.makes_sense(act) else None
@@ -65,7 +65,7 @@ class AwaitsConversation(QueueConversation):
         return act if self.makes_sense(act) else None
 
     def asked(self, request: Message) -> str:
-        """See ``QueueConversation``."""
+        """A request in words."""
         if request["do"] == "run":
             return f"run up to {counted(request['steps'], 'callback')}"
         if request["do"] == "proceed":

@@ -47,7 +47,7 @@ class JanusThreads(Awaits, JanusQueue):
     threads: ClassVar[tuple[str, ...]] = ("put", "take")
 
     def make(self, capacity: int) -> None:
-        """See ``LoopQueue``."""
+        """Create the queue under test."""
         try:
             import janus
         except ImportError as error:

@@ -56,7 +56,7 @@ class JobsConversation(PlainConversation):
         self._busy: set[int] = set()
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
+        """The request that an act makes now; None if it makes no sense."""
         worker = act.pick % WORKERS
         if act.do == "submit":
             return {"do": "submit", "job": dict(act.about).get("job", self.times["submit"])}
@@ -67,7 +67,7 @@ class JobsConversation(PlainConversation):
         return {"do": "ask", "worker": worker, "got": self._got[worker] - late}
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
+        """A request, event or answer, with the fields that are known besides."""
         if message.get("do") == "ask":
             return {**message, "counts": message["got"] == self._got[message["worker"]]}
         if "job" not in message:
@@ -81,7 +81,7 @@ class JobsConversation(PlainConversation):
         return {**message, "named": named, "oldest": self._waiting[:1] == [message["job"]]}
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
+        """Remember what later requests depend on."""
         if action == "submit":
             self._waiting.append(about["job"])
         elif action == "done":

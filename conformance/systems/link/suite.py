@@ -62,7 +62,7 @@ class LinkConversation(PlainConversation):
         self._permits: deque[int] = deque()     # messages under way to A
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
+        """The request that an act makes now; None if it makes no sense."""
         if act.do == "offer":
             elements = range(self._offered, self._offered + act.pick % 3 + 1)
             return {"do": "offer", "elements": [*elements]} if (
@@ -74,7 +74,7 @@ class LinkConversation(PlainConversation):
         return {"do": "process"} if self.times["data"] > self._processed else None
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
+        """A request, event or answer, with the fields that are known besides."""
         if elements := message.get("elements"):
             return {**message, "count": len(elements), "s": "s" if len(elements) > 1 else "",
                     "listed": ", ".join(map(str, elements))}
@@ -89,7 +89,7 @@ class LinkConversation(PlainConversation):
         return message
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
+        """Remember what later requests depend on."""
         if action == "offer":
             self._offered += about["count"]
         elif action == "permit":

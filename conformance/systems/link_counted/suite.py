@@ -79,7 +79,7 @@ class CountedConversation(PlainConversation):
         return self._capacity + self.times["processes"]
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
+        """The request that an act makes now; None if it makes no sense."""
         if act.do == "offer":
             elements = range(self._offered, self._offered + act.pick % 3 + 1)
             return {"do": "offer", "elements": [*elements]} if (
@@ -96,7 +96,7 @@ class CountedConversation(PlainConversation):
         return {"do": act.do}
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
+        """A request, event or answer, with the fields that are known besides."""
         fields = dict(message)
         if "elements" in message:
             fields |= {"count": len(message["elements"]),
@@ -116,7 +116,7 @@ class CountedConversation(PlainConversation):
         return fields
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
+        """Remember what later requests depend on."""
         if action == "offer":
             self._offered += about["count"]
         elif action == "data":

@@ -49,7 +49,7 @@ class StreamReaderMarks(PortAdapter):
     version = platform.python_version()
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         if settings["high"] != 2 * settings["capacity"]:
             raise Declined(f"{UNSUPPORTED}high")
         self._loop = VirtualLoop()

@@ -49,7 +49,7 @@ class MarksConversation(PlainConversation):
         self._late = 0                          # elements that have come since stop was said
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
+        """The request that an act makes now; None if it makes no sense."""
         if act.do == "take":
             most = dict(act.about).get("most", act.pick % (self._high + 1) + 1)
             return {"do": "take", "most": most}
@@ -60,11 +60,11 @@ class MarksConversation(PlainConversation):
         return {"do": "arrive", "count": count}
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
+        """A request, event or answer, with the fields that are known besides."""
         return {**message, "alone": message.get("count") == 1}
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
+        """Remember what later requests depend on."""
         if action == "arrives":
             self.held += about["count"]
             self._late += about["count"] * self._stopped

@@ -145,7 +145,7 @@ class NamedLoopQueue(LoopQueue):
         self.policy = named.place.names.get("policy", self.policy)      # type: ignore[misc]
 
     def make(self, capacity: int) -> None:
-        """See ``LoopQueue``."""
+        """Create the queue under test."""
         made = made_with(self._named.factory, self._named.place, _capacity(capacity))
         self._ways = Ways(self._named.surface(made, WANTED, ALSO))
         self.lacks = self._ways.lacks      # type: ignore[misc]
@@ -154,11 +154,11 @@ class NamedLoopQueue(LoopQueue):
         self.size_now = self._ways.size    # type: ignore[method-assign]
 
     def put_later(self, item: Item) -> Coroutine[Any, Any, object]:
-        """See ``LoopQueue``."""
+        """The coroutine of a put."""
         return self._later(lambda: self._ways.surface["put"](item), yields=False)
 
     def take_later(self) -> Coroutine[Any, Any, object]:
-        """See ``LoopQueue``."""
+        """The coroutine of a take."""
         return self._later(self._ways.surface["get"], yields=True)
 
     async def _later(self, call: Callable[[], Any], yields: bool) -> object:
@@ -181,7 +181,7 @@ class NamedThreadQueue(QueueAdapter):
         self._calls: Calls | None = None
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         if not self._named.staged:
             raise InputError(
                 f"{self.name} is for threads, and was imported before its locks could be replaced",
@@ -240,7 +240,7 @@ class NamedThreadQueue(QueueAdapter):
         return True
 
     def settle(self) -> bool:
-        """See ``QueueAdapter.settle``."""
+        """Let everything run that can run at this instant."""
         self._running.settle()
         self._tell()
         return True

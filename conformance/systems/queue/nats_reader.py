@@ -74,7 +74,7 @@ class NatsReader(QueueAdapter):
     capacity_max: ClassVar[int] = 8
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         self._server = Nats(pending_bytes=capacity * (_ITEM_BYTES + _HEADER_BYTES),
                             payload_bytes=_ITEM_BYTES).start()
         self._clients: list[_Client] = []

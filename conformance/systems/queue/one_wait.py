@@ -46,7 +46,7 @@ class OneWaitQueue(QueueAdapter):
         return Waits(self._ticket)
 
     def settle(self) -> bool:
-        """See ``QueueAdapter.settle``."""
+        """Let everything run that can run at this instant."""
         if self._ticket is not None and self.over():
             self.completed(self._ticket, True)
             self._ticket = None

@@ -29,7 +29,7 @@ class SimpleQueue(QueueAdapter):
     version = platform.python_version()
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
 
     def offer(self, item: Item) -> bool:
@@ -66,7 +66,7 @@ class MultiprocessingQueue(OneWaitQueue):
     version = platform.python_version()
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         self._queue: Any = multiprocessing.get_context("spawn").Queue(capacity)
         self._thread: threading.Thread | None = None
         self._room_came = False

@@ -32,7 +32,7 @@ class RedisList(QueueAdapter):
     script: ClassVar[str] = _PUSH_IF_ROOM
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         self._capacity = capacity
         self._server = Redis().start()
         self._socket = socket.create_connection((HOST, self._server.port), _ANSWER_SECONDS)

@@ -36,7 +36,7 @@ class DeferredQueue(QueueAdapter):
     overflow: ClassVar[Overflow] = Overflow.WAIT
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         self._queue: BoundedQueue[Item] = self.core(capacity, self.overflow)
         self._woken: deque[Ticket] = deque()
         self._waiting: dict[str, Ticket] = {}
@@ -170,7 +170,7 @@ class MergingQueue(_NeverWaiting, overflow=Overflow.CONFLATE, policy="merge"):
     """Has one place, for what stands for all items since the last poll."""
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         super().start(capacity)
         self._queue = BoundedQueue(
             capacity, self.overflow, lambda pending, item: f"{pending}+{item}")

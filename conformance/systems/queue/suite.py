@@ -100,7 +100,7 @@ class QueueConversation:
     # --- what can be asked ---------------------------------------------------------------
 
     def makes_sense(self, act: Act) -> bool:
-        """See ``Conversation``."""
+        """True if an act can be requested now, within the limits of the machines."""
         if act.do != "settle" and act.do not in self.can:
             return False
         if act.do in ("offer", "put") and len(self._fates) + 1 >= self._items_max:
@@ -122,7 +122,7 @@ class QueueConversation:
     # --- asking --------------------------------------------------------------------------
 
     def say(self, act: Act) -> Exchange:
-        """See ``Conversation``."""
+        """Request an act, and return the exchange."""
         ticket = None
         if act.do == self.cancel:
             out = self._to_cancel()
@@ -187,7 +187,7 @@ class QueueConversation:
         return act.about[0][1] if act.about else _plain(len(self._fates))
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """See ``Conversation``."""
+        """The act that makes a fixture's request; None if its ticket is no longer out."""
         do = request["do"]
         if do not in self.known:
             raise InputError(f"the suite {self.port} has no operation {excerpt(do)}")

@@ -112,7 +112,7 @@ class ThreadQueue(QueueAdapter):
     version = platform.python_version()
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         self._stage = _Stage()
         self._calls: list[_Call] = []
         self._queue: Any = queue.Queue(capacity)
@@ -150,7 +150,7 @@ class ThreadQueue(QueueAdapter):
         return size
 
     def settle(self) -> bool:
-        """See ``QueueAdapter.settle``."""
+        """Let everything run that can run at this instant."""
         while self._stage.ready:
             self._stage.run(self._stage.ready.popleft())
             self._sweep()

@@ -42,7 +42,7 @@ class TrioQueue(QueueAdapter):
     wakes: ClassVar[str] = STEPPED
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         try:
             import trio
             import trio.testing
@@ -88,7 +88,7 @@ class TrioQueue(QueueAdapter):
         return answer
 
     def settle(self) -> bool:
-        """See ``QueueAdapter.settle``."""
+        """Let everything run that can run at this instant."""
         answer: bool = self._ask("settle", None)
         return answer
 

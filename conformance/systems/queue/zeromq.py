@@ -25,7 +25,7 @@ class _Pair(QueueAdapter):
     conflates: ClassVar[bool] = False
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         try:
             import zmq
         except ImportError as error:
@@ -97,7 +97,7 @@ class PubSub(_Pair):
     ends = ("XPUB", "SUB")
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         super().start(capacity)
         self._receiver.setsockopt(self._zmq.SUBSCRIBE, b"")
         self._sender.recv()

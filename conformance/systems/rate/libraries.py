@@ -102,7 +102,7 @@ class AiolimiterRate(LoopRate):
     name = "aiolimiter.AsyncLimiter"
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         try:
             from aiolimiter import AsyncLimiter
         except ImportError:
@@ -122,7 +122,7 @@ class AiolimiterRate(LoopRate):
             return task.done() and task.exception() is None
 
     async def asks(self, permits: int) -> None:
-        """See ``LoopRate``."""
+        """Wait until ``permits`` permits are given."""
         await self._limit.acquire(permits)
 
 
@@ -173,7 +173,7 @@ class TokenBucketRate(OfThreads):
     modules: ClassVar[tuple[str, ...]] = ("token_bucket.storage",)
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         try:
             from token_bucket import Limiter, MemoryStorage, storage
         except ImportError:
@@ -221,7 +221,7 @@ class FixedWindowRate(OfThreads):
     modules: ClassVar[tuple[str, ...]] = ("limits.storage.memory", "limits.strategies")
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         try:
             from limits import RateLimitItemPerSecond, strategies
             from limits.storage import memory

@@ -78,7 +78,7 @@ class NamedThreadRate(PortAdapter):
         self._calls: Calls | None = None
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         STAGE.now = 0.0
         made = Calls(self.name, ()).at_once("its constructor", lambda: _made(self._named, settings))
         self._calls = Calls(self.name, modules_of(type(made)))
@@ -132,7 +132,7 @@ class NamedLoopRate(LoopRate):
         self.policy = named.place.names.get("policy", "bucket")       # type: ignore[misc]
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         self.begin_anew()
         with self._loop.running():
             made = _made(self._named, settings)
@@ -151,7 +151,7 @@ class NamedLoopRate(LoopRate):
     take_: Any = _take
 
     async def asks(self, permits: int) -> None:
-        """See ``LoopRate``."""
+        """Wait until ``permits`` permits are given."""
         await self._surface["acquire"](*_takes(self._surface, "acquire", permits))
 
     def acquire(self, by: str, permits: int) -> list[str]:

@@ -76,7 +76,7 @@ class RateConversation(PlainConversation):
         self.can |= {policy(self.policy)}
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
+        """The request that an act makes now; None if it makes no sense."""
         permits = act.pick % self._depth + 1
         if act.do == "tick":
             return {"do": "tick", "ticks": 1 if self.waiting else act.pick % TICKS + 1}

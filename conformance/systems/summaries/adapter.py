@@ -48,7 +48,7 @@ class ReferenceSummaries(_ReferenceStage):
     core: type[Any] = RolledUp
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         self._stage = self.core(_itself, add)
 
 
@@ -60,5 +60,5 @@ class ReferenceBatches(_ReferenceStage):
     core: type[Any] = Groups
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         self._stage = self.core(settings["capacity"], whole=False)

@@ -22,7 +22,7 @@ class OpenTelemetrySum(PortAdapter):
     name = "opentelemetry.sdk.metrics.Counter"
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         try:
             from opentelemetry.sdk.metrics import Counter, MeterProvider
             from opentelemetry.sdk.metrics.export import (
@@ -58,7 +58,7 @@ class DatadogCount(PortAdapter):
     name = "datadog.dogstatsd.aggregator.Aggregator"
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         try:
             from datadog.dogstatsd.aggregator import Aggregator
         except ImportError:

@@ -18,23 +18,23 @@ WANTED: Final = (
     Wanted("release", ("release", "unlock", "leave", "signal", "give", "put"), needed=True),
     Wanted("locked", ("locked", "is_locked", "is_full")),
 )
-"""What the methods are usually called. ``locked`` says whether an acquire would have to wait."""
+"""The usual names of the methods. ``locked`` answers whether an acquire would have to wait."""
 
 CAPACITY: Final = (
     "value", "capacity", "permits", "limit", "count", "initial_value", "total_tokens", "max_value",
     "n")
-"""What the argument is usually called that says how many permits there are; a lock has none."""
+"""The usual names of the argument that says how many permits there are; a lock has none."""
 
 
 def make(named: Named) -> NamedPermits:
-    """The adapter of a semaphore or a lock. Raises ``InputError`` where it is not for tasks."""
+    """The adapter of a semaphore or a lock. Raises ``InputError`` if it is not for tasks."""
     named.for_tasks(WANTED[0], lambda: made_with(
         named.factory, named.place, {"capacity": (1, CAPACITY)}))
     return NamedPermits(named)
 
 
 class NamedPermits(ReferencePermits):
-    """Permits of the user's. What gives them back may be a coroutine."""
+    """Permits of the user's. The method that gives them back may be a coroutine."""
 
     def __init__(self, named: Named) -> None:
         self._named = named
@@ -43,7 +43,7 @@ class NamedPermits(ReferencePermits):
         self._counts = takes_argument(named.factory, named.place, "capacity", CAPACITY)
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter``. A lock is one permit, and takes no number."""
+        """Begin with a fresh instance. A lock is one permit, and takes no number."""
         if settings["capacity"] > 1 and not self._counts:
             raise Declined("unsupported-capacity")
         super().start(settings)
@@ -64,7 +64,7 @@ class NamedPermits(ReferencePermits):
             await taken
 
     def give(self) -> Awaitable[Any] | None:
-        """See ``ReferencePermits``."""
+        """Give a permit back; a coroutine is returned, to be awaited."""
         given = self._surface["release"]()
         return given if hasattr(given, "__await__") else None
 

@@ -47,9 +47,9 @@ def _version(distribution: str) -> str:
 
 
 class LoopQueue(QueueAdapter):
-    """The part that is the same for every queue that runs on an asyncio loop.
+    """The common part of every queue that runs on an asyncio loop.
 
-    A subclass says how to make the queue and how to call it, in the seven methods below.
+    A subclass defines how to make the queue and how to call it, in the seven methods below.
     """
 
     wakes: ClassVar[str] = STEPPED
@@ -59,11 +59,11 @@ class LoopQueue(QueueAdapter):
         raise NotImplementedError
 
     def offer_now(self, item: Item) -> bool:
-        """Put at once, or say no."""
+        """Put an item at once, or answer that there is no room."""
         raise NotImplementedError
 
     def poll_now(self) -> Item | None:
-        """Take at once, or ``None``."""
+        """Take an item at once, or answer None."""
         raise NotImplementedError
 
     def put_later(self, item: Item) -> Coroutine[Any, Any, object]:
@@ -75,11 +75,11 @@ class LoopQueue(QueueAdapter):
         raise NotImplementedError
 
     def size_now(self) -> int:
-        """The number of items."""
+        """Number of items in the queue."""
         raise NotImplementedError
 
     def cancel_wait(self, wait: Carried) -> None:
-        """Ask the task of ``wait`` to stop."""
+        """Request the cancellation of the task of ``wait``."""
         assert wait.task is not None
         wait.task.cancel()
 
@@ -92,7 +92,7 @@ class LoopQueue(QueueAdapter):
         try:
             with self._running():
                 self.make(capacity)
-        except BaseException:    # nobody closes an adapter that did not start
+        except BaseException:    # the harness closes no adapter that did not start
             self._loop.close()
             raise
 
@@ -165,14 +165,14 @@ class LoopQueue(QueueAdapter):
             self._first_steps(task)
         if wait.done:
             return wait.value
-        if wait.task.done():    # it raised; a queue that nobody closed has no reason to
+        if wait.task.done():    # it raised; a queue that is not closed has no reason to
             wait.task.result()
         wait.ticket = self.new_ticket()
         self._waits[wait.ticket] = wait
         return Waits(wait.ticket)
 
     def _first_steps(self, task: asyncio.Task[Any]) -> None:
-        # What merely yields takes its turn behind the others.
+        # A call that merely yields takes its turn behind the others.
         self._loop.run_while(lambda: self._loop.is_ready(task))
 
     async def _carry(self, wait: Carried, operation: Coroutine[Any, Any, object]) -> None:
@@ -317,11 +317,13 @@ class AnyioQueue(LoopQueue):
             await super()._carry(wait, operation)
 
     def cancel_wait(self, wait: Carried) -> None:
-        """See ``LoopQueue``. anyio does not cancel a task that has been handed its item."""
+        """Request the cancellation; anyio does not cancel a task that has been handed its item."""
         wait.scope.cancel()
 
     def close(self) -> None:
-        """See ``LoopQueue``. Streams that are not closed warn when they are collected."""
+        """Cancel the waiting calls, and close the streams: open ones warn when they are collected.
+
+        """
         super().close()
         if hasattr(self, "_send"):
             self._send.close()

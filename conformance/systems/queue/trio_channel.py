@@ -2,7 +2,7 @@
 
 trio has no loop that can be stepped from outside through its public interface. So the run lives
 in a thread of its own, whose main task answers requests and *blocks the whole run* while it
-waits for the next: nothing moves between requests, and there is no sleeping. trio shuffles the
+waits for the next: nothing runs between requests, and there is no sleeping. trio shuffles the
 tasks that become ready together; a channel hands items over at the instant of the call, so the
 order in which those tasks then run changes nothing but the order of reports, and they are
 reported in the order of their tickets.

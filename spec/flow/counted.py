@@ -121,9 +121,7 @@ class CountedLink(Machine):
 
     @action(beyond=upto(K + 1))
     def permit(self, beyond: int) -> None:
-        """Any limit that was ever granted arrives at A: ``beyond`` above the first one, which is C.
-
-        """
+        """Any limit that was ever granted arrives at A: ``beyond`` above the first one, C."""
         require(self.C + beyond <= self.granted)
         self.take_permit(self.C + beyond)
 

@@ -96,9 +96,7 @@ class Ring(Machine):
     @never_stuck("FLOW-32", MUST, "The elements of a ring keep moving, until too few are left for "
                  "another output.", source=f"{COMPOSING}; 003#E13")
     def goes_on(self) -> bool:
-        """True only if too few elements are left for the stage's next output, all of them gathered.
-
-        """
+        """True only if too few elements are left for the stage's next output, all gathered."""
         return self.begins() and self.is_drained()
 
     def is_drained(self) -> bool:

@@ -80,8 +80,7 @@ class Edge(Machine):
 
 class Gathering(Machine):
     """A stage that makes one output of m inputs, behind a buffer of B. A place is paid back when
-    its
-    element is taken out of the buffer.
+    its element is taken out of the buffer.
     """
 
     m = const(2, at_least=1)            # inputs of an output

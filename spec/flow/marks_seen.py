@@ -60,8 +60,7 @@ class SquelchSeen(View[Squelch]):
 
     def asked(self, machine: Squelch) -> Iterable[Seen | Sequence[Seen]]:
         """Nothing is taken as long as any element is held. Elements for which there is no room are
-        lost,
-        which a consumer that takes all the others finds out.
+        lost, which a consumer that takes all the others finds out.
         """
         if machine.held == 0:
             yield see("gives", count=0)

@@ -151,8 +151,7 @@ class ObservedLink(Machine):
     @action(rests=True)
     def receiver_rests(self) -> None:
         """B sends no more for the time being. If all its slots are free and none is announced, A
-        can never
-        send its elements.
+        can never send its elements.
         """
         require(self.F < self.C or self.offered == 0, NOT_STUCK)
         require(self.F < self.b, ANNOUNCES)

@@ -45,8 +45,7 @@ class RateSeen(View[Bucket]):
 
 class StepsSeen(View[Spending]):
     """The same for a bucket whose tick is split into steps. The receiver, and when it serves, is
-    not
-    the bucket's matter.
+    not the bucket's matter.
     """
 
     around = ("burst", "waiting", "idle", "serve", "served")

@@ -43,8 +43,7 @@ class FirstLink(Carrying[FanIn]):
 
     def asked(self, machine: FanIn) -> Iterable[Seen | Sequence[Seen]]:
         """The receiver never keeps a credit back, and a sender with one uses it. If more elements
-        wait
-        than there are slots, one is lost, and the one behind it is processed in its place.
+        wait than there are slots, one is lost, and the one behind it is processed in its place.
         """
         if sum(machine.N) > machine.C and machine.N[0] > 0:
             yield see("processes_another")

@@ -236,8 +236,7 @@ class Waiting(Shedding):
 
 class SheddingSeen(Carrying[Shedding]):
     """The messages of the link, over a channel that drops nothing. Elements that the sender reports
-    as
-    dropped were not offered to the link.
+    as dropped were not offered to the link.
     """
 
     around = ("arrive", "data", "passed_over")

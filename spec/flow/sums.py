@@ -63,9 +63,7 @@ class FreeSlot(Machine):
 
     @action(fair=True)
     def fills(self) -> None:
-        """The element takes the slot; its own is free now, and the next element behind is searched.
-
-        """
+        """The element takes the slot; its own is free now, and the next one is searched."""
         require(not self.looking and self.g == 1)
         self.looking = True
 
@@ -76,9 +74,7 @@ class FreeSlot(Machine):
         self.g += 1
 
     def last(self) -> int:
-        """Greatest distance: all others are free, and the element is the one that has just moved.
-
-        """
+        """Greatest distance: all others are free, and the element has just moved."""
         return self.K - 1
 
     @action(fair=True)

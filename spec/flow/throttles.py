@@ -142,8 +142,7 @@ class Bursting(Counted):
 
 class RatesSeen(View[Throttles]):
     """All sources as one limit: each tick, and each element that it admits. When the receiver
-    serves
-    them is not the sources' matter.
+    serves them is not the sources' matter.
     """
 
     around = ("serve", "waiting", "idle")

@@ -279,17 +279,15 @@ class OrderlyClosing(ClosableQueue):
     """The same queue, whose items leave in the order in which they entered.
 
     An item is surely older than another one if its put had ended before the other's began. If an
-    item
-    comes out, each surely older one that is still inside has a take under way that may have it.
+    item comes out, each surely older one that is still inside has a take under way that may have
+    it.
     """
 
     older = array(upto(ClosableQueue.K), integer(0, ClosableQueue.K))  # lower numbers surely are
 
     @action(bad=upto(2))
     def puts(self, bad: int) -> None:
-        """The put of the next item begins; items whose puts are under way may come before or after.
-
-        """
+        """The put of the next item begins; items still being put may come before or after."""
         sure = self.named
         for item in range(self.K):
             if item < sure and item in self.putting:
@@ -299,9 +297,7 @@ class OrderlyClosing(ClosableQueue):
 
     @action(take=upto(ClosableQueue.K), item=upto(ClosableQueue.K))
     def gives(self, take: int, item: int) -> None:
-        """A take ends with an item, and overtakes only items that other takes under way may have.
-
-        """
+        """A take ends with an item; older ones inside have takes under way that may have them."""
         before = 0
         for other in range(self.K):
             if other in self.inside and other < self.older[item]:

@@ -260,9 +260,7 @@ class StrictCondition(ConditionVariable):
         require(self.inside < self.K or not due, NOT_CONSUMED)
 
     def lapse(self) -> None:
-        """Drop notifications in excess of the calls still asleep that slept when they were given.
-
-        """
+        """Drop notifications for which too few calls still sleep that slept when they came."""
         asleep = 0
         due = 0
         for last in range(self.K):

@@ -231,9 +231,7 @@ class Permits(Machine):
 
 
 class OrderlyPermits(Permits):
-    """The same, with waiters served in turn; only a call that was asked to cancel is passed over.
-
-    """
+    """The same, with waiters served in turn; only cancelled ones may be passed over."""
 
     @action
     def acquire_done(self) -> None:

@@ -16,8 +16,8 @@ are the same, for each arrival takes the place of the one before. That is to *co
 queue was asked for more places; if it was asked for one, no question can distinguish them (E).
 
 Some kinds need more than offers and polls to be seen. Only a put can wait (P), and only a put can
-drop in silence an item whose offer is refused. A queue that spills
-looks unbounded to its producers and consumers; it has to say how many items it holds itself (S).
+drop in silence an item whose offer is refused. A queue that spills looks unbounded to its producers
+and consumers; it has to say how many items it holds itself (S).
 
 Source: 003#dropping, libraries#rx-dropping, libraries#policies.
 """

@@ -20,22 +20,23 @@ WANTED: Final = (
     Wanted("close", ("shutdown", "close")),
     Wanted("cut", ("abort", "cut", "terminate")),
 )
-"""What the methods are usually called. A ``close`` with the parameter ``immediate`` cuts off, too;
-one that is a coroutine is not called."""
+"""The usual names of the methods. A ``close`` with the parameter ``immediate`` cuts off, too; one
+that is a coroutine is not called.
+"""
 
 _ENDS: Final = ("shutdown", "shut_down", "closed", "endof", "broken")
-"""What the name of an exception has in it that tells of the end."""
+"""Parts of the names of exceptions that report the end."""
 
 
 def make(named: Named) -> NamedClosing:
-    """The adapter of a queue that ends. Raises ``InputError`` where it is not for tasks."""
+    """The adapter of a queue that ends. Raises ``InputError`` if it is not for tasks."""
     named.for_tasks(WANTED[1], lambda: made_with(
         named.factory, named.place, {"capacity": (1, CAPACITY)}))
     return NamedClosing(named)
 
 
 class _Told(Exception):
-    """In the place of whatever the queue raises to tell of its end."""
+    """Raised in place of any error by which the queue reports its end."""
 
 
 class NamedClosing(ReferenceClosing):

@@ -15,11 +15,11 @@ WANTED: Final = (
     Wanted("open", ("set", "open", "fire", "resume"), needed=True),
     Wanted("shut", ("clear", "shut", "close", "reset", "pause")),
 )
-"""What the methods are usually called."""
+"""The usual names of the methods."""
 
 
 def make(named: Named) -> NamedGate:
-    """The adapter of an event. Raises ``InputError`` where it is not for tasks."""
+    """The adapter of an event. Raises ``InputError`` if it is not for tasks."""
     named.for_tasks(WANTED[0], lambda: made_with(
         named.factory, named.place, {}))
     return NamedGate(named)

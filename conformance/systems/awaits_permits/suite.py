@@ -1,6 +1,4 @@
-"""The suite ``awaits.permits``: no permit lost or duplicated, no waiter asleep beside a free one.
-
-"""
+"""The suite ``awaits.permits``: no permit lost or doubled, no waiter asleep beside a free one."""
 
 from __future__ import annotations
 

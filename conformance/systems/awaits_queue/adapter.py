@@ -73,7 +73,7 @@ class Awaits(LoopQueue):
         except asyncio.CancelledError:
             self._ends(wait, undone=True)
             raise
-        except Exception as error:      # noqa: BLE001  nobody closed it, and so it is told
+        except Exception as error:      # noqa: BLE001  it was not closed, so any error is reported
             self._broken = error
         else:
             self._ends(wait, undone=False)

@@ -18,10 +18,10 @@ from ...suites.suite import Act, Suite, Watch
 __all__ = ["SUITE", "LinkConversation"]
 
 ELEMENTS_MAX: Final = 24
-"""Elements that a program may offer."""
+"""Limit of the elements that a program offers."""
 
 BATCHES: Final = {1: 1, 2: 2, 3: 2, 4: 1, 7: 3}
-"""By capacity: a batch of all slots (stop-and-wait among them), of a part of them, and of one."""
+"""Batch by capacity: all slots (stop-and-wait among them), a part of them, or one."""
 
 _SENT: Final = each(
     ends("sender_rests", "A sends nothing more"),
@@ -79,7 +79,7 @@ class LinkConversation(PlainConversation):
             return {**message, "count": len(elements), "s": "s" if len(elements) > 1 else "",
                     "listed": ", ".join(map(str, elements))}
         if "count" in message:
-            return {**message, "permits": counted(message["count"], "permit")}
+            return {**message, "permits": counted(message["count"], "credit")}
         if "processed" in message:
             number = message["processed"]
             return {**message, "name": "nothing" if number is None else f"element {number}",

@@ -7,7 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="link.counted",
     folder=__name__,
-    about="a link that survives messages that are lost, doubled and reordered",
+    about="a link that survives messages that are lost, duplicated and reordered",
     page="link-port.md",
     shipped=(
         Shipped("reference.link.counted", "adapter:ReferenceCountedLink",

@@ -60,7 +60,7 @@ SYSTEM = System(
                 "Node's stream.Writable, whose producers write on (needs node)"),
         Shipped("node.Writable.heeded", "Node's stream.Writable, whose producers stop when asked "
                 "to (needs node)",
-                "Node's stream.Writable, whose producers stop when they are told (needs node)"),
+                "Node's stream.Writable, whose producers stop when asked to (needs node)"),
         *(Shipped(f"jdk.{name}", f"JdkQueue.java {name}", f"the JDK's {about} (needs Java)")
           for name, about in (
               ("ArrayBlockingQueue", "ArrayBlockingQueue"),

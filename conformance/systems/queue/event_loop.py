@@ -321,9 +321,7 @@ class AnyioQueue(LoopQueue):
         wait.scope.cancel()
 
     def close(self) -> None:
-        """Cancel the waiting calls, and close the streams: open ones warn when they are collected.
-
-        """
+        """Cancel the waiting calls, and close the streams: open ones would warn."""
         super().close()
         if hasattr(self, "_send"):
             self._send.close()

@@ -1,4 +1,4 @@
-"""A stage that rolls up what cannot go, or batches it."""
+"""A stage that rolls up values that cannot go, or batches them."""
 
 from ...suites.system import Shipped, System
 
@@ -7,7 +7,7 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="summaries",
     folder=__name__,
-    about="a stage that rolls up what cannot go, or batches it",
+    about="a stage that rolls up values that cannot go, or batches them",
     page="summaries-port.md",
     shipped=(
         Shipped("reference.summaries", "adapter:ReferenceSummaries",

@@ -41,7 +41,7 @@ class _ReferenceStage(PortAdapter):
 
 
 class ReferenceSummaries(_ReferenceStage):
-    """``RolledUp``, with the sum for its summary."""
+    """``RolledUp``, with the sum as its summary."""
 
     policy: ClassVar[str] = "rolls up"
     name = "reference stage that rolls up"
@@ -53,7 +53,7 @@ class ReferenceSummaries(_ReferenceStage):
 
 
 class ReferenceBatches(_ReferenceStage):
-    """``Groups`` that need not be whole."""
+    """``Groups`` that need not be full."""
 
     policy: ClassVar[str] = "batches"
     name = "reference stage that batches"

@@ -141,7 +141,7 @@ class ObservedRate(Machine):
         require(most == 0 or self.late + most > self.b, WAITERS_GO_ON)
 
     def lets_through(self, permits: int) -> None:
-        """Give ``permits`` permits."""
+        """Count ``permits`` permits as given, within the rate."""
         require(self.burst + permits <= self.b + self.spare, WITHIN_THE_RATE)
         early = min(self.spare, permits)
         self.burst += permits - early

@@ -48,7 +48,7 @@ class Sleepers(Machine):
 
     @action
     def opens(self) -> None:
-        """All sleepers wake."""
+        """Every call that sleeps wakes."""
         self.open = True
         for call in range(self.K):
             if self.calls[call] == Call.ASLEEP and self.hears(call):

@@ -115,7 +115,7 @@ class DeafToAcks(Sender):
     """An acknowledgement is ignored."""
 
     def ack(self, number: int) -> None:
-        """Nothing is released."""
+        """An acknowledgement releases no element."""
 
 
 @TWINS.twin(

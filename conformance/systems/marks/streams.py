@@ -27,11 +27,11 @@ class _Transport(asyncio.ReadTransport):
         self.says: list[str] = []
 
     def pause_reading(self) -> None:
-        """Record a stop."""
+        """Record the signal "stop"."""
         self.says.append("stop")
 
     def resume_reading(self) -> None:
-        """Record a go."""
+        """Record the signal "go"."""
         self.says.append("go")
 
     def told(self) -> list[str]:

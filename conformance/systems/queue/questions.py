@@ -46,7 +46,7 @@ class Interview:
 
     @property
     def greeting(self) -> Message:
-        """The target's greeting."""
+        """The target's answer to the hello."""
         return self._talk.greeting
 
     def ask(self, question: str) -> Asked:

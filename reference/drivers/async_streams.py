@@ -32,7 +32,7 @@ class Subscription(Protocol):
     """The calls of a subscriber."""
 
     def request(self, count: int) -> None:
-        """So many elements more."""
+        """Request ``count`` elements more."""
         ...
 
     def cancel(self) -> None:

@@ -137,6 +137,6 @@ class ClosableQueue(Generic[T]):
                 return
 
     def wake_all(self, line: Line) -> None:
-        """Wake all waiters."""
+        """Wake every call that sleeps there."""
         while line:
             self.wake(line)

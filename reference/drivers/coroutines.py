@@ -117,7 +117,7 @@ class Stage:
 
 
 _CANCELS_MAX = 100
-"""So often a task may refuse to be cancelled at the end."""
+"""Number of times that a task may refuse to be cancelled at the end."""
 
 Scene = Callable[[Stage], Callable[[], R]]
 """Sets a scene up, and returns a function that gives the result, called when all is over."""

@@ -121,7 +121,7 @@ class JobServer:
             if not client.may_read.is_set():
                 self._told(Event("held back", name))
                 await client.may_read.wait()
-            # Nor does it read from a client that leaves its answers lying.
+            # It does not read either from a client that leaves its answers unread.
             await client.writer.drain()
             chunk = await reader.read(CHUNK)
             if not chunk:
@@ -228,7 +228,7 @@ class JobServer:
 
 
 class Summary(NamedTuple):
-    """So many values, their sum, and the largest of them."""
+    """A number of values, their sum, and the largest of them."""
 
     values: int
     total: int

@@ -211,7 +211,7 @@ class TcpWorker:
             writer.transport.abort()
 
     def tell(self, told: Iterable[Sent]) -> None:
-        """Write statuses; nobody waits for them to arrive."""
+        """Write statuses, without waiting for them to arrive."""
         for connection, status in told:
             body = asdict(status) | {"blocked": sorted(status.blocked),
                                      "free": sorted(status.free), "sent_at": time.monotonic()}

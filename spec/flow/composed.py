@@ -126,7 +126,7 @@ class Composed(Machine):
     @always("FLOW-65", SHOULD, "A stage has at most one frame in hand, its inputs or its outputs.",
             source=FRAMES)
     def hand_is_bounded(self) -> bool:
-        """So a chain holds the slots of its links, and a frame for each stage."""
+        """A chain holds the slots of its links, and a frame for each stage."""
         return self.outputs <= self.n and (self.inputs == 0 or self.outputs == 0)
 
     @never_stuck("FLOW-66", SHOULD, "A chain is never blocked, whatever its stages make of "

@@ -39,7 +39,7 @@ class Ring(Machine):
     K = const(4, at_least=1)            # slots
     k = const(2)                        # elements at first
     d = const(1, at_least=1)            # inputs that the stage before slot 0 gathers
-    m = const(1, at_least=1)            # outputs that it makes of them
+    m = const(1, at_least=1)            # outputs that it makes from them
 
     full = array(upto(K), boolean())
     filled = integer(0, k)              # elements put in so far, before anything moves

@@ -182,7 +182,7 @@ class Relenting(Evicting):
 
     @action
     def submit_other(self) -> None:
-        """Nor does it come before a job that is owed has come again."""
+        """Another job does not come either before a job that is owed has come again."""
         require(self.mine or not self.owed)
         super().submit_other()
 

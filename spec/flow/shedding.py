@@ -357,7 +357,7 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "FLOW-137":
-        "That a source is never held up is about a sender that drops, and no port has one.",
+        "That a source never has to wait is about a sender that drops, and no port has one.",
     "FLOW-139":
         "It is false of a channel that drops nothing, so no implementation has to keep it.",
 }

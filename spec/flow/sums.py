@@ -197,7 +197,7 @@ class Forgetting(Shares):
 
 
 class Unknown(Shares):
-    """As many senders again, unknown to the receiver."""
+    """Twice as many senders as the receiver knows."""
 
     P = integer(0, 2 * Shares.n * Shares.c, init=2 * Shares.n * Shares.c)
 
@@ -290,7 +290,7 @@ class Spending(Machine):
             "Saved tokens, and elements sent beyond the rate, together never exceed the depth.",
             source=f"{DROPPING}; 003#E17")
     def tokens_are_spent_once(self) -> bool:
-        """So no window of t ticks has more than b + r t elements."""
+        """No window of t ticks has more than b + r t elements."""
         return self.burst + self.tokens <= self.b
 
     @always("FLOW-95", MUST,

@@ -273,7 +273,9 @@ class OrderlyQueue(BoundedQueue):
 
     @action(rests=True)
     def settled(self) -> None:
-        """As in any bounded queue; if no call waits, all have joined the wait queue and left it."""
+        """The same as in any bounded queue; if no call waits, all have joined the wait queue and
+        left it.
+        """
         super().settled()
         if len(self.puts) == 0 and len(self.takes) == 0:
             self.out_of_line = False

@@ -72,7 +72,7 @@ class DroppingInSilence(BoundedQueue):
 
     @action
     def offer_accepted(self) -> None:
-        """Always accepted, whatever it costs."""
+        """Always accepted: the oldest item pays for it."""
         if len(self.inside) >= self.C:
             self.inside.pop()
         self.enter(self.name_item())
@@ -150,7 +150,7 @@ class DeafConsumer(BoundedQueue):
 
 
 class SwallowingWakeUps(DeafConsumer):
-    """A waiter that is cancelled after it was woken wakes nobody else (bpo-27585)."""
+    """A waiter that is cancelled after it was woken wakes no other (bpo-27585)."""
 
     @action
     def settled(self) -> None:
@@ -185,7 +185,7 @@ SIZE = {"K": "K", "T": "T", "W": "W", "C": "C"}
 
 SEEN = refines(OrderlyQueue, BoundedQueue, "an orderly queue is a bounded one", shows=QueueSeen,
                seen_by=SIZE, C=(1, 2), K=2, T=1, W=1)
-CONSERVED = refines(BoundedQueue, ConservingQueue, "it loses, makes and doubles nothing",
+CONSERVED = refines(BoundedQueue, ConservingQueue, "it loses, makes up and duplicates nothing",
                     shows=AsCustodianSeen, seen_by={"K": "K", "T": "T"}, C=(1, 2), K=3, T=1, W=1)
 DROPPING = refines(DroppingQueue, DroppingQueue, "it drops what it says", shows=DroppingSeen,
                    seen_by={"C": "C", "K": "K"}, C=1, K=3)

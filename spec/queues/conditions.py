@@ -7,7 +7,7 @@ passes between a notification and the instant at which a sleeper continues. The 
 notified sleeper may be requested in that time; then the notification is owed to another call that
 slept when it was given.
 
-So an observer keeps books of the holder of the lock, as far as callers can tell, and of
+So an observer keeps books of the holder of the lock, as far as callers know, and of
 notifications: how many may still wake a sleeper (``owed``), and how many must (``due``). Which of
 several sleepers was meant stays open. So if a notification comes while another one is due, or while
 the cancellation of a sleeper is under way, it is ``unclear`` which sleeper it is for, and one that

@@ -79,7 +79,7 @@ class Deaf(Permits):
 
 
 class KeepsWakeUp(Deaf):
-    """A waiter that is cancelled after it was woken wakes nobody else (bpo-27585)."""
+    """A waiter that is cancelled after it was woken wakes no other (bpo-27585)."""
 
     @action
     def settled(self) -> None:
@@ -116,10 +116,10 @@ EXPECTATIONS = (
     *(refused(variant, rule, about, like=SEEN, C=1, K=K) for variant, rule, about, K in (
         (GivesOneTooMany, "PERMIT-1", "a permit is given that there is not", 2),
         (KeepsPermit, "PERMIT-2", "a cancelled call takes its permit along", 2),
-        (Deaf, "PERMIT-3", "a release wakes nobody", 2),
+        (Deaf, "PERMIT-3", "a release wakes no waiter", 2),
         (KeepsWakeUp, "PERMIT-4", "a cancelled waiter keeps the wake-up", 3),
         (EndsTwice, "PERMIT-5", "a cancelled call gets a permit all the same", 2),
         (Forgets, "PERMIT-10", "a call neither has a permit nor waits", 2),
     )),
-    expect(Deaf, "PERMIT-8", "violated", "a release wakes nobody", C=1, K=2, W=2),
+    expect(Deaf, "PERMIT-8", "violated", "a release wakes no waiter", C=1, K=2, W=2),
 )

@@ -205,7 +205,7 @@ class UnknownQueue(OverflowingQueue):
         super().arrives()
 
     def refuses(self) -> None:
-        """An item is turned away."""
+        """An item is refused, and counted."""
         self.name_item()
         self.refused += 1
 

@@ -118,10 +118,9 @@ class CutsNothing(ClosableQueue[Any]):
         self.close()
 
 
-@TWINS.twin(
-    "closing-tells-early", "CLOSE-6", "a take that is woken for nothing reports that the queue is "
-                                      "closed",
-    "a wake-up that is taken for a closing")
+@TWINS.twin("closing-tells-early", "CLOSE-6",
+            "a take that is woken without reason reports that the queue is closed",
+            "a wake-up that is taken for a closing")
 class TellsEarly(ClosableQueue[Any]):
     """Another take was faster, and this one does not sleep again."""
 

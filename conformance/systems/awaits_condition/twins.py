@@ -81,10 +81,9 @@ class Deaf(Condition):
         super().notify(min(n, 1))
 
 
-@TWINS.twin(
-    "condition-loses-its-line", "COND-10", "the lock is given back, and a call that waits for it "
-                                           "keeps sleeping",
-    "a wake-up that is lost between a lock and its wait queue")
+@TWINS.twin("condition-loses-its-line", "COND-10",
+            "the lock is given back, and a call that waits for it keeps sleeping",
+            "a wake-up that is lost between a lock and its wait queue")
 class LosesItsLine(Condition):
     """The calls that wait for the lock are forgotten."""
 

@@ -79,7 +79,7 @@ class DrainForgetsTheFirst(OneWaiter):
 
 @TWINS.twin(
     "drain-waits-at-the-end", "GATE-4", "a connection is lost, and a waiting drain keeps waiting",
-    "connection_lost that wakes nobody", **_DRAIN)
+    "connection_lost that wakes no task", **_DRAIN)
 class DrainWaitsAtTheEnd(FlowControlMixin):
     """Only later drains are informed."""
 
@@ -98,10 +98,9 @@ class LateComersWait(Gate):
         self.broken = False
 
 
-@TWINS.twin(
-    "gate-looks-again", "GATE-2", "a woken call looks again, and keeps waiting if the gate is shut "
-                                  "by then",
-    "while not open: wait")
+@TWINS.twin("gate-looks-again", "GATE-2",
+            "a woken call looks again, and keeps waiting if the gate is shut by then",
+            "while not open: wait")
 class LooksAgain(Gate):
     """The call may never see the gate open."""
 
@@ -135,10 +134,9 @@ class StaysOpen(Gate):
         """The request to shut is ignored."""
 
 
-@TWINS.twin(
-    "gate-tells-for-nothing", "GATE-5", "a call that is woken by an opening may be informed of a "
-                                        "break",
-    "one future for both, and the wrong result")
+@TWINS.twin("gate-tells-for-nothing", "GATE-5",
+            "a call that is woken by an opening may be informed of a break",
+            "one future for both, and the wrong result")
 class TellsForNothing(Gate):
     """The gate was whole all the time."""
 

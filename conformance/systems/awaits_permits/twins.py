@@ -196,10 +196,9 @@ class StandsInLineLate(Permits):
 # ---- permits --------------------------------------------------------------------------------
 
 
-@TWINS.twin(
-    "lock-held-twice", "PERMIT-1", "a woken waiter takes the lock, although another call was "
-                                   "faster",
-    "bpo-32734 (asyncio.Lock)", **_LOCK)
+@TWINS.twin("lock-held-twice", "PERMIT-1",
+            "a woken waiter takes the lock, although another call was faster",
+            "bpo-32734 (asyncio.Lock)", **_LOCK)
 class HeldTwice(Helping):
     """Between the wake-up and the first step of the waiter, a newcomer finds the lock free."""
 
@@ -288,10 +287,9 @@ class _TellsTwice(ReferencePermits):
             super().note(call, "has")
 
 
-TWINS.add(
-    "cancelled-and-granted", "PERMIT-5", "an acquire that was cancelled is reported to have a "
-                                         "permit",
-    "a callback that runs after its call was undone", parts={}, of=_TellsTwice)
+TWINS.add("cancelled-and-granted", "PERMIT-5",
+          "an acquire that was cancelled is reported to have a permit",
+          "a callback that runs after its call was undone", parts={}, of=_TellsTwice)
 
 
 # ---- bugs that show late ----------------------------------------------------------------------

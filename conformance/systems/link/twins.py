@@ -112,10 +112,9 @@ class NewestFirst(Sender):
         return sent
 
 
-@TWINS.twin(
-    "link-sends-again", "FLOW-10", "A peeks at a waiting element, and sends it again with the next "
-                                   "credit",
-    "peek without poll")
+@TWINS.twin("link-sends-again", "FLOW-10",
+            "A peeks at a waiting element, and sends it again with the next credit",
+            "peek without poll")
 class SendingAgain(Sender):
     """The last element that a credit released stays in the queue."""
 
@@ -125,10 +124,9 @@ class SendingAgain(Sender):
         return sent
 
 
-@TWINS.twin(
-    "link-drops-without-permit", "FLOW-8", "A forgets elements that it is offered while it has no "
-                                           "credit",
-    "an offer that is refused, and taken for done")
+@TWINS.twin("link-drops-without-permit", "FLOW-8",
+            "A forgets elements that it is offered while it has no credit",
+            "an offer that is refused, and taken for done")
 class DroppingWithoutPermit(Sender):
     """An element that cannot be sent at once is dropped."""
 
@@ -166,10 +164,9 @@ class AnnouncingAgain(Receiver):
         return self._granted()
 
 
-@TWINS.twin(
-    "link-grants-all-room", "FLOW-7", "B grants all its free room, regardless of the elements "
-                                      "under way to it",
-    "003#E4: permits =< Buf(B) - Pending(B), taken for sufficient")
+@TWINS.twin("link-grants-all-room", "FLOW-7",
+            "B grants all its free room, regardless of the elements under way to it",
+            "003#E4: permits =< Buf(B) - Pending(B), taken for sufficient")
 class GrantingAllRoom(Receiver):
     """Free is the room that the buffer does not use."""
 

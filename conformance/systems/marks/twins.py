@@ -45,7 +45,7 @@ class LookingBefore(Watermarks):
     "marks-calls-early", "FLOW-113", "stop is said at the high mark",
     ">= in the place of >")
 class CallingEarly(Watermarks):
-    """A sender that fills it to the mark is stopped for nothing."""
+    """A sender that fills it to the mark is stopped without need."""
 
     def arrive(self, count: int) -> bool:
         self._held += count
@@ -136,7 +136,7 @@ class GivingTooMany(Watermarks):
     "marks-keeps-while-stopped", "FLOW-118", "nothing is given while the sender is stopped",
     "one flag for both directions")
 class KeepingWhileStopped(Watermarks):
-    """So no element can ever be taken."""
+    """No element can ever be taken."""
 
     def take(self, most: int) -> tuple[int, bool]:
         if self._stopped:
@@ -167,7 +167,7 @@ TWINS.late("marks-calls-late", 40, 300)
     "marks-asks-in-16-bits", "FLOW-118", "a consumer that asks for 65,536 is given nothing",
     "a length that is kept in 16 bits")
 class AskingIn16Bits(Watermarks):
-    """A request for 65,536 is read as one for nothing."""
+    """A request for 65,536 is read as one for 0."""
 
     def take(self, most: int) -> tuple[int, bool]:
         return super().take(most % 2**16) if most % 2**16 else (0, False)

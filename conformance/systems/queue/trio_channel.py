@@ -159,7 +159,7 @@ class TrioQueue(QueueAdapter):
         return True
 
     async def _rest(self) -> None:
-        # A cushion of nought asks trio whether anything can run now; no time passes.
+        # A cushion of 0 asks trio whether anything can run now; no time passes.
         await self._trio.testing.wait_all_tasks_blocked(0.0)
 
     async def _begin(self, operation: Any, *arguments: object) -> object:

@@ -161,10 +161,9 @@ class CheckingThenTaking(RateLimit):
         return enough
 
 
-@TWINS.twin(
-    "rate-refills-twice", "FLOW-80", "two callers at once both find that time has passed, and both "
-                                     "refill",
-    "limits.MemoryStorage.get: two threads find a window that is over, and both begin it anew")
+@TWINS.twin("rate-refills-twice", "FLOW-80",
+            "two callers at once both find that time has passed, and both refill",
+            "limits.MemoryStorage.get: two threads find a window that is over, and both begin it anew")
 class RefillingTwice(RateLimit):
     """Time is counted when a caller asks: new permits are added once by each of the two."""
 
@@ -217,10 +216,9 @@ class WakingNobody(RateLimit):
         return [] if self._asleep else super().let_through()
 
 
-@TWINS.twin(
-    "rate-serves-the-gone", "FLOW-82", "a call that gave up stays in the wait queue, and gets its "
-                                       "permits",
-    "cpython #90155, of a semaphore: a waiter that was cancelled is woken in its turn")
+@TWINS.twin("rate-serves-the-gone", "FLOW-82",
+            "a call that gave up stays in the wait queue, and gets its permits",
+            "cpython #90155, of a semaphore: a waiter that was cancelled is woken in its turn")
 class ServingTheGone(RateLimit):
     """The permits are spent, and no caller has them."""
 
@@ -233,10 +231,9 @@ class ServingTheGone(RateLimit):
         return [name for name in super().let_through() if name not in self.gone]
 
 
-@TWINS.twin(
-    "rate-least-first", "FLOW-83", "of the waiting calls, the one that asks for the least is "
-                                   "served first",
-    "aiolimiter 1.3.0: a heap of amounts; a call that asks for much may wait without end")
+@TWINS.twin("rate-least-first", "FLOW-83",
+            "of the waiting calls, the one that asks for the least is served first",
+            "aiolimiter 1.3.0: a heap of amounts; a call that asks for much may wait without end")
 class LeastFirst(RateLimit):
     """Calls that come later and want less overtake."""
 
@@ -245,10 +242,9 @@ class LeastFirst(RateLimit):
         return super().let_through()
 
 
-@TWINS.twin(
-    "rate-newcomers-overtake", "FLOW-83", "a call that does not wait takes permits for which "
-                                          "others wait",
-    "a try_acquire that does not look at the wait queue")
+@TWINS.twin("rate-newcomers-overtake", "FLOW-83",
+            "a call that does not wait takes permits for which others wait",
+            "a try_acquire that does not look at the wait queue")
 class Overtaken(RateLimit):
     """Only waiting calls look at the wait queue."""
 

@@ -37,10 +37,9 @@ class Cumulative(RolledUp[int, Any]):
         return self._ever
 
 
-@TWINS.twin(
-    "summaries-forgets-when-asked-twice", "FLOW-56", "a credit without an output loses the next "
-                                                     "value",
-    "a flush that begins a new interval although the one before was empty")
+@TWINS.twin("summaries-forgets-when-asked-twice", "FLOW-56",
+            "a credit without an output loses the next value",
+            "a flush that begins a new interval although the one before was empty")
 class ForgettingTheNext(RolledUp[int, Any]):
     """The next value is put into an interval that is over."""
 
@@ -159,11 +158,10 @@ class OneTooMany(Groups[int]):
         return len(self._held) <= self._size
 
 
-@TWINS.twin(
-    "batch-drops-in-silence", "FLOW-123", "a value that comes while the batch is full is taken, "
-                                          "and lost",
-    "a batch processor with a bounded queue, which drops the excess",
-    of=ReferenceBatches, originals=("reference.batches",))
+@TWINS.twin("batch-drops-in-silence", "FLOW-123",
+            "a value that comes while the batch is full is taken, and lost",
+            "a batch processor with a bounded queue, which drops the excess", of=ReferenceBatches,
+            originals=("reference.batches",))
 class Dropping(Groups[int]):
     """The source need not wait, and learns nothing of the loss."""
 

@@ -163,7 +163,8 @@ class CheckingThenTaking(RateLimit):
 
 @TWINS.twin("rate-refills-twice", "FLOW-80",
             "two callers at once both find that time has passed, and both refill",
-            "limits.MemoryStorage.get: two threads find a window that is over, and both begin it anew")
+            "limits.MemoryStorage.get: two threads find a window that is over, and both begin it "
+            "anew")
 class RefillingTwice(RateLimit):
     """Time is counted when a caller asks: new permits are added once by each of the two."""
 

@@ -42,7 +42,7 @@ class LinkSender(Generic[E]):
     """The end that has elements. It begins with ``permits`` credits."""
 
     def __init__(self, permits: int) -> None:
-        check_number("a number of permits", permits, 0)
+        check_number("a number of credits", permits, 0)
         self._permits = permits
         self._waiting: deque[E] = deque()
 
@@ -63,7 +63,7 @@ class LinkSender(Generic[E]):
 
     def permit(self, count: int) -> list[E]:
         """Take a message with credits; return the elements to send now, in order."""
-        check_number("a number of permits", count, 1)
+        check_number("a number of credits", count, 1)
         self._take_in(count)
         return self._send()
 

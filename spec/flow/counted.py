@@ -260,7 +260,7 @@ EXPECTATIONS = (
     expect(SilentReceiver, "FLOW-17", "violated",
            "003#E19: the last limit is lost, and nothing is outstanding",
            where="K > C", C=(1, 2, 3), K=(1, 2, 3, 4)),
-    expect(IncrementalLink, "FLOW-13", "violated", "a permit that comes twice is counted twice",
+    expect(IncrementalLink, "FLOW-13", "violated", "a credit that comes twice is counted twice",
            C=(1, 2, 3), K=5),
     expect(IncrementalLink, "FLOW-14", "violated",
            "003#E10: a credit that comes twice lets A overrun B",

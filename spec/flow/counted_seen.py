@@ -82,7 +82,7 @@ SEEN = refines(CountedLink, ObservedCountedLink, "each end keeps to its share, o
 
 EXPECTATIONS = (
     SEEN,
-    refused(IncrementalLink, "FLOW-18", "a permit that comes twice is counted twice", like=SEEN,
+    refused(IncrementalLink, "FLOW-18", "a credit that comes twice is counted twice", like=SEEN,
             C=(1, 2), b=1),
     refused(SilentSender, "FLOW-20", "003#E19: no retry", like=SEEN, C=1, b=1),
     refused(SilentReceiver, "FLOW-25", "003#E19: the limit is sent once", like=SEEN, C=1, b=1),

@@ -139,13 +139,13 @@ class Link(Machine):
         """False: there is always data to send and a consumer to take it."""
         return False
 
-    @always("FLOW-4", MUST, "A's permits never exceed the room that no other token claims.",
+    @always("FLOW-4", MUST, "A's credits never exceed the room that no other token claims.",
             source=f"{DEFINING}; 003#E4")
     def permits_fit(self) -> bool:
         """The sufficient form of the text's necessary condition: P <= C - N."""
         return self.P <= self.C - self.N - self.D - self.Q - self.F
 
-    @step("FLOW-5", MUST, "Permits are granted in whole batches of b freed slots.",
+    @step("FLOW-5", MUST, "Credits are granted in whole batches of b freed slots.",
           source=SCHEDULING)
     def grants_are_batches(self, after: Link) -> bool:
         """Q grows only by b, and F shrinks by as much."""
@@ -361,7 +361,7 @@ EXPECTATIONS = (
     prove(Link, "FLOW-1", "tokens conserved, on a lossy channel too", for_all=("C", "b", "L")),
     prove(Link, "FLOW-2", "bounded, on a lossy channel too", for_all=("C", "b", "L"),
           lemmas=("FLOW-1",)),
-    prove(Link, "FLOW-4", "all permits fit into B", for_all=("C", "b", "L"), lemmas=("FLOW-1",)),
+    prove(Link, "FLOW-4", "all credits fit into B", for_all=("C", "b", "L"), lemmas=("FLOW-1",)),
     prove(Link, "FLOW-5",
           "credits are announced in whole batches", for_all=("C", "b", "L"), lemmas=("FLOW-1",)),
     expect(MintingLink, "FLOW-1", "violated", "a slot that is announced twice", C=(1, 2)),
@@ -371,16 +371,16 @@ EXPECTATIONS = (
            "a slot that is announced twice gives A more credits than B has room", C=(1, 2)),
     expect(TricklingLink, "FLOW-5", "violated", "slots announced one by one", where="b > 1", C=2,
            b=(1, 2)),
-    expect(OverdrawingLink, "FLOW-1", "violated", "an element without a permit", C=(1, 2)),
-    expect(OverdrawingLink, "FLOW-2", "violated", "an element without a permit overruns B",
+    expect(OverdrawingLink, "FLOW-1", "violated", "an element without a credit", C=(1, 2)),
+    expect(OverdrawingLink, "FLOW-2", "violated", "an element without a credit overruns B",
            C=(1, 2)),
-    expect(FilteringLink, "FLOW-1", "violated", "003#E7: a permit without an element", C=(1, 2)),
-    expect(FilteringLink, "FLOW-3", "violated", "003#E7: until no permit is left", C=(1, 2)),
-    expect(GrantingAtArrival, "FLOW-1", "violated", "a permit for a slot that is taken",
+    expect(FilteringLink, "FLOW-1", "violated", "003#E7: a credit without an element", C=(1, 2)),
+    expect(FilteringLink, "FLOW-3", "violated", "003#E7: until no credit is left", C=(1, 2)),
+    expect(GrantingAtArrival, "FLOW-1", "violated", "a credit for a slot that is taken",
            C=(1, 2)),
-    expect(GrantingAtArrival, "FLOW-2", "violated", "a permit for a slot that is taken",
+    expect(GrantingAtArrival, "FLOW-2", "violated", "a credit for a slot that is taken",
            C=(1, 2)),
-    expect(GrantingAtArrival, "FLOW-4", "violated", "a permit for a slot that is taken",
+    expect(GrantingAtArrival, "FLOW-4", "violated", "a credit for a slot that is taken",
            C=(1, 2)),
     expect(HoardingLink, "FLOW-3", "violated", "deadlocked where a batch is all that there is",
            where="C - L < b + 1", C=CAPACITIES, b=BATCHES, L=losses),

@@ -136,7 +136,7 @@ EXPECTATIONS = (
         ("FLOW-61", "each link keeps its tokens, for all c and C", ()),
         ("FLOW-62", "all fit where n c <= C, for all c and C", ("FLOW-61",)),
       )),
-    expect(Keeping, "FLOW-61", "violated", "a permit that goes to another sender", n=2, c=1, C=2),
+    expect(Keeping, "FLOW-61", "violated", "a credit that goes to another sender", n=2, c=1, C=2),
     expect(Joining, "FLOW-62", "violated",
            "003#E11: a sender that joins unknown to the receiver overruns it", n=(1, 2), c=(1, 2),
            C=lambda n, c: (n * c,)),

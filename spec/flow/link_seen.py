@@ -104,12 +104,12 @@ SEEN = refines(Link, ObservedLink, "each end keeps to its share", shows=LinkSeen
 
 EXPECTATIONS = (
     SEEN,
-    refused(OverdrawingLink, "FLOW-6", "an element without a permit", like=SEEN, C=(1, 2), b=1),
+    refused(OverdrawingLink, "FLOW-6", "an element without a credit", like=SEEN, C=(1, 2), b=1),
     refused(MintingLink, "FLOW-7", "a slot that is announced twice", like=SEEN, C=(1, 2), b=1),
     refused(GrantingAtArrival, "FLOW-7", "a slot that is announced while it is taken", like=SEEN,
             C=(1, 2), b=1),
     refused(TricklingLink, "FLOW-5", "slots announced one by one", like=SEEN, C=(2, 3), b=2),
-    refused(FilteringLink, "FLOW-8", "a permit that is spent on nothing", like=SEEN, C=(1, 2),
+    refused(FilteringLink, "FLOW-8", "a credit that is spent on nothing", like=SEEN, C=(1, 2),
             b=1),
     refused(HoardingLink, "FLOW-9", "a batch that is not announced", like=SEEN, C=(2, 3), b=1),
     refused(HoardingLink, "FLOW-3", "all slots are free, and A does not know", like=SEEN, C=1,

@@ -218,7 +218,7 @@ GRID: dict[str, Any] = {"C": (1, 2, 3), "L": (0, 1, 2, 3), "I": (0, 1)}
 EXPECTATIONS = (
     expect(Unacknowledged, "FLOW-143", "holds", "the limit is kept", **GRID),
     expect(Unacknowledged, "FLOW-144", "holds", "messages keep flowing, whatever is lost", **GRID),
-    prove(Unacknowledged, "FLOW-146", "permits are conserved, for all limits and losses",
+    prove(Unacknowledged, "FLOW-146", "credits are conserved, for all limits and losses",
           for_all=("C", "L", "I")),
     prove(Unacknowledged, "FLOW-143", "the limit is kept, for all limits and losses",
           for_all=("C", "L", "I"), lemmas=("FLOW-146",)),

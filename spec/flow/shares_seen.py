@@ -90,9 +90,9 @@ ALL = refines(Shares, ObservedLink, "all links together are a link", shows=AllLi
 EXPECTATIONS = (
     ONE,
     ALL,
-    refused(Keeping, "FLOW-7", "a permit for what another sender has sent", like=ONE, n=2, c=1,
+    refused(Keeping, "FLOW-7", "a credit for what another sender has sent", like=ONE, n=2, c=1,
             C=2),
-    refused(Forgetting, "FLOW-9", "a permit that is not given back", like=ALL, n=2, c=1, C=2),
+    refused(Forgetting, "FLOW-9", "a credit that is not given back", like=ALL, n=2, c=1, C=2),
     refused(Unknown, "FLOW-6", "an element of a sender that the receiver does not know", like=ALL,
             n=(1, 2), c=1, C=lambda n, c: (n * c,)),
 )

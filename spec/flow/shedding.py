@@ -340,15 +340,15 @@ EXPECTATIONS = (
            "is lost", C=1, S=1, K=3),
     expect(Waiting, "FLOW-137", "violated", "a receiver that stops makes the source wait, and one "
            "that continues does not", where="G == 0", C=(1, 2), S=(0, 1), K=4, G=(0, 1)),
-    expect(Guessing, "FLOW-139", "violated", "003#E23: without permits the receiver is overrun, "
+    expect(Guessing, "FLOW-139", "violated", "003#E23: without credits the receiver is overrun, "
            "unless the channel drops", where="X == 0", C=(1, 2), S=1, K=4, X=(0, 1)),
     expect(Guessing, "FLOW-136", "violated", "003#E23: so the back-channel is needed exactly where "
            "the channel drops nothing", where="X == 0", C=(1, 2), S=1, K=4, X=(0, 1)),
     SEEN,
     refused(DroppingInSilence, "FLOW-8", "an element that is dropped in silence is owed", like=SEEN,
             C=1, S=1, K=3),
-    refused(Guessing, "FLOW-6", "003#E23: without permits too much is sent", like=SEEN, C=1, S=1),
-    refused(DroppingWithPermit, "FLOW-8", "003#E7: the permit of what was dropped is lost",
+    refused(Guessing, "FLOW-6", "003#E23: without credits too much is sent", like=SEEN, C=1, S=1),
+    refused(DroppingWithPermit, "FLOW-8", "003#E7: the credit of what was dropped is lost",
             like=SEEN, C=1, S=1, K=3),
     PLACES,
     refused(DroppingEarly, "FLOW-52", "an element is dropped that could wait", like=PLACES, C=1,

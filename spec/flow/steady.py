@@ -97,7 +97,7 @@ class Steady(Machine):
         """The elements that the receiver takes in this tick: those sent F ticks ago."""
         return self.under_way[self.F - 1]
 
-    @always("FLOW-128", SHOULD, "A sender at a steady rate has permits for all its elements.",
+    @always("FLOW-128", SHOULD, "A sender at a steady rate has credits for all its elements.",
             source=SCHEDULING)
     def the_sender_goes_on(self) -> bool:
         """In no tick does it have to wait."""

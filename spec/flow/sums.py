@@ -365,7 +365,7 @@ EXPECTATIONS = (
           for_all=("n", "c", "C")),
     prove(Shares, "FLOW-93", "all fit where n c <= C, for all numbers of senders and all shares",
           for_all=("n", "c", "C"), lemmas=("FLOW-92",)),
-    expect(Forgetting, "FLOW-92", "violated", "permits that are not given back are lost",
+    expect(Forgetting, "FLOW-92", "violated", "credits that are not given back are lost",
            n=2, c=1, C=2),
     expect(Unknown, "FLOW-93", "violated", "senders that the receiver does not know overrun it",
            n=(1, 2), c=(1, 2), C=lambda n, c: (n * c,)),

@@ -166,7 +166,7 @@ class AnnouncingAgain(Receiver):
 
 @TWINS.twin("link-grants-all-room", "FLOW-7",
             "B grants all its free room, regardless of the elements under way to it",
-            "003#E4: permits =< Buf(B) - Pending(B), taken for sufficient")
+            "003#E4: credits =< Buf(B) - Pending(B), taken for sufficient")
 class GrantingAllRoom(Receiver):
     """Free is the room that the buffer does not use."""
 

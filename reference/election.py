@@ -26,7 +26,7 @@ class ElectionMisuse(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One place in line: its number, and the session that it goes with."""
+    """An entry of the wait queue: its number, and the session that it goes with."""
 
     number: int
     session: int
@@ -92,10 +92,10 @@ class LockService:
 
 
 class Contender:
-    """One candidate of an election, and what it knows of it.
+    """One candidate of an election, and its knowledge of it.
 
     ``contact`` is its heartbeat: to be called several times in a session's timeout while the
-    service can be reached. Between them it is told of changes by ``told_head``, as by a watch.
+    service can be reached. Between them ``told_head`` reports changes to it, as a watch does.
     """
 
     def __init__(self, service: LockService, now: int) -> None:
@@ -137,7 +137,7 @@ class Contender:
         self._service.end(self._session)
 
     def _begin_again(self, now: int) -> None:
-        """The session has ended: a new one, and a new place in line."""
+        """The session has ended: begin a new one, with a new entry at the end of the wait queue."""
         self._is_head = False
         self._session = self._service.begin(now)
         self._number = self._service.enter(self._session)

@@ -41,7 +41,7 @@ class Link(Generic[F]):
         self._under_way: deque[tuple[int, F]] = deque()
 
     def is_writable(self) -> bool:
-        """Whether there is room for one more."""
+        """True if there is room for one more."""
         return self.capacity == 0 or len(self._under_way) < self.capacity
 
     def send(self, now: int, thing: F) -> bool:
@@ -53,7 +53,7 @@ class Link(Generic[F]):
         return True
 
     def arrived(self, now: int) -> list[F]:
-        """What has arrived since the last call, in order."""
+        """The messages that have arrived since the last call, in order."""
         found = []
         while self._under_way and self._under_way[0][0] <= now:
             found.append(self._under_way.popleft()[1])
@@ -87,5 +87,5 @@ class Connection(Generic[F, G]):
 
     @property
     def is_up(self) -> bool:
-        """Whether anything can be sent."""
+        """True if anything can be sent."""
         return self.down == 0

@@ -2,17 +2,17 @@
 
 Theory of operation
 -------------------
-The state is three sequences: the items, the *puts* that wait in line for room, and the *takes*
-that wait in line for an item. There is no clock, no thread and no event loop in here: every
-method runs at once, and says in its ``Step`` what it answers and whom it woke.
+The state is three sequences: the items, the wait queue of the *puts* that wait for room, and that
+of the *takes* that wait for an item. There is no clock, no thread and no event loop in here: every
+method runs at once, and returns in its ``Step`` its answer and the waiters that it woke.
 
 A wait goes through two instants. First the waiter is *woken*: something happened after which it
 can complete. Then the driver, when the waiter runs, *claims* the completion, and only then does
 an item move. Being woken is a hint and moves nothing, so a waiter that is cancelled between the
-two instants leaves no trace: nothing has to be handed back, and so nothing can be lost, doubled,
-put back in the wrong place, or put back above the capacity. Whoever is next in line is woken in
-its stead. The price is that a claim may find that an ``offer`` or a ``poll``, which never wait,
-came first: the waiter then keeps its place at the head of its line.
+two instants leaves no trace: nothing has to be handed back, and so nothing can be lost, duplicated,
+put back in the wrong place, or put back above the capacity. The next waiter is woken in its stead.
+The price is that a claim may find that an ``offer`` or a ``poll``, which never wait, came first:
+the waiter then keeps its place at the head of its wait queue.
 
 Invariants
 ----------
@@ -22,8 +22,8 @@ Invariants
 * every waiter that could complete now has been woken;
 * a call that raises has changed nothing.
 
-What happens to an item for which there is no room is its ``Overflow``. Only ``WAIT`` has puts that
-wait. All that is dropped is named in the ``Step`` that dropped it, and counted.
+The treatment of an item for which there is no room is its ``Overflow``. Only ``WAIT`` has puts that
+wait. All items that are dropped are named in the ``Step`` that dropped them, and counted.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class UnknownTicket(QueueMisuse):
 
 
 class QueueFull(Exception):
-    """A put into a full queue that lets nobody wait (``Overflow.REJECT``)."""
+    """A put into a full queue in which no call may wait (``Overflow.REJECT``)."""
 
 
 class Disconnected(Exception):
@@ -68,14 +68,15 @@ class Disconnected(Exception):
 
 
 class Overflow(enum.Enum):
-    """What happens to an item for which there is no room.
+    """The treatment of an item for which there is no room.
 
     ``WAIT``: an offer is refused and a put waits. ``REJECT``: an offer is refused and a put raises
-    ``QueueFull``. The others never wait and never refuse. Four of them drop: what arrives, the
-    oldest item, the youngest of those inside, or all of them. ``CONFLATE`` has one place, and what
-    arrives replaces what is there, or is combined with it. ``SPILL`` holds elsewhere what is beyond
-    the capacity, ``UNBOUNDED`` has none. ``DISCONNECT`` drops all, and from then on the consumer's
-    calls raise ``Disconnected``.
+    ``QueueFull``. The others never wait and never refuse. Four of them drop: the arriving item, the
+    oldest item, the youngest of those inside, or all of them. ``CONFLATE`` has one place, and an
+    arriving item replaces the one there, or is combined with it. ``SPILL`` holds elsewhere the
+    items
+    beyond the capacity, ``UNBOUNDED`` has none. ``DISCONNECT`` drops all, and from then on the
+    consumer's calls raise ``Disconnected``.
     """
 
     WAIT = "wait"
@@ -92,14 +93,14 @@ class Overflow(enum.Enum):
 
 @final
 class Empty(enum.Enum):
-    """What ``poll`` answers when there is nothing to take; ``None`` could be an item."""
+    """The answer of ``poll`` when there is nothing to take; ``None`` could be an item."""
 
     EMPTY = enum.auto()
 
 
 @final
 class NotYet(enum.Enum):
-    """What ``claim`` answers when somebody who never waits came first."""
+    """The answer of ``claim`` when a call that never waits came first."""
 
     NOT_YET = enum.auto()
 
@@ -111,13 +112,13 @@ NOT_YET: Final = NotYet.NOT_YET
 @final
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """A place in line. ``number`` grows by one with each wait of one queue."""
+    """A place in a wait queue. ``number`` grows by one with each wait of one queue."""
 
     number: int
 
 
 class Step(NamedTuple, Generic[A]):
-    """What one call answers, the waiters that it woke (in their order), and what it dropped."""
+    """The answer of one call, the waiters that it woke (in order), and the dropped items."""
 
     answer: A
     woken: tuple[Ticket, ...] = ()
@@ -148,7 +149,7 @@ class Statistics:
 class BoundedQueue(Generic[T]):
     """A first-in-first-out queue of at most ``capacity`` items (1 or more).
 
-    ``combine`` makes one item of the one inside and the one that arrives, where ``CONFLATE`` is not
+    ``combine`` makes one item of the one inside and the one that arrives, if ``CONFLATE`` is not
     to forget the former.
 
     Raises ``QueueMisuse`` for another capacity. A size of 0 (a rendezvous) is another thing:
@@ -163,9 +164,9 @@ class BoundedQueue(Generic[T]):
         self.overflow: Final = overflow
         self._combine = combine
         self._items: deque[T] = deque()
-        self._elsewhere: deque[T] = deque()     # what was spilled, younger than all of _items
+        self._elsewhere: deque[T] = deque()     # spilled items, younger than all of _items
         self._cut_off = False
-        self._puts: dict[Ticket, T] = {}        # dicts keep the order of the line,
+        self._puts: dict[Ticket, T] = {}        # dicts keep the order of the wait queue,
         self._takes: dict[Ticket, None] = {}    # and let a cancelled one leave from the middle
         self._told: set[Ticket] = set()         # woken, neither claimed nor cancelled
         self._tickets = 0
@@ -175,7 +176,7 @@ class BoundedQueue(Generic[T]):
     # -- calls that never wait ----------------------------------------------------------------
 
     def offer(self, item: T) -> Step[bool]:
-        """Put ``item`` if there is room: whether it was accepted.
+        """Put ``item`` if there is room; return whether it was accepted.
 
         A queue that drops accepts always, except that with ``DROP_NEWEST`` and no room the
         answer is ``False`` and the item is in ``dropped``.
@@ -244,7 +245,7 @@ class BoundedQueue(Generic[T]):
         raise UnknownTicket(f"{ticket} does not wait in this queue")
 
     def cancel(self, ticket: Ticket) -> Step[bool]:
-        """Leave the line: ``True``, without a trace, or ``False``: no longer in line.
+        """Leave the wait queue: ``True``, without a trace, or ``False``: it waits no longer.
 
         Raises ``UnknownTicket`` for a ticket that this queue never issued.
         """
@@ -253,7 +254,7 @@ class BoundedQueue(Generic[T]):
         if ticket not in self._puts and ticket not in self._takes:
             return Step(False)
         self._leave(ticket)
-        # The wake-up that this waiter had, if any, now belongs to the next in line.
+        # The wake-up that this waiter had, if any, now belongs to the next waiter.
         return Step(True, self._wake())
 
     # -- looking at it ------------------------------------------------------------------------
@@ -263,7 +264,7 @@ class BoundedQueue(Generic[T]):
 
     @property
     def resident(self) -> int:
-        """How many items the queue holds itself: all but those that it spilled."""
+        """Number of items that the queue holds itself: all but those that it spilled."""
         return len(self._items)
 
     def statistics(self) -> Statistics:
@@ -311,7 +312,7 @@ class BoundedQueue(Generic[T]):
         self._cancelled += 1
 
     def _drop_for(self, item: T) -> Step[bool]:
-        """What a queue without room does that neither waits nor refuses."""
+        """Drop for an arrival, in a queue without room that neither waits nor refuses."""
         if self.overflow is Overflow.DROP_NEWEST or self._cut_off:
             self._discarded += 1
             return Step(self._cut_off, dropped=(item,))
@@ -338,11 +339,11 @@ class BoundedQueue(Generic[T]):
 
     def _is_ready(self, ticket: Ticket, line: dict[Ticket, T] | dict[Ticket, None],
                   turns: int) -> bool:
-        # Only the first in line: who was woken later may happen to run earlier.
+        # Only the first waiter: one that was woken later may happen to run earlier.
         return turns > 0 and ticket == next(iter(line))
 
     def _wake(self) -> tuple[Ticket, ...]:
-        """Wake whoever can complete now and has not been told, in the order of the lines."""
+        """Wake every waiter that can complete now and was not woken, in order; return them."""
         woken = tuple(ticket for ticket in self._ready() if ticket not in self._told)
         self._told.update(woken)
         return woken

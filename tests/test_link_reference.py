@@ -78,8 +78,8 @@ def test_whatever_is_offered_is_processed_in_the_end_in_order(
 
 
 def test_a_batch_that_never_comes_together_is_refused() -> None:
-    """A link of C slots with larger batches gets stuck."""
-    with pytest.raises(LinkMisuse, match="stuck"):
+    """A link of C slots with larger batches deadlocks."""
+    with pytest.raises(LinkMisuse, match="deadlock"):
         LinkReceiver[int](2, 3)
 
 

@@ -208,6 +208,6 @@ def test_a_task_that_could_go_on_waits_for_nothing() -> None:
     """It stands on a line, or at its beginning; and when it has run it is over."""
     with Scheduler(MODULES) as scheduler:
         task = scheduler.spawn("a", Counter().count)
-        assert scheduler.standing(task).words() == "a stands at its beginning"
-        assert "a stands at scheduling_toys.py:" in scheduler.run(task, 1).words()
+        assert scheduler.standing(task).words() == "a is at its beginning"
+        assert "a is at scheduling_toys.py:" in scheduler.run(task, 1).words()
         assert scheduler.run(task).words() == "a is over"

@@ -81,7 +81,7 @@ def test_state_that_is_kept_is_told_by_two_sessions_and_whose_fault_it_is(
     assert (row.verdict, row.rule, row.fixture) == (ERROR, "", "")
     assert "keeps state from one session to the next" in row.message
     assert "A queue of capacity 1. Session 1: " in row.message and "Session 3" not in row.message
-    assert "Session 2: poll: a1, which nobody put in. But" in row.message
+    assert "Session 2: poll: a1, which was never put in. But" in row.message
     assert "session 2 in a fresh process: poll: empty." in row.message
     assert "the target's fault" in row.message and '"again": false' in row.message
 

@@ -1,4 +1,4 @@
-"""Calls of a foreign class by threads of the stage: begun, stopped between two lines, gone on."""
+"""Calls of a foreign class by threads of the stage: begun, stopped between two lines, continued."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Call", "Calls", "modules_of"]
 
 
 class Call:
-    """One call in a thread: what came of it, once it is ``done``."""
+    """One call in a thread: its result, once it is ``done``."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -31,14 +31,15 @@ class Calls:
         self._instants: set[Task] = set()
 
     def begin(self, name: str, action: Callable[[], Any], steps: int | None = None) -> Call:
-        """A call that may wait: it goes on until it ends or waits, or for so many steps."""
+        """Begin a call that may wait: it runs until it ends or waits, or for so many steps."""
         call = self._call(name, action)
         self._go_on(call.task, steps)
         return call
 
     def at_once(self, name: str, action: Callable[[], Any]) -> Any:
         """The answer of a call that must not wait. If it needs a lock, the holder continues, line
-        by line, until the lock is free. Raises ``TargetError`` if the call waits all the same."""
+        by line, until the lock is free. Raises ``TargetError`` if the call waits all the same.
+        """
         call = self._call(name, action)
         self._go_on(call.task)
         while not call.done:
@@ -49,14 +50,14 @@ class Calls:
         return call.value
 
     def proceed(self, place: int = 0) -> bool:
-        """One of those that can go on does, until it ends or waits; whether there was one."""
+        """Run one of the tasks that can continue, until it ends or waits; True if there was one."""
         can = self._scheduler.runnable()
         if can:
             self._go_on(can[place % len(can)])
         return bool(can)
 
     def settle(self) -> None:
-        """All go on that can; and each time limit that is set by then passes, in its turn."""
+        """Run all tasks that can continue; then each time limit set by then passes, in its turn."""
         while self.proceed():
             pass
         for task in sorted(STAGE.limits, key=STAGE.limits.__getitem__):
@@ -66,7 +67,7 @@ class Calls:
                     pass
 
     def close(self) -> None:
-        """Give up all threads, those included that wait."""
+        """End all threads, including those that wait."""
         STAGE.end()
 
     # -- within -------------------------------------------------------------------------------
@@ -103,7 +104,7 @@ class Calls:
 
 
 def modules_of(kind: type[Any]) -> tuple[str, ...]:
-    """The modules whose lines are those of a class: its own, and those of what it is made of."""
+    """The modules whose lines are those of a class: its own, and those of its bases."""
     names = [each.__module__ for each in kind.__mro__ if each is not object]
     return tuple(name for name in dict.fromkeys(names)
                  if name not in ("builtins", "abc", "typing", "threading") and name in sys.modules)

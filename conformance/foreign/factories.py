@@ -1,4 +1,4 @@
-"""From the name of a Python object to what makes adapters of it, whatever it is."""
+"""From the name of a Python object to a factory of adapters for it, of any kind."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["factory_of"]
 
 
 def factory_of(spec: str, makers: Makers) -> Callable[[], Adapter]:
-    """What makes a new adapter of ``python:…``, ``thread:…`` or ``asyncio:…``.
+    """A factory of adapters for ``python:…``, ``thread:…`` or ``asyncio:…``.
 
-    What ``python:`` names may be an adapter; else it is a class that is to be tested by its name.
-    Raises ``InputError`` for what cannot be imported.
+    The object that ``python:`` names may be an adapter; else it is a class that is to be tested by
+    its name. Raises ``InputError`` for an object that cannot be imported.
     """
     place = place_of(spec)
     if place.kind != PYTHON:

@@ -1,4 +1,4 @@
-"""Calls into a target's own Python: what they raise becomes an error of the target."""
+"""Calls into a target's own Python: their exceptions become errors of the target."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _PLUMBING: Final = frozenset(
         "adapters/host", "adapters/session", "foreign/calls", "foreign/factories", "foreign/guard",
         "foreign/loading", "foreign/stage", "foreign/surface", "foreign/target"))
 _FAR: Final = 3
-_ADVICE: Final = "Mend it, or answer with an error of the protocol."
+_ADVICE: Final = "Catch it in the adapter, or answer with an error of the protocol."
 _MEMORY_ADVICE: Final = "Let it take less memory; docs/adapter-protocol.md has the limits."
 
 
 def guarded(
     name: str, action: Callable[[], R], caught: tuple[type[BaseException], ...] = _EXPECTED
 ) -> R:
-    """The result of ``action``; raises ``TargetError`` for what the target ``name`` raises.
+    """The result of ``action``; raises ``TargetError`` for an exception of the target ``name``.
 
     A KeyboardInterrupt goes through, unless ``caught`` has it: it may be the user's own.
     """
@@ -68,7 +68,7 @@ def own_place(frames: Iterable[tuple[str, int | None]]) -> str:
 
 
 def _distance(file: str) -> int:
-    """How far a file is from the hands of whoever reads the message."""
+    """Distance of a file from the user's own code: 0 is nearest."""
     if "site-packages" in file or "dist-packages" in file:
         return 1
     if file.startswith(_OURS):

@@ -1,4 +1,5 @@
-"""From ``package.module:factory`` to the factory; what is not there gets one clear message.
+"""From ``package.module:factory`` to the factory; each thing that is missing gets one clear
+message.
 
 This imports code of the user's, so it belongs into a process that may end: see ``host.py``.
 """
@@ -34,9 +35,9 @@ def split_place(place: str) -> tuple[str, str]:
 def load_factory(
     place: str, other: Callable[[Callable[..., Any]], Adapter] | None = None,
 ) -> Callable[[], Adapter]:
-    """What makes a new adapter, from ``package.module:factory``.
+    """A factory of adapters, from ``package.module:factory``.
 
-    Where the factory makes something else, or needs arguments, ``other`` makes an adapter of it.
+    If the factory makes something else, or needs arguments, ``other`` makes an adapter of it.
     Raises ``InputError`` for a module that does not import, or that lacks the factory.
     """
     module_name, attributes = split_place(place)
@@ -69,7 +70,7 @@ def _import(module_name: str) -> Any:
 
 
 def _makes_adapters(factory: Callable[..., Any]) -> bool:
-    """Whether what a factory makes answers requests, as far as that shows without making one.
+    """True if the objects of a factory answer requests, as far as that shows without making one.
 
     A class shows it; a function that needs no argument is taken for a factory of adapters.
     """

@@ -16,12 +16,12 @@ PYTHON: Final = "python"
 THREAD: Final = "thread"
 ASYNCIO: Final = "asyncio"
 KINDS: Final = (PYTHON, THREAD, ASYNCIO)
-"""The kinds of names of Python objects: ``python`` finds out which of the others it is."""
+"""The kinds of names of Python objects: ``python`` finds out which of the others applies."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where an object is: ``kind:module:attributes``, and what its operations are called.
+    """The place of an object: ``kind:module:attributes``, and the names of its operations.
 
     ``names`` has, by the name that checkvalve uses, the one that the class uses.
     """
@@ -38,7 +38,7 @@ class Place:
 
 
 def is_named(spec: str) -> bool:
-    """Whether ``spec`` names a Python object, of whatever kind."""
+    """True if ``spec`` names a Python object, of any kind."""
     kind, colon, _ = spec.partition(":")
     return bool(colon) and kind in KINDS
 

@@ -2,16 +2,16 @@
 
 Theory of operation
 -------------------
-A class for threads waits in what it gets from ``threading``. ``install`` puts locks of the
-controlled scheduler (``reference/drivers/scheduling``) in their places, before the class is
+A class for threads waits in the objects that it gets from ``threading``. ``install`` puts locks of
+the controlled scheduler (``reference/drivers/scheduling``) in their places, before the class is
 imported; conditions, semaphores, events and barriers are written in Python on top of locks, and
 come along by themselves. So the stage knows, without waiting a while, that a call waits; and, as a
-line of the class is a step, a call can be stopped anywhere in it while others go on.
+line of the class is a step, a call can be stopped anywhere in it while others continue.
 
-Whatever is made outside of the class's own code (while neither it nor its module's import runs) is
-made by the real ``threading``, for the harness needs that. A wait with a time limit ends when
+Locks that are made outside of the class's own code (while neither it nor its module's import runs)
+are made by the real ``threading``, for the harness needs that. A wait with a time limit ends when
 nothing else can run any more: once in each ``settle``, the limit that comes first, first. A class
-that starts threads of its own is refused, as is a wait that happens in C, where nobody sees it.
+that starts threads of its own is refused, as is a wait that happens in C, where it cannot be seen.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ...spec.notation.errors import TargetError
 __all__ = ["STAGE", "Stage", "StagedLock", "StagedRLock", "install"]
 
 STEPS_MAX: Final = 5_000_000
-"""Lines that the threads of one session run."""
+"""Limit of the lines that the threads of one session run."""
 
 _FOREVER: Final = -1
 
@@ -41,15 +41,15 @@ class Stage:
     def __init__(self) -> None:
         self.scheduler: Scheduler | None = None
         self.opening = False
-        """Whether the module under test is being imported."""
+        """True while the module under test is being imported."""
         self.now = 0.0
         self.limits: dict[Task, float] = {}
-        """When the waits end that have a limit."""
+        """The ends of the waits that have a limit."""
         self.expired: set[Task] = set()
 
     @property
     def plays(self) -> bool:
-        """Whether code under test runs, which is to get the stage's locks."""
+        """True if code under test runs, which has to get the stage's locks."""
         return self.opening or (self.scheduler is not None and self.scheduler.running is not None)
 
     @property
@@ -72,13 +72,13 @@ class Stage:
             self.scheduler = None
 
     def expire(self, task: Task) -> None:
-        """The time limit of a wait passes."""
+        """Let the time limit of a wait pass."""
         self.now = max(self.now, self.limits.pop(task))
         self.expired.add(task)
 
     @contextmanager
     def importing(self) -> Iterator[None]:
-        """Within it, what a module makes as it is imported is the stage's."""
+        """Within it, locks that a module makes as it is imported are the stage's."""
         self.opening = True
         try:
             yield
@@ -86,7 +86,7 @@ class Stage:
             self.opening = False
 
     def wait(self, lock: Waitable, limit: float) -> bool:
-        """Wait for a lock, at most so long; whether it is free."""
+        """Wait for a lock, at most so long; True if it is free."""
         task, scheduler = self.task, self.scheduler
         if task is None or scheduler is None:
             raise TargetError("its module waits while it is imported",
@@ -103,11 +103,11 @@ class Stage:
 
 
 STAGE: Final = Stage()
-"""That of this process: ``threading`` is one for all of it."""
+"""The stage of this process: ``threading`` is one for all of it."""
 
 
 class _Staged(Waitable):
-    """A lock of whatever scheduler there is when it is used."""
+    """A lock of the scheduler that is current when it is used."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -117,7 +117,7 @@ class _Staged(Waitable):
         return STAGE.scheduler
 
     def acquire(self, blocking: bool = True, timeout: float = _FOREVER) -> bool:
-        """See ``threading.Lock.acquire``."""
+        """Take the lock, as ``threading.Lock.acquire`` does."""
         if not self.free_for(STAGE.task):
             if not blocking or timeout == 0:
                 return False
@@ -128,7 +128,7 @@ class _Staged(Waitable):
         return True
 
     def release(self) -> None:
-        """See ``threading.Lock.release``."""
+        """Give the lock back, as ``threading.Lock.release`` does."""
         self._give(STAGE.task)
         self._news()
 
@@ -138,7 +138,7 @@ class _Staged(Waitable):
 
 
 class StagedLock(_Staged):
-    """What ``threading.Lock`` makes: anybody may give it back."""
+    """The lock that ``threading.Lock`` makes: any task may give it back."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -146,15 +146,15 @@ class StagedLock(_Staged):
         self._by: Task | None = None
 
     def locked(self) -> bool:
-        """See ``threading.Lock.locked``."""
+        """True while the lock is held."""
         return self._held
 
     def free_for(self, task: Task | None) -> bool:
-        """See ``Waitable``."""
+        """True if the task could have it now, or its time limit has passed."""
         return not self._held or task in STAGE.expired
 
     def holders(self) -> tuple[str, ...]:
-        """See ``Waitable``."""
+        """The task that holds the lock, if a task does."""
         return (self._by.name,) if self._held and self._by is not None else ()
 
     def held_by(self) -> Task | None:
@@ -171,7 +171,7 @@ class StagedLock(_Staged):
 
 
 class StagedRLock(_Staged, Lock):
-    """What ``threading.RLock`` makes: its holder may take it again."""
+    """The lock that ``threading.RLock`` makes: its holder may take it again."""
 
     def __init__(self, name: str) -> None:
         _Staged.__init__(self, name)
@@ -179,7 +179,7 @@ class StagedRLock(_Staged, Lock):
         self._depth = 0
 
     def free_for(self, task: Task | None) -> bool:
-        """See ``Waitable``."""
+        """True if the task could have it now, or its time limit has passed."""
         return Lock.free_for(self, task) or task in STAGE.expired
 
     def held_by(self) -> Task | None:
@@ -193,7 +193,7 @@ class StagedRLock(_Staged, Lock):
             raise RuntimeError("cannot release un-acquired lock")
         self._depth -= 1
 
-    # What ``threading.Condition`` asks of a lock that can be taken twice.
+    # The methods that ``threading.Condition`` needs of a lock that can be taken twice.
 
     def _is_owned(self) -> bool:
         return self._depth > 0 and self._owner is STAGE.task
@@ -209,14 +209,14 @@ class StagedRLock(_Staged, Lock):
 
 
 class _Never(_Staged):
-    """What nobody ever has: to wait for it is to let time pass."""
+    """A lock that is never free: to wait for it is to let time pass."""
 
     def free_for(self, task: Task | None) -> bool:
-        """See ``Waitable``."""
+        """True if the time limit of the task has passed."""
         return task in STAGE.expired
 
     def holders(self) -> tuple[str, ...]:
-        """See ``Waitable``."""
+        """No task holds it."""
         return ()
 
 
@@ -254,7 +254,7 @@ def _clock(real: Callable[[], float]) -> Callable[[], float]:
 
 
 _STARTS: Final = ("_start_new_thread", "_start_joinable_thread")
-"""What ``threading.Thread.start`` calls, up to Python 3.12 and from 3.13 on."""
+"""The functions that ``threading.Thread.start`` calls, up to Python 3.12 and from 3.13 on."""
 
 
 def _starting(real: Callable[..., Any]) -> Callable[..., Any]:

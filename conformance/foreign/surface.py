@@ -1,8 +1,8 @@
-"""What a class calls its operations, read off the class itself.
+"""The names of a class's operations, read off the class itself.
 
-A system says which operations it needs, and under which names they are usual. The names are looked
-for in the order in which they stand; what the user says by ``--names`` comes first. What was found
-is reported, so that nobody has to guess what was called.
+A system says which operations it needs, and under which names they are usual. The names are
+searched in the order in which they are listed; names that the user gives by ``--names`` come first.
+The result is reported, so that the reader need not guess which methods were called.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Wanted:
-    """An operation that a class may have: the names under which it is looked for, in order.
+    """An operation that a class may have: the names under which it is searched, in order.
 
     ``needed``: without it there is nothing to test.
     """
@@ -39,13 +39,13 @@ class Wanted:
 
 
 class Missing(InputError):
-    """The class has no operation without which nothing can be tested."""
+    """The class lacks an operation without which nothing can be tested."""
 
 
 class Surface:
     """The operations of one object, by the names that checkvalve uses.
 
-    ``also`` is what may have a name besides operations, such as an argument of the constructor.
+    ``also`` are other things that may have a name, such as an argument of the constructor.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Surface:
         self.place = place
         self._also = also
         self.called: dict[str, str] = {}
-        """By our name, what the object calls it."""
+        """By our name, the object's name."""
         self._check_names(wanted)
         for each in wanted:
             if name := self._name_of(each):
@@ -67,7 +67,7 @@ class Surface:
         return name in self.called
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
-        """The method itself; of an attribute or a property, what reads it."""
+        """The method itself; for an attribute or a property, a function that reads it."""
         found = _reach(self.made, self.called[name])
         if callable(found):
             method: Callable[..., Any] = found
@@ -75,23 +75,23 @@ class Surface:
         return lambda: _reach(self.made, self.called[name])
 
     def takes(self, name: str, argument: str) -> bool:
-        """Whether the method has a parameter of this name."""
+        """True if the method has a parameter of this name."""
         parameters = _parameters(self[name])
         return parameters is not None and argument in parameters
 
     def takes_more(self, name: str) -> bool:
-        """Whether the method takes an argument, as far as it tells."""
+        """True if the method takes an argument, as far as its signature shows."""
         parameters = _parameters(self[name])
         return parameters is None or _takes_more(parameters, 0)
 
     def must_have(self, name: str, wanted: Wanted) -> None:
-        """Raise ``Missing`` where the object lacks an operation."""
+        """Raise ``Missing`` if the object lacks an operation."""
         if name not in self.called:
             raise self._lacks(wanted)
 
     @property
     def words(self) -> str:
-        """What was found, for a reader: ``put = put, get = get``."""
+        """The names that were found, for a reader: ``put = put, get = get``."""
         return ", ".join(f"{ours} = {theirs}" for ours, theirs in self.called.items())
 
     def _check_names(self, wanted: Sequence[Wanted]) -> None:
@@ -135,7 +135,7 @@ class Renamed:
 
 def takes_argument(factory: Callable[..., Any], place: Place, ours: str, usual: Sequence[str],
                    ) -> bool:
-    """Whether a factory can be told something: by a usual name, or as its first argument."""
+    """True if a factory takes an argument: by a usual name, or as its first one."""
     parameters = _parameters(factory)
     if parameters is None or ours in place.names:
         return True
@@ -145,13 +145,14 @@ def takes_argument(factory: Callable[..., Any], place: Place, ours: str, usual: 
 
 
 def is_in_c(method: Callable[..., Any]) -> bool:
-    """Whether a method is written in C, where nobody sees whether it waits."""
+    """True if a method is written in C, where its waits cannot be seen."""
     return inspect.isbuiltin(method)
 
 
 def waits_in_coroutines(made: Any, names: Sequence[str]) -> bool:
-    """Whether any of the methods of these names is a coroutine function, or says that what it
-    returns is to be awaited."""
+    """True if any of the methods of these names is a coroutine function, or declares that its
+    result is to be awaited.
+    """
     return any(_is_awaited(getattr(made, name, None)) for name in names)
 
 
@@ -162,7 +163,7 @@ def _is_awaited(method: Any) -> bool:
 
 
 def knows_loops(made: Any) -> bool:
-    """Whether a class, or what it is derived from, stands in a module that uses an event loop."""
+    """True if a class, or one of its bases, is in a module that uses an event loop."""
     kind = made if isinstance(made, type) else type(made)
     modules = [vars(sys.modules[each.__module__]) for each in kind.__mro__
                if each.__module__ in sys.modules]
@@ -172,11 +173,12 @@ def knows_loops(made: Any) -> bool:
 def made_with(
     factory: Callable[..., Any], place: Place, arguments: Mapping[str, tuple[Any, Sequence[str]]],
 ) -> Any:
-    """What the factory makes with some arguments: by our name, the value, and its usual names.
+    """The object that the factory makes with arguments: by our name, the value, and its usual
+    names.
 
     An argument is given by the name that the factory has for it. If it has none of the usual names
-    for any of them, they are given in their order, as far as it takes so many. Raises whatever the
-    factory raises.
+    for any of them, they are given in their order, as far as it takes so many. Raises the
+    exceptions of the factory.
     """
     parameters = _parameters(factory)
     by_name: dict[str, Any] = {}
@@ -197,7 +199,7 @@ def made_with(
 
 
 def found_at(place: Place) -> Callable[..., Any]:
-    """The class or factory itself. Raises ``InputError`` where it cannot be imported or called."""
+    """The class or factory itself. Raises ``InputError`` if it cannot be imported or called."""
     try:
         module = guarded("it", lambda: import_module(place.module), caught=(BaseException,))
     except TargetError as error:
@@ -252,8 +254,9 @@ def _methods(made: Any) -> list[str]:
 
 
 def wrong_kind(place: Place, is_for: str, advice: str = "") -> InputError:
-    """The error for a class of the other kind; ``advice`` says what to do where it is not to write
-    the other kind."""
+    """The error for a class of the other kind; ``advice`` says what to do instead of writing the
+    other kind.
+    """
     other = ASYNCIO if is_for == ASYNCIO else THREAD
     how = "its methods are coroutines" if other == ASYNCIO else "none of its methods is a coroutine"
     return InputError(

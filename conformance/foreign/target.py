@@ -1,4 +1,4 @@
-"""A class of the user's as a target: found, told by its kind, and handed to what makes an adapter.
+"""A class of the user's as a target: found, recognised by its kind, and made an adapter.
 
 This imports code of the user's, so it belongs into a process that may end: see ``host.py``.
 """
@@ -21,16 +21,16 @@ from .surface import Surface, Wanted, found_at, knows_loops, waits_in_coroutines
 __all__ = ["Makers", "Named", "NamedAdapter", "named_factory", "named_of"]
 
 Makers = Mapping[str, str]
-"""By the name of a port, ``module:function`` of what makes an adapter of a ``Named`` for it."""
+"""By the name of a port, ``module:function`` of the function that makes adapters of a ``Named``."""
 
 _KEPT: Final = frozenset({*sys.stdlib_module_names, "checkvalve"})
-"""What is not imported anew: its locks are made where they are asked for."""
+"""Modules that are not imported anew: their locks are made on request."""
 
 UNKNOWN_VERSION: Final = "unknown"
 
 
 class Named:
-    """What a place names: its ``factory``, and whether it was imported under the stage's locks."""
+    """The object that a place names: its ``factory``, and whether it has the stage's locks."""
 
     def __init__(self, place: Place, factory: Callable[..., Any], before: Collection[str]) -> None:
         self.place = place
@@ -40,7 +40,7 @@ class Named:
         self._kind = ""     # once it is known
         self.version = _version_of(place.module)
         self.called: dict[str, str] = {}
-        """What its operations are called, as far as they were asked for: for the report."""
+        """The names of its operations, as far as they were asked for: for the report."""
 
     def surface(
         self, made: Any, wanted: Sequence[Wanted], also: Sequence[str] = (),
@@ -51,11 +51,13 @@ class Named:
         return surface
 
     def kind_by(self, is_for_tasks: Callable[[Any], bool], sample: Callable[[], Any]) -> str:
-        """Whether it is for threads or for tasks: as it is said to be, or as it looks.
+        """``thread`` or ``asyncio``, whether a class is for threads or for tasks: as given, or as
+        found.
 
-        ``sample`` makes one, where the factory is a function and tells nothing by itself. What is
-        for threads is imported anew, with the stage's locks in it. Raises ``InputError`` where it
-        is said to be for tasks, and nothing of it is a coroutine, or the other way round.
+        ``sample`` makes an object, if the factory is a function and shows nothing by itself. A
+        class for threads is imported anew, with the stage's locks in it. Raises ``InputError`` if
+        it was given as one for tasks and none of its methods is a coroutine, or the other way
+        round.
         """
         if self._kind:
             return self._kind
@@ -63,7 +65,7 @@ class Named:
         if not isinstance(made, type):
             with VirtualLoop().running():
                 made = sample()
-        # A method that is no coroutine may return a future, and not say so.
+        # A method that is no coroutine may return a future, and not declare it.
         said_so = self.place.kind == ASYNCIO and knows_loops(made)
         kind = ASYNCIO if said_so or is_for_tasks(made) else THREAD
         if self.place.kind not in (PYTHON, kind):
@@ -91,7 +93,7 @@ class Named:
 
 
 class NamedAdapter:
-    """Waits for a hello, and is then what the port's system makes of the class."""
+    """An adapter that waits for a hello; then the port's system makes one of the class."""
 
     def __init__(self, named: Named, makers: Makers) -> None:
         self._named = named
@@ -99,7 +101,7 @@ class NamedAdapter:
         self._adapter: Adapter | None = None
 
     def request(self, message: Message) -> Message:
-        """See ``Adapter``."""
+        """Answer ``message`` with one of ``ok``, ``waiting`` or ``error``, and ``events``."""
         if message["do"] == "hello":
             self.close()
             self._adapter = self._made(message["port"])
@@ -110,7 +112,7 @@ class NamedAdapter:
         return reply
 
     def close(self) -> None:
-        """End the session of the adapter that was made, if it wants to know."""
+        """End the session of the adapter that was made, if it has a ``close``."""
         adapter, self._adapter = self._adapter, None
         close = getattr(adapter, "close", None)
         if close is not None:
@@ -128,9 +130,9 @@ class NamedAdapter:
 
 
 def named_factory(spec: str, makers: Makers) -> Callable[[], Adapter]:
-    """What makes a new adapter of ``thread:…`` or ``asyncio:…``.
+    """A factory of adapters for ``thread:…`` or ``asyncio:…``.
 
-    Raises ``InputError`` for what cannot be imported.
+    Raises ``InputError`` for an object that cannot be imported.
     """
     place = place_of(spec)
     before = {*sys.modules}
@@ -142,9 +144,9 @@ def named_factory(spec: str, makers: Makers) -> Callable[[], Adapter]:
 def named_of(
     place: Place, before: Collection[str], makers: Makers,
 ) -> Callable[[Callable[..., Any]], Adapter]:
-    """What makes a new adapter of what ``python:…`` makes, where that is no adapter itself.
+    """A factory of adapters for the objects that ``python:…`` makes, if these are no adapters.
 
-    What is once known of it, and was imported anew, serves all sessions.
+    Once its kind is known, and it was imported anew, that serves all sessions.
     """
     known: list[Named] = []
 

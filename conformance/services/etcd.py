@@ -21,7 +21,7 @@ class Etcd(Server):
     what: ClassVar[str] = "the etcd server"
 
     def argv(self) -> Sequence[str]:
-        """See ``Server.argv``."""
+        """The command line that serves ``port`` of loopback from ``folder``."""
         client, peer = f"http://{HOST}:{self.port}", f"http://{HOST}:{free_port()}"
         return (
             ETCD.find(), "--name", "only",
@@ -34,7 +34,7 @@ class Etcd(Server):
             "--log-level", "error")
 
     def serves(self) -> bool:
-        """Whether it says that it is healthy: it has elected itself."""
+        """True if the server reports that it is healthy: it has elected itself."""
         address = f"http://{HOST}:{self.port}/health"
         with urllib.request.urlopen(address, timeout=_ANSWER_SECONDS) as answer:
             return bool(json.loads(answer.read()).get("health") == "true")

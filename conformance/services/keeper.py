@@ -1,9 +1,9 @@
-"""Runs one program, and ends it when whoever asked for it ends: no server outlives its run.
+"""Runs one program, and ends it when its parent ends: no server outlives its run.
 
-``python keeper.py DESCRIPTOR PROGRAM ARGUMENT…``: the descriptor is one end of a socket. What is
-written to the other end are names of signals, one a line, which go to the program and all that it
-started; when the other end is closed, by a program that crashed or was killed too, they are
-killed. This end says ``started PID``, and ``exited CODE`` when the program is over.
+``python keeper.py DESCRIPTOR PROGRAM ARGUMENT…``: the descriptor is one end of a socket. The lines
+that are written to the other end are names of signals, which go to the program and all that it
+started; when the other end is closed, also by a program that crashed or was killed, they are
+killed. This end writes ``started PID``, and ``exited CODE`` when the program is over.
 
 It runs as a script of its own, so that it costs a few milliseconds; it imports nothing of ours.
 """
@@ -28,7 +28,7 @@ def main(descriptor: int, argv: list[str]) -> None:
     except OSError as error:
         control.sendall(f"failed {error.strerror}\n".encode())
         return
-    # Whoever reads what the child prints waits for its end, and not for ours.
+    # A reader of the child's output waits for the child's end, and not for ours.
     for standard in (0, 1, 2):
         os.close(standard)
     control.sendall(f"started {child.pid}\n".encode())
@@ -39,7 +39,7 @@ def main(descriptor: int, argv: list[str]) -> None:
 
 
 def _die_with_the_keeper() -> None:
-    """Ask the kernel to kill the child with this process, where it can: Linux."""
+    """Ask the kernel to kill the child with this process, if it can: Linux."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -16,9 +16,10 @@ _ANSWER_SECONDS: Final = 2.0
 
 
 class Nats(Server):
-    """One server. What may be pending for a client is at most ``pending_bytes``.
+    """One server. At most ``pending_bytes`` may be pending for a client.
 
-    A client that does not read is cut off for what is pending, and not for the time that it takes:
+    A client that does not read is cut off for the pending bytes, and not for the time that it
+    takes:
     the server waits for it without end.
     """
 
@@ -31,15 +32,15 @@ class Nats(Server):
             "max_pending": pending_bytes, "max_payload": payload_bytes, "write_deadline": "24h"}
 
     def prepare(self) -> None:
-        """See ``Server.prepare``."""
+        """Write the server's configuration."""
         (self.folder / "nats.conf").write_text(json.dumps(self._settings), encoding="utf-8")
 
     def argv(self) -> Sequence[str]:
-        """See ``Server.argv``."""
+        """The command line that serves ``port`` of loopback from ``folder``."""
         return (NATS.find(), "--config", str(self.folder / "nats.conf"),
                 "--addr", HOST, "--port", str(self.port))
 
     def serves(self) -> bool:
-        """Whether it says who it is."""
+        """True if the server introduces itself."""
         with socket.create_connection((HOST, self.port), _ANSWER_SECONDS) as connection:
             return connection.recv(64).startswith(b"INFO ")

@@ -1,4 +1,4 @@
-"""A PostgreSQL cluster in a temporary folder, which trusts whoever comes from this machine."""
+"""A PostgreSQL cluster in a temporary folder, which trusts every client on this machine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PostgreSQL(Server):
     what: ClassVar[str] = "the PostgreSQL server"
 
     def prepare(self) -> None:
-        """Make the cluster. Raises ``TargetError`` where that fails."""
+        """Make the cluster. Raises ``TargetError`` if that fails."""
         if os.geteuid() == 0:
             shutil.chown(self.folder, _user(), _user())
         made = subprocess.run(
@@ -42,7 +42,7 @@ class PostgreSQL(Server):
                               next_step="Try initdb by hand; the user who runs it owns the folder.")
 
     def argv(self) -> Sequence[str]:
-        """See ``Server.argv``."""
+        """The command line that serves ``port`` of loopback from ``folder``."""
         settings = {
             "listen_addresses": HOST, "unix_socket_directories": "", "fsync": "off",
             "shared_buffers": "16MB", "autovacuum": "off", "max_connections": "40",
@@ -52,7 +52,7 @@ class PostgreSQL(Server):
                         "-p", str(self.port), *options)
 
     def serves(self) -> bool:
-        """Whether it takes connections."""
+        """True if the server takes connections."""
         asked = subprocess.run(
             [_READY.find(), "-q", "-h", HOST, "-p", str(self.port)], check=False)
         return asked.returncode == 0
@@ -61,7 +61,7 @@ class PostgreSQL(Server):
 def psql(port: int) -> list[str]:
     """The command line of a client that reads SQL on its stdin: one value a line, no decoration.
 
-    Raises ``InputError`` where there is none.
+    Raises ``InputError`` if there is none.
     """
     return [PSQL.find(), "-XqAt", "-h", HOST, "-p", str(port), "-U", _USER, _USER]
 

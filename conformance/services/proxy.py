@@ -1,7 +1,8 @@
-"""A relay on loopback that can be cut: then nothing comes through, and nobody is told.
+"""A relay on loopback that can be cut: then nothing comes through, and neither side is notified.
 
 That is how a broken network looks. Connections stay open on both sides, new ones are taken, and
-what is sent waits; it arrives when the relay is mended, as from a TCP that has been sending again.
+bytes that are sent wait; they arrive when the relay works again, as from a TCP that has been
+sending again.
 """
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ class Proxy:
 
     @property
     def address(self) -> str:
-        """Where it listens, as ``host:port``."""
+        """Its address, as ``host:port``."""
         return f"{HOST}:{self.port}"
 
     def cut(self) -> None:
-        """From now on nothing comes through."""
+        """Let nothing through from now on."""
         self._open.clear()
         self._wake.sendall(b".")
 
     def mend(self) -> None:
-        """What was held up arrives, and all comes through."""
+        """Deliver the bytes that were held, and let all through."""
         self._open.set()
 
     def close(self) -> None:
@@ -79,7 +80,7 @@ class Proxy:
                         break
                     self._serve(selector, key.fileobj)
                 self._woken_up()
-                # While it is cut nobody reads: what is sent stays where it is.
+                # While it is cut nothing is read: bytes that are sent stay where they are.
                 self._open.wait()
 
     def _woken_up(self) -> None:

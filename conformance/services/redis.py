@@ -15,18 +15,18 @@ _ANSWER_SECONDS: Final = 2.0
 
 
 class Redis(Server):
-    """One server without replicas. What it has is gone when it is killed."""
+    """One server without replicas. Its data are gone when it is killed."""
 
     what: ClassVar[str] = "the Redis server"
 
     def argv(self) -> Sequence[str]:
-        """See ``Server.argv``."""
+        """The command line that serves ``port`` of loopback from ``folder``."""
         return (
             REDIS.find(), "--port", str(self.port), "--bind", HOST,
             "--dir", str(self.folder), "--save", "", "--appendonly", "no", "--loglevel", "warning")
 
     def serves(self) -> bool:
-        """Whether it answers a PING."""
+        """True if the server answers a PING."""
         with socket.create_connection((HOST, self.port), _ANSWER_SECONDS) as connection:
             connection.sendall(b"PING\r\n")
             return connection.recv(64).startswith(b"+PONG")

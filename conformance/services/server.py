@@ -36,7 +36,7 @@ class Server:
     """
 
     what: ClassVar[str]
-    """What it is, as in "the ZooKeeper server"."""
+    """Its name, as in "the ZooKeeper server"."""
 
     def __init__(self, *, seconds: float = 30.0) -> None:
         self.seconds = seconds
@@ -50,16 +50,16 @@ class Server:
     def argv(self) -> Sequence[str]:
         """The command line that serves ``port`` of loopback from ``folder``.
 
-        Raises ``InputError`` where something that it needs is not there.
+        Raises ``InputError`` if something that it needs is not there.
         """
         raise NotImplementedError
 
     def serves(self) -> bool:
-        """Whether it answers; raises ``OSError`` while it does not."""
+        """True if the server answers; raises ``OSError`` while it does not."""
         raise NotImplementedError
 
     def prepare(self) -> None:
-        """What has to be in the folder before the first start."""
+        """Fill the folder before the first start."""
 
     def environment(self) -> Mapping[str, str] | None:
         """The environment of the program; None: ours."""
@@ -69,18 +69,18 @@ class Server:
 
     @property
     def address(self) -> str:
-        """Where it serves, as ``host:port``."""
+        """The address at which it serves, as ``host:port``."""
         return f"{HOST}:{self.port}"
 
     @property
     def is_running(self) -> bool:
-        """Whether there is a process, that serves or is stopped."""
+        """True if there is a process, which serves or is stopped."""
         return self._process is not None and self._process.is_running
 
     def start(self) -> Self:
         """Start it, on the same port and folder as before, and wait until it serves.
 
-        Raises ``InputError`` where a program is missing, ``TargetError`` where it does not come
+        Raises ``InputError`` if a program is missing, ``TargetError`` if it does not come
         up; the message has the end of its log.
         """
         if self.is_running:
@@ -130,12 +130,12 @@ class Server:
         self.start()
 
     def pause(self) -> None:
-        """SIGSTOP: connections stay, and nothing is answered."""
+        """Stop the process by SIGSTOP: connections stay, and nothing is answered."""
         if self._process is not None:
             self._process.send(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """SIGCONT: it goes on where it was."""
+        """Continue the process by SIGCONT."""
         if self._process is not None:
             self._process.send(signal.SIGCONT)
 
@@ -191,7 +191,7 @@ class Server:
 
 
 def free_port() -> int:
-    """A port of loopback that nobody listens on at this moment."""
+    """A port of loopback on which no program listens at this moment."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])

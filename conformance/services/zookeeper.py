@@ -27,7 +27,7 @@ _JARS: Final = (
     "log4j-slf4j2-impl-*", "netty-*", "metrics-core-*", "snappy-java-*", "commons-*", "guava-*",
     "failureaccess-*",
 )
-"""What ZooKeeper and its clients in Java need of Spark's jars."""
+"""Spark's jars that ZooKeeper and its clients in Java need."""
 
 JAVA_OPTIONS: Final = (
     # It lives for seconds: start quickly, and take little.
@@ -35,9 +35,10 @@ JAVA_OPTIONS: Final = (
     "-Xshare:auto",
 )
 _CONNECTIONS: Final = "org.apache.zookeeper.server.NettyServerCnxnFactory"
-"""Who takes connections. ZooKeeper's default (NIO) fails to close one that it takes before its
-database is there, so that a client which comes while the server starts waits in vain, until it has
-no session left; this one turns it away at once."""
+"""The class that takes connections. ZooKeeper's default (NIO) fails to close one that it takes
+before its database is there, so that a client which comes while the server starts waits in vain,
+until it has no session left; this one refuses it at once.
+"""
 _ANSWER_SECONDS: Final = 2.0
 
 
@@ -57,7 +58,7 @@ class ZooKeeper(Server):
         self._longest_session = longest_session
 
     def argv(self) -> Sequence[str]:
-        """See ``Server.argv``."""
+        """The command line that serves ``port`` of loopback from ``folder``."""
         java = require_java() / "bin" / "java"
         configuration = self.folder / "zookeeper.cfg"
         # The form ``PORT FOLDER`` of the command line would serve every network of the machine.
@@ -73,7 +74,7 @@ class ZooKeeper(Server):
             str(configuration))
 
     def serves(self) -> bool:
-        """Whether it says that it serves: it listens some time before it does."""
+        """True if the server reports that it serves: it listens some time before it does."""
         with socket.create_connection((HOST, self.port), _ANSWER_SECONDS) as connection:
             connection.sendall(b"srvr")
             said = b""
@@ -85,7 +86,7 @@ class ZooKeeper(Server):
 def spark_classpath(*before: Path) -> str:
     """The class path of ZooKeeper and its clients in Java, with some folders ``before`` it.
 
-    Raises ``InputError`` where PySpark is not installed, or its jars are not the usual ones.
+    Raises ``InputError`` if PySpark is not installed, or its jars are not the usual ones.
     """
     found = importlib.util.find_spec("pyspark")
     if found is None or not found.submodule_search_locations:

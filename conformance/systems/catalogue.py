@@ -71,7 +71,7 @@ def system_of(suite: str) -> System:
 
 
 def makers() -> dict[str, str]:
-    """By port, what makes an adapter of a class of the user's, where a system has that."""
+    """By port, the function that makes an adapter of a user's class, if a system has one."""
     return {name: system.maker for name, system in SYSTEMS.items() if system.maker}
 
 
@@ -90,7 +90,7 @@ def port_named(name: object) -> Port:
 
 
 def shipped() -> Mapping[str, tuple[System, Shipped]]:
-    """By name, what comes with checkvalve, with its system."""
+    """By name, the targets that come with checkvalve, with their systems."""
     return {each.name: (system, each) for system in SYSTEMS.values() for each in system.shipped}
 
 

@@ -1,7 +1,7 @@
 """A whole conversation with each system's reference, for the page of its port.
 
-What is asked stands in ``requests.json`` of the system's folder: the settings of the hello, and
-then requests as a harness would send them, without their ``id``. What is answered is the
+The requests are in ``requests.json`` of the system's folder: the settings of the hello, and
+then requests as a harness would send them, without their ``id``. The answers are the
 reference's.
 """
 
@@ -25,7 +25,7 @@ Said = tuple[Message, Message]
 
 
 class Noting:
-    """An adapter that notes what it is asked, and what it answers."""
+    """An adapter that records its requests and its answers."""
 
     def __init__(self, adapter: Adapter) -> None:
         self._adapter = adapter
@@ -33,7 +33,7 @@ class Noting:
         self.close = getattr(adapter, "close", lambda: None)
 
     def request(self, message: Message) -> Message:
-        """See ``Adapter``."""
+        """Answer ``message`` with one of ``ok``, ``waiting`` or ``error``, and ``events``."""
         number = len(self.said) + 1
         now = message.pop("now")
         reply = self._adapter.request({**message, "now": now})
@@ -52,7 +52,7 @@ def asked(system: System) -> list[Message]:
 
 
 def conversation(system: System) -> list[Said]:
-    """What is asked and answered, each message checked against the port."""
+    """Requests and answers, each message checked against the port."""
     noting = Noting(system.adapter(system.reference))
     session = InProcessTarget(system.reference.name, lambda: noting, port_named).open()
     try:

@@ -1,7 +1,7 @@
-"""The tables, conversations and figures of README.md and docs/ that tell of systems, made of the
-records; the table of docs/design-language.md that tells how long the checker of certificates is,
-the one of docs/awaits.md that lists what an adapter does with the event loop, and the one of
-docs/by-name.md that lists what the operations of a class are called.
+"""The tables, conversations and figures of README.md and docs/ about systems, made of the records;
+the table of docs/design-language.md that says how long the checker of certificates is, the one of
+docs/awaits.md that lists what an adapter does with the event loop, and the one of docs/by-name.md
+that lists what the operations of a class are called.
 
 A block between ``<!-- made: NAME of SYSTEM -->`` and ``<!-- made. -->`` is that table; around it is
 prose. A system whose port has no block yet gets a section at the end of its page.
@@ -38,8 +38,8 @@ _END: Final = "<!-- made. -->"
 
 
 def suites_table(pages: Mapping[str, str]) -> str:
-    """One row a system: its suite, what that tests, how many cases a default run begins with, and
-    what comes with checkvalve.
+    """One row a system: its suite, the system under test, the number of cases of a default run, and
+    the targets that come with checkvalve.
 
     ``pages`` are the texts of docs/ by name: a suite is linked to the section that has its port.
     """
@@ -128,7 +128,7 @@ def stale_pages(root: Path) -> dict[Path, str]:
 
 
 def names_table() -> str:
-    """One row an operation that a class is looked at for: under which names it is found."""
+    """One row an operation that a class is searched for: the names under which it is found."""
     rows = ["| suite | operation | found as |", "|---|---|---|"]
     for system in SYSTEMS.values():
         rows += [f"| `{system.name}` | `{each.name}`{'' if each.needed else ', if it has one'} | "
@@ -154,7 +154,7 @@ def _section(what: str, system: System) -> str:
 
 
 def main() -> int:
-    """Write what is stale below the current folder, and say what that was."""
+    """Write the stale pages below the current folder, and print their names."""
     for page, text in stale_pages(Path.cwd()).items():
         write_whole(page, text)
         print(f"{page.name} is written anew")

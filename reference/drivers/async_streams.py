@@ -29,10 +29,10 @@ E_co = TypeVar("E_co", covariant=True)
 
 
 class Subscription(Protocol):
-    """What a subscriber calls."""
+    """The calls of a subscriber."""
 
     def request(self, count: int) -> None:
-        """So many elements more."""
+        """Request ``count`` elements more."""
         ...
 
     def cancel(self) -> None:
@@ -41,7 +41,7 @@ class Subscription(Protocol):
 
 
 class Subscriber(Protocol[E_contra]):
-    """What a publisher calls."""
+    """The calls of a publisher."""
 
     def on_subscribe(self, subscription: Subscription) -> None:
         """The subscription, before anything else."""
@@ -61,7 +61,7 @@ class Subscriber(Protocol[E_contra]):
 
 
 class Publisher(Protocol[E_co]):
-    """What can be subscribed to."""
+    """A source of signals for subscribers."""
 
     def subscribe(self, subscriber: Subscriber[E_co]) -> None:
         """Signal to a subscriber from now on."""
@@ -69,13 +69,13 @@ class Publisher(Protocol[E_co]):
 
 
 class _Drawn(Generic[E]):
-    """What was drawn from an async iterator and is not signalled yet: at most one element."""
+    """The element, or end, that was drawn from an async iterator and is not signalled yet."""
 
     def __init__(self) -> None:
         self.one: Next[E] | Complete | Failed | None = None
 
     def take(self, wanted: bool) -> Next[E] | Complete | Failed | None:
-        """See ``Supply``."""
+        """The next element if one is wanted, or the end; None if there is nothing to signal."""
         drawn = self.one
         if not wanted and isinstance(drawn, Next):
             return None
@@ -96,12 +96,12 @@ class _Running(Generic[E]):
         self.task = asyncio.get_running_loop().create_task(self._run())
 
     def request(self, count: int) -> None:
-        """See ``Subscription``. A count below 1 is answered by on_error."""
+        """Request ``count`` elements more; a count below 1 is answered by on_error."""
         self._outlet.request(count)
         self._turn.set()
 
     def cancel(self) -> None:
-        """See ``Subscription``. An element that is being drawn is given up."""
+        """End the subscription; an element that is being drawn is given up."""
         self._outlet.cancel()
         self._subscriber = None
         self._turn.set()
@@ -170,7 +170,7 @@ class AsyncPublisher(Generic[E]):
         self._tasks: set[asyncio.Task[None]] = set()
 
     def subscribe(self, subscriber: Subscriber[E]) -> None:
-        """See ``Publisher``. Raises ``StreamMisuse`` for None."""
+        """Signal to a subscriber from now on. Raises ``StreamMisuse`` for None."""
         if subscriber is None:
             raise StreamMisuse("None cannot subscribe")
         task = _Running(self._make(), subscriber).task
@@ -187,7 +187,7 @@ class _Reader(Generic[E]):
         self._news = asyncio.Event()
 
     def on_subscribe(self, subscription: Subscription) -> None:
-        """See ``Subscriber``."""
+        """Take the subscription, before anything else."""
         if self._core.on_subscribe(subscription):
             self._subscription = subscription
             self._call()
@@ -195,17 +195,17 @@ class _Reader(Generic[E]):
             subscription.cancel()
 
     def on_next(self, element: E) -> None:
-        """See ``Subscriber``."""
+        """Take an element that was requested."""
         self._core.on_next(element)
         self._news.set()
 
     def on_complete(self) -> None:
-        """See ``Subscriber``."""
+        """Note that there are no more elements."""
         self._core.on_complete()
         self._news.set()
 
     def on_error(self, error: Exception) -> None:
-        """See ``Subscriber``."""
+        """Note that there are no more elements, for this reason."""
         self._core.on_error(error)
         self._news.set()
 
@@ -242,7 +242,7 @@ class _Reader(Generic[E]):
 async def elements_of(
     publisher: Publisher[E], capacity: int = 16, batch: int = 8
 ) -> AsyncIterator[E]:
-    """What a publisher signals, as an async iterator that holds at most ``capacity`` elements.
+    """The signals of a publisher, as an async iterator that holds at most ``capacity`` elements.
 
     It asks for ``batch`` or more at a time. Closing it cancels the subscription.
     """

@@ -1,8 +1,9 @@
 """A queue for the tasks of one event loop that can be closed, cut off and joined.
 
-Who waits sleeps on a future in one of three lines. Whoever makes room, brings an item, or has done
-the last thing wakes one of them, or all; closing wakes all. Who wakes looks again, so nobody acts
-on what was true when he was woken. A call that is cancelled after it was woken wakes the next one.
+A waiter sleeps on a future in one of three wait queues. A call that makes room, brings an item, or
+reports the last item as done wakes one of them, or all; closing wakes all. A woken waiter looks
+again, so no call relies on the state at its wake-up. A call that is cancelled after it was woken
+wakes the next one.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ Line = deque[Turn]
 
 
 class Closed(Exception):
-    """The queue was closed: nothing goes in, and nothing is left for who takes."""
+    """The queue was closed: nothing goes in, and no item is left to take."""
 
 
 class ClosableQueue(Generic[T]):
     """At most ``capacity`` items; ``admits`` is asked about each, and may raise.
 
-    What it raises is raised by ``put``, which then has had no effect. Not for several threads.
+    Its exception is raised by ``put``, which then has had no effect. Not for several threads.
     """
 
     def __init__(self, capacity: int, admits: Callable[[T], object] | None = None) -> None:
@@ -42,7 +43,10 @@ class ClosableQueue(Generic[T]):
     # -- calls --------------------------------------------------------------------------------
 
     async def put(self, item: T) -> None:
-        """Put it, and wait for room if need be. Raises ``Closed``, and what ``admits`` raises."""
+        """Put it, and wait for room if need be.
+
+        Raises ``Closed``, and the exceptions of ``admits``.
+        """
         while not self.closed and not self.has_room():
             await self.sleep(self.puts, self.has_room)
         if self.closed:
@@ -63,25 +67,25 @@ class ClosableQueue(Generic[T]):
         return item
 
     async def join(self) -> None:
-        """Wait until all is done that went in."""
+        """Wait until all items that went in are done."""
         while self.undone:
             await self.sleep(self.joins, self.has_items)
 
     def task_done(self) -> None:
-        """An item that was taken is done. Raises ``ValueError`` if there is none."""
+        """Report that an item that was taken is done. Raises ``ValueError`` if there is none."""
         if not self.undone:
             raise ValueError("more was done than had gone in")
         self.undone -= 1
         self.all_may_be_done()
 
     def close(self) -> None:
-        """Nothing goes in any more; what is inside can be taken."""
+        """Let nothing more in; the items inside can be taken."""
         self.closed = True
         self.wake_all(self.puts)
         self.wake_all(self.takes)
 
     def cut(self) -> None:
-        """Close it, and throw away what is inside, which counts as done."""
+        """Close it, and throw away the items inside, which count as done."""
         self.undone -= len(self.items)
         self.items.clear()
         self.all_may_be_done()
@@ -90,11 +94,11 @@ class ClosableQueue(Generic[T]):
     # -- within -------------------------------------------------------------------------------
 
     def has_room(self) -> bool:
-        """Whether one more fits."""
+        """True if one more item fits."""
         return len(self.items) < self.capacity
 
     def has_items(self) -> bool:
-        """Whether there is something to take."""
+        """True if there is an item to take."""
         return bool(self.items)
 
     def admit(self, item: T) -> None:
@@ -107,12 +111,12 @@ class ClosableQueue(Generic[T]):
                 raise
 
     def all_may_be_done(self) -> None:
-        """Wake who joins, if nothing is left to do."""
+        """Wake the joins, if nothing is left to do."""
         if not self.undone:
             self.wake_all(self.joins)
 
     async def sleep(self, line: Line, ready: Callable[[], bool]) -> None:
-        """Sleep in a line; cancelled after one was woken, one hands that on where it is of use."""
+        """Sleep in a wait queue; if cancelled after the wake-up, pass it on if it is of use."""
         turn: Turn = asyncio.get_running_loop().create_future()
         line.append(turn)
         try:
@@ -125,7 +129,7 @@ class ClosableQueue(Generic[T]):
             raise
 
     def wake(self, line: Line) -> None:
-        """Wake the first who sleeps."""
+        """Wake the waiter that has slept longest."""
         while line:
             turn = line.popleft()
             if not turn.done():
@@ -133,6 +137,6 @@ class ClosableQueue(Generic[T]):
                 return
 
     def wake_all(self, line: Line) -> None:
-        """Wake all who sleep."""
+        """Wake every call that sleeps there."""
         while line:
             self.wake(line)

@@ -1,7 +1,7 @@
 """A condition variable for the tasks of one event loop.
 
-A wait ends with the lock, whatever happens. Who is cancelled after he was notified, asleep still or
-on his way back into the lock, notifies another one in his place.
+A wait always ends with the lock. A waiter that is cancelled after it was notified, before or
+while it takes the lock again, notifies another one in its place.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Turn = asyncio.Future[None]
 
 
 class Condition:
-    """A lock with ``wait`` and ``notify``; the caller of either has the lock."""
+    """A lock with ``wait`` and ``notify``; the caller of either holds the lock."""
 
     def __init__(self) -> None:
         self.lock = Permits(1)
@@ -27,13 +27,13 @@ class Condition:
         await self.lock.acquire()
 
     def release(self) -> None:
-        """Give the lock back. Raises ``RuntimeError`` if nobody has it."""
+        """Give the lock back. Raises ``RuntimeError`` if no task holds it."""
         if self.lock.free:
             raise RuntimeError("the lock is free")
         self.lock.release()
 
     def notify(self, n: int = 1) -> None:
-        """Wake up to ``n`` of those who sleep, first come first."""
+        """Wake up to ``n`` sleepers, first come first."""
         for turn in list(self.asleep):
             if n > 0 and not turn.done():
                 del self.asleep[turn]
@@ -56,7 +56,7 @@ class Condition:
             raise asyncio.CancelledError
 
     async def again(self) -> bool:
-        """Take the lock, cancelled or not; whether one was cancelled meanwhile."""
+        """Take the lock, cancelled or not; True if the task was cancelled meanwhile."""
         cancelled = False
         while True:
             try:
@@ -67,7 +67,7 @@ class Condition:
                 return cancelled
 
     def stopped(self, turn: Turn) -> None:
-        """Whoever slept here is cancelled: what it was told goes to another one."""
+        """React to the cancellation of a sleeper: its notification goes to another one."""
         self.asleep.pop(turn, None)
         if turn.done() and not turn.cancelled():
             self.notify()

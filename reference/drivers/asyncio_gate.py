@@ -8,11 +8,11 @@ __all__ = ["Broken", "Gate"]
 
 
 class Broken(Exception):
-    """The gate broke: nobody passes it any more."""
+    """The gate broke: no call passes it any more."""
 
 
 class Gate:
-    """Shut at first. Not for several threads."""
+    """A gate that is shut at first. Not for several threads."""
 
     def __init__(self) -> None:
         self.is_open = False
@@ -20,7 +20,7 @@ class Gate:
         self.asleep: dict[asyncio.Future[None], None] = {}
 
     async def wait(self) -> None:
-        """Wait until it is open. Raises ``Broken``, at once or once it breaks."""
+        """Wait until it is open. Raises ``Broken``, at once or when it breaks."""
         if self.broken:
             raise Broken
         if self.is_open:
@@ -33,18 +33,18 @@ class Gate:
             self.asleep.pop(turn, None)
 
     def open(self) -> None:
-        """Let all pass who wait, and who comes."""
+        """Let all waiting calls pass, and those that come later."""
         self.is_open = True
         for turn in self.asleep:
             if not turn.done():
                 turn.set_result(None)
 
     def shut(self) -> None:
-        """Let those wait who come from now on."""
+        """Make the calls wait that come from now on."""
         self.is_open = False
 
     def break_(self) -> None:
-        """Tell all who wait, and who comes."""
+        """Raise ``Broken`` in all waiting calls, and in those that come later."""
         self.broken = True
         for turn in self.asleep:
             if not turn.done():

@@ -1,7 +1,7 @@
 """Permits for the tasks of one event loop: a semaphore, and with one permit a lock.
 
-A permit that comes back is handed to the first in line, so nobody who comes later can be faster. A
-task that is cancelled with a permit in its hand, before it knew, hands it on.
+A permit that comes back is handed to the first waiter, so no later call can be faster. A task that
+is cancelled after it was handed a permit, before it knew, hands it on.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Permits:
         self.line: dict[asyncio.Future[None], None] = {}
 
     def locked(self) -> bool:
-        """Whether an acquire would have to wait."""
+        """True if an acquire would have to wait."""
         return self.free == 0 or bool(self.line)
 
     async def acquire(self) -> None:
@@ -43,26 +43,26 @@ class Permits:
         while self.line:
             turn = next(iter(self.line))
             del self.line[turn]
-            # One that is done was told to stop, and has not run yet.
+            # A turn that is done belongs to a cancelled task that has not run yet.
             if not turn.done():
                 turn.set_result(None)
                 return
         self.free += 1
 
     def stopped(self, turn: asyncio.Future[None]) -> None:
-        """A task that waited stops: what it may have in its hand goes to the next."""
+        """React to the cancellation of a waiter: a permit that it may have goes to the next one."""
         if turn.done() and not turn.cancelled():
             self.release()
 
 
 class LatePermits:
-    """The same, where giving a permit back takes a while: it tells somebody of it first."""
+    """The same, but giving a permit back takes a while: a report is made first."""
 
     def __init__(self, count: int) -> None:
         self.permits = Permits(count)
 
     def locked(self) -> bool:
-        """Whether an acquire would have to wait."""
+        """True if an acquire would have to wait."""
         return self.permits.locked()
 
     async def acquire(self) -> None:
@@ -77,5 +77,5 @@ class LatePermits:
             self.permits.release()
 
     async def tell(self) -> None:
-        """Whatever is to be done before the next one may have it: a turn of the loop."""
+        """Report the release, before the next call may have the permit: a turn of the loop."""
         await asyncio.sleep(0)

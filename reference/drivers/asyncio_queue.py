@@ -2,7 +2,7 @@
 
 The core (``queue.py``) decides everything; this module only sleeps and wakes. The one await
 point is ``await turn``. A task that is cancelled there, even after its turn was granted and
-before it ran, has had no effect: no item moved, and the next in line is woken in its stead.
+before it ran, has had no effect: no item moved, and the next waiter is woken in its stead.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class AsyncQueue(Generic[T]):
         return len(self._core)
 
     def statistics(self) -> Statistics:
-        """See ``BoundedQueue.statistics``."""
+        """A snapshot of the counts; nothing in it changes later."""
         return self._core.statistics()
 
     async def _wait(self, ticket: Ticket) -> Any:
@@ -77,8 +77,8 @@ class AsyncQueue(Generic[T]):
     def _after(self, step: Step[A]) -> A:
         for ticket in step.woken:
             turn = self._turn_of(ticket)
-            # A turn that is done belongs to a task that was cancelled and has not run yet; it
-            # will leave the line itself, and pass the wake-up on.
+            # A turn that is done belongs to a task that was cancelled and has not run yet; it will
+            # leave the wait queue itself, and pass the wake-up on.
             if not turn.done():
                 turn.set_result(None)
         return step.answer

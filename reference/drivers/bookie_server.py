@@ -1,14 +1,13 @@
 """The reference server of ``bookkeeper`` over asyncio's streams: real channels, a disk, a clock.
 
 Clients send *frames*: one byte for the kind (0: an add, 1: a read), the number of the request in
-four bytes, a length in four bytes, and for an add so many bytes. What is no frame ends the channel.
+four bytes, a length in four bytes, and for an add so many bytes. Anything else ends the channel.
 A response is the number, one byte (0: done, 1: too many requests), a length, and for a read so many
 bytes. All of it is big-endian.
 
-``Bookie`` decides what is admitted and what becomes of responses; ``Memtable`` which adds have
-room. This module reads where it is told to, writes what it is told to, and tells both what has
-happened. Nothing here waits for a permit, so that the loop that gives permits back is never held
-up.
+``Bookie`` decides which requests are admitted and when responses are sent; ``Memtable`` which adds
+have room. This module reads and writes as they decide, and reports to both what has happened.
+Nothing here waits for a permit, so that the loop that gives permits back never has to wait.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ TOO_MANY: Final = 1
 
 
 class Terms(NamedTuple):
-    """What a server is told when it starts. Sizes are bytes, times seconds."""
+    """The settings of a server. Sizes are bytes, times seconds."""
 
     limits: Limits = Limits(adds=16, reads=16, pool=64)
     patience: int = 5               # ticks that a response waits, at most
@@ -74,7 +73,7 @@ class Disk:
 
 @dataclass
 class Peaks:
-    """What was largest while a server ran, and how often what happened."""
+    """The maxima while a server ran, and counts of events."""
 
     adds: int = 0                   # in progress
     reads: int = 0
@@ -111,7 +110,7 @@ class _Channel:
 
 
 class _Protocol(asyncio.StreamReaderProtocol):
-    """A stream that also tells when it is writable."""
+    """A stream that also reports when it is writable."""
 
     def __init__(self, server: BookieServer, reader: asyncio.StreamReader) -> None:
         super().__init__(reader, server._serve)
@@ -252,7 +251,7 @@ class BookieServer:
     # -- what the server says, and what is done then --------------------------------------------
 
     def _tell(self, call: Callable[[], Iterable[Effect]], about: int | None = None) -> None:
-        """Tell the server something, and do what it says; what comes up meanwhile is told after."""
+        """Call the server's core, and carry out its answer; calls that come meanwhile follow."""
         self._told.append(
             lambda: call() if about is None or about in self._channels else ())
         if self._busy:

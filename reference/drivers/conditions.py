@@ -8,9 +8,9 @@ __all__ = ["Condition"]
 
 
 class Condition(Waitable):
-    """What ``threading.Condition`` is, with a lock of the scheduler's; without a time limit.
+    """A ``threading.Condition`` with a lock of the scheduler's, and without a time limit.
 
-    Who was notified waits for the lock again, in whatever order the schedule says.
+    A notified task waits for the lock again, in whatever order the schedule says.
     """
 
     def __init__(self, scheduler: Scheduler, lock: Lock) -> None:
@@ -21,11 +21,11 @@ class Condition(Waitable):
         self.release = lock.release     # type: ignore[method-assign]
 
     def free_for(self, task: Task | None) -> bool:
-        """See ``Waitable``. Whether it was notified."""
+        """True if the task was notified."""
         return task not in self._waiting
 
     def holders(self) -> tuple[str, ...]:
-        """See ``Waitable``. A notification is nobody's."""
+        """No task: a notification has no holder."""
         return ()
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -47,10 +47,10 @@ class Condition(Waitable):
         return True
 
     def notify(self, n: int = 1) -> None:
-        """Notify up to ``n`` of those who wait, first come first."""
+        """Notify up to ``n`` waiters, first come first."""
         del self._waiting[:n]
         self._scheduler.lock_changed()
 
     def notify_all(self) -> None:
-        """Notify all who wait."""
+        """Notify every task that waits."""
         self.notify(len(self._waiting))

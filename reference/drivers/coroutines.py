@@ -3,17 +3,17 @@
 Theory of operation
 -------------------
 A *scene* spawns coroutines on a ``VirtualLoop`` and names *events*: calls that the world makes, a
-packet or a thread, at an instant that is its own. Left alone, callbacks run first in, first out,
-and each event comes when all is at rest. A *schedule* is what deviates from that: an event that
-comes earlier, a task that is cancelled, a callback that is overtaken. It counts instants in
-callbacks, so it is data, and the same one gives the same run.
+packet or a thread, at an instant that is its own. By default, callbacks run first in, first out,
+and each event comes when no callback is ready. A *schedule* lists the deviations from that: an
+event that comes earlier, a task that is cancelled, a callback that is overtaken. It counts instants
+in callbacks, so it is data, and the same one gives the same run.
 
 Few deviations are enough for most bugs, so ``explore`` takes all schedules with at most so many,
 without storing states: a schedule is run, every instant of its run after its last deviation is one
 at which there could be another, and each makes a schedule. With one cancellation that is: every
 task, cancelled at each of its await points, among all that the others may have done by then.
 
-A task that is cancelled is told by ``task.cancel()``, as by ``asyncio.timeout`` or a ``TaskGroup``.
+A task is cancelled by ``task.cancel()``, as by ``asyncio.timeout`` or a ``TaskGroup``.
 
 Source: iterative context bounding (Musuvathi and Qadeer, PLDI 2007), for one thread.
 """
@@ -40,7 +40,7 @@ R = TypeVar("R")
 
 
 class Kind(Enum):
-    """What a schedule may do to a run."""
+    """The kinds of deviations of a schedule."""
 
     CANCEL = "cancel"       # cancel a task
     EVENT = "event"         # let an event come
@@ -48,11 +48,11 @@ class Kind(Enum):
 
 
 class Deviation(NamedTuple):
-    """At which instant, in callbacks that have run, what happens to whom.
+    """A deviation: the instant, in callbacks that have run, its kind, and what it is about.
 
     ``which`` is the number of a task or of an event, in the order in which the scene made them, or
     the place of a callback among those that are ready. An instant that the run does not reach
-    is when all is at rest.
+    is when no callback is ready any more.
     """
 
     at: int
@@ -65,19 +65,19 @@ Schedule = tuple[Deviation, ...]
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """A task that waits for ever: its name, and the line (``file:line`` and its text)."""
+    """A task that waits forever: its name, and the line (``file:line`` and its text)."""
 
     task: str
     at: str
     text: str
 
     def words(self) -> str:
-        """Where it waits, for a reader."""
+        """The place of the wait, for a reader."""
         return f"{self.task} waits at {self.at}: {self.text}"
 
 
 class Stage:
-    """What a scene is given: a loop, on which it spawns tasks; and where it names events."""
+    """The setting of a scene: a loop, on which it spawns tasks; it also names events here."""
 
     def __init__(self) -> None:
         self.loop = VirtualLoop()
@@ -91,7 +91,7 @@ class Stage:
         return task
 
     def event(self, name: str, call: Callable[[], object]) -> None:
-        """Something that the world does once, at any instant: the call itself, not a task."""
+        """Add a call that the world makes once, at any instant: the call itself, not a task."""
         self.events.append((name, call))
 
     def __enter__(self) -> Stage:
@@ -101,7 +101,7 @@ class Stage:
         self, kind: type[BaseException] | None, error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Cancel what still waits, until nothing does."""
+        """Cancel the tasks that still wait, until none does."""
         with self.loop.running():
             for _ in range(_CANCELS_MAX):
                 left = asyncio.all_tasks(self.loop)
@@ -117,18 +117,18 @@ class Stage:
 
 
 _CANCELS_MAX = 100
-"""So often a task may refuse to be cancelled when the curtain falls."""
+"""Number of times that a task may refuse to be cancelled at the end."""
 
 Scene = Callable[[Stage], Callable[[], R]]
-"""Sets a scene up, and returns a function that says how it came out, called when all is over."""
+"""Sets a scene up, and returns a function that gives the result, called when all is over."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ran(Generic[R]):
-    """One schedule and what came of it. ``replay`` does the same with the schedule.
+    """One schedule and its outcome. ``replay`` does the same with the schedule.
 
-    ``stuck`` are the tasks that wait for ever, ``errors`` what tasks and events raised, by name,
-    and ``cancelled`` the names of the tasks that ended so.
+    ``stuck`` are the tasks that wait forever, ``errors`` the exceptions of tasks and events, by
+    name, and ``cancelled`` the names of the tasks that ended so.
     """
 
     schedule: Schedule
@@ -140,7 +140,7 @@ class Ran(Generic[R]):
 
 
 class _Instant(NamedTuple):
-    """What could have happened at an instant: who was alive, which events were out."""
+    """The possible deviations at an instant: the tasks alive, and the events to come."""
 
     alive: tuple[int, ...]
     events: tuple[int, ...]
@@ -173,7 +173,7 @@ class _Course:
                     return
 
     def _apply(self, now: int) -> int:
-        """Deviate as the schedule says; the place of the callback that comes next."""
+        """Deviate as the schedule says; return the place of the callback that comes next."""
         while self._todo and self._todo[0].at <= now:
             _, kind, which = self._todo.pop(0)
             if kind is Kind.OVERTAKE:
@@ -238,8 +238,7 @@ def explore(
 ) -> Iterator[Ran[R]]:
     """Every schedule of a scene with at most that many deviations of some kinds, each once.
 
-    The scene must do the same each time it is set up. Raises ``Unrest`` where tasks go round
-    in circles.
+    The scene must do the same each time it is set up. Raises ``Unrest`` if tasks run without end.
     """
     todo: list[Schedule] = [()]
     while todo:
@@ -286,9 +285,9 @@ def wander(
 def shrink(
     scene: Scene[R], schedule: Schedule, fails: Callable[[Ran[R]], bool]
 ) -> Ran[R]:
-    """A schedule with as few deviations as can be left that still ``fails``, and its run.
+    """A schedule with as few deviations as possible that still ``fails``, and its run.
 
-    What stays is moved to the earliest instant, and the nearest place, at which it still does.
+    Each of these is moved to the earliest instant, and the nearest place, at which it still fails.
     """
     best = replay(scene, schedule)
     at = 0

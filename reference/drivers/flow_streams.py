@@ -48,7 +48,7 @@ class Channel(NamedTuple):
         return await self.reader.readexactly(length)
 
     async def permits(self) -> int | None:
-        """The next message with permits; None at the end. Raises ``LinkMisuse``."""
+        """The next message with credits; None at the end. Raises ``LinkMisuse``."""
         return await self._head(PERMITS)
 
     async def _head(self, kind: int) -> int | None:
@@ -72,7 +72,7 @@ class Channel(NamedTuple):
 
     async def finish(self) -> None:
         """Say that no more elements come, and wait until the receiver has had them all: what closes
-        earlier with permits unread may lose what it has sent."""
+        earlier with credits unread may lose what it has sent."""
         self.writer.write_eof()
         while await self.permits() is not None:
             pass
@@ -86,7 +86,7 @@ class Channel(NamedTuple):
 
 
 async def send_all(elements: AsyncIterable[bytes], down: Channel) -> None:
-    """Send elements as permits come; the next is asked for once the one before was sent."""
+    """Send elements as credits come; the next is asked for once the one before was sent."""
     sender: LinkSender[bytes] = LinkSender(0)
     async for element in elements:
         going = sender.offer([element])
@@ -168,7 +168,7 @@ async def _permits_from(down: Channel) -> int:
 
 
 async def _unless_ended(other: asyncio.Task[None], wanted: Coroutine[Any, Any, E]) -> E | None:
-    """What is wanted; None if another task has ended meanwhile."""
+    """The result of ``wanted``; None if another task has ended meanwhile."""
     task = asyncio.get_running_loop().create_task(wanted)
     await asyncio.wait({other, task}, return_when=asyncio.FIRST_COMPLETED)
     if task.done():

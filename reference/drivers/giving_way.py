@@ -1,7 +1,7 @@
-"""Code that never gives way: a coroutine that goes round without a wait, ended by a count.
+"""Code that never yields: a coroutine that runs without a wait, ended by a count.
 
 An event loop runs one callback at a time and cannot end it. A coroutine that awaits what is always
-there (an event that is set, a lock that is free) never comes back to its loop, and nothing else
+there (an event that is set, a lock that is free) never returns to its loop, and no other callback
 runs ever again: no timer, no cancel. A thread could notice by the clock. Here calls are counted, so
 that a run ends at the same call whenever it is repeated.
 """
@@ -18,15 +18,15 @@ __all__ = ["NeverGaveWay", "calls_counted"]
 
 
 class NeverGaveWay(BaseException):
-    """Raised in the midst of the code that went on; no ``except Exception`` of its own takes it."""
+    """Raised inside code that never yields; no ``except Exception`` of its own catches it."""
 
 
 @contextmanager
 def calls_counted(most: int) -> Iterator[Callable[[], None]]:
     """Let code of this thread make so many calls, of functions in Python or C, and no more.
 
-    The next one raises ``NeverGaveWay`` where it is made, and then nothing is counted until what
-    is yielded is called, which begins anew. A loop that calls nothing is not ended.
+    The next call raises ``NeverGaveWay``, and then nothing is counted until the yielded function is
+    called, which begins anew. A loop that calls nothing is not ended.
     """
     outer, left = sys.getprofile(), most
 

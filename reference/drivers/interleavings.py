@@ -2,7 +2,7 @@
 
 Theory of operation
 -------------------
-A *preemption* is a switch away from a task that could have gone on; a switch away from one that
+A *preemption* is a switch away from a task that could have continued; a switch away from one that
 waits or is over costs nothing. Most races need very few preemptions, so all schedules with at most
 two are worth more than as many drawn at random. They are found without storing states: a *scene*
 is set up anew for each schedule, its prefix is run again, and from its end on tasks run as long as
@@ -28,16 +28,17 @@ __all__ = ["Explored", "Scene", "explore", "replay", "wander"]
 R = TypeVar("R")
 
 Scene = Callable[[Scheduler], Callable[[], R]]
-"""Sets a scene up: makes what is under test with the scheduler's locks, spawns the tasks, and
-returns a function that says how it came out, which is called when all is over."""
+"""Sets a scene up: makes the objects under test with the scheduler's locks, spawns the tasks, and
+returns a function that gives the result, which is called when all is over.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Explored(Generic[R]):
-    """One schedule and what came of it.
+    """One schedule and its outcome.
 
     ``schedule`` is complete: ``replay`` does the same with it. ``deadlock`` is empty unless
-    tasks wait for ever; ``errors`` are what tasks raised, by name.
+    tasks wait forever; ``errors`` are the exceptions that tasks raised, by name.
     """
 
     schedule: tuple[Segment, ...]
@@ -48,16 +49,16 @@ class Explored(Generic[R]):
 
 
 class _Piece(NamedTuple):
-    """A segment that was run: which other tasks could have run after how many of its steps."""
+    """A segment that was run, and the other tasks that could have run after some of its steps."""
 
     segment: Segment
     others: tuple[tuple[int, tuple[int, ...]], ...]
     free: tuple[int, ...]
-    """Who else could have been chosen at its beginning, at no cost."""
+    """The tasks that could have been chosen at its beginning instead, at no cost."""
 
 
 class _Prefix(NamedTuple):
-    """Segments to run as they are, then the task that goes on."""
+    """Segments to run as they are, then the task that continues."""
 
     segments: tuple[Segment, ...]
     next: int | None
@@ -69,8 +70,8 @@ def explore(
 ) -> Iterator[Explored[R]]:
     """Every schedule of a scene with at most that many preemptions, each once.
 
-    The scene must do the same each time it is set up. Raises ``SchedulingMisuse`` where
-    tasks go round in circles.
+    The scene must do the same each time it is set up. Raises ``SchedulingMisuse`` if tasks run
+    without end.
     """
     modules = tuple(modules)
     todo = [_Prefix((), None, 0)]
@@ -100,7 +101,7 @@ def _run(scheduler: Scheduler, prefix: _Prefix) -> Iterator[_Piece]:
 def _branches(
     prefix: _Prefix, pieces: list[_Piece], preemptions: int
 ) -> Iterator[_Prefix]:
-    """The other ways to go on from where the prefix ends."""
+    """The other prefixes that continue from the end of this one."""
     segments = tuple(_whole(piece) for piece in pieces)
     for at in range(len(prefix.segments), len(pieces)):
         piece = pieces[at]
@@ -113,12 +114,12 @@ def _branches(
 
 
 def _whole(piece: _Piece) -> Segment:
-    """What runs as far as it can, not a step count: the last step may end in a wait."""
+    """The segment as one that runs as far as it can, since its last step may end in a wait."""
     return piece.segment if not piece.others else Segment(piece.segment.task)
 
 
 def _takeovers(piece: _Piece) -> Iterator[tuple[int, int]]:
-    """After how many steps of a segment which other task could have taken over."""
+    """The other tasks that could have taken over within a segment, each with the step."""
     changes = [*piece.others, (piece.segment.steps or 0, ())]
     can: tuple[int, ...] = ()
     at = 0
@@ -142,7 +143,7 @@ def _explored(
 def replay(
     scene: Scene[R], modules: Iterable[str], schedule: Iterable[Segment]
 ) -> Explored[R]:
-    """Run one schedule; what it leaves over is run as by ``Scheduler.settle``.
+    """Run one schedule; tasks that it leaves unfinished are run as by ``Scheduler.settle``.
 
     Raises ``SchedulingMisuse`` for a schedule that the scene cannot follow.
     """

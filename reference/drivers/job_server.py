@@ -3,12 +3,12 @@
 Clients submit jobs over TCP, one line each: a number, a blank, and a body. They get a line for
 each: the number and ``done``, or the number and ``dropped``. Workers connect to another port, ask
 by the line ``ask`` and how many jobs they have got, are given a line with a job's body, and say
-``done``. What they measure they send to the monitor by UDP: a count, a sum and a maximum.
+``done``. Their measurements go to the monitor by UDP: a count, a sum and a maximum.
 
-``Master`` and ``Worker`` decide who gets what; a ``Stage`` for each client makes lines of what
-comes by TCP, and its permits decide whether anything is read; a ``Stage`` with a ``TokenBucket``
-for each worker rolls up what it measures. This module carries what they say. ``told`` hears of it:
-what happens, to whom, and to which job.
+``Master`` and ``Worker`` decide which worker gets which job; a ``Stage`` for each client makes
+lines of the bytes that come by TCP, and its credits decide whether anything is read; a ``Stage``
+with a ``TokenBucket`` for each worker rolls up the measurements. This module carries the messages.
+``told`` is called with each event: its kind, its client or worker, and its job.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Terms(NamedTuple):
 
 
 class Event(NamedTuple):
-    """What happens, to which client or worker, and to which of the client's jobs (or -1)."""
+    """The kind of an event, its client or worker, and the client's job (or -1)."""
 
     what: str
     who: int
@@ -121,7 +121,7 @@ class JobServer:
             if not client.may_read.is_set():
                 self._told(Event("held back", name))
                 await client.may_read.wait()
-            # Nor does it read from a client that leaves its answers lying.
+            # It does not read either from a client that leaves its answers unread.
             await client.writer.drain()
             chunk = await reader.read(CHUNK)
             if not chunk:
@@ -228,7 +228,7 @@ class JobServer:
 
 
 class Summary(NamedTuple):
-    """So many values, their sum, and the largest of them."""
+    """A number of values, their sum, and the largest of them."""
 
     values: int
     total: int
@@ -236,7 +236,7 @@ class Summary(NamedTuple):
 
 
 class Metrics:
-    """What a worker measures, sent within its rate and rolled up where that is not enough."""
+    """The measurements of a worker, sent within its rate and rolled up if that is not enough."""
 
     def __init__(self, name: int, bucket: TokenBucket, send: Callable[[bytes], object],
                  told: Told) -> None:
@@ -279,7 +279,7 @@ class Monitor(asyncio.DatagramProtocol):
 
 
 async def work(port: int, metrics: Metrics, seconds: float, patience: float) -> None:
-    """Be a worker, whose jobs take so long, and who asks again where no job comes in time."""
+    """Run a worker whose jobs take ``seconds``, and that asks again if no job comes in time."""
     reader, writer = await asyncio.open_connection(LOOPBACK, port)
     writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     worker = Worker()

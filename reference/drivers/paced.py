@@ -1,8 +1,8 @@
 """A real ZooKeeper in the place of one in virtual time: an instant takes some real milliseconds.
 
-Whatever runs in virtual time over a ``TimedCoordination`` runs over this one as well, only
-slower, and not twice the same: what takes how long is decided by the machine. An instant may
-take longer, never less.
+Code that runs in virtual time over a ``TimedCoordination`` runs over this one as well, only slower,
+and not twice the same: the machine decides how long things take. An instant may take longer, never
+less.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ __all__ = ["PacedZooKeeper"]
 
 
 class PacedZooKeeper:
-    """See ``TimedCoordination``. ``hosts`` is ``host:port``, and may have a path behind it, below
-    which everything is then, so that many runs can share a server. An instant is at least
-    ``pace`` real ms long, and a timeout of so many instants is so many times that. Use it as a
-    context.
+    """A ``TimedCoordination`` over real servers. ``hosts`` is ``host:port``, and may have a path
+    behind it, below which everything is then, so that many runs can share a server. An instant is
+    at least ``pace`` real ms long, and a timeout of so many instants is so many times that. Use it
+    as a context.
     """
 
     def __init__(self, server: Restartable, hosts: str, pace: int = 5) -> None:
@@ -39,10 +39,9 @@ class PacedZooKeeper:
         self._inbox: list[tuple[int, Delivery]] = []
 
     def told_to(self, _delay: Callable[[], int], record: Callable[[Transaction], object]) -> Self:
-        """Tell ``record`` of all changes, as they are collected; see ``ChangesInOrder``.
+        """Report all changes to ``record``, as they are collected; see ``ChangesInOrder``.
 
-        How long messages take is the machine's business: the first argument is what
-        ``InMemory`` has.
+        The machine decides how long messages take: the first argument is for ``InMemory``.
         """
         self._changes = ChangesInOrder(record)
         return self
@@ -53,19 +52,19 @@ class PacedZooKeeper:
     # -- the port -----------------------------------------------------------------------------
 
     def open(self, timeout: int) -> int:
-        """See ``Coordination.open``."""
+        """Begin a session that expires after ``timeout`` ms of silence; return its handle."""
         return self._real.open(timeout * self._pace)
 
     def close(self, handle: int) -> None:
-        """See ``Coordination.close``."""
+        """End a session, as its own client does in an orderly way."""
         self._real.close(handle)
 
     def submit(self, handle: int, request: Request) -> int:
-        """See ``Coordination.submit``."""
+        """Ask something of the service; return the number under which the reply will come."""
         return self._real.submit(handle, request)
 
     def collect(self, within: int = 0) -> list[tuple[int, Delivery]]:
-        """See ``Coordination.collect``."""
+        """Everything that came since the last call, each with the handle of its session."""
         until = self.now + within
         while not self._inbox and self.now < until:
             self.advance(self.now + 1)
@@ -75,58 +74,58 @@ class PacedZooKeeper:
     # -- time ---------------------------------------------------------------------------------
 
     def advance(self, now: int) -> None:
-        """See ``TimedCoordination.advance``: waits, as it does not know what comes."""
-        # From now, and not from the beginning: where the machine is slow the service is, too.
+        """Wait until the instant ``now``, since any message may come before it."""
+        # From now, and not from the beginning: if the machine is slow the service is, too.
         until = time.monotonic() + (now - self.now) * self._pace / 1000
         self.now = now
         while (left := until - time.monotonic()) > 0:
             self._inbox += self._real.collect(max(1, int(left * 1000)))
 
     def next_instant(self) -> int | None:
-        """See ``TimedCoordination.next_instant``: something may come at any time."""
+        """The next instant: a message may come at any time."""
         return self.now + 1
 
     # -- faults -------------------------------------------------------------------------------
 
     def expire(self, handle: int) -> None:
-        """See ``FaultyCoordination.expire``; a server that is down ends no session."""
+        """End a session at the service, unless the server is down."""
         if self.is_running:
             self._real.expire(handle)
 
     def pause(self, handle: int) -> None:
-        """See ``FaultyCoordination.pause``."""
+        """Pause the client of a session: it hears nothing, and is not heard."""
         self._real.pause(handle)
 
     def resume(self, handle: int) -> None:
-        """See ``FaultyCoordination.resume``."""
+        """Let a paused client continue; it does not know how long it was paused."""
         self._real.resume(handle)
 
     def partition(self, handle: int) -> None:
-        """See ``FaultyCoordination.partition``."""
+        """Let nothing through from now on, either way."""
         self._real.partition(handle)
 
     def heal(self, handle: int) -> None:
-        """See ``FaultyCoordination.heal``."""
+        """Connect the network again."""
         self._real.heal(handle)
 
     def lose(self, handle: int, loss: Loss) -> None:
-        """See ``FaultyCoordination.lose``."""
+        """Let the connection break at the next request (or the next but one, if called twice)."""
         self._real.lose(handle, loss)
 
     def stop(self) -> None:
-        """See ``FaultyCoordination.stop``."""
+        """Kill the process of the service."""
         self.is_running = False
         self._real.stop()
 
     def restart(self) -> None:
-        """See ``FaultyCoordination.restart``."""
+        """Start the service again."""
         self._real.restart()
         self.is_running = True
 
     # -- looking in ---------------------------------------------------------------------------
 
     def peek(self, path: str) -> tuple[bytes, Stat] | None:
-        """See ``TimedCoordination.peek``; nothing is seen while the server is down."""
+        """The content of a znode now, for judges; None while the server is down."""
         if not self.is_running:
             return None
         try:
@@ -152,7 +151,7 @@ class PacedZooKeeper:
 
 
 def _observer_of(hosts: str) -> KazooClient:
-    """A client below the path that stands behind the hosts, if one does; that path is made."""
+    """A client below the path that follows the hosts, if there is one; that path is created."""
     servers, _, below = hosts.partition("/")
     client = KazooClient(servers, timeout=60.0, logger=SILENT)
     client.start()

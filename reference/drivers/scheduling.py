@@ -4,23 +4,25 @@ Theory of operation
 -------------------
 A race is a bug of some orders of steps and not of others; left to the operating system, the bad
 order comes once in a million runs, and never again. Here the order is an input. Each task is a
-real thread, and a *baton* decides which of them may run: whoever calls ``run(task, steps)`` hands
+real thread, and a *baton* decides which of them may run: a call of ``run(task, steps)`` hands
 the baton over and waits until it comes back, because the task has taken that many steps, has to
 wait for a lock, or is over. So at any time one thread runs, and the same calls of ``run`` on the
 same program give the same run, step for step.
 
 **A step** is one line of the modules under test, as ``sys.settrace`` reports it: the code needs no
-instrumentation. A line on which a thread looks at nothing that others could see (only local
+instrumentation. A line on which a thread reads and writes nothing that others could see (only local
 variables and constants) is no step of its own, for it makes no difference whether the baton
-changes hands before or after it. What a line calls outside of these modules is part of the step.
+changes hands before or after it. Code outside of these modules that a line calls is part of the
+step.
 
 **Locks** have to be those that the scheduler makes, for a thread that waits in a lock of the
 operating system would keep the baton. ``Lock`` is reentrant; ``SharedLock`` has a side for
 readers and one for writers. Code that takes its locks from a factory needs no change.
 
-**Deadlock** is when all that are not over wait for a lock that is not free: ``settle`` comes back,
-and ``deadlock()`` says who waits for what, and who has it. Nobody sleeps, no clock is read, and
-``close`` unwinds threads that are not over by an exception of its own, so none is left behind.
+**Deadlock** is when all tasks that are not over wait for a lock that is not free: ``settle`` comes
+back, and ``deadlock()`` says which task waits for what, and who holds it. No thread sleeps, no
+clock is read, and ``close`` unwinds threads that are not over by an exception of its own, so none
+is left behind.
 
 What this does not see: what two processors may reorder, what happens in the middle of a line, and
 what a library outside of the given modules does with threads of its own.
@@ -47,7 +49,7 @@ __all__ = [
 ]
 
 STEPS_MAX: Final = 10_000
-"""Steps of one run, after which a program is taken to go round in circles."""
+"""Steps of one run, after which a program is taken to run without end."""
 
 _LOCAL: Final = frozenset({
     "CACHE", "COPY", "COPY_FREE_VARS", "DELETE_FAST", "EXTENDED_ARG", "IS_OP", "JUMP_BACKWARD",
@@ -66,20 +68,23 @@ Trace = Callable[[FrameType, str, Any], Any]
 
 
 class SchedulingMisuse(RuntimeError):
-    """The caller asked for what cannot be; the message says what, and what to do instead."""
+    """The request is impossible; the message says why, and what to do instead."""
 
 
 class Unwound(BaseException):
-    """Ends a task that is not over. No Exception, so that no task takes it for one of its own."""
+    """Ends a task that is not over.
+
+    It is no ``Exception``, so that no task catches it by mistake.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a task stands.
+    """The position of a task.
 
-    ``at`` is the file and line that comes next, ``text`` that line; both empty where nothing
-    was run yet, or all is over. ``waits_for`` names the lock that it waits for, ``held_by``
-    those who have it; it may have become free since.
+    ``at`` is the file and line that comes next, ``text`` that line; both empty if the task has not
+    run yet, or is over. ``waits_for`` names the lock that it waits for, ``held_by`` the holders; it
+    may have become free since.
     """
 
     task: str
@@ -95,7 +100,7 @@ class Standing:
             return f"{self.task} is over"
         place = f"{self.at}: {self.text}" if self.at else "its beginning"
         if not self.waits_for:
-            return f"{self.task} stands at {place}"
+            return f"{self.task} is at {place}"
         holders = " and ".join(self.held_by) or "nobody"
         return f"{self.task} waits at {place}, for {self.waits_for}, which {holders} has"
 
@@ -124,15 +129,15 @@ class Task:
         self.thread: Thread | None = None
 
     def blocked(self) -> bool:
-        """Whether it waits for a lock that it could not get now."""
+        """True if it waits for a lock that it could not get now."""
         return self.waits_for is not None and not self.waits_for.free_for(self)
 
 
 class Thread:
     """A thread that runs one task after the other, each when it gets the baton.
 
-    It is made by the interpreter's own functions, which what stands in for ``threading`` while a
-    foreign class is under test does not replace.
+    It is made by the interpreter's own functions, which stay as they are when ``threading`` is
+    replaced for a foreign class under test.
     """
 
     def __init__(self) -> None:
@@ -152,7 +157,7 @@ class Thread:
             self.task()
 
     def end(self) -> None:
-        """It has no task any more, and ends."""
+        """End the thread, which has no task any more."""
         self.task = None
         self.baton.release()
         self._ended.acquire()
@@ -165,11 +170,11 @@ class Pool:
         self._idle: list[Thread] = []
 
     def take(self) -> Thread:
-        """One that has no task."""
+        """A thread without a task."""
         return self._idle.pop() if self._idle else Thread()
 
     def give(self, thread: Thread) -> None:
-        """Its task is over."""
+        """Take back a thread whose task is over."""
         self._idle.append(thread)
 
     def __enter__(self) -> Pool:
@@ -197,16 +202,16 @@ class Scheduler:
         self.tasks: list[Task] = []
         self.running: Task | None = None
         self.changes: list[tuple[int, tuple[int, ...]]] = []
-        """Within the last segment: after how many of its steps which other tasks could run."""
+        """Within the last segment: the other tasks that could run, each time with the step."""
         self.taken = 0
-        """Steps of the last segment."""
+        """Number of steps of the last segment."""
         self._budget = 0
         self._steps_left = steps_max
         self._steps_max = steps_max
         self._baton = allocate_lock()
         self._baton.acquire()
 
-    # --- for whoever controls ------------------------------------------------------------
+    # --- for the controller --------------------------------------------------------------
 
     def spawn(self, name: str, body: Callable[[], object]) -> Task:
         """A new task, which takes no step before it is run."""
@@ -215,7 +220,7 @@ class Scheduler:
         return task
 
     def run(self, task: Task, steps: int | None = None) -> Standing:
-        """Let a task take that many steps, or as many as it can; where it stands then.
+        """Let a task take that many steps, or as many as it can; return its position then.
 
         It stops early when it has to wait for a lock or is over. Raises ``SchedulingMisuse``
         for a task that is over, for less than one step, or when all tasks together have taken
@@ -244,7 +249,7 @@ class Scheduler:
         return [task for task in self.tasks if not task.done and not task.blocked()]
 
     def settle(self) -> None:
-        """Run all tasks, the first one that can first, until each is over or waits for ever."""
+        """Run all tasks, the first one that can first, until each is over or waits forever."""
         while can := self.runnable():
             self.run(can[0])
 
@@ -257,12 +262,12 @@ class Scheduler:
             self._pool.give(task.thread)
 
     def deadlock(self) -> tuple[Standing, ...]:
-        """Where the tasks stand that wait for ever; empty while anybody can run."""
+        """The positions of the tasks that wait forever; empty while any task can run."""
         left = [task for task in self.tasks if not task.done]
         return tuple(map(self.standing, left)) if all(each.blocked() for each in left) else ()
 
     def standing(self, task: Task) -> Standing:
-        """Where a task stands."""
+        """The position of a task now."""
         lock, frame = task.waits_for, task.frame
         if task.done or frame is None:
             at = text = ""
@@ -297,7 +302,7 @@ class Scheduler:
     # --- locks ---------------------------------------------------------------------------
 
     def lock(self, name: str = "") -> Lock:
-        """A reentrant lock. Without a name it is called after whoever makes it."""
+        """A reentrant lock. Without a name it is called after the class that makes it."""
         return Lock(self, name or _maker(sys._getframe(1)))
 
     def shared_lock(self, name: str = "") -> SharedLock:
@@ -305,7 +310,7 @@ class Scheduler:
         return SharedLock(self, name or _maker(sys._getframe(1)))
 
     def lock_changed(self) -> None:
-        """A lock was taken or given back: for those who wait this may be news."""
+        """Note that a lock was taken or given back: other tasks may be able to run now."""
         if self.running is not None and any(task.waits_for for task in self.tasks):
             self.changes.append((self.taken, self._others(self.running)))
 
@@ -384,13 +389,13 @@ class Scheduler:
 
 
 def _maker(frame: FrameType) -> str:
-    """``a Queue's lock`` for one that is made in ``Queue.__init__``."""
+    """``the lock of a Queue`` for one that is made in ``Queue.__init__``."""
     name = frame.f_code.co_qualname.removesuffix(".__init__").rpartition(".")[2]
     return f"the lock of a {name}"
 
 
 def _under_test(frame: FrameType | None, modules: Collection[str]) -> FrameType | None:
-    """The innermost frame of the modules, or of whoever is not this module."""
+    """The innermost frame of the modules, or the first one."""
     outer = frame
     while frame is not None:
         if frame.f_globals.get("__name__") in modules:
@@ -401,7 +406,7 @@ def _under_test(frame: FrameType | None, modules: Collection[str]) -> FrameType 
 
 @lru_cache(maxsize=4096)
 def _shared_lines(code: CodeType) -> frozenset[int]:
-    """The lines of a function on which it touches what other threads may see."""
+    """The lines of a function on which it reads or writes data that other threads may see."""
     lines: set[int] = set()
     line = code.co_firstlineno
     for instruction in dis.get_instructions(code):
@@ -415,18 +420,18 @@ def _shared_lines(code: CodeType) -> frozenset[int]:
 # --- locks ---------------------------------------------------------------------------------------
 
 class Waitable:
-    """What a task can wait for: a lock, or a side of one."""
+    """Something that a task can wait for: a lock, or a side of one."""
 
     def __init__(self, scheduler: Scheduler, name: str) -> None:
         self._scheduler = scheduler
         self.name = name
 
     def free_for(self, task: Task | None) -> bool:
-        """Whether the task could have it now."""
+        """True if the task could have it now."""
         raise NotImplementedError
 
     def holders(self) -> tuple[str, ...]:
-        """Who has what keeps others waiting."""
+        """The tasks that hold what others wait for."""
         raise NotImplementedError
 
     def _take(self, task: Task | None) -> None:
@@ -436,7 +441,9 @@ class Waitable:
         raise NotImplementedError
 
     def acquire(self, blocking: bool = True) -> bool:
-        """Take it, after a wait if need be; or, if not ``blocking``, say that it is not free."""
+        """Take it, after a wait if need be; or, if not ``blocking``, return False if it is not
+        free.
+        """
         task = self._scheduler.running
         if not self.free_for(task):
             if not blocking:
@@ -462,7 +469,7 @@ class Waitable:
         self.release()
 
     def _not_held(self) -> SchedulingMisuse:
-        return SchedulingMisuse(f"{self.name} is given back by one who has not taken it")
+        return SchedulingMisuse(f"{self.name} is given back by a task that has not taken it")
 
 
 def _name_of(task: Task | None) -> str:
@@ -478,11 +485,11 @@ class Lock(Waitable):
         self._depth = 0
 
     def free_for(self, task: Task | None) -> bool:
-        """See ``Waitable``."""
+        """True if the task could have it now."""
         return self._depth == 0 or self._owner is task
 
     def holders(self) -> tuple[str, ...]:
-        """See ``Waitable``."""
+        """The tasks that hold what others wait for."""
         return (_name_of(self._owner),) if self._depth else ()
 
     def _take(self, task: Task | None) -> None:
@@ -495,15 +502,14 @@ class Lock(Waitable):
         self._depth -= 1
 
     def take_to_unwind(self, task: Task | None) -> None:
-        """Whoever has it: a task that ends gives back, on its way, what it had when it waited."""
+        """Give the lock to a task that ends, which gives it back while it is unwound."""
         self._owner, self._depth = task, self._depth + 1
 
 
 class SharedLock:
-    """A lock that many may read under, or one may write under; both sides are reentrant.
+    """A lock under which many may read, or one may write; both sides are reentrant.
 
-    A reader waits also behind a writer who waits, or writers would starve; not if it reads
-    already.
+    A reader waits also behind a waiting writer, or writers would starve; not if it reads already.
     """
 
     def __init__(self, scheduler: Scheduler, name: str) -> None:
@@ -515,30 +521,30 @@ class SharedLock:
         self._scheduler = scheduler
 
     def holders(self) -> tuple[str, ...]:
-        """Who writes or reads."""
+        """The tasks that write or read."""
         return tuple(_name_of(each) for each in ([self.writer] if self.writes else self.reads))
 
     def writers_wait(self) -> bool:
-        """Whether anybody waits to write."""
+        """True if any task waits to write."""
         return any(task.waits_for is self.write for task in self._scheduler.tasks)
 
 
 class _Reading(Waitable):
-    """What a reader waits for: no writer inside."""
+    """The side of a reader, which waits while a writer is inside."""
 
     def __init__(self, scheduler: Scheduler, name: str, whole: SharedLock) -> None:
         super().__init__(scheduler, f"{name} (to read)")
         self._whole = whole
 
     def free_for(self, task: Task | None) -> bool:
-        """See ``Waitable``."""
+        """True if the task could have it now."""
         whole = self._whole
         if whole.writes:
             return whole.writer is task
         return task in whole.reads or not whole.writers_wait()
 
     def holders(self) -> tuple[str, ...]:
-        """See ``Waitable``."""
+        """The tasks that hold what others wait for."""
         return self._whole.holders()
 
     def _take(self, task: Task | None) -> None:
@@ -554,21 +560,23 @@ class _Reading(Waitable):
 
 
 class _Writing(Waitable):
-    """What a writer waits for: nobody inside."""
+    """The side of a writer, which waits while any task is inside."""
 
     def __init__(self, scheduler: Scheduler, name: str, whole: SharedLock) -> None:
         super().__init__(scheduler, f"{name} (to write)")
         self._whole = whole
 
     def free_for(self, task: Task | None) -> bool:
-        """See ``Waitable``. A reader that wants to write waits for itself, as in Java."""
+        """True if no other task is inside; a reader that wants to write waits for itself, as in
+        Java.
+        """
         whole = self._whole
         if whole.writes:
             return whole.writer is task
         return not whole.reads
 
     def holders(self) -> tuple[str, ...]:
-        """See ``Waitable``."""
+        """The tasks that hold what others wait for."""
         return self._whole.holders()
 
     def _take(self, task: Task | None) -> None:

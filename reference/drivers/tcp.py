@@ -1,21 +1,21 @@
-"""The same workers for real: processes that talk over TCP on the loopback interface.
+"""The same workers for real: processes that communicate over TCP on the loopback interface.
 
 ``python -m checkvalve.reference.drivers.tcp NUMBER`` is one worker process. It prints the port on
 which it listens (a second argument asks for a certain one), reads one line of JSON that says
-what to do and where the others listen, runs, and prints one line of JSON with what it measured.
+what to do and where the others listen, runs, and prints one line of JSON with its measurements.
 ``measure`` starts two of them; ``tcp_faults`` does, and lets something go wrong.
 
 Every frame is four bytes of length, big endian, and a text in JSON: tuples one way, statuses
 the other. Within a process all tasks run on one thread and one event loop, by turns; the
-connections take tuples when the kernel does, so what a slow worker does not read stops its
+connections take tuples when the kernel does, so tuples that a slow worker does not read stop its
 sender. The clock of halt-lags is the machine's monotonic one, which all processes share.
 
-A connection that breaks is made again, for as long as the run lasts. A worker that is told to
+A connection that breaks is made again, for as long as the run lasts. A worker that has to
 keep a book writes every event into it at once, so that it survives the worker; it then ends in
-order: each says that it has nothing more to send, and goes on until all others have said so.
+order: each says that it has nothing more to send, and continues until all others have said so.
 
 A worker stops when the source is exhausted and acked, at its deadline, or as soon as its
-standard input closes: whatever becomes of the parent, no process is left behind.
+standard input closes: if the parent ends in any way, no process is left behind.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ RECONNECT_SECONDS: Final = 0.05
 FLUSH_SECONDS: Final = 0.001
 """Storm's ``topology.flush.tuple.freq.millis``, where there are batches."""
 SLEEP_NANOSECONDS_MIN: Final = 1_000_000
-"""What an event loop sleeps at least."""
+"""Shortest time in nanoseconds that an event loop sleeps."""
 
 
 class WorkerFailed(RuntimeError):
@@ -131,7 +131,7 @@ class TcpWorker:
         self._out: dict[int, asyncio.StreamWriter] = {}
         self._way: dict[int, str] = {}      # the name of each connection that leads out
         self._in: dict[str, asyncio.StreamWriter] = {}
-        self._ended: set[int] = set()       # who has nothing more to send
+        self._ended: set[int] = set()       # workers that have nothing more to send
         self._has_ended = False
         self.ready = asyncio.Event()
         self.stopped = asyncio.Event()
@@ -142,7 +142,7 @@ class TcpWorker:
             print(time.monotonic_ns(), what, *about, file=self._book)
 
     def _record_each(self, what: str, way: str, messages: Iterable[Message]) -> None:
-        """For whoever reads the books: what went into a connection, and what came out of it."""
+        """Record in the book the messages that went into a connection or came out of it."""
         if self._book is not None:
             for each in messages:
                 self._record(what, way, each.sender, each.life, each.to, each.number)
@@ -211,14 +211,14 @@ class TcpWorker:
             writer.transport.abort()
 
     def tell(self, told: Iterable[Sent]) -> None:
-        """Write statuses; nobody waits for them to arrive."""
+        """Write statuses, without waiting for them to arrive."""
         for connection, status in told:
             body = asdict(status) | {"blocked": sorted(status.blocked),
                                      "free": sorted(status.free), "sent_at": time.monotonic()}
             self._in[connection].write(_frame("status", body))
 
     def is_writable(self, peer: int) -> bool:
-        """Whether the kernel took what was written before, but for a little."""
+        """True if the kernel took nearly all that was written before."""
         return self._out[peer].transport.get_write_buffer_size() < FRAME_BYTES_MAX >> 8
 
     # -- the loops ----------------------------------------------------------------------------
@@ -280,7 +280,7 @@ class TcpWorker:
         return bool(spouts) and all(spout.is_done() for spout in spouts)
 
     def stop_others(self) -> None:
-        """Whoever stops tells the others."""
+        """Stop, and make the other workers stop."""
         self.stopped.set()
         for writer in self._in.values():
             writer.write(_frame("stop", None))
@@ -307,7 +307,7 @@ class TcpWorker:
             self.worker.run_flush_timer()
 
     def result(self, seconds: float) -> dict[str, Any]:
-        """What was measured here."""
+        """The measurements of this worker."""
         sizes = [inbox.statistics() for inbox in self.worker.inputs.values()]
         return {
             "counts": self.counts, "halt_lags": self.lag.seconds, "seconds": seconds,
@@ -332,7 +332,7 @@ async def _serve(number: int, port: int = 0) -> dict[str, Any]:
     ordered: asyncio.Future[TcpWorker] = asyncio.get_running_loop().create_future()
 
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # Who is faster than our own order waits here.
+        # A worker that connects before our own order has come waits here.
         await (await asyncio.shield(ordered)).accept(reader, writer)
 
     server = await asyncio.start_server(accept, "127.0.0.1", port)
@@ -363,7 +363,7 @@ async def _serve(number: int, port: int = 0) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Measured:
-    """What two workers came to.
+    """The measurements of a run of two workers.
 
     ``tuples`` are the messages that tasks processed, those of the ackers among them;
     ``seconds`` is from the first to the last, ``halt_lags`` are in seconds, one for each
@@ -407,7 +407,7 @@ class WorkerProcess:
         return started
 
     def order(self, order: Mapping[str, Any]) -> None:
-        """Tell it what to do."""
+        """Send the process its instructions."""
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(order).encode() + b"\n")
 
@@ -448,7 +448,7 @@ def measure(
 ) -> Measured:
     """Run a topology on worker processes until its source is acked, or for so many seconds.
 
-    ``slow_seconds`` is how long every worker but the first rests after each turn, so that
+    ``slow_seconds`` is how long every worker but the first pauses after each turn, so that
     there is backpressure. No process is left when this returns or raises. Raises
     ``WorkerFailed`` when a process dies, or has not ended a few seconds after its deadline.
     """

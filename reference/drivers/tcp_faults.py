@@ -88,7 +88,7 @@ class _Run:
         self._lives = dict.fromkeys(range(WORKERS), 0)
 
     async def run(self) -> bool:
-        """Run to the end: whether all was acked, and every worker at rest."""
+        """Run to the end; True if all was acked, and every worker is idle."""
         try:
             for number in self._lives:
                 self._processes[number] = await WorkerProcess.start(number)
@@ -133,7 +133,7 @@ class _Run:
         return self._folder / f"{number}.{self._lives[number]}"
 
     def books(self) -> Books:
-        """What was written down."""
+        """The books that the workers have written."""
         pages = {}
         for path in sorted(self._folder.iterdir()):
             worker, _, life = path.name.partition(".")
@@ -144,7 +144,7 @@ class _Run:
 
 
 def is_at_rest(rows: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether all was acked, which the spout's worker knows, and each worker has settled."""
+    """True if all was acked, which the spout's worker knows, and each worker has settled."""
     found = list(rows)
     return any(row["done"] for row in found) and all(row["settled"] for row in found)
 
@@ -158,11 +158,11 @@ def _row(line: str) -> Row:
 
 
 _Tuple = tuple[str, ...]
-"""Who a tuple is: its sender, the sender's life, its receiver, and its number."""
+"""The identity of a tuple: its sender, the sender's life, its receiver, and its number."""
 
 
 def history_of(books: Books, ended: bool) -> tuple[Happened, ...]:
-    """The history that the books tell, of a run that has ended or was given up."""
+    """The history in the books, of a run that has ended or was given up."""
     rows = sorted([*books.deeds, *(row for page in books.pages.values() for row in page)],
                   key=lambda row: row[0])
     first, last = rows[0][0], rows[-1][0]
@@ -194,13 +194,13 @@ def _lost_in_faults(books: Books) -> list[_Tuple]:
 
 
 def _had(page: Iterable[Row]) -> set[_Tuple]:
-    """What a worker had received, or emitted itself."""
+    """The tuples that a worker had received, or emitted itself."""
     return {tuple(about if what == "emitted" else about[1:])
             for _at, what, about in page if what in ("emitted", "got")}
 
 
 def _accounted(rows: Iterable[Row]) -> set[_Tuple]:
-    """What was processed, or lost and counted by a worker."""
+    """The tuples that were processed, or lost and counted by a worker."""
     found = set()
     for _at, what, about in rows:
         if what == "lost":

@@ -1,7 +1,7 @@
-"""A chain of stages in virtual time: how long messages are under way, and how long the sink works.
+"""A chain of stages in virtual time, with messages that take time and a sink that works.
 
 Time is whole instants, and jumps to the next at which anything happens. The source has another
-element whenever one was sent, until there are no more. What is drawn (delays, work) is drawn by two
+element whenever one was sent, until there are no more. The delays and the work are drawn by two
 functions of the caller's, so a run is a function of theirs.
 """
 
@@ -18,8 +18,9 @@ __all__ = ["VirtualChain"]
 
 class VirtualChain:
     """Runs a chain. ``delay`` draws how long a message is under way, ``work`` how long the sink
-    works on an element. ``told`` hears of everything that is offered, sent, delivered or consumed,
-    and then that all ends rest."""
+    works on an element. ``told`` is called with every message that is offered, sent, delivered or
+    consumed, and then when all ends are idle.
+    """
 
     def __init__(self, chain: Chain, delay: Callable[[], int], work: Callable[[], int],
                  told: Callable[[str, Any], object] = lambda what, about: None) -> None:
@@ -33,7 +34,7 @@ class VirtualChain:
         self._busy_until: int | None = None
 
     def run(self, elements: Iterable[Any]) -> list[Any]:
-        """What the sink has processed when nothing is left to happen, in order."""
+        """The elements that the sink has processed when nothing is left to happen, in order."""
         rest = iter(elements)
         processed: list[Any] = []
         self._feed(rest)
@@ -50,7 +51,7 @@ class VirtualChain:
         return processed
 
     def _feed(self, rest: Iterator[Any]) -> None:
-        """The source offers elements until one has to wait for a permit."""
+        """The source offers elements until one has to wait for a credit."""
         while not self.chain.source.waiting:
             element = next(rest, _NO_MORE)
             if element is _NO_MORE:

@@ -1,24 +1,24 @@
-"""An event loop for asyncio in virtual time, whose callbacks run one by one, when they are told to.
+"""An event loop for asyncio in virtual time, whose callbacks run one by one, on request.
 
 Theory of operation
 -------------------
-asyncio promises two things about order. What is given to ``call_soon`` runs first in, first out;
+asyncio promises two things about order. Callbacks given to ``call_soon`` run first in, first out;
 and timers run when they are due, those of one instant in no certain order. All else is up to the
 world: when a packet comes, when a thread calls ``call_soon_threadsafe``, how long a callback takes.
-So code for asyncio has as many runs as there are instants at which the world may speak.
+So code for asyncio has as many runs as there are instants at which the world may act.
 
-This loop has no world. It opens no descriptor, reads no clock and never sleeps: time stands while
+This loop has no world. It opens no descriptor, reads no clock and never sleeps: time stops while
 anything is ready, and then jumps to the next timer. ``step`` runs one callback, the first one;
-between any two, whoever drives the loop may do what an event would have done there. That is a run
-of asyncio's own loop: an event's callback stands between two others if it came before the second
-was scheduled. It need not be waited for how the world could bring it about.
+between any two, the driver of the loop may do what an event would have done there. That is a run
+of asyncio's own loop: an event's callback comes between two others if it came before the second
+was scheduled. No waiting is needed until the world happens to bring that about.
 
-``step(place)`` runs another one than the first. No loop for asyncio does so; what fails only then
-relies on the order of callbacks, as it may. It is for code that is to run elsewhere as well: trio
-runs what became ready together in no certain order.
+``step(place)`` runs another one than the first. No loop for asyncio does so; code that fails only
+then relies on the order of callbacks, as it may. It is for code that is to run elsewhere as well:
+trio runs tasks that became ready together in no certain order.
 
 It is a ``BaseEventLoop``, so tasks, futures, ``run_until_complete``, ``asyncio.timeout`` and all
-other code for asyncio run on it as they are. What needs sockets, processes or threads raises
+other code for asyncio run on it as they are. Calls that need sockets, processes or threads raise
 ``NotImplementedError``.
 
 Source: asyncio's documentation of ``loop.call_soon`` and ``loop.call_at``.
@@ -40,18 +40,18 @@ __all__ = ["CALLBACKS_MAX", "DRIVEN_BY", "Standstill", "Unrest", "VirtualLoop"]
 Ts = TypeVarTuple("Ts")
 
 CALLBACKS_MAX: Final = 100_000
-"""Callbacks that may run at one instant; what needs more does not come to rest."""
+"""Callbacks that may run at one instant; a loop that needs more is taken to run without end."""
 
 
 DRIVEN_BY: Final = (
     "running", "begin", "step", "run_while", "settle", "ready", "is_ready", "advance", "jump",
     "time",
 )
-"""The methods of the loop that are for whoever drives it."""
+"""The methods of the loop that are for its driver."""
 
 
 class Standstill(RuntimeError):
-    """Nothing is ready, no timer is set, and ``run_until_complete`` is to go on."""
+    """Nothing is ready, no timer is set, and ``run_until_complete`` has to continue."""
 
 
 class Unrest(RuntimeError):
@@ -74,11 +74,11 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._failure: str | None = None
         self.ran = 0
 
-    # -- for whoever drives it ----------------------------------------------------------------
+    # -- for the driver of the loop ------------------------------------------------------------
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Be the running loop of this thread. Raises ``Unrest`` if a callback of it broke."""
+        """Be the running loop of this thread. Raises ``Unrest`` if one of its callbacks failed."""
         outer = asyncio._get_running_loop()
         asyncio._set_running_loop(self)
         self._thread_id: int | None = threading.get_ident()
@@ -92,13 +92,13 @@ class VirtualLoop(asyncio.BaseEventLoop):
             raise Unrest(failure)
 
     def ready(self) -> int:
-        """How many callbacks could run now."""
+        """Number of callbacks that could run now."""
         return sum(not handle._cancelled for handle in self._ready)
 
     def step(self, place: int = 0) -> bool:
-        """Run the first callback that is ready, or the one at another place; whether there was one.
+        """Run the first ready callback, or the one at another place; return whether there was one.
 
-        Raises ``IndexError`` for a place at which there is none, and ``Unrest`` where more than
+        Raises ``IndexError`` for a place at which there is none, and ``Unrest`` if more than
         ``CALLBACKS_MAX`` have run at one instant.
         """
         ready = self._ready
@@ -107,7 +107,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         if not ready:
             return False
         if self._at_one_instant >= CALLBACKS_MAX:
-            raise Unrest(f"not at rest after {CALLBACKS_MAX} callbacks at one instant")
+            raise Unrest(f"not idle after {CALLBACKS_MAX} callbacks at one instant")
         if place:
             handle = [each for each in ready if not each._cancelled][place]
             ready.remove(handle)
@@ -124,13 +124,13 @@ class VirtualLoop(asyncio.BaseEventLoop):
             pass
 
     def settle(self) -> None:
-        """Run callbacks, first in, first out, until none is left. Time stands."""
+        """Run callbacks, first in, first out, until none is left. Time does not advance."""
         while self.step():
             pass
 
     def advance(self) -> bool:
-        """Jump to the next timer, which becomes ready with all that are due then; whether there
-        was one.
+        """Jump to the next timer, which becomes ready with all that are due then; return whether
+        there was one.
 
         Timers of one instant become ready in the order in which they were set. With callbacks
         still ready, it is a run in which these took that long.
@@ -142,7 +142,10 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return True
 
     def jump(self, to: float) -> None:
-        """Let it be that time, in seconds; earlier ones are passed over. What is due gets ready."""
+        """Set the time, in seconds; an earlier time changes nothing.
+
+        Timers that are due get ready.
+        """
         if to > self._now:
             self._now, self._at_one_instant = to, 0
         while self._timers and self._timers[0][0] <= self._now:
@@ -151,9 +154,9 @@ class VirtualLoop(asyncio.BaseEventLoop):
                 self._ready.append(timer)
 
     def begin(self, coroutine: Any) -> asyncio.Task[Any]:
-        """A task whose first step runs at once, before what is ready already.
+        """A task whose first step runs at once, before all callbacks that are ready.
 
-        So would one that awaited ``coroutine`` in its turn, which an event gave it earlier.
+        A task that awaited ``coroutine`` would run so, after an event that made it ready earlier.
         """
         task = self.create_task(coroutine)
         self._ready.rotate(1)    # what create_task has just put at the end
@@ -161,7 +164,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return task
 
     def is_ready(self, task: asyncio.Task[Any]) -> bool:
-        """Whether a step of the task is among what is ready."""
+        """True if a step of the task is among the ready callbacks."""
         # A task's own callbacks are bound to it, whether asyncio is the C or the Python one.
         return any(
             getattr(getattr(handle, "_callback", None), "__self__", None) is task
@@ -170,21 +173,21 @@ class VirtualLoop(asyncio.BaseEventLoop):
     # -- for asyncio --------------------------------------------------------------------------
 
     def time(self) -> float:
-        """What time it is, in seconds; 0 at first."""
+        """The time in seconds; 0 at first."""
         return self._now
 
     def call_at(
         self, when: float, callback: Callable[[*Ts], object], *args: *Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
-        """See ``asyncio.AbstractEventLoop``."""
+        """Set a timer; the handle can cancel it."""
         timer = asyncio.TimerHandle(when, callback, args, self, context)
         self._timers_set += 1
         heapq.heappush(self._timers, (when, self._timers_set, timer))
         return timer
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        """See ``asyncio.AbstractEventLoop``. What broke a callback surfaces in ``running``."""
+        """Keep the failure of a callback; ``running`` raises it."""
         if "handle" in context:
             self._failure = f"{context.get('message')}: {context.get('exception')!r}"
 
@@ -199,17 +202,19 @@ class VirtualLoop(asyncio.BaseEventLoop):
         if self.step() or self.advance():
             return
         if not self._stopping:  # type: ignore[attr-defined]
-            raise Standstill("nothing is ready, no timer is set, and the loop is to go on")
+            raise Standstill("nothing is ready, no timer is set, and the loop has to continue")
 
     def __del__(self, _warn: object = None) -> None:
-        """asyncio warns of a loop that nobody closed; this one holds nothing to give back."""
+        """asyncio warns of a loop that was not closed; this one holds nothing to release."""
 
     def _forget_cancelled(self) -> None:
         while self._timers and self._timers[0][2]._cancelled:
             heapq.heappop(self._timers)
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """asyncio tells its loop; a cancelled timer is skipped when it is due."""
+        """Nothing to do: a cancelled timer is skipped when it is due."""
 
     def _write_to_self(self) -> None:
-        """What ``call_soon_threadsafe`` calls to wake a loop that sleeps; this one never does."""
+        """Nothing to do: ``call_soon_threadsafe`` calls it to wake a sleeping loop; this never
+        sleeps.
+        """

@@ -6,10 +6,10 @@ and are made up for here:
 - kazoo hands replies and events to different threads, so their order is lost. ``_InOrder`` has
   both handled in the thread that reads the socket, one after the other.
 - kazoo forgets all watches when a connection is lost. Here they are remembered; at the next
-  connection each is set again by a read, and what that shows to have been missed is told. What
-  was asked meanwhile goes to the server after that.
+  connection each is set again by a read, and an event that this shows to have been missed is
+  reported. Requests made meanwhile go to the server after that.
 - kazoo begins another session by itself when one has expired. Here that is the end of a session:
-  whoever wants another opens it.
+  another one is begun only on request.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from ..coordination.watches import About, Watch, missed, watch_of, watched_by
 __all__ = ["SILENT", "Restartable", "ZooKeeperCoordination", "ZooKeeperMisuse", "stat_of"]
 
 RETRY_SECONDS = 0.05
-"""How long a client waits before it tries to connect again."""
+"""Time in seconds that a client waits before it tries to connect again."""
 
 SILENT = logging.getLogger(__name__)
 SILENT.addHandler(logging.NullHandler())
 SILENT.propagate = False
-"""The log of kazoo's clients: that a connection was lost is told by the port."""
+"""The log of kazoo's clients is silenced: the port reports that a connection was lost."""
 
 _KINDS = {
     EventType.CREATED: terms.Kind.CREATED, EventType.DELETED: terms.Kind.DELETED,
@@ -106,7 +106,7 @@ class _InOrder(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has n
         return self._socket
 
     def knock(self) -> None:
-        """Give up the connection of now: a server does not answer whoever came too early."""
+        """Give up the current connection: a server does not answer a client that came too early."""
         self._given_up = self._socket
         if self._socket is not None:
             with contextlib.suppress(OSError):
@@ -114,7 +114,7 @@ class _InOrder(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has n
 
     @property
     def is_given_up(self) -> bool:
-        """Whether the connection of now is one that was given up: it ends, whatever it says."""
+        """True if the current connection was given up: it ends, whatever it says."""
         return self._socket is not None and self._socket is self._given_up
 
     def select(self, *args: Any, **kwargs: Any) -> Any:
@@ -132,14 +132,14 @@ class _InOrder(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has n
 
 @dataclass(frozen=True)
 class _Done:
-    """What the server has carried out, whether its client hears of it or not."""
+    """A request that the server has carried out, whether its client hears of it or not."""
 
     request: Request
     result: Result
 
 
 class _Session:
-    """One session. kazoo's thread calls whatever begins with ``_heard``."""
+    """One session. kazoo's thread calls the methods that begin with ``_heard``."""
 
     def __init__(self, hosts: str, timeout: int, tell: Callable[[Delivery | _Done], object],
                  ) -> None:
@@ -224,7 +224,7 @@ class _Session:
             self._ask(number, request)
 
     def _heard_again(self, watch: Watch, seen: int, answer: Any) -> None:
-        """A watch was set again: tell what was missed, which uses it up."""
+        """A watch was set again: report an event that was missed, which uses the watch up."""
         with self._lock:
             if watch not in self._armed or isinstance(answer.exception, _LOST):
                 return      # the next connection sets it again
@@ -302,9 +302,9 @@ class _Session:
             if not isinstance(result, terms.ConnectionLost | terms.SessionExpired):
                 self._tell(_Done(request, result))
             if number not in self._asked:
-                return      # it was said to be lost
+                return      # its reply was reported as lost
             if isinstance(result, terms.ConnectionLost):
-                self._disconnected()        # kazoo tells of it after this
+                self._disconnected()        # kazoo reports it after this
                 return
             if self.losses and self.losses[0] is Loss.REPLY:
                 self.losses.pop(0)
@@ -324,7 +324,7 @@ class _Session:
                 self._fire(terms.Event(_KINDS[event.type], event.path))
 
     def _fire(self, event: terms.Event) -> None:
-        """Tell of an event once, though two watches may have seen it."""
+        """Report an event once, although two watches may have seen it."""
         for watch in watched_by(event):
             self._armed.pop(watch, None)
         self._tell(event)
@@ -333,9 +333,9 @@ class _Session:
 class ZooKeeperCoordination:
     """The port over the servers ``hosts`` (``host:port``, with commas). Use it as a context.
 
-    ``server`` is what ``stop`` and ``restart`` are about. ``record`` is told, while somebody
-    collects, of every request that the server has answered, also where the reply is said to be
-    lost; by which handle, and with which result.
+    ``server`` is stopped and restarted by ``stop`` and ``restart``. ``record`` is called, during
+    ``collect``, with every request that the server has answered, also if the reply counts as lost;
+    with its handle, and its result.
     """
 
     def __init__(self, hosts: str, server: Restartable | None = None,
@@ -346,7 +346,7 @@ class ZooKeeperCoordination:
         self._inbox: queue.SimpleQueue[tuple[int, Delivery | _Done]] = queue.SimpleQueue()
 
     def open(self, timeout: int) -> int:
-        """See ``Coordination.open``; the server may make the timeout longer or shorter."""
+        """Begin a session; the server may make the timeout longer or shorter."""
         if type(timeout) is not int or timeout < 1:
             raise ZooKeeperMisuse(f"a timeout is an integer from 1 ms up, not {timeout!r}")
         handle = len(self._sessions)
@@ -355,18 +355,18 @@ class ZooKeeperCoordination:
         return handle
 
     def close(self, handle: int) -> None:
-        """See ``Coordination.close``; waits until the server has heard of it."""
+        """End a session in an orderly way; return when the server has heard of it."""
         session = self._session(handle)
         self._closed.add(handle)
         session.stop()
 
     def submit(self, handle: int, request: Request) -> int:
-        """See ``Coordination.submit``."""
+        """Ask something of the service; return the number under which the reply will come."""
         check_paths(request)
         return self._session(handle).submit(request)
 
     def collect(self, within: int = 0) -> list[tuple[int, Delivery]]:
-        """See ``Coordination.collect``."""
+        """Everything that came since the last call, each with the handle of its session."""
         until = time.monotonic() + within / 1000
         found: list[tuple[int, Delivery]] = []
         while True:
@@ -385,9 +385,9 @@ class ZooKeeperCoordination:
     # -- faults -------------------------------------------------------------------------------
 
     def expire(self, handle: int) -> None:
-        """See ``Coordination.expire``: a second client takes the session over, and closes it.
+        """End a session: a second client takes it over, and closes it.
 
-        The first one stands still meanwhile: if it connected again, it would take the session back.
+        The first client is paused meanwhile: if it connected again, it would take the session back.
         """
         session = self._any_session(handle)
         if session.is_over or session.client.client_id is None:
@@ -402,23 +402,23 @@ class ZooKeeperCoordination:
             session.handler.free("expire")
 
     def pause(self, handle: int) -> None:
-        """See ``FaultyCoordination.pause``: the client's thread waits."""
+        """Pause the client of a session: its thread waits."""
         self._any_session(handle).handler.hinder("pause")
 
     def resume(self, handle: int) -> None:
-        """See ``FaultyCoordination.resume``."""
+        """Let a paused client continue; it does not know how long it was paused."""
         self._any_session(handle).handler.free("pause")
 
     def partition(self, handle: int) -> None:
-        """See ``FaultyCoordination.partition``: as with a pause, the client does not notice."""
+        """Let nothing through, either way; as with a pause, the client does not notice."""
         self._any_session(handle).handler.hinder("partition")
 
     def heal(self, handle: int) -> None:
-        """See ``FaultyCoordination.heal``."""
+        """Connect the network again."""
         self._any_session(handle).handler.free("partition")
 
     def lose(self, handle: int, loss: Loss) -> None:
-        """See ``FaultyCoordination.lose``."""
+        """Let the connection break at the next request (or the next but one, if called twice)."""
         self._any_session(handle).losses.append(loss)
 
     def stop(self) -> None:
@@ -480,7 +480,7 @@ def _add(transaction: Any, operation: Operation) -> None:
 
 
 def stat_of(stat: ZnodeStat) -> terms.Stat:
-    """What a znode says of itself, in the port's words."""
+    """The statistics of a znode, in the port's words."""
     return terms.Stat(stat.czxid, stat.mzxid, stat.pzxid, stat.version, stat.cversion,
                       stat.ephemeralOwner, stat.numChildren)
 

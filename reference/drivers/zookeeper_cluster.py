@@ -2,11 +2,11 @@
 
 ``InMemory`` has clients, connections and faults in virtual time, and one server that carries out
 one request at a time. Here that server is a real one: each request is carried out there at its
-instant, by a session of its own, while virtual time stands still. A session that expires in virtual
-time is made to expire at the server; where the service is stopped, its process is killed.
+instant, by a session of its own, while virtual time does not advance. A session that expires in
+virtual time is made to expire at the server; if the service is stopped, its process is killed.
 
-A real server fires watches on its own. A client is told of an event before it sees a reply to what
-it asks later, so after each write every session asks something: then all events have come.
+A real server fires watches on its own. A client sees an event before the reply to a later
+request, so after each write every session asks something: then all events have come.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SESSION_MS = 40_000
 """The timeout of a real session: none expires by itself in a run."""
 
 WAIT_MS = 20_000
-"""How long a real server may take for one answer."""
+"""Longest time in milliseconds that a real server may take for one answer."""
 
 _Told = list[tuple[int, Event]]
 
@@ -38,13 +38,13 @@ class ServiceSilent(RuntimeError):
 
 
 class _Tree:
-    """What stands in the place of the tree: reading, by a session that watches nothing."""
+    """The tree of the server, read by a session that watches nothing."""
 
     def __init__(self, read: Callable[[Request], Result]) -> None:
         self._read = read
 
     def read(self, request: Read | Children | Exists) -> Data | Listed | Found | NoNode:
-        """What a reading request gives now."""
+        """The answer to a reading request now."""
         found = self._read(request)
         assert isinstance(found, Data | Listed | Found | NoNode)
         return found
@@ -65,7 +65,7 @@ class RealServer(Server):
             lambda request: self._carry_out(self._own, request))
 
     def open(self) -> int:
-        """See ``Server.open``."""
+        """Open a new session, in a transaction."""
         handle = self._connect()
         session = next(id for id, each in self._handles.items() if each == handle)
         self.sessions.add(session)
@@ -79,7 +79,7 @@ class RealServer(Server):
         return handle
 
     def handle(self, session: int, request: Request) -> tuple[Result, _Told]:
-        """See ``Server.handle``."""
+        """Carry out a request; return its result, and the events that come before it."""
         if session not in self.sessions:
             return SessionExpired(), []
         self._deaf.discard(session)
@@ -89,7 +89,7 @@ class RealServer(Server):
         return result, self._news()
 
     def end(self, session: int) -> _Told:
-        """See ``Server.end``: the session is taken over, and closed."""
+        """End a session: it is taken over, and closed."""
         handle = self._handles[session]
         self.driver.expire(handle)
         self._until(lambda whose, each: whose == handle and isinstance(each, Expired))
@@ -98,13 +98,13 @@ class RealServer(Server):
         return self._news()
 
     def forget(self, session: int) -> None:
-        """See ``Server.forget``: what its watches tell is dropped from now on."""
+        """The connection of a session is gone: drop the events of its watches from now on."""
         self._deaf.add(session)
 
     def watch_again(
         self, session: int, watches: Iterable[tuple[Watch, bool]], seen: int
     ) -> _Told:
-        """See ``Server.watch_again``."""
+        """Set the watches of a client again; return the events that it has missed."""
         self._let_events_come()
         self._news()
         self._deaf.discard(session)
@@ -157,7 +157,7 @@ class RealServer(Server):
 
     def _news(self) -> _Told:
         told, self._told = self._told, []
-        # Sessions are told by threads of their own: one order, so that a seed gives one run.
+        # Threads of their own call the sessions: one order, so that a seed gives one run.
         return sorted((each for each in told
                        if each[0] in self.sessions and each[0] not in self._deaf),
                       key=lambda each: each[0])
@@ -175,17 +175,17 @@ class RealService(InMemory):
         self.real = self.server = RealServer(driver)
 
     def expire(self, handle: int) -> None:
-        """See ``FaultyCoordination.expire``; no session expires while the server is down."""
+        """End a session at the service, unless the server is down."""
         if self.is_running:
             super().expire(handle)
 
     def stop(self) -> None:
-        """See ``FaultyCoordination.stop``: its process is killed."""
+        """Kill the process of the server."""
         super().stop()
         self.driver.stop()
 
     def restart(self) -> None:
-        """See ``FaultyCoordination.restart``."""
+        """Start the service again."""
         self.driver.restart()
         super().restart()
         self.real.settle()

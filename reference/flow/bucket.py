@@ -1,11 +1,11 @@
-"""A token bucket: permits that nobody sends, for a receiver that says nothing.
+"""A token bucket: permits that come with time, for a receiver that says nothing.
 
 ``rate`` permits come a tick, and up to ``depth`` are kept. In t ticks that follow one another no
 more than depth + rate t elements can go, so a receiver whose rate is known is not overrun while the
 rates of all its senders together are not above it. A stage with such a bucket in the place of its
-downstream link's permits is a throttle; with ``RolledUp`` between, nothing is lost by it.
-``RateLimit`` is a bucket for whoever asks it, and lets those wait who want to. ``SlidingLog``
-limits by what it let through in the last period.
+downstream link's credits is a throttle; with ``RolledUp`` between, nothing is lost by it.
+``RateLimit`` is a bucket for any callers, and lets those wait that want to. ``SlidingLog``
+limits by the permits that it gave in the last period.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["RateLimit", "SlidingLog", "TokenBucket"]
 
 
 class TokenBucket:
-    """Says how many permits a tick brings. Raises ``LinkMisuse`` where a tick's do not fit."""
+    """Says how many permits a tick brings. Raises ``LinkMisuse`` if a tick's do not fit."""
 
     def __init__(self, rate: int, depth: int) -> None:
         check_number("a rate", rate, 1)
@@ -31,16 +31,16 @@ class TokenBucket:
         self.depth: Final = depth
 
     def tick(self, held: int) -> int:
-        """How many there are more after a tick, where so many are held: what is more runs over."""
+        """Number of permits that a tick adds to ``held`` ones; those beyond the depth are lost."""
         return min(self.rate, self.depth - held)
 
 
 class RateLimit:
-    """Lets through at most depth + rate t in t ticks in a row, and turns away no more than it must.
+    """Admits at most depth + rate t in t ticks in a row, and refuses no more than it must.
 
-    ``take`` asks for some permits at once, all or none; time goes on by ``tick``. Who would rather
-    wait stands in a line (``wait``) until it is let through or gives up; nobody overtakes them.
-    Raises ``LinkMisuse`` for a rate that does not fit the depth, and for less than one permit.
+    ``take`` asks for some permits at once, all or none; time advances by ``tick``. A caller that
+    would rather wait joins a wait queue (``wait``) until it is admitted or gives up; none overtakes
+    it. Raises ``LinkMisuse`` for a rate that does not fit the depth, and for less than one permit.
     """
 
     def __init__(self, rate: int, depth: int) -> None:
@@ -58,7 +58,7 @@ class RateLimit:
         self._held += self._bucket.tick(self._held)
 
     def take(self, permits: int = 1) -> bool:
-        """Whether somebody who asks for so many gets them; who gets none may ask again."""
+        """True if the caller gets ``permits`` permits; one that gets none may ask again."""
         check_number("a number of permits", permits, 1)
         if self.line or permits > self._held:
             return False
@@ -66,23 +66,23 @@ class RateLimit:
         return True
 
     def taking(self, permits: int) -> Generator[None, None, bool]:
-        """``take`` in steps, between which another one may take theirs: it is one step here."""
+        """``take`` in steps, between which another caller may come: it is one step here."""
         yield
         return self.take(permits)
 
     def wait(self, name: str, permits: int) -> None:
-        """Somebody stands in line for so many, no more than the depth."""
+        """Add a call to the wait queue, for ``permits`` permits, no more than the depth."""
         check_number("a number of permits", permits, 1)
         if permits > self._bucket.depth:
             raise LinkMisuse(f"{permits} permits never come of a depth of {self._bucket.depth}")
         self.line[name] = permits
 
     def give_up(self, name: str) -> None:
-        """Somebody leaves the line."""
+        """Remove a call from the wait queue."""
         self.line.pop(name, None)
 
     def let_through(self) -> list[str]:
-        """Those in line for whom there is enough by now, in their order; they have it then."""
+        """Admit waiting calls for which there are enough permits now, in their order."""
         through = []
         for name, permits in list(self.line.items()):
             if permits > self._held:
@@ -94,7 +94,7 @@ class RateLimit:
 
 
 class SlidingLog:
-    """Lets through at most ``depth`` in any depth / rate ticks in a row, and all that fits.
+    """Admits at most ``depth`` in any depth / rate ticks in a row, and all requests that fit.
 
     Raises ``LinkMisuse`` for a rate of which no number of ticks brings just the depth.
     """
@@ -108,11 +108,11 @@ class SlidingLog:
         self.log: deque[int] = deque([0], self.period)
 
     def tick(self) -> None:
-        """A tick passes, and what is a period old is forgotten."""
+        """A tick passes, and entries that are a period old are forgotten."""
         self.log.append(0)
 
     def take(self, permits: int = 1) -> bool:
-        """Whether somebody who asks for so many gets them; who gets none may ask again."""
+        """True if the caller gets ``permits`` permits; one that gets none may ask again."""
         check_number("a number of permits", permits, 1)
         if sum(self.log) + permits > self.depth:
             return False

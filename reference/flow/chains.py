@@ -1,11 +1,11 @@
-"""A chain: a source, stages, and a sink, each two joined by a link with permits.
+"""A chain: a source, stages, and a sink, each two joined by a link with credits.
 
-Backpressure is only ever between two neighbours; that of the whole chain is what follows. A chain
-holds no more than the slots of all its links, and what its stages have in hand.
+Backpressure is only ever between two neighbours; that of the whole chain follows from it. A chain
+holds no more than the slots of all its links, and the elements that its stages have in hand.
 
-A chain has no clock and delivers nothing. It is told what has happened at which of its ends, and
-says what is to be sent over which link: link i leads from end i to end i + 1, data goes down, and
-permits go up. On each link messages arrive in the order in which they were sent, each once.
+A chain has no clock and delivers nothing. It is called with each event at one of its ends, and
+returns the messages to send over its links: link i leads from end i to end i + 1, data goes down,
+and credits go up. On each link messages arrive in the order in which they were sent, each once.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Down(NamedTuple):
 
 
 class Up(NamedTuple):
-    """A message with permits on its way up a link."""
+    """A message with credits on its way up a link."""
 
     link: int
     permits: int
@@ -44,7 +44,7 @@ Sent = Down | Up
 
 
 class Consumed(NamedTuple):
-    """What the sink has processed, and what is to be sent then."""
+    """The element that the sink has processed, and the messages to send then."""
 
     element: Any
     sent: list[Sent]
@@ -52,7 +52,8 @@ class Consumed(NamedTuple):
 
 class Chain:
     """As many stages as there are transforms, and a window for each of the links, which are one
-    more. Raises ``LinkMisuse`` for another number, and for windows that get stuck."""
+    more. Raises ``LinkMisuse`` for another number, and for windows that would deadlock.
+    """
 
     def __init__(self, transforms: Sequence[Transform[Any, Any]],
                  windows: Sequence[Window]) -> None:
@@ -67,12 +68,13 @@ class Chain:
         self.sink: LinkReceiver[Any] = LinkReceiver(*windows[-1])
 
     def offer(self, elements: Iterable[Any]) -> list[Sent]:
-        """The source has more elements; what is to be sent now."""
+        """The source has more elements; return the messages to send now."""
         return [Down(0, element) for element in self.source.offer(elements)]
 
     def deliver(self, message: Sent) -> list[Sent]:
-        """A message has arrived at the other end of its link; what is to be sent now. Raises
-        ``LinkMisuse`` where there is no slot for an element."""
+        """A message has arrived at the other end of its link; return the messages to send now.
+        Raises ``LinkMisuse`` if there is no slot for an element.
+        """
         link = message.link
         if isinstance(message, Down):
             if link < len(self.stages):
@@ -84,17 +86,17 @@ class Chain:
         return [Down(0, element) for element in self.source.permit(message.permits)]
 
     def consume(self) -> Consumed:
-        """The sink has processed its oldest element. Raises ``LinkMisuse`` where it has none."""
+        """The sink has processed its oldest element. Raises ``LinkMisuse`` if it has none."""
         element, permits = self.sink.process()
         return Consumed(element, [Up(len(self.stages), permits)] if permits else [])
 
     @property
     def waiting(self) -> int:
-        """How many elements wait in the buffers of the stages and of the sink."""
+        """Number of elements that wait in the buffers of the stages and of the sink."""
         return sum(len(stage.inlet) for stage in self.stages) + len(self.sink)
 
 
 def _sent(above: int, pumped: Pumped[Any]) -> list[Sent]:
-    """What a stage sends up the link above it, and down the one below."""
+    """The messages that a stage sends up the link above it, and down the one below."""
     return [*(Up(above, permits) for permits in pumped.permits),
             *(Down(above + 1, element) for element in pumped.elements)]

@@ -1,11 +1,11 @@
-"""A link for networks that lose, double and reorder messages: credit is a limit.
+"""A link for networks that lose, duplicate and reorder messages: credit is a limit.
 
 Elements are numbered by the sender: 0, 1, … The receiver says how many it has accepted, and below
 which number the sender may send. Of either a greater number says all that a smaller one does, so
-no message does harm that comes late or twice, and what is lost is made good by the next one.
+a message that comes late or twice does no harm, and a lost one is made good by the next one.
 
-Both ends repeat themselves when a driver's timer says so: the sender the oldest element that it
-keeps, the receiver its limit. Without the second the link can get stuck: the sender has nothing
+Both ends repeat themselves when a driver's timer runs out: the sender the oldest element that it
+keeps, the receiver its limit. Without the second the link can deadlock: the sender has nothing
 outstanding if the limit that was lost was the last one.
 
 Neither end has a clock or a connection. A call that raises has changed nothing.
@@ -55,24 +55,24 @@ class CountedSender(Generic[E]):
 
     @property
     def kept(self) -> int:
-        """How many elements it keeps to repeat them."""
+        """Number of elements that it keeps to repeat them."""
         return len(self._kept)
 
     @property
     def waiting(self) -> int:
-        """How many elements wait for a limit that lets them go."""
+        """Number of elements that wait for a limit that admits them."""
         return len(self._waiting)
 
     def offer(self, elements: Iterable[E]) -> list[Numbered[E]]:
-        """There are more elements; those to send now, in order."""
+        """Take more elements; return those to send now, in order."""
         self._waiting.extend(elements)
         return self._send()
 
     def permit(self, limit: int) -> list[Numbered[E]]:
-        """A limit has come; the elements to send now, in order."""
+        """Take a limit; return the elements to send now, in order."""
         check_number("a limit", limit, 0)
         self._raise_limit(limit)
-        # So far ahead of what it has freed the receiver does not let anybody come.
+        # The receiver grants no limit that is further ahead of the elements that it has freed.
         self._let_go(limit - self.capacity)
         return self._send()
 
@@ -119,7 +119,8 @@ class CountedReceiver(Generic[E]):
         check_number("a batch", batch, 1)
         if batch > capacity:
             raise LinkMisuse(
-                f"a batch of {batch} never comes together in {capacity} slots: the link gets stuck")
+                f"a batch of {batch} never comes together in {capacity} slots: the link "
+                "would deadlock")
         self.capacity: Final = capacity
         self.batch: Final = batch
         self._buffer: deque[E] = deque()
@@ -131,7 +132,7 @@ class CountedReceiver(Generic[E]):
 
     @property
     def accepted(self) -> int:
-        """How many elements it has accepted so far."""
+        """Number of elements that it has accepted so far."""
         return self._accepted
 
     def arrive(self, number: int, element: E) -> int | None:
@@ -174,7 +175,7 @@ class CountedReceiver(Generic[E]):
         return self._accepted
 
     def _room(self) -> int:
-        """Below which number there is a slot for each element."""
+        """The number below which there is a slot for each element."""
         return self._accepted - len(self._buffer) + self.capacity
 
     def _is_worth_a_message(self, limit: int) -> bool:

@@ -1,12 +1,12 @@
 """A master with a bounded queue of jobs, and workers that ask for them.
 
-The master takes every job that comes. Its queue has ``places``; where there is none left, the
-oldest job is dropped, and whoever submitted it is told so. An idle worker asks, perhaps again and
-again, and each ask says how many jobs the worker has got so far. So the master passes over an ask
+The master takes every job that comes. Its queue has ``places``; if there is none left, the
+oldest job is dropped, and its client is notified. An idle worker asks, perhaps again and
+again, and each ask says how many jobs the worker has got so far. So the master ignores an ask
 that is late or comes twice, and a worker never has two jobs.
 
-Whether clients are held back is not decided here but by whoever reads from them: each job that
-leaves the queue, to a worker or dropped, says whose it was, and so gives a place back (see
+Whether clients have to wait is not decided here but where their jobs are read: each job that
+leaves the queue, to a worker or dropped, names its client, and so gives a place back (see
 ``Stage``).
 
 Neither has a clock or a connection. A call that raises has changed nothing.
@@ -25,7 +25,7 @@ __all__ = ["Happens", "Job", "Master", "News", "Worker"]
 
 
 class Job(NamedTuple):
-    """What a client wants done: ``number`` is the client's name for it, of whatever kind."""
+    """A job of a client: ``number`` is the client's name for it, of whatever type."""
 
     client: Hashable
     number: Any
@@ -33,7 +33,7 @@ class Job(NamedTuple):
 
 
 class Happens(enum.Enum):
-    """What becomes of a job: the first two of one that waits, the last of one that was given."""
+    """The end of a job: the first two of one that waits, the last of one that was given."""
 
     GIVEN = "given to a worker"
     DROPPED = "dropped"
@@ -41,7 +41,7 @@ class Happens(enum.Enum):
 
 
 class News(NamedTuple):
-    """Something that happens to a job; ``worker`` gets it, or was the one that had it."""
+    """Something that happens to a job; ``worker`` gets it, or had it."""
 
     what: Happens
     job: Job
@@ -49,7 +49,7 @@ class News(NamedTuple):
 
 
 class Master:
-    """The queue, who is asking, and who has which job."""
+    """The queue, the workers that are asking, and the job of each worker."""
 
     def __init__(self, places: int) -> None:
         self._queue: BoundedQueue[Job] = BoundedQueue(places, Overflow.DROP_OLDEST)
@@ -62,23 +62,23 @@ class Master:
 
     @property
     def places(self) -> int:
-        """How many jobs may wait."""
+        """Number of jobs that may wait."""
         return self._queue.capacity
 
     def submit(self, job: Job) -> list[News]:
-        """A job comes; what happens then, to this one or to others."""
+        """A job comes; return what happens then, to this one or to others."""
         dropped = [News(Happens.DROPPED, old) for old in self._queue.put(job).dropped
                    if isinstance(old, Job)]
         return dropped + self._give()
 
     def ask(self, worker: Hashable, got: int) -> list[News]:
-        """A worker asks, which has got so many jobs so far."""
+        """A worker asks that has got ``got`` jobs so far."""
         if self._is_news(worker, got):
             self._asking[worker] = None
         return self._give()
 
     def done(self, worker: Hashable) -> Job:
-        """A worker is done; its job. Raises ``LinkMisuse`` for one that has none."""
+        """A worker is done; return its job. Raises ``LinkMisuse`` for one that has none."""
         if worker not in self._at:
             raise LinkMisuse(f"worker {worker!r} has no job to be done with")
         return self._at.pop(worker)
@@ -91,7 +91,7 @@ class Master:
         return [] if job is None else [News(Happens.LOST, job, worker)]
 
     def _give(self) -> list[News]:
-        """Jobs to those that are asking, first come, first served."""
+        """Give jobs to the workers that are asking, first come, first served."""
         news = []
         while self._asking and (job := self._queue.poll().answer) is not EMPTY:
             assert isinstance(job, Job)
@@ -108,7 +108,7 @@ class Master:
 
 
 class Worker:
-    """One that works on a job at a time, and asks while it has none."""
+    """A worker that works on one job at a time, and asks while it has none."""
 
     def __init__(self) -> None:
         self._got = 0
@@ -117,7 +117,7 @@ class Worker:
 
     @property
     def got(self) -> int:
-        """How many jobs have come: what its asks say."""
+        """Number of jobs that have come, as its asks report it."""
         return self._got
 
     def take(self, job: Any) -> None:

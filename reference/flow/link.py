@@ -1,12 +1,13 @@
-"""A credit-controlled link: a sender that holds permits, and a receiver that gives them back.
+"""A credit-controlled link: a sender that holds credits, and a receiver that gives them back.
 
-The receiver has ``capacity`` slots, and the sender begins with a permit for each. A permit is spent
-on an element, and goes back when the element was processed: ``batch`` of them in one message. So
-there are never more elements under way and at the receiver than it has slots.
+The receiver has ``capacity`` slots, and the sender begins with a credit for each (a *permit* in the
+names here, as in the text that this follows). A credit is spent on an element, and goes back when
+the element was processed: ``batch`` of them in one message. So there are never more elements under
+way and at the receiver than it has slots.
 
 Neither end has a clock or a connection. A driver delivers what an end returns to the other end,
-once each and in order: a message that is lost is a permit lost, and one that comes twice is a
-permit that nobody has room for. For networks that do that, see ``counted``.
+once each and in order: a message that is lost is a credit lost, and one that comes twice is a
+credit for which there is no room. For networks that do that, see ``counted``.
 
 A call that raises has changed nothing.
 """
@@ -25,44 +26,44 @@ E = TypeVar("E")
 class LinkMisuse(ValueError):
     """The other end, or the driver, broke a rule of the link; nothing has changed.
 
-    Usual causes: no capacity, a batch that does not fit it, fewer than one permit, an element
+    Usual causes: no capacity, a batch that does not fit it, fewer than one credit, an element
     for which there is no slot, nothing to process.
     """
 
 
 class Processed(NamedTuple, Generic[E]):
-    """The element that was processed, and the permits to send (0: no message)."""
+    """The element that was processed, and the credits to send (0: no message)."""
 
     element: E
     permits: int
 
 
 class LinkSender(Generic[E]):
-    """The end that has elements. It begins with ``permits`` of them."""
+    """The end that has elements. It begins with ``permits`` credits."""
 
     def __init__(self, permits: int) -> None:
-        check_number("a number of permits", permits, 0)
+        check_number("a number of credits", permits, 0)
         self._permits = permits
         self._waiting: deque[E] = deque()
 
     @property
     def permits(self) -> int:
-        """How many it holds."""
+        """Number of credits that it holds."""
         return self._permits
 
     @property
     def waiting(self) -> int:
-        """How many elements wait for a permit."""
+        """Number of elements that wait for a credit."""
         return len(self._waiting)
 
     def offer(self, elements: Iterable[E]) -> list[E]:
-        """There are more elements; those to send now, in order."""
+        """Take more elements; return those to send now, in order."""
         self._waiting.extend(elements)
         return self._send()
 
     def permit(self, count: int) -> list[E]:
-        """A message with permits has come; the elements to send now, in order."""
-        check_number("a number of permits", count, 1)
+        """Take a message with credits; return the elements to send now, in order."""
+        check_number("a number of credits", count, 1)
         self._take_in(count)
         return self._send()
 
@@ -93,7 +94,8 @@ class LinkReceiver(Generic[E]):
         check_number("a batch", batch, 1)
         if batch > capacity:
             raise LinkMisuse(
-                f"a batch of {batch} never comes together in {capacity} slots: the link gets stuck")
+                f"a batch of {batch} never comes together in {capacity} slots: the link "
+                "would deadlock")
         self.capacity: Final = capacity
         self.batch: Final = batch
         self._buffer: deque[E] = deque()
@@ -104,13 +106,13 @@ class LinkReceiver(Generic[E]):
 
     @property
     def freed(self) -> int:
-        """How many slots are free and not yet announced."""
+        """Number of slots that are free and not yet announced."""
         return self._freed
 
     def arrive(self, element: E) -> int:
-        """An element has come; the permits to send (0: no message).
+        """Take an element; return the credits to send (0: no message).
 
-        Raises ``LinkMisuse`` where there is no slot for it: the sender had no permit.
+        Raises ``LinkMisuse`` if there is no slot for it: the sender had no credit.
         """
         if len(self._buffer) >= self.capacity:
             raise LinkMisuse(f"an element came for which there is no slot of {self.capacity}")
@@ -118,8 +120,10 @@ class LinkReceiver(Generic[E]):
         return self._announce()
 
     def process(self) -> Processed[E]:
-        """The oldest element was processed, and its slot is free. Raises ``LinkMisuse`` where
-        there is none."""
+        """Process the oldest element, whose slot is free then.
+
+        Raises ``LinkMisuse`` if there is none.
+        """
         if not self._buffer:
             raise LinkMisuse("there is no element to process")
         element = self._dequeue()
@@ -140,11 +144,11 @@ class LinkReceiver(Generic[E]):
         return self._buffer.popleft()
 
     def _granted(self) -> int:
-        """How many permits to grant now."""
+        """Number of credits to grant now."""
         return self.batch if self._freed >= self.batch else 0
 
 
 def check_number(what: str, number: int, least: int) -> None:
-    """Raise ``LinkMisuse`` for what is no whole number from ``least`` up."""
+    """Raise ``LinkMisuse`` unless ``number`` is an integer from ``least`` up."""
     if type(number) is not int or number < least:
         raise LinkMisuse(f"{what} is an integer from {least} up, not {number!r}")

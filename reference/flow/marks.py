@@ -1,8 +1,8 @@
-"""A receiver with two marks: above the one it says stop, and at the other go.
+"""A receiver with two marks: it says stop above the high one, and go at the low one.
 
-Between the marks it says nothing, so that its sender is not told to stop and to go at each element.
-It is right only where signals get through, and needs room for what the sender sends before it
-hears of a stop; that is not counted here.
+Between the marks it says nothing, so that its sender is not stopped and resumed at each element.
+It is right only if signals get through, and needs room for the elements that the sender sends
+before it hears of a stop; that is not counted here.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Watermarks:
 
     @property
     def stopped(self) -> bool:
-        """Whether the sender was told to stop, and not to go since."""
+        """True if the sender was stopped, and not resumed since."""
         return self._stopped
 
     def arrive(self, count: int) -> bool:
-        """So many elements have come; whether the sender has to be told to stop now."""
+        """``count`` elements have come; True if the sender has to be stopped now."""
         check_number("a number of elements", count, 1)
         self._held += count
         if self._stopped or self._held <= self.high:
@@ -47,8 +47,7 @@ class Watermarks:
         return True
 
     def take(self, most: int) -> tuple[int, bool]:
-        """How many elements whoever asks for so many gets, and whether the sender has to be told
-        to go on now."""
+        """Number of elements given, ``most`` at most; True if the sender has to be resumed."""
         check_number("a number of elements", most, 1)
         given = min(most, self._held)
         self._held -= given

@@ -1,17 +1,17 @@
-"""A stage between two links: what comes by one is made into what goes by the other.
+"""A stage between two links: it makes the elements of the one into the elements of the other.
 
 A stage is the receiver of its upstream link and the sender of its downstream link. The two loops
-of permits share nothing, so capacities and batches may differ. In between is a *transform*, which
+of credits share nothing, so capacities and batches may differ. In between is a *transform*, which
 says whether it wants an element, and whether it has one to give. It may make one of one, several
 of one, one of several, or other frames altogether.
 
-What keeps a stage bounded and live is when it takes an element out of its buffer: only when the
-transform wants one, which is when it has nothing to give, or can hold what comes. The element's
-slot is free then, for it is in the transform's hand, and not only once an output was made of it:
-a stage that waits for that gets stuck where an output needs more elements than it has slots.
+A stage stays bounded and live by the instant at which it takes an element out of its buffer: only
+when the transform wants one, which is when it has nothing to give, or can hold another one. The
+element's slot is free then, for it is in the transform's hand, and not only once an output was made
+of it: a stage that waits for that deadlocks if an output needs more elements than it has slots.
 
-Nothing here has a clock or a connection. A driver delivers what is returned, in order. What a
-transform raises comes through, and the stage is over then.
+Nothing here has a clock or a connection. A driver delivers what is returned, in order. An exception
+of a transform comes through, and the stage is over then.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ B_co = TypeVar("B_co", covariant=True)
 
 
 class Transform(Protocol[A_contra, B_co]):
-    """What a stage makes of elements. It holds a bounded number of them."""
+    """The work of a stage on its elements. It holds a bounded number of them."""
 
     @property
     def wants(self) -> bool:
-        """Whether another element may come now."""
+        """True if another element may come now."""
         ...
 
     @property
     def ready(self) -> bool:
-        """Whether there is an output now."""
+        """True if there is an output now."""
         ...
 
     def take(self, element: A_contra) -> None:
-        """An element comes; only where one is wanted."""
+        """Take an element; only called if one is wanted."""
         ...
 
     def make(self) -> B_co:
-        """The next output goes; only where there is one."""
+        """Make the next output; only called if there is one."""
         ...
 
 
@@ -65,22 +65,22 @@ class Spread(Generic[A, B]):
 
     @property
     def wants(self) -> bool:
-        """See ``Transform``."""
+        """True if another element may come now."""
         return not self.ready
 
     @property
     def ready(self) -> bool:
-        """See ``Transform``."""
+        """True if there is an output now."""
         if not self._next:
             self._next.extend(_first(self._rest))
         return bool(self._next)
 
     def take(self, element: A) -> None:
-        """See ``Transform``."""
+        """Take an element; only called if one is wanted."""
         self._rest = iter(self._function(element))
 
     def make(self) -> B:
-        """See ``Transform``."""
+        """Make the next output; only called if there is one."""
         return self._next.popleft()
 
 
@@ -104,20 +104,20 @@ class Groups(Generic[A]):
 
     @property
     def wants(self) -> bool:
-        """See ``Transform``."""
+        """True if another element may come now."""
         return len(self._held) < self._size
 
     @property
     def ready(self) -> bool:
-        """See ``Transform``."""
+        """True if there is an output now."""
         return len(self._held) >= (self._size if self._whole else 1)
 
     def take(self, element: A) -> None:
-        """See ``Transform``."""
+        """Take an element; only called if one is wanted."""
         self._held.append(element)
 
     def make(self) -> list[A]:
-        """See ``Transform``."""
+        """Make the next output; only called if there is one."""
         made, self._held = self._held, []
         return made
 
@@ -139,22 +139,22 @@ class Lines:
 
     @property
     def wants(self) -> bool:
-        """See ``Transform``."""
+        """True if another element may come now."""
         return not self.ready
 
     @property
     def ready(self) -> bool:
-        """See ``Transform``."""
+        """True if there is an output now."""
         return b"\n" in self._held
 
     def take(self, element: bytes) -> None:
-        """See ``Transform``. Raises ``LinkMisuse`` where the line gets too long."""
+        """Take a chunk. Raises ``LinkMisuse`` if the line gets too long."""
         if b"\n" not in element and len(self._held) + len(element) > self._longest:
             raise LinkMisuse(f"{self._longest} bytes have come, and their line has no end")
         self._held += element
 
     def make(self) -> bytes:
-        """See ``Transform``."""
+        """Make the next output; only called if there is one."""
         line, _, rest = self._held.partition(b"\n")
         self._held = rest
         return bytes(line)
@@ -172,34 +172,35 @@ class RolledUp(Generic[A, B]):
 
     @property
     def wants(self) -> bool:
-        """See ``Transform``: always."""
+        """True: another element may always come."""
         return True
 
     @property
     def ready(self) -> bool:
-        """See ``Transform``."""
+        """True if there is an output now."""
         return bool(self._summary)
 
     def take(self, element: A) -> None:
-        """See ``Transform``."""
+        """Take an element; only called if one is wanted."""
         self._summary.append(
             self._add(self._summary[0], element) if self._summary else self._first(element))
 
     def make(self) -> B:
-        """See ``Transform``."""
+        """Make the next output; only called if there is one."""
         return self._summary.popleft()
 
 
 class Pumped(NamedTuple, Generic[B]):
-    """What to send: messages with permits upstream, and elements downstream, each in order."""
+    """The messages to send: credits upstream, and elements downstream, each in order."""
 
     permits: list[int]
     elements: list[B]
 
 
 class Stage(Generic[A, B]):
-    """``capacity`` slots for what comes, announced ``batch`` at a time, and ``permits`` for what
-    goes, which are the slots of whoever comes next."""
+    """``capacity`` slots for elements that come, announced ``batch`` at a time, and ``permits``
+    credits for elements that go, as many as the next stage has slots.
+    """
 
     def __init__(self, transform: Transform[A, B], capacity: int, batch: int, permits: int) -> None:
         self.inlet: LinkReceiver[A] = LinkReceiver(capacity, batch)
@@ -213,7 +214,7 @@ class Stage(Generic[A, B]):
         return self._pump()
 
     def permit(self, count: int) -> Pumped[B]:
-        """A message with permits has come from downstream."""
+        """A message with credits has come from downstream."""
         self.outlet.permit(count)
         return self._pump()
 

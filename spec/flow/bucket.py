@@ -1,9 +1,9 @@
-"""A token bucket: permits that nobody sends.
+"""A token bucket: credits that no receiver sends.
 
 Theory of operation
 -------------------
 Time goes in ticks. A source gets r tokens a tick, up to b that it keeps, and spends one for each
-element. The tokens simulate the permits of a receiver which the source does not hear. In t ticks
+element. The tokens simulate the credits of a receiver which the source does not hear. In t ticks
 that follow one another it sends at most b + r t.
 
 The receiver begins to serve at most th ticks after something comes, and then serves at least u
@@ -47,7 +47,7 @@ class Bucket(Machine):
 
     @assume
     def a_tick_fits(self) -> bool:
-        """The bucket keeps the tokens of a tick."""
+        """True if the bucket can keep the tokens of a tick."""
         return self.r <= self.b
 
     @action(sent=upto(b + 1))
@@ -63,30 +63,32 @@ class Bucket(Machine):
         self.waiting = left
 
     def kept(self, tokens: int) -> int:
-        """What is more runs over."""
+        """Tokens that the bucket keeps; those beyond the depth are lost."""
         return min(self.b, tokens)
 
     def served(self, waiting: int) -> int:
-        """What is left after a tick's work."""
+        """Elements left after a tick's work."""
         return waiting if self.idle > 0 else max(0, waiting - self.u)
 
-    @always("FLOW-42", MUST, "Of a source with a bucket, b + r th elements wait at most.",
+    @always("FLOW-42", MUST, "At most b + r th elements of a source with a bucket wait.",
             source=f"{DROPPING}; 003#E17")
     def few_wait(self) -> bool:
-        """At the end of a tick: what is served in it is gone."""
+        """At the end of a tick: the elements served in it are gone."""
         return self.waiting <= self.b + self.r * self.th
 
-    @always("FLOW-43", MUST, "In t ticks in a row a source with a bucket sends b + r t at most.",
+    @always("FLOW-43", MUST, "In t ticks in a row a source with a bucket sends at most b + r t "
+            "elements.",
             source=f"{DROPPING}; 003#E17")
     def no_window_has_more(self) -> bool:
-        """In each window that ends now: b more than r a tick, at most, which the first had."""
+        """In each window that ends now: at most b more than r a tick."""
         return self.burst <= self.b
 
 
-    @always("FLOW-44", MUST, "What is saved and what was sent beyond the rate are b at most.",
+    @always("FLOW-44", MUST, "Saved tokens, and elements sent beyond the rate, are together at "
+            "most b.",
             source=DROPPING)
     def tokens_are_spent_once(self) -> bool:
-        """A token is in the bucket, or was spent, or has run over."""
+        """A token is in the bucket, was spent, or was lost because the bucket was full."""
         return self.burst + self.tokens <= self.b
 
 
@@ -95,11 +97,11 @@ class FastEnough(Bucket):
 
     @assume
     def it_keeps_up(self) -> bool:
-        """The rate that the bucket simulates is the receiver's."""
+        """True if the rate that the bucket simulates is at most the receiver's."""
         return self.r <= self.u
 
-    @always("FLOW-45", MUST, "What waits and what is saved are no more than b, and r for each tick "
-            "in which the receiver has been idle.", source="003#E17 (what the book adds)")
+    @always("FLOW-45", MUST, "Waiting elements and saved tokens are together at most b, and r for "
+            "each tick in which the receiver has been idle.", source="003#E17 (what the book adds)")
     def idleness_costs_the_rate(self) -> bool:
         """The receiver begins to serve after th of them."""
         return self.waiting + self.tokens <= self.b + self.r * (self.th - self.idle)
@@ -111,7 +113,7 @@ class Bottomless(Bucket):
     tokens = integer(0, 3 * Bucket.b, init=Bucket.b)
 
     def kept(self, tokens: int) -> int:
-        """Nothing runs over; the model ends somewhere."""
+        """No token is lost; the model ends somewhere."""
         return min(3 * self.b, tokens)
 
 
@@ -146,8 +148,9 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "FLOW-42":
-        "How many elements wait depends on the receiver's rate, which is a promise about time, "
-        "and on no call.",
+        "The number of waiting elements depends on the receiver's rate, which is a promise about "
+        "time, and on no call.",
     "FLOW-45":
-        "When a receiver begins to serve, and what its source has saved, are in two processes.",
+        "The start of the receiver's service, and the tokens that its source has saved, are in two "
+        "processes.",
 }

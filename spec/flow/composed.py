@@ -2,19 +2,19 @@
 
 Theory of operation
 -------------------
-A stage gets elements by one link and makes others that go by the next. The two loops of permits are
+A stage gets elements by one link and makes others that go by the next. The two loops of credits are
 apart: C1 slots and batches of b1 above, C2 and b2 below. The stage makes n outputs of m inputs.
 
     A --> [ C1 ] --> in hand: up to m inputs, or up to n outputs --> [ C2 ] --> the sink
-      <-- permits                                                <-- permits
+      <-- credits                                                <-- credits
 
 The mail's own three cases are "Hell", "o Worl" and "d!" with its end of line (m = 3, n = 1), two
 lines in one message (m = 1, n = 2), and two messages cut anew into three lines (m = 2, n = 3). Each
 link keeps its own tokens if the stage does two things: it takes an input only while no output waits
 in its hand, and it frees a slot when the element is *taken*. Then the chain holds no more than
-C1 + C2 elements and what is in hand, m or n; and it is live exactly where both links are by
+C1 + C2 elements and those in hand, m or n; and it is live exactly if both links are by
 themselves, b1 <= C1 and b2 <= C2, whatever m and n. (If slots are freed only with the output it is
-stuck where m > C1: ``frames``, FLOW-35.)
+deadlocked if m > C1: ``frames``, FLOW-35.)
 
 Source: the mail "back pressure"; 003#composing, 003#frames.
 """
@@ -49,12 +49,12 @@ class Composed(Machine):
     m = const(1, at_least=1)            # inputs of a frame
     n = const(1, at_least=1)            # outputs of a frame
 
-    P1 = integer(0, C1, init=C1)        # permits at the source
+    P1 = integer(0, C1, init=C1)        # credits at the source
     N1 = integer(0, C1)                 # elements at the stage, or on their way
     F1 = integer(0, C1)                 # slots freed and not announced
     inputs = integer(0, m - 1)          # in hand
     outputs = integer(0, n)             # in hand, and not sent
-    P2 = integer(0, C2, init=C2)        # permits at the stage
+    P2 = integer(0, C2, init=C2)        # credits at the stage
     N2 = integer(0, C2)                 # elements at the sink, or on their way
     F2 = integer(0, C2)
 
@@ -74,7 +74,7 @@ class Composed(Machine):
         self.into_hand()
 
     def may_take(self) -> bool:
-        """While no output waits in its hand."""
+        """True while no output waits in its hand."""
         return self.outputs == 0
 
     def into_hand(self) -> None:
@@ -101,7 +101,7 @@ class Composed(Machine):
         self.N2 += 1
 
     def may_put(self) -> bool:
-        """Against a permit of the link below."""
+        """True if the stage has a credit of the link below."""
         return self.P2 > 0
 
     @action(fair=True)
@@ -120,19 +120,20 @@ class Composed(Machine):
 
     @always("FLOW-64", MUST, "Each link of a chain keeps its own tokens.", source=FRAMES)
     def links_are_apart(self) -> bool:
-        """Whatever its stages make of elements."""
+        """The same whatever its stages make of elements."""
         return self.P1 + self.N1 + self.F1 == self.C1 and self.P2 + self.N2 + self.F2 == self.C2
 
-    @always("FLOW-65", SHOULD, "A stage has a frame in hand at most, its inputs or its outputs.",
+    @always("FLOW-65", SHOULD, "A stage has at most one frame in hand, its inputs or its outputs.",
             source=FRAMES)
     def hand_is_bounded(self) -> bool:
-        """So a chain holds the slots of its links, and a frame for each stage."""
+        """A chain holds the slots of its links, and a frame for each stage."""
         return self.outputs <= self.n and (self.inputs == 0 or self.outputs == 0)
 
-    @never_stuck("FLOW-66", SHOULD, "A chain goes on, whatever its stages make of elements.",
+    @never_stuck("FLOW-66", SHOULD, "A chain is never blocked, whatever its stages make of "
+                 "elements.",
                  source=FRAMES)
     def goes_on(self) -> bool:
-        """There is always more to send."""
+        """False: there is always more to send."""
         return False
 
 
@@ -141,7 +142,7 @@ class Sound(Composed):
 
     @assume
     def batches_fit(self) -> bool:
-        """As for one link (FLOW-3)."""
+        """True if a batch fits on each link, as for one link (FLOW-3)."""
         return self.b1 <= self.C1 and self.b2 <= self.C2
 
 
@@ -151,19 +152,19 @@ class Greedy(Composed):
     outputs = integer(0, 2 * Composed.n)
 
     def may_take(self) -> bool:
-        """As long as this model can count."""
+        """True as long as this model can count."""
         return self.outputs <= self.n
 
 
 class Flooding(Composed):
-    """A stage that sends its outputs without permits, as soon as they are made."""
+    """A stage that sends its outputs without credits, as soon as they are made."""
 
     P2 = integer(0, 2 * Composed.C2, init=Composed.C2)
     N2 = integer(0, 2 * Composed.C2)
     F2 = integer(0, 2 * Composed.C2)
 
     def may_put(self) -> bool:
-        """As long as this model can count."""
+        """True as long as this model can count."""
         return self.P2 + self.N2 + self.F2 < 2 * self.C2
 
 
@@ -176,7 +177,7 @@ class Hasty(Composed):
 
     @action(fair=True)
     def announce(self) -> None:
-        """Whenever there is an element, as if it were taken already."""
+        """Announce a slot whenever there is an element, as if it were taken already."""
         require(self.N1 > 0 and self.P1 + self.N1 + self.F1 < 2 * self.C1)
         self.P1 += 1
 
@@ -202,7 +203,7 @@ class AboveSeen(Carrying[Composed]):
         return see("grants", count=count), see("permit", count=count)
 
     def asked(self, machine: Composed) -> Iterable[Seen]:
-        """An end that can do nothing more rests; and a stage has what has arrived."""
+        """Report each end as idle that can do nothing more; a stage has what has arrived."""
         if "send" not in self.enabled:
             yield see("sender_rests")
         if "announce" not in self.enabled:
@@ -212,7 +213,7 @@ class AboveSeen(Carrying[Composed]):
 
 
 class BelowSeen(Carrying[Composed]):
-    """The link below, likewise."""
+    """The link below, whose messages arrive when they are sent."""
 
     @shown
     def put(self, before: Composed, after: Composed) -> Iterable[Seen]:
@@ -228,7 +229,7 @@ class BelowSeen(Carrying[Composed]):
         return see("grants", count=count), see("permit", count=count)
 
     def asked(self, machine: Composed) -> Iterable[Seen]:
-        """The sink rests where it has no batch to announce; and it has what has arrived."""
+        """Report the sink as idle if it has no batch to announce; it has what has arrived."""
         if "announce_below" not in self.enabled:
             yield see("receiver_rests")
         yield from self.missing("consume")
@@ -245,7 +246,8 @@ BELOW = refines(Composed, ObservedLink, "the link below keeps its own rules", sh
                 seen_by={"C": "C2", "b": "b2", "K": 1}, **SMALL)
 
 EXPECTATIONS = (
-    expect(Composed, "FLOW-66", "violated", "stuck exactly where one of its links is by itself",
+    expect(Composed, "FLOW-66", "violated", "deadlocked exactly where one of its links is by "
+           "itself",
            where="b1 > C1 or b2 > C2", **SIZES, **FRAMED),
     expect(Composed, "FLOW-65", "holds", "a stage has one frame in hand", **SIZES, **FRAMED),
     prove(Composed, "FLOW-64", "each link keeps its tokens, for all sizes and frames",
@@ -255,11 +257,11 @@ EXPECTATIONS = (
     prove(Sound, "FLOW-66", "live where both links are, for all sizes and frames", for_all=ALL,
           lemmas=("FLOW-64", "FLOW-65")),
     expect(Greedy, "FLOW-65", "violated", "inputs are taken while outputs wait", m=1, n=(1, 2)),
-    expect(Flooding, "FLOW-64", "violated", "outputs go without permits", m=1, n=2),
+    expect(Flooding, "FLOW-64", "violated", "outputs go without credits", m=1, n=2),
     expect(Hasty, "FLOW-64", "violated", "a slot is announced while it is taken", m=2, n=1),
     ABOVE,
     BELOW,
-    refused(Flooding, "FLOW-6", "outputs go without permits", like=BELOW, C1=2, b1=1, C2=1, b2=1,
+    refused(Flooding, "FLOW-6", "outputs go without credits", like=BELOW, C1=2, b1=1, C2=1, b2=1,
             m=1, n=2),
     refused(Hasty, "FLOW-7", "a slot is announced while it is taken", like=ABOVE, C1=1, b1=1,
             C2=1, b2=1, m=2, n=1),
@@ -267,7 +269,8 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "FLOW-65":
-        "What a stage has in hand is inside of it; its links show what it has taken and sent.",
+        "The elements that a stage has in hand are inside of it; its links show what it has taken "
+        "and sent.",
     "FLOW-66":
-        "A chain that stands still shows nothing; that each of its links keeps its rules does.",
+        "A deadlocked chain shows nothing; that each of its links keeps its rules does.",
 }

@@ -1,9 +1,9 @@
-"""The link with numbered messages, as the network sees it that carries them.
+"""The link with numbered messages, as the network that carries them sees it.
 
 Theory. In ``counted`` all elements are there from the beginning, and A repeats only what the
 network then delivers: a repetition that is lost again shows nothing new. B answers every element;
-what becomes of the answer is another step. A timer that an end does not have can run out as well,
-and then nothing comes of it.
+the delivery of the answer is another step. A timer that an end does not have can run out as well,
+and then has no effect.
 
 Source: ``counted``, ``observed_counted``.
 """
@@ -30,7 +30,7 @@ class CountedSeen(View[CountedLink]):
     around = ("data", "ack", "permit")
 
     def begins(self, machine: CountedLink) -> Iterable[Seen]:
-        """All elements are there."""
+        """All elements are there at the start."""
         return [see("offer", count=machine.K)]
 
     @shown
@@ -61,7 +61,7 @@ class CountedSeen(View[CountedLink]):
         return see("receiver_timer"), limit(after), see("permit", beyond=after.granted - after.C)
 
     def asked(self, machine: CountedLink) -> Iterable[Seen | Sequence[Seen]]:
-        """An end that can do nothing more rests, and one without a timer rests always."""
+        """Report each end as idle that can do nothing more; one without a timer is always idle."""
         yield see("receiver_rests")
         if "send" not in self.enabled:
             yield see("sender_rests")
@@ -82,11 +82,11 @@ SEEN = refines(CountedLink, ObservedCountedLink, "each end keeps to its share, o
 
 EXPECTATIONS = (
     SEEN,
-    refused(IncrementalLink, "FLOW-18", "a permit that comes twice is counted twice", like=SEEN,
+    refused(IncrementalLink, "FLOW-18", "a credit that comes twice is counted twice", like=SEEN,
             C=(1, 2), b=1),
     refused(SilentSender, "FLOW-20", "003#E19: no retry", like=SEEN, C=1, b=1),
-    refused(SilentReceiver, "FLOW-25", "003#E19: the limit is said once", like=SEEN, C=1, b=1),
-    refused(KeepingByAcks, "FLOW-21", "what a limit says of B is not taken in", like=SEEN,
+    refused(SilentReceiver, "FLOW-25", "003#E19: the limit is sent once", like=SEEN, C=1, b=1),
+    refused(KeepingByAcks, "FLOW-21", "what a limit says about B is ignored", like=SEEN,
             C=(1, 2), b=1),
     refused(AcceptingAnything, "FLOW-23", "an element that comes twice is a new one", like=SEEN,
             C=1, b=1),

@@ -2,25 +2,25 @@
 
 Theory of operation
 -------------------
-B has a buffer of C slots. A may send an element only against a *permit*, and a permit is a
-promise of one free slot at B. Permits and data go round in one closed loop:
+B has a buffer of C slots. A may send an element only with a *credit* (the text's *permit*), and a
+credit is a promise of one free slot at B. Credits and data go round in one closed loop:
 
-    A: permits P  --send-->  data in flight D  --arrive-->  waiting at B, N
+    A: credits P  --send-->  data in flight D  --arrive-->  waiting at B, N
          ^                                                         |
          |                                                        free
       receive                                                      v
          |                                                         |
-    permits in flight Q  <----------grant (b at a time)-----  freed slots F
+    credits in flight Q  <----------grant (b at a time)-----  freed slots F
 
 Every step moves tokens from one place to the next. Nothing creates a token, so N + D can
 never exceed the C that there were at first: the link is *bounded*. Nothing loses a token,
-so something can always move: the link is *live* -- provided that b freed slots can come
-together at all. With a batch threshold b and at most L lost tokens the link can get stuck
-exactly where C - L < b: then all that is left may lie in F, below the threshold.
+so some step is always possible: the link is *live* -- provided that b freed slots can come
+together at all. With a batch threshold b and at most L lost tokens the link can deadlock
+exactly if C - L < b: then all that is left may be in F, below the threshold.
 
 The text that this chapter formalises leaves F out, and writes three balances of which each
-is wrong in its own way (003#E1, 003#E2, 003#E3). They stand here as rules that are expected
-to be violated, with the shortest run that shows it. Its inequality (003#E4) is right, as a
+is wrong in its own way (003#E1, 003#E2, 003#E3). They are stated here as rules that are expected
+to be violated, with the shortest counterexample. Its inequality (003#E4) is right, as a
 condition that is necessary. That it is not sufficient, which the text does not claim, is shown
 beside them.
 
@@ -51,8 +51,8 @@ class Link(Machine):
     b = const(1, at_least=1)            # freed slots that are announced together
     L = const(0)                        # tokens that the channel may lose in all
 
-    P = integer(0, C, init=C)           # permits at A, unused
-    Q = integer(0, C)                   # permits in flight to A
+    P = integer(0, C, init=C)           # credits at A, unused
+    Q = integer(0, C)                   # credits in flight to A
     D = integer(0, C)                   # data in flight to B
     N = integer(0, C)                   # elements waiting at B
     F = integer(0, C)                   # slots freed at B and not yet announced
@@ -60,12 +60,12 @@ class Link(Machine):
 
     @assume
     def no_more_is_lost_than_there_is(self) -> bool:
-        """The channel can lose the C tokens at most."""
+        """True if the channel can lose the C tokens at most."""
         return self.L <= self.C
 
     @action(fair=True)
     def send(self) -> None:
-        """A spends a permit on an element; neither without the other."""
+        """A spends a credit on an element; neither goes without the other."""
         require(self.may_send())
         self.P -= 1
         self.D += 1
@@ -93,31 +93,31 @@ class Link(Machine):
 
     @action(fair=True)
     def receive(self) -> None:
-        """A permit reaches A."""
+        """A credit reaches A."""
         require(self.Q > 0)
         self.Q -= 1
         self.P += 1
 
     @action
     def lose_permit(self) -> None:
-        """The channel loses a permit; nobody decided that, so it is not fair."""
+        """The channel loses a credit; this is not a decision, so it is not fair."""
         require(self.Q > 0 and self.lost < self.L)
         self.Q -= 1
         self.lost += 1
 
     @action
     def lose_data(self) -> None:
-        """The channel loses an element, and its permit with it."""
+        """The channel loses an element, and its credit with it."""
         require(self.D > 0 and self.lost < self.L)
         self.D -= 1
         self.lost += 1
 
     def may_send(self) -> bool:
-        """A holds a permit; it always has data."""
+        """True if A holds a credit; it always has data."""
         return self.P > 0
 
     def may_grant(self) -> bool:
-        """A batch of slots is free."""
+        """True if a batch of slots is free."""
         return self.F >= self.b
 
     @always("FLOW-1", MUST, "No token is created, and none is lost but by the channel.",
@@ -126,26 +126,26 @@ class Link(Machine):
         """P + Q + D + N + F + lost = C: the balance with nothing left out."""
         return self.P + self.Q + self.D + self.N + self.F + self.lost == self.C
 
-    @always("FLOW-2", MUST, "What is pending at B and in flight to it fits B's buffer.",
+    @always("FLOW-2", MUST, "The elements waiting at B and in flight to it fit B's buffer.",
             source=DEFINING)
     def link_is_bounded(self) -> bool:
         """The text's Pending(B) + InFlight =< Buf(B)."""
         return self.N + self.D <= self.C
 
     @never_stuck("FLOW-3", MUST,
-                 "The link cannot get stuck while A has data and B is ready.",
+                 "The link never deadlocks while A has data and B is ready.",
                  source=f"{DEFINING}; 003#E8")
     def never_at_rest(self) -> bool:
-        """There is always data to send and a consumer to take it."""
+        """False: there is always data to send and a consumer to take it."""
         return False
 
-    @always("FLOW-4", MUST, "A's permits never exceed the room that no other token claims.",
+    @always("FLOW-4", MUST, "A's credits never exceed the room that no other token claims.",
             source=f"{DEFINING}; 003#E4")
     def permits_fit(self) -> bool:
-        """The sufficient form of what the text, rightly, calls necessary: P <= C - N."""
+        """The sufficient form of the text's necessary condition: P <= C - N."""
         return self.P <= self.C - self.N - self.D - self.Q - self.F
 
-    @step("FLOW-5", MUST, "Permits are granted in whole batches of b freed slots.",
+    @step("FLOW-5", MUST, "Credits are granted in whole batches of b freed slots.",
           source=SCHEDULING)
     def grants_are_batches(self, after: Link) -> bool:
         """Q grows only by b, and F shrinks by as much."""
@@ -158,12 +158,12 @@ class ThriftyLink(Link):
 
     @assume
     def a_batch_survives_all_losses(self) -> bool:
-        """What losses leave is enough for a batch."""
+        """True if the tokens left after all losses are enough for a batch."""
         return self.b <= self.C - self.L
 
 
 class MintingLink(Link):
-    """A receiver that announces a freed slot again and again: it makes permits of nothing."""
+    """A receiver that announces a freed slot again and again: it creates credits."""
 
     P = integer(0, 3 * Link.C, init=Link.C)
     Q = integer(0, 3 * Link.C)
@@ -191,7 +191,7 @@ class TricklingLink(Link):
 
 
 class OverdrawingLink(Link):
-    """A sender that sends without a permit when it has none."""
+    """A sender that sends without a credit when it has none."""
 
     P = integer(0, 2 * Link.C, init=Link.C)
     Q = integer(0, 2 * Link.C)
@@ -201,24 +201,24 @@ class OverdrawingLink(Link):
 
     @action(fair=True)
     def send(self) -> None:
-        """With a permit or without."""
+        """A sends an element, with a credit or without."""
         require(self.P + self.Q + self.D + self.N + self.F <= self.C)   # keeps the model finite
         self.P = max(0, self.P - 1)
         self.D += 1
 
 
 class FilteringLink(Link):
-    """A sender that takes a permit for an element and then drops the element (003#E7)."""
+    """A sender that takes a credit for an element and then drops the element (003#E7)."""
 
     @action
     def filter_out(self) -> None:
-        """The permit is gone, and no element goes for it."""
+        """The credit is gone, and no element goes for it."""
         require(self.P > 0)
         self.P -= 1
 
 
 class GrantingAtArrival(Link):
-    """A receiver that grants a permit when an element arrives, whose slot is still taken."""
+    """A receiver that grants a credit when an element arrives, whose slot is still taken."""
 
     P = integer(0, 2 * Link.C, init=Link.C)
     Q = integer(0, 2 * Link.C)
@@ -227,7 +227,7 @@ class GrantingAtArrival(Link):
 
     @action(fair=True)
     def arrive(self) -> None:
-        """An element is enqueued, and its permit goes back at once."""
+        """An element is enqueued, and its credit goes back at once."""
         require(self.D > 0 and self.P + self.Q + self.D + self.N < 2 * self.C)
         self.D -= 1
         self.N += 1
@@ -235,16 +235,16 @@ class GrantingAtArrival(Link):
 
     @action(fair=True)
     def free(self) -> None:
-        """What is processed was announced before."""
+        """An element is processed whose slot was announced before."""
         require(self.N > 0)
         self.N -= 1
 
 
 class HoardingLink(Link):
-    """A receiver that announces only more than a batch: > in the place of >=."""
+    """A receiver that announces only more than a batch: it compares with > instead of >=."""
 
     def may_grant(self) -> bool:
-        """One slot more than a batch is free."""
+        """True if one slot more than a batch is free."""
         return self.F > self.b
 
 
@@ -260,7 +260,7 @@ class AskingBelowHalf(Link):
         self.F = 0
 
     def may_grant(self) -> bool:
-        """What is lost counts as promised."""
+        """True if less than half of the slots is taken or promised; lost ones count as promised."""
         return self.C - self.F < max(1, self.C // 2)
 
 
@@ -288,7 +288,7 @@ class LinkAsWritten(Link):
     @always("FLOW-E5", CLAIM, "All permits + InFlight + Pending(B) = Buf(B).",
             source=f"{DEFINING}; 003#E5")
     def fourth_balance(self) -> bool:
-        """With what waits at B. What is freed and not announced is still missing."""
+        """With the elements that wait at B. Slots freed and not announced are still missing."""
         return self.P + self.Q + self.D + self.N == self.C
 
 
@@ -297,7 +297,7 @@ class AnnouncingAtOnce(LinkAsWritten):
 
     @action(fair=True)
     def free(self) -> None:
-        """The permit leaves as the slot gets free."""
+        """The credit leaves in the step that frees the slot."""
         require(self.N > 0)
         self.N -= 1
         self.Q += 1
@@ -319,7 +319,7 @@ class GrantingByTheText(Link):
 
     @action(fair=True)
     def grant(self) -> None:
-        """B grants while the inequality allows one more permit."""
+        """B grants while the inequality allows one more credit."""
         require(self.P + self.Q < self.C - self.N)
         require(self.D < self.C)        # keeps the model finite; the text has no such guard
         self.Q += 1
@@ -335,25 +335,25 @@ CAPACITIES, BATCHES = range(1, 6), range(1, 7)
 
 
 def losses(C: int) -> range:
-    """As many tokens as there are, or fewer."""
+    """All numbers of lost tokens, from none to all."""
     return range(C + 1)
 
 
 EXPECTATIONS = (
-    expect(Link, "FLOW-3", "violated", "stuck exactly where C - L < b",
+    expect(Link, "FLOW-3", "violated", "deadlocked exactly where C - L < b",
            where="C - L < b", C=CAPACITIES, b=BATCHES, L=losses),
     expect(Link, "FLOW-3", "violated",
-           "003#E8: stuck from the loss C - b + 1 on, not from the first",
+           "003#E8: deadlocked from the loss C - b + 1 on, not from the first",
            where="L > 1", C=3, b=2, L=(0, 1, 2, 3)),
     expect(Link, "FLOW-3", "violated", "003: Akka's schedule, a batch of half the slots, survives "
            "as many losses as the other half has slots", where="L > C // 2", C=(2, 4, 8),
            b=lambda C: (C // 2,), L=lambda C: (0, C // 2, C // 2 + 1)),
     expect(AskingBelowHalf, "FLOW-3", "violated", "libraries#stream-refs: a receiver that asks "
-           "below half of its slots is stuck exactly where that many are lost",
+           "below half of its slots is deadlocked exactly where that many are lost",
            where="L >= max(1, C // 2)", C=range(1, 7), L=losses),
     expect(AskingBelowHalf, "FLOW-2", "holds", "libraries#stream-refs: a receiver with marks is "
            "not overrun", C=range(1, 7), L=losses),
-    prove(ThriftyLink, "FLOW-3", "never stuck where b <= C - L, for all of these",
+    prove(ThriftyLink, "FLOW-3", "deadlock-free where b <= C - L, for all of these",
           for_all=("C", "b", "L"), lemmas=("FLOW-1",)),
     prove(Link, "FLOW-1", "tokens are conserved", for_all=("C", "b"), L=0),
     prove(Link, "FLOW-2", "pending + in flight <= C", for_all=("C", "b"), L=0,
@@ -361,28 +361,28 @@ EXPECTATIONS = (
     prove(Link, "FLOW-1", "tokens conserved, on a lossy channel too", for_all=("C", "b", "L")),
     prove(Link, "FLOW-2", "bounded, on a lossy channel too", for_all=("C", "b", "L"),
           lemmas=("FLOW-1",)),
-    prove(Link, "FLOW-4", "all permits fit into B", for_all=("C", "b", "L"), lemmas=("FLOW-1",)),
+    prove(Link, "FLOW-4", "all credits fit into B", for_all=("C", "b", "L"), lemmas=("FLOW-1",)),
     prove(Link, "FLOW-5",
-          "permits are announced in whole batches", for_all=("C", "b", "L"), lemmas=("FLOW-1",)),
+          "credits are announced in whole batches", for_all=("C", "b", "L"), lemmas=("FLOW-1",)),
     expect(MintingLink, "FLOW-1", "violated", "a slot that is announced twice", C=(1, 2)),
     expect(MintingLink, "FLOW-2", "violated",
            "a slot that is announced twice lets A overrun B", C=(1, 2)),
     expect(MintingLink, "FLOW-4", "violated",
-           "a slot that is announced twice gives A more permits than B has room", C=(1, 2)),
+           "a slot that is announced twice gives A more credits than B has room", C=(1, 2)),
     expect(TricklingLink, "FLOW-5", "violated", "slots announced one by one", where="b > 1", C=2,
            b=(1, 2)),
-    expect(OverdrawingLink, "FLOW-1", "violated", "an element without a permit", C=(1, 2)),
-    expect(OverdrawingLink, "FLOW-2", "violated", "an element without a permit overruns B",
+    expect(OverdrawingLink, "FLOW-1", "violated", "an element without a credit", C=(1, 2)),
+    expect(OverdrawingLink, "FLOW-2", "violated", "an element without a credit overruns B",
            C=(1, 2)),
-    expect(FilteringLink, "FLOW-1", "violated", "003#E7: a permit without an element", C=(1, 2)),
-    expect(FilteringLink, "FLOW-3", "violated", "003#E7: until no permit is left", C=(1, 2)),
-    expect(GrantingAtArrival, "FLOW-1", "violated", "a permit for a slot that is taken",
+    expect(FilteringLink, "FLOW-1", "violated", "003#E7: a credit without an element", C=(1, 2)),
+    expect(FilteringLink, "FLOW-3", "violated", "003#E7: until no credit is left", C=(1, 2)),
+    expect(GrantingAtArrival, "FLOW-1", "violated", "a credit for a slot that is taken",
            C=(1, 2)),
-    expect(GrantingAtArrival, "FLOW-2", "violated", "a permit for a slot that is taken",
+    expect(GrantingAtArrival, "FLOW-2", "violated", "a credit for a slot that is taken",
            C=(1, 2)),
-    expect(GrantingAtArrival, "FLOW-4", "violated", "a permit for a slot that is taken",
+    expect(GrantingAtArrival, "FLOW-4", "violated", "a credit for a slot that is taken",
            C=(1, 2)),
-    expect(HoardingLink, "FLOW-3", "violated", "stuck where a batch is all that there is",
+    expect(HoardingLink, "FLOW-3", "violated", "deadlocked where a batch is all that there is",
            where="C - L < b + 1", C=CAPACITIES, b=BATCHES, L=losses),
     expect(LinkAsWritten, "FLOW-E1", "violated", "003#E1: Pending(B) is missing", C=4),
     expect(LinkAsWritten, "FLOW-E2", "violated", "003#E2: Pending(B) is missing", C=4),
@@ -390,10 +390,10 @@ EXPECTATIONS = (
     expect(LinkAsWritten, "FLOW-E5", "violated",
            "003#E5: a slot that is freed and not announced is in none of them", C=4),
     expect(AnnouncingAtOnce, "FLOW-E5", "holds",
-           "003#E5: right where a slot is announced the instant it is free", C=(1, 2, 3, 4)),
-    expect(HoardingLink, "FLOW-2", "holds", "003#E6: bounded, although it gets stuck", C=(1, 2)),
-    expect(HoardingLink, "FLOW-3", "violated", "003#E6: stuck, although it is bounded", C=1),
-    expect(GrantingAtArrival, "FLOW-3", "holds", "003#E6: never stuck, although not bounded",
+           "003#E5: right if a slot is announced the instant it is free", C=(1, 2, 3, 4)),
+    expect(HoardingLink, "FLOW-2", "holds", "003#E6: bounded, although it deadlocks", C=(1, 2)),
+    expect(HoardingLink, "FLOW-3", "violated", "003#E6: deadlocked, although it is bounded", C=1),
+    expect(GrantingAtArrival, "FLOW-3", "holds", "003#E6: deadlock-free, although not bounded",
            C=(1, 2)),
     expect(GrantingByTheText, "FLOW-E4", "violated",
            "003#E4: necessary, as the text says, and not sufficient", C=4),
@@ -401,18 +401,17 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "FLOW-E1":
-        "It is false of a right link, as its expectation says, so no implementation is to keep "
+        "It is false of a right link, as its expectation says, so no implementation has to keep "
         "it.",
     "FLOW-E2":
-        "It is false of a right link where tokens are in flight, so no implementation is to keep "
-        "it.",
+        "It is false of a right link with tokens in flight, so no implementation has to keep it.",
     "FLOW-E3":
-        "It is false of a right link from its first permit on, so no implementation is to keep "
+        "It is false of a right link from its first credit on, so no implementation has to keep "
         "it.",
     "FLOW-E5":
         "It is false of a right link that announces slots in a step of its own, so no "
-        "implementation is to keep it.",
+        "implementation has to keep it.",
     "FLOW-E4":
-        "It is the text's weaker bound, and false of a right link, so no implementation is to "
+        "It is the text's weaker bound, and false of a right link, so no implementation has to "
         "keep it.",
 }

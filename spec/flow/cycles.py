@@ -1,19 +1,20 @@
-"""Stages in a circle, whose elements come round again.
+"""Stages in a cycle, whose elements come round again.
 
 Theory of operation
 -------------------
-K queues of one slot each stand in a ring, and k elements are in them at first. A stage moves an
-element on if the next slot is free.
+K queues of one slot each form a ring, and k elements are in them at first. A stage moves an
+element to the next slot if that is free.
 
     gain 1      every stage makes one of one. The number of elements stays k. With k = 0 nothing
-                moves, and with k = K no slot is free: live exactly where 1 <= k <= K - 1.
+                moves, and with k = K no slot is free: live exactly if 1 <= k <= K - 1.
     gain > 1    one stage makes m of one. Each time that an element comes round there are m - 1
-                more, until all slots are full: stuck, whatever K is. Or somebody has a buffer that
-                grows without end, or drops.
+                more, until all slots are full: a deadlock, whatever K is. Or some stage has a
+                buffer that grows without end, or drops.
     gain < 1    one stage makes one of d. The ring runs empty, but for fewer than d.
 
-So it takes a gain above 1 and an element that circulates to be stuck, and not the one-to-many stage
-alone (003#E13). `sums` proves for all K that a ring with an element and a free slot goes on.
+So a deadlock takes a gain above 1 and an element that circulates, and not the one-to-many stage
+alone (003#E13). `sums` proves for all K that a ring with an element and a free slot is never
+blocked.
 
 Source: the mail "back pressure"; 003#composing, 003#E13.
 """
@@ -33,32 +34,32 @@ COMPOSING = "003#composing"
 
 
 class Ring(Machine):
-    """One-slot queues in a circle. Who fills them at first is no matter."""
+    """A ring of one-slot queues; the initial filler is irrelevant."""
 
     K = const(4, at_least=1)            # slots
     k = const(2)                        # elements at first
     d = const(1, at_least=1)            # inputs that the stage before slot 0 gathers
-    m = const(1, at_least=1)            # outputs that it makes of them
+    m = const(1, at_least=1)            # outputs that it makes from them
 
     full = array(upto(K), boolean())
     filled = integer(0, k)              # elements put in so far, before anything moves
-    gathered = integer(0, d)            # inputs at hand
-    made = integer(0, m)                # outputs at hand
+    gathered = integer(0, d)            # inputs that it has
+    made = integer(0, m)                # outputs not yet sent
 
     @assume
     def they_fit(self) -> bool:
-        """There is a slot for each element."""
+        """True if there is a slot for each element."""
         return self.k <= self.K
 
     @action(fair=True)
     def fill(self) -> None:
-        """The elements stand in the first slots."""
+        """One of the first slots is filled."""
         require(self.filled < self.k)
         self.full[self.filled] = True
         self.filled += 1
 
     def begins(self) -> bool:
-        """All are put in."""
+        """True if all elements are put in."""
         return self.filled == self.k
 
     @action(fair=True, slot=upto(K))
@@ -92,20 +93,22 @@ class Ring(Machine):
         self.made -= 1
         self.full[0] = True
 
-    @never_stuck("FLOW-32", MUST, "The elements of a ring go on.", source=f"{COMPOSING}; 003#E13")
+    @never_stuck("FLOW-32", MUST, "The elements of a ring keep moving, until too few are left for "
+                 "another output.", source=f"{COMPOSING}; 003#E13")
     def goes_on(self) -> bool:
-        """It may rest only where too few are left for the stage's next output, having come in."""
+        """True only if too few elements are left for the stage's next output, all gathered."""
         return self.begins() and self.is_drained()
 
     def is_drained(self) -> bool:
-        """Of a ring that gathers, fewer than d are left, all of them in its hand."""
+        """True if fewer than d elements are left in a gathering ring, all of them at the stage."""
         return self.d > 1 and self.made == 0 and self.gathered < self.d and not any(
             self.full[slot] for slot in range(self.K))
 
-    @always("FLOW-33", MUST, "Where each stage makes one of one, the number of elements stays.",
+    @always("FLOW-33", MUST, "If a stage makes as many outputs as it takes inputs, the number of "
+            "elements in the ring stays the same.",
             source=f"{COMPOSING}; 003#E13")
     def their_number_stays(self) -> bool:
-        """As many as were put in."""
+        """The number is that of the elements put in."""
         return self.d != self.m or sum(self.full) + self.gathered + self.made == self.filled
 
 
@@ -116,22 +119,22 @@ class GrowingRing(Ring):
 
 
 class DroppingRing(GrowingRing):
-    """… and drops what finds no room."""
+    """A stage that makes several outputs of one, and drops those that find no room."""
 
     @action(fair=True)
     def emit(self) -> None:
-        """An output goes to the first slot, or nowhere."""
+        """An output goes to the first slot, or is dropped if that is full."""
         require(self.made > 0)
         self.made -= 1
         self.full[0] = True
 
 
 class LosingRing(Ring):
-    """What is in a slot may vanish."""
+    """An element may vanish from its slot."""
 
     @action(slot=upto(Ring.K))
     def lose(self, slot: int) -> None:
-        """What was in a slot is gone."""
+        """The element in a slot is lost."""
         require(self.full[slot])
         self.full[slot] = False
 
@@ -153,9 +156,9 @@ EXPECTATIONS = (
            "003#E13: a gain above 1 ends in a deadlock, with any K",
            K=range(1, 7), k=_fillings, m=(2, 3)),
     expect(DroppingRing, "FLOW-32", "violated",
-           "a growing ring that drops goes on, but not without an element",
+           "a growing ring that drops keeps moving, but not without an element",
            where="k == 0", K=range(2, 6), k=_fillings, m=(2, 3)),
-    expect(DrainingRing, "FLOW-32", "holds", "a gain below 1 runs empty, and is never stuck",
+    expect(DrainingRing, "FLOW-32", "holds", "a gain below 1 runs empty, without a deadlock",
            K=range(1, 7), k=_fillings, d=(2, 3)),
     expect(LosingRing, "FLOW-33", "violated", "a ring that loses elements has fewer", K=2, k=1),
     expect(Ring, "FLOW-33", "holds", "the number of elements stays", K=range(1, 7), k=_fillings),
@@ -163,9 +166,9 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "FLOW-32":
-        "Stages in a circle are a design: checkvalve check decides whether it gets stuck, before "
+        "Stages in a cycle are a design: checkvalve check decides whether it can deadlock, before "
         "there is anything to run.",
     "FLOW-33":
-        "How many elements are in a circle at one instant is the sum of the queues of all its "
+        "The number of elements in a ring at one instant is the sum of the queues of all its "
         "stages.",
 }

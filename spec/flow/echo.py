@@ -10,9 +10,9 @@ reads when it has written all.
       ^                                                               |
       +-- reads --- [ R: at the client ] <-- [ T: the server's output ] <-+
 
-Everything that is under way stands in one of four places. While the client writes nothing leaves
-them, so they fill up: the client gets stuck exactly where W > S + h + T + R. Over TCP the places
-are the send and receive buffers of both sides, which nobody has in mind, and the example of the
+Every element under way is in one of four places. While the client writes, nothing leaves
+them, so they fill up: the echo deadlocks exactly if W > S + h + T + R. Over TCP the places
+are the send and receive buffers of both sides, which are easily overlooked, and the example of the
 mail, 2048 elements and a buffer of 1024, says tacitly that there are no others (003#E20).
 
 The cure is not a larger buffer but to read while writing: ``ReadingMeanwhile``.
@@ -39,9 +39,9 @@ class Echo(Machine):
 
     W = const(3, at_least=1)            # elements that the client writes
     S = const(1, at_least=1)            # the server's input buffer
-    h = const(1, at_most=1)             # what the server has in its hand
+    h = const(1, at_most=1)             # elements in the server, not yet answered
     T = const(1)                        # its output buffer
-    R = const(0)                        # what the client's side takes before it reads
+    R = const(0)                        # elements that the client's side takes before it reads
 
     unwritten = integer(0, W, init=W)
     held = array(upto(4), integer(0, W))
@@ -56,7 +56,7 @@ class Echo(Machine):
 
     @action(fair=True, place=upto(4))
     def move(self, place: int) -> None:
-        """An element goes on to the next place that exists, or is read."""
+        """An element moves to the next place that exists, or is read."""
         require(self.held[place] > 0)
         target = self.after(place)
         if target == 4:
@@ -76,24 +76,25 @@ class Echo(Machine):
         return target
 
     def room(self, place: int) -> int:
-        """How much a place holds."""
+        """Number of elements that a place can hold."""
         return (self.S if place == 0 else self.h if place == 1
                 else self.T if place == 2 else self.R)
 
     def reads(self) -> bool:
-        """The client reads when it has written all."""
+        """True when the client has written all."""
         return self.unwritten == 0
 
     @never_stuck("FLOW-30", MUST, "The client gets all of its answers.",
                  source=f"{COMPOSING}; 003#E20")
     def ends_well(self) -> bool:
-        """It rests when it has read as many as it wrote."""
+        """True if the client has read as many elements as it wrote."""
         return self.read == self.W
 
-    @always("FLOW-31", MUST, "An element is unwritten, in one of the four places, or read.",
+    @always("FLOW-31", MUST, "An element is unwritten, in one of the four places, or read, and no "
+            "place holds more than it can.",
             source=COMPOSING)
     def none_is_lost(self) -> bool:
-        """And no place holds more than it can."""
+        """The sum over all places is W, and each place is within its size."""
         return self.unwritten + sum(self.held) + self.read == self.W and all(
             self.held[place] <= self.room(place) for place in range(4))
 
@@ -103,7 +104,7 @@ class RoomyEcho(Echo):
 
     @assume
     def all_fits(self) -> bool:
-        """What is written fits in the places."""
+        """True if all that is written fits in the places."""
         return self.W <= self.S + self.h + self.T + self.R
 
 
@@ -112,17 +113,17 @@ class Overrun(Echo):
 
     @action(fair=True)
     def write(self) -> None:
-        """The next element, whatever the server has room for."""
+        """The next element is written, even if the server has no room for it."""
         require(self.unwritten > 0)
         self.unwritten -= 1
         self.held[0] += 1
 
 
 class ReadingMeanwhile(Echo):
-    """The client reads while it writes, as one with two threads, or with permits, does."""
+    """The client reads while it writes, as one with two threads, or with credits, does."""
 
     def reads(self) -> bool:
-        """While it writes as well."""
+        """True: the client reads while it writes as well."""
         return True
 
 
@@ -133,21 +134,21 @@ ALL = ("W", "S", "h", "T", "R")
 EXPECTATIONS = (
     expect(Echo, "FLOW-30", "violated", "003#E20: a write of twice the buffer, and nothing else",
            W=2, S=1, h=0, T=0, R=0),
-    expect(Echo, "FLOW-30", "violated", "stuck exactly where W > S + h + T + R",
+    expect(Echo, "FLOW-30", "violated", "deadlocked exactly where W > S + h + T + R",
            where="W > S + h + T + R", **GRID),
-    prove(RoomyEcho, "FLOW-30", "never stuck where W <= S + h + T + R, for all of these",
+    prove(RoomyEcho, "FLOW-30", "deadlock-free where W <= S + h + T + R, for all of these",
           for_all=ALL, lemmas=("FLOW-31",)),
     prove(Echo, "FLOW-31", "no element is lost, and no place overrun", for_all=ALL),
     expect(Overrun, "FLOW-31", "violated", "a client that does not wait overruns the server", W=2),
-    prove(ReadingMeanwhile, "FLOW-30", "never stuck if the client reads meanwhile", for_all=ALL,
+    prove(ReadingMeanwhile, "FLOW-30", "deadlock-free if the client reads meanwhile", for_all=ALL,
           lemmas=("FLOW-31",)),
 )
 
 UNSEEN = {
     "FLOW-30":
-        "It is about a client and a server together; checkvalve check decides it of the design, "
-        "whose buffers no implementation tells.",
+        "It is about a client and a server together; checkvalve check decides it for the design, "
+        "whose buffers no implementation reports.",
     "FLOW-31":
-        "The places of an echo are buffers of two operating systems, which nobody counts at one "
-        "instant.",
+        "The places of an echo are buffers of two operating systems, which cannot be counted at "
+        "one instant.",
 }

@@ -1,23 +1,24 @@
-"""Several senders and one buffer: how many permits each may begin with.
+"""Several senders and one buffer: how many credits each may begin with.
 
 Theory of operation
 -------------------
-n senders push to one receiver with C slots, each against permits of its own. The one whose element
-was processed gets the permit back, so each sender's link keeps its tokens as ever. All of them
-together fit exactly where
+n senders push to one receiver with C slots, each with credits of its own. The one whose element
+was processed gets the credit back, so each sender's link keeps its tokens as ever. All of them
+together fit exactly if
 
-    n c <= C            for c permits each at first
+    n c <= C            for c credits each at first
 
 so a receiver has to know how many senders there are, or let no more in than that, or begin with no
-permits and have its senders ask (003#E11). The mail says that pushing spares the receiver from
+credits and have its senders ask (003#E11). The mail says that pushing spares the receiver from
 knowing them.
 
 The same condition settles what the mail's example leaves open (003#E18): its clients use TCP, "so
 backpressure is granted", and its master drops from the front of a full queue. A master that always
 reads grants no backpressure, and one that stops reading at a full queue drops nothing. Let each of
-n clients have s jobs in the queue, its *share*, and stop reading from it there. Where n s <= C
-nothing is ever dropped: TCP holds everybody. Where n s > C both happen, for two different reasons:
-who is too fast alone is held by TCP, and what too many bring together is dropped.
+n clients have s jobs in the queue, its *share*, and stop reading from it there. If n s <= C
+nothing is ever dropped: TCP stops each client in time. If n s > C both happen, for two different
+reasons: a client that is too fast alone is stopped by TCP, and the jobs that too many bring
+together are dropped.
 
 What is proved here for up to three senders is proved in `sums` for all numbers of them.
 
@@ -39,43 +40,44 @@ WORKERS, EXAMPLE = "003#workers", "003#example"
 
 
 class FanIn(Machine):
-    """n senders; what is under way counts as waiting, for it was sent."""
+    """n senders; elements under way count as waiting, for they were sent."""
 
     n = const(2, at_least=1)            # senders
-    c = const(1, at_least=1)            # permits that each begins with, or its share
+    c = const(1, at_least=1)            # credits that each begins with, or its share
     C = const(2, at_least=1)            # slots
 
-    P = array(upto(n), integer(0, 2 * c, init=c))   # permits at each sender, unused
+    P = array(upto(n), integer(0, 2 * c, init=c))   # credits at each sender, unused
     N = array(upto(n), integer(0, 2 * c))           # its elements that wait
 
     @action(fair=True, sender=upto(n))
     def send(self, sender: int) -> None:
-        """A permit becomes an element."""
+        """A credit is used to send an element."""
         require(self.P[sender] > 0 and self.N[sender] < 2 * self.c)
         self.P[sender] -= 1
         self.N[sender] += 1
 
     @action(fair=True, sender=upto(n))
     def free(self, sender: int) -> None:
-        """An element has been processed, and its sender gets the permit back."""
+        """An element has been processed, and its sender gets the credit back."""
         require(self.N[sender] > 0)
         self.N[sender] -= 1
         self.give_back(sender)
 
     def give_back(self, sender: int) -> None:
-        """To whom it belongs."""
+        """Give the credit to the sender of the element."""
         self.P[sender] += 1
 
     @always("FLOW-61", MUST, "Each of several senders keeps as many tokens as it began with.",
             source=f"{WORKERS}; 003#E11")
     def each_link_keeps_its_tokens(self) -> bool:
-        """Permits, and elements that are sent and not processed; whatever the others do."""
+        """Credits, and elements that are sent and not processed; whatever the others do."""
         return all(self.P[sender] + self.N[sender] == self.c for sender in upto(self.n))
 
-    @always("FLOW-62", SHOULD, "What several senders have sent fits the buffer that they share.",
+    @always("FLOW-62", SHOULD, "The elements that several senders have sent fit the buffer that "
+            "they share.",
             source=f"{WORKERS}, {EXAMPLE}; 003#E11, 003#E18")
     def all_of_it_fits(self) -> bool:
-        """Nobody who may send finds all slots taken: else something is dropped, or overrun."""
+        """No sender with a credit finds all slots taken: else one is dropped, or overrun."""
         return sum(self.N) <= self.C
 
 
@@ -84,40 +86,40 @@ class Knowing(FanIn):
 
     @assume
     def all_fit(self) -> bool:
-        """All permits together find slots."""
+        """True if there are slots for all credits together."""
         return self.n * self.c <= self.C
 
 
 class Keeping(FanIn):
-    """The permit goes to the first sender, whoever has sent."""
+    """The credit goes to the first sender, whichever has sent."""
 
     def give_back(self, sender: int) -> None:
-        """To somebody else, as far as this model counts."""
+        """Give it to the first sender, as far as this model counts."""
         self.P[0] = min(2 * self.c, self.P[0] + 1)
 
 
 class Joining(FanIn):
-    """A sender may come again, with new permits, and the receiver does not know it."""
+    """A sender may come again, with new credits, and the receiver does not know it."""
 
     @action(sender=upto(FanIn.n))
     def join(self, sender: int) -> None:
-        """As if it were another one."""
+        """The sender gets new credits, as if it were another one."""
         require(self.P[sender] + self.N[sender] <= self.c)
         self.P[sender] += self.c
 
 
 class AlwaysReading(FanIn):
-    """A master that reads whatever comes: a permit goes back when the element arrives."""
+    """A master that reads every element: a credit goes back when the element arrives."""
 
     @action(fair=True, sender=upto(FanIn.n))
     def send(self, sender: int) -> None:
-        """Nobody is held back; the model ends somewhere."""
+        """No sender has to wait; the model ends somewhere."""
         require(self.N[sender] < 2 * self.c)
         self.N[sender] += 1
 
     @action(fair=True, sender=upto(FanIn.n))
     def free(self, sender: int) -> None:
-        """There is nothing to give back."""
+        """An element is processed; there is no credit to give back."""
         require(self.N[sender] > 0)
         self.N[sender] -= 1
 
@@ -126,7 +128,7 @@ SMALL: dict[str, Any] = {"n": (1, 2, 3), "c": (1, 2, 3), "C": range(1, 10)}
 
 EXPECTATIONS = (
     expect(FanIn, "FLOW-62", "violated",
-           "003#E11: senders that begin with c permits each fit exactly where n c <= C",
+           "003#E11: senders that begin with c credits each fit exactly where n c <= C",
            where="n * c > C", **SMALL),
     expect(FanIn, "FLOW-61", "holds", "each link keeps its tokens", n=(1, 2, 3), c=(1, 2), C=2),
     *(prove(Knowing, rule, about, for_all=("c", "C"), lemmas=lemmas, n=(1, 2, 3))
@@ -134,7 +136,7 @@ EXPECTATIONS = (
         ("FLOW-61", "each link keeps its tokens, for all c and C", ()),
         ("FLOW-62", "all fit where n c <= C, for all c and C", ("FLOW-61",)),
       )),
-    expect(Keeping, "FLOW-61", "violated", "a permit that goes to another sender", n=2, c=1, C=2),
+    expect(Keeping, "FLOW-61", "violated", "a credit that goes to another sender", n=2, c=1, C=2),
     expect(Joining, "FLOW-62", "violated",
            "003#E11: a sender that joins unknown to the receiver overruns it", n=(1, 2), c=(1, 2),
            C=lambda n, c: (n * c,)),

@@ -1,9 +1,9 @@
-"""Stages that read and write several elements at once, and ways that part and meet.
+"""Stages that read and write several elements at once, and branches that split and join.
 
 Theory of operation
 -------------------
 *An edge.* One stage writes p elements at once into a buffer of B, another reads c at once; d are in
-it at first. With g the greatest common divisor of p and c, it is never stuck exactly where
+it at first. With g the greatest common divisor of p and c, it is deadlock-free exactly if
 
     B >= p + c - g + d mod g        if d <= p + c - g
     B >= d                          otherwise
@@ -13,14 +13,15 @@ since what the buffer holds only ever differs from d by multiples of g.
 *A stage that makes one of m.* It takes elements out of its buffer and keeps them. If a place is
 given back when the element is *taken* out, any buffer of one or more is enough: the stage holds
 its m by itself. If it is given back only when the output is *made*, the stage needs m elements
-from a sender that has B permits: stuck exactly where m > B.
+from a sender that has B credits: a deadlock exactly if m > B.
 
-*Ways that part and meet.* Each element goes both ways. On one of them a stage makes one of n; the
-other has a buffer of B; where they meet, an output takes the one and n of the others. Until the
-first group is complete, the other way has to hold its n elements: live exactly where B >= n. If the
-one way drops everything, it is stuck after B elements, whatever B is.
+*Branches that split and join.* Each element takes both branches. On one of them a stage makes one
+of n; the other has a buffer of B; where they join, an output takes the one and n of the others.
+Until the first group is complete, the other branch has to hold its n elements: live exactly if
+B >= n. If the one branch drops everything, the other is full after B elements: a deadlock, whatever
+B is.
 
-The mail has frames of several elements, and no ways that part: those are the book's.
+The mail has frames of several elements, and no branches: those are the book's.
 
 Source: the mail "back pressure"; 003#composing, 003#frames, 003#parting.
 """
@@ -55,48 +56,50 @@ class Edge(Machine):
 
     @assume
     def what_is_there_fits(self) -> bool:
-        """The buffer holds the first elements, and g divides both."""
+        """True if the buffer holds the first elements, and g divides p and c."""
         return self.d <= self.B and self.p % self.g == 0 and self.c % self.g == 0
 
     @action(fair=True)
     def write(self) -> None:
-        """A frame of p elements, if there is room for all."""
+        """The first stage writes p elements, if there is room for all."""
         require(self.held + self.p <= self.B)
         self.held += self.p
 
     @action(fair=True)
     def read(self) -> None:
-        """A frame of c elements, if there are as many."""
+        """The second stage reads c elements, if there are as many."""
         require(self.held >= self.c)
         self.held -= self.c
 
-    @never_stuck("FLOW-34", MUST, "Two stages whose frames differ go on.", source=COMPOSING)
+    @never_stuck("FLOW-34", MUST, "Two stages with different frame sizes never "
+                 "block each other.", source=COMPOSING)
     def goes_on(self) -> bool:
-        """There is always more to write, and somebody to read."""
+        """False: there is always more to write, and a stage to read it."""
         return False
 
 
 class Gathering(Machine):
-    """A stage that makes one of m, behind a buffer of B. Its places are paid back when an element
-    is taken out of the buffer."""
+    """A stage that makes one output of m inputs, behind a buffer of B. A place is paid back when
+    its element is taken out of the buffer.
+    """
 
     m = const(2, at_least=1)            # inputs of an output
-    B = const(1, at_least=1)            # the buffer, and the permits of the sender
+    B = const(1, at_least=1)            # the buffer, and the credits of the sender
 
     permits = integer(0, B, init=B)
     waiting = integer(0, B)
-    kept = integer(0, m)                # at hand in the stage
+    kept = integer(0, m)                # inputs that the stage has taken
 
     @action(fair=True)
     def send(self) -> None:
-        """A permit becomes an element in the buffer."""
+        """A credit is used to send an element into the buffer."""
         require(self.permits > 0)
         self.permits -= 1
         self.waiting += 1
 
     @action(fair=True)
     def take(self) -> None:
-        """Out of the buffer, into the stage's hand."""
+        """The stage takes an element out of the buffer."""
         require(self.waiting > 0 and self.kept < self.m)
         self.waiting -= 1
         self.kept += 1
@@ -104,27 +107,28 @@ class Gathering(Machine):
 
     @action(fair=True)
     def make(self) -> None:
-        """The output is made of what is at hand."""
+        """The stage makes an output of its m inputs."""
         require(self.kept == self.m)
         self.kept = 0
         self.finished()
 
     def taken(self) -> None:
-        """The place in the buffer is free again."""
+        """Pay back the place in the buffer."""
         self.permits += 1
 
     def finished(self) -> None:
-        """All has been paid for."""
+        """Nothing to do: every place has been paid back."""
 
-    @never_stuck("FLOW-35", MUST, "A stage that makes one of many gets its inputs.",
+    @never_stuck("FLOW-35", MUST, "A stage that makes one output of many inputs is never blocked.",
                  source=COMPOSING)
     def goes_on(self) -> bool:
-        """The sender has always more."""
+        """False: the sender has always more."""
         return False
 
-    @always("FLOW-36", MUST, "Permits and elements in the buffer are B at most.", source=COMPOSING)
+    @always("FLOW-36", MUST, "Credits and elements in the buffer are at most B "
+            "in all.", source=COMPOSING)
     def it_fits(self) -> bool:
-        """What the stage has at hand is beside that, and m at most."""
+        """The inputs that the stage has taken do not count; they are at most m."""
         return self.permits + self.waiting <= self.B
 
 
@@ -135,7 +139,7 @@ class PayingTwice(Gathering):
     waiting = integer(0, 3 * Gathering.B)
 
     def taken(self) -> None:
-        """And there are more permits than places."""
+        """There are more credits than places."""
         self.permits = min(3 * self.B - self.waiting, self.permits + 2)
 
 
@@ -146,21 +150,22 @@ class PayingLate(Gathering):
         """The place is not paid back yet."""
 
     def finished(self) -> None:
-        """All of them at once."""
+        """Pay all of them back at once."""
         self.permits += self.m
 
 
 class PayingLateForLittle(PayingLate):
-    """… of a stage that needs no more than the buffer holds: exactly then it is live."""
+    """A stage that needs no more inputs than the buffer holds: exactly then it is live."""
 
     @assume
     def the_buffer_suffices(self) -> bool:
-        """An output is made of what fits."""
+        """True if the inputs of an output fit in the buffer."""
         return self.m <= self.B
 
-    @always("FLOW-38", MUST, "A place is free, taken, or at hand in the stage.", source=COMPOSING)
+    @always("FLOW-38", MUST, "Each place is promised by a credit, taken in the buffer, or held by "
+            "the stage.", source=COMPOSING)
     def every_place_is_somewhere(self) -> bool:
-        """Of each of the B places."""
+        """The sum over the three is B."""
         return self.permits + self.waiting + self.kept == self.B
 
 
@@ -168,28 +173,28 @@ class KeepingAPlace(PayingLateForLittle):
     """One place fewer is paid back than was taken."""
 
     def finished(self) -> None:
-        """One place stays taken for ever."""
+        """One place stays taken forever."""
         self.permits += self.m - 1
 
 
 class Diamond(Machine):
-    """Every element goes both ways; one way makes groups of n, the other has a buffer of B."""
+    """Every element takes both branches; one makes groups of n, the other has a buffer of B."""
 
     n = const(2, at_least=1)
     B = const(2, at_least=1)
 
     group = integer(0, n)               # elements of the group that is being made
-    waiting = integer(0, B)             # on the other way
+    waiting = integer(0, B)             # on the other branch
 
     @action(fair=True)
     def part(self) -> None:
-        """An element goes both ways, if both have room."""
+        """An element enters both branches, if both have room."""
         require(self.waiting < self.B and self.group < self.n)
         self.waiting += 1
         self.gather()
 
     def gather(self) -> None:
-        """It belongs to the group."""
+        """Add the element to the group."""
         self.group += 1
 
     @action(fair=True)
@@ -199,39 +204,40 @@ class Diamond(Machine):
         self.group = 0
         self.waiting -= self.n
 
-    @never_stuck("FLOW-37", MUST, "Ways that part meet again.", source=PARTING)
+    @never_stuck("FLOW-37", MUST, "Two branches that split and join again are "
+                 "never blocked.", source=PARTING)
     def goes_on(self) -> bool:
-        """There is always another element."""
+        """False: there is always another element."""
         return False
 
 
 class WideDiamond(Diamond):
-    """Its buffer holds a group: exactly then it is live."""
+    """The buffer holds a group: exactly then the branches are live."""
 
     @assume
     def a_group_fits(self) -> bool:
-        """While a group is made, its elements wait on the other way."""
+        """While a group is made, its elements wait on the other branch."""
         return self.n <= self.B
 
-    @always("FLOW-39", MUST, "As many wait on the other way as are in the group.",
+    @always("FLOW-39", MUST, "As many elements wait on the other branch as are in the group.",
             source=PARTING)
     def both_ways_are_alike(self) -> bool:
-        """Each element goes both ways."""
+        """Each element takes both branches."""
         return self.waiting == self.group
 
 
 class FilteringWideDiamond(WideDiamond):
-    """Its one way drops every element."""
+    """One branch drops every element."""
 
     def gather(self) -> None:
-        """No group gets the element at all."""
+        """The element is dropped before it is in a group."""
 
 
 class FilteringDiamond(Diamond):
-    """The one way drops every element before it is in a group."""
+    """The one branch drops every element before it is in a group."""
 
     def gather(self) -> None:
-        """No group gets the element."""
+        """The element is dropped."""
 
 
 def _divisor(p: int, c: int) -> range:
@@ -255,31 +261,31 @@ EXPECTATIONS = (
     prove(Gathering, "FLOW-36", "the buffer is not overrun", for_all=("m", "B")),
     expect(PayingTwice, "FLOW-36", "violated", "paid twice: the buffer is overrun", m=2, B=1),
     expect(KeepingAPlace, "FLOW-38", "violated", "a place that is never paid back", m=2, B=2),
-    expect(PayingLate, "FLOW-35", "violated", "paid when made: stuck exactly where m > B",
+    expect(PayingLate, "FLOW-35", "violated", "paid when made: deadlocked exactly where m > B",
            where="m > B", m=ONE_TO_SIX, B=ONE_TO_SIX),
     expect(PayingLateForLittle, "FLOW-38", "holds", "no place is lost",
            B=ONE_TO_SIX, m=lambda B: range(1, B + 1)),
     prove(PayingLateForLittle, "FLOW-38", "no place is lost, for all of these",
           for_all=("m", "B")),
-    prove(PayingLateForLittle, "FLOW-35", "paid when made: never stuck where m <= B, for all",
+    prove(PayingLateForLittle, "FLOW-35", "paid when made: deadlock-free where m <= B, for all",
           for_all=("m", "B"), lemmas=("FLOW-38",)),
     expect(Diamond, "FLOW-37", "violated", "live exactly where B >= n", where="B < n",
            n=ONE_TO_SIX, B=ONE_TO_SIX),
-    prove(WideDiamond, "FLOW-39", "both ways are alike, for all of these", for_all=("n", "B")),
-    prove(WideDiamond, "FLOW-37", "never stuck where n <= B, for all of these",
+    prove(WideDiamond, "FLOW-39", "both branches are alike, for all of these", for_all=("n", "B")),
+    prove(WideDiamond, "FLOW-37", "deadlock-free where n <= B, for all of these",
           for_all=("n", "B"), lemmas=("FLOW-39",)),
-    expect(FilteringWideDiamond, "FLOW-39", "violated", "a way that drops is ahead of the other",
+    expect(FilteringWideDiamond, "FLOW-39", "violated", "a branch that drops is ahead of the other",
            n=2, B=2),
     expect(FilteringDiamond, "FLOW-37", "violated",
-           "a way that drops everything ends in a deadlock, with any B", n=(2, 3), B=ONE_TO_SIX),
+           "a branch that drops everything ends in a deadlock, with any B", n=(2, 3), B=ONE_TO_SIX),
 )
 
 UNSEEN = {
     "FLOW-34":
-        "Two stages whose frames differ are a design with its numbers, which checkvalve check "
-        "decides.",
+        "Two stages with different frame sizes are a design with its numbers, which checkvalve "
+        "check decides.",
     "FLOW-39":
-        "How many elements are on each of two ways is inside the stages along them.",
+        "The number of elements on each of two branches is inside the stages along them.",
     "FLOW-37":
-        "Ways that part and meet again are a design, which checkvalve check decides.",
+        "Branches that split and join again are a design, which checkvalve check decides.",
 }

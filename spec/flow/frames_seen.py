@@ -1,10 +1,10 @@
 """A stage that makes one of many, as the network above it sees it.
 
-Theory. In ``frames`` a sender has a permit for each place of the stage's buffer, and what it sends
-is there at once; so is a permit that is paid back. To whoever carries the messages of that link the
-stage processes an element when it takes it out of the buffer. A stage that pays then announces each
-place by itself; one that pays when its output is made announces m at a time. Of one that pays late
-although it should not, the network sees places that are free and not announced.
+Theory. In ``frames`` a sender has a credit for each place of the stage's buffer, and what it sends
+arrives at once; so does a credit that is paid back. To an observer that carries the messages of
+that link the stage processes an element when it takes it out of the buffer. A stage that pays then
+announces each place by itself; one that pays when its output is made announces m at a time. If a
+stage pays late although it should not, the network sees places that are free and not announced.
 
 Source: ``frames``, ``observed_link``.
 """
@@ -25,7 +25,7 @@ OFFER = see("offer", count=1)
 
 
 class StageSeen(Carrying[Gathering]):
-    """What goes over the link above the stage; nothing is under way for long."""
+    """The messages of the link above the stage; nothing is under way for long."""
 
     def begins(self, machine: Gathering) -> Iterable[Seen]:
         """There is always one element to send."""
@@ -44,7 +44,7 @@ class StageSeen(Carrying[Gathering]):
         return paid(before, after)
 
     def asked(self, machine: Gathering) -> Iterable[Seen | Sequence[Seen]]:
-        """A stage that has not all that it makes an output of waits for more."""
+        """A stage without all inputs of an output waits for more; a blocked sender is idle."""
         if machine.kept < machine.m:
             yield see("receiver_rests")
         if "send" not in self.enabled:
@@ -54,7 +54,7 @@ class StageSeen(Carrying[Gathering]):
 
 
 def paid(before: Gathering, after: Gathering) -> list[Seen]:
-    """The message with the permits that a step paid back, if it did, and its arrival."""
+    """The message with the credits that a step paid back, and its arrival; empty if none."""
     count = after.permits - before.permits
     return [see("grants", count=count), see("permit", count=count)] if count > 0 else []
 
@@ -69,7 +69,7 @@ EXPECTATIONS = (
     AT_ONCE,
     TOGETHER,
     refused(PayingTwice, "FLOW-7", "a place that is paid back twice", like=AT_ONCE, m=2, B=(1, 2)),
-    refused(PayingLate, "FLOW-9", "places that are free, and kept back until an output is made",
+    refused(PayingLate, "FLOW-9", "places that are free, and not announced until an output is made",
             like=AT_ONCE, m=2, B=2),
     refused(PayingLate, "FLOW-3", "all places are free, and the stage waits for more", like=AT_ONCE,
             m=2, B=1),

@@ -1,19 +1,19 @@
-"""Jobs on lease: what a worker that dies had comes back.
+"""Jobs on lease: the job of a worker that dies comes back.
 
 Theory of operation
 -------------------
-A worker that dies keeps its job for ever, and a master that keeps no list of workers does not hear
+A worker that dies keeps its job forever, and a master that keeps no list of workers does not learn
 of it. So a job is given for T ticks, its *lease*. If it was not done by then, the master takes it
-back, and gives it to another one who asks.
+back, and gives it to another worker that asks.
 
 The worker need not be dead: it may be slow. Then two work on one job, and two results come. The
-master takes the result of whoever has the lease, and throws the other one away. So each job counts
-once, although it may be worked on several times.
+master takes the result of the holder of the lease, and throws the other one away. So each job
+counts once, although it may be worked on several times.
 
 Let work take D ticks at most. Then
 
     T >  D      no job is taken back from a worker that lives
-    T <= D      one may be, again and again: no result ever comes in time, nothing gets done
+    T <= D      one may be, again and again: no result ever comes in time, no job gets done
 
 At T = D both happen at one instant, and which is first is luck.
 
@@ -44,7 +44,7 @@ WORKERS = "003#workers"
 
 
 class Place(IntEnum):
-    """Where a job is, for the master."""
+    """The position of a job, for the master."""
 
     WAITING = 0
     LEASED = 1
@@ -61,23 +61,23 @@ class Leases(Machine):
     X = const(1)                        # workers that may die
 
     place = array(upto(J), choice(Place))
-    holder = array(upto(J), integer(0, W - 1))          # who has, or had, its lease
+    holder = array(upto(J), integer(0, W - 1))          # the worker that has, or had, its lease
     left = array(upto(J), integer(0, T))                # ticks of its lease
     counted = array(upto(J), integer(0, 2))             # results that the master has taken
     has = array(upto(W), integer(0, J, init=J))         # the job that a worker works on; J: none
-    spent = array(upto(W), integer(0, D))               # ticks that it has
+    spent = array(upto(W), integer(0, D))               # ticks that it has spent on it
     dead = array(upto(W), boolean())
     deaths = integer(0, X)
     robbed = boolean()                  # a job was taken back from a worker that lives
 
     @assume
     def one_lives(self) -> bool:
-        """Somebody is left to do the work."""
+        """True if some worker is left to do the work."""
         return self.X < self.W
 
     @action(fair=True, worker=upto(W), job=upto(J))
     def give(self, worker: int, job: int) -> None:
-        """A worker without a job has asked, and the first that waits is its own for T ticks."""
+        """A worker without a job has asked, and the first waiting job is its own for T ticks."""
         require(not self.dead[worker] and self.may_have(worker))
         require(self.place[job] == Place.WAITING)
         require(not any(self.place[other] == Place.WAITING and other < job
@@ -89,12 +89,12 @@ class Leases(Machine):
         self.spent[worker] = 0
 
     def may_have(self, worker: int) -> bool:
-        """Whoever works on nothing."""
+        """True for a worker without a job."""
         return self.has[worker] == self.J
 
     @action(fair=True, worker=upto(W))
     def finish(self, worker: int) -> None:
-        """A result comes; the master takes it, or knows a better one."""
+        """A result comes; the master takes it, or has given the job to another worker."""
         require(self.has[worker] < self.J)
         for job in range(self.J):
             if self.has[worker] == job and self.takes(worker, job):
@@ -103,12 +103,12 @@ class Leases(Machine):
         self.has[worker] = self.J
 
     def takes(self, worker: int, job: int) -> bool:
-        """From whoever has the lease."""
+        """True if the result comes from the holder of the lease."""
         return self.place[job] == Place.LEASED and self.holder[job] == worker
 
     @action(worker=upto(W))
     def die(self, worker: int) -> None:
-        """A worker is gone with what it did; nobody is told."""
+        """A worker is gone with its work; no message says so."""
         require(not self.dead[worker] and self.deaths < self.X)
         self.dead[worker] = True
         self.has[worker] = self.J
@@ -116,7 +116,7 @@ class Leases(Machine):
 
     @action(fair=True)
     def tick(self) -> None:
-        """Time goes on, but not past an instant at which something has to happen."""
+        """Time passes, but not beyond an instant at which something has to happen."""
         require(not any(self.place[job] == Place.LEASED and self.is_over(job)
                         for job in range(self.J)))
         require(not any(self.has[worker] < self.J and self.spent[worker] == self.D
@@ -137,40 +137,41 @@ class Leases(Machine):
                 self.robbed = True
 
     def is_over(self, job: int) -> bool:
-        """Whether its lease has no tick left."""
+        """True if the lease of the job has no tick left."""
         return self.left[job] == 0
 
-    @eventually_always("FLOW-100", MUST, "Every job gets done, although workers die.",
+    @eventually_always("FLOW-100", MUST, "Every job is done eventually, although workers die.",
                        source=WORKERS)
     def all_are_done(self) -> bool:
-        """As long as one lives, and a lease lasts longer than the work."""
+        """Provided that one worker lives, and a lease lasts longer than the work."""
         return all(self.place[job] == Place.DONE for job in range(self.J))
 
-    @always("FLOW-101", MUST, "The result of a job is taken once.", source=WORKERS, job=upto(J))
+    @always("FLOW-101", MUST, "The result of a job is taken at most "
+                              "once.", source=WORKERS, job=upto(J))
     def results_count_once(self, job: int) -> bool:
-        """However many have worked on it."""
+        """The same however many workers have worked on the job."""
         return self.counted[job] <= 1
 
     @always("FLOW-102", MUST, "No job is taken back from a worker that lives and works on it.",
             source=WORKERS)
     def nobody_is_robbed(self) -> bool:
-        """Where a lease lasts longer than the work."""
+        """Provided that a lease lasts longer than the work."""
         return not self.robbed
 
 
 class WithoutLeases(Leases):
-    """A job is a worker's for ever."""
+    """A job belongs to a worker forever."""
 
     def is_over(self, job: int) -> bool:
-        """Nobody looks at the time."""
+        """False: the time is not checked."""
         return self.left[job] > self.T
 
 
 class TakingLateResults(Leases):
-    """A result is a result, whoever brings it."""
+    """Every result counts, whichever worker brings it."""
 
     def takes(self, worker: int, job: int) -> bool:
-        """The lease is not asked about."""
+        """True: the lease is not checked."""
         return True
 
 
@@ -178,14 +179,14 @@ class GivingTheSame(Leases):
     """A worker that is busy is given the next job as well."""
 
     def may_have(self, worker: int) -> bool:
-        """The master has forgotten to whom it gave the last one."""
+        """True: the master has forgotten to which worker it gave the last job."""
         return True
 
 
 class LeasesSeen(View[Leases]):
-    """What the observer of a master sees: a job that comes back is one more that waits.
+    """All that the observer of a master sees: a job that comes back is another one that waits.
 
-    An ask is seen when it is answered. Of who has died nothing more is heard.
+    An ask is seen when it is answered. After a worker has died no more is seen of it.
     """
 
     def begins(self, machine: Leases) -> Iterable[Seen]:
@@ -194,34 +195,34 @@ class LeasesSeen(View[Leases]):
 
     @shown
     def give(self, before: Leases, after: Leases, worker: int, job: int) -> Iterable[Seen]:
-        """Its worker has asked; one that has a job already has not."""
+        """The worker has asked for the job; one that has a job already has not."""
         asks = [see("ask", worker=worker)] if before.has[worker] == before.J else []
         return [*asks, see("gives", worker=worker)]
 
     @shown
     def finish(self, before: Leases, after: Leases, worker: int) -> Seen:
-        """It is done, taken or not."""
+        """The job is done, whether its result was taken or not."""
         return see("done", worker=worker)
 
     @shown
     def take_back(self, before: Leases, after: Leases, job: int) -> Seen:
-        """As if it had been submitted again."""
+        """The job is seen as if it had been submitted again."""
         return see("submit")
 
 
 GRID: dict[str, Any] = {"W": 2, "J": (1, 2), "T": (1, 2, 3), "D": (1, 2)}
 
-SEEN = refines(Leases, ObservedMaster, "a job that comes back goes to one who asks",
+SEEN = refines(Leases, ObservedMaster, "a job that comes back goes to a worker that asks",
                shows=LeasesSeen, seen_by={"K": "J", "W": "W"}, W=2, J=(1, 2), T=(1, 2), D=1,
                X=(0, 1))
 
 EXPECTATIONS = (
-    expect(Leases, "FLOW-100", "violated", "all gets done, whoever dies, exactly where a lease "
-           "lasts longer than the work", where="T <= D", X=(0, 1), **GRID),
+    expect(Leases, "FLOW-100", "violated", "all jobs are done, whichever workers die, exactly "
+           "where a lease lasts longer than the work", where="T <= D", X=(0, 1), **GRID),
     expect(Leases, "FLOW-101", "holds", "a result counts once", X=(0, 1), **GRID),
     expect(Leases, "FLOW-102", "violated", "a job is taken back from a worker that lives, exactly "
            "where a lease does not last longer than the work", where="T <= D", X=(0, 1), **GRID),
-    expect(WithoutLeases, "FLOW-100", "violated", "a worker that dies keeps its job for ever",
+    expect(WithoutLeases, "FLOW-100", "violated", "a worker that dies keeps its job forever",
            where="X > 0", W=2, J=(1, 2), T=2, D=1, X=(0, 1)),
     expect(TakingLateResults, "FLOW-101", "violated", "a job counts twice if its lease has ended "
            "before the work", where="T <= D", W=2, J=1, T=(1, 2), D=1, X=0),
@@ -232,10 +233,10 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "FLOW-100":
-        "That every job gets done is about runs without an end, and about workers that die.",
+        "That every job is done is about runs without an end, and about workers that die.",
     "FLOW-101":
         "Whether a result counts is between a master and its clients; the port of masters has no "
         "results.",
     "FLOW-102":
-        "How long work may take is a promise of the workers, which a master does not hear.",
+        "The time that work may take is a promise of the workers, which a master does not learn.",
 }

@@ -1,8 +1,8 @@
-"""The credit-controlled link, as the network sees it that carries its messages.
+"""The credit-controlled link, as the network that carries its messages sees it.
 
 Theory. In ``credit`` A always has data: to its observer an application offers a new element
-whenever one was sent. Permits arrive one by one there, and several may be in one message here. An
-end of the link may be asked whether it rests at any moment at which it can do nothing more.
+whenever one was sent. Credits arrive one by one there, and several may be in one message here. An
+end of the link may be asked whether it is idle at any moment at which it can do nothing more.
 
 The network of this observer loses nothing (L = 0).
 
@@ -31,10 +31,10 @@ OFFER = see("offer", count=1)
 
 
 class Carrying(View[M]):
-    """A view of whoever carries the messages of a link, and so counts what has arrived.
+    """A view of an observer that carries the messages of a link, and so counts what has arrived.
 
-    It asks B for the oldest element that has arrived; that B has none is no answer then. The
-    history is how many have arrived and are not processed.
+    It asks B for the oldest element that has arrived; B cannot answer that it has none. The history
+    is the number of elements that have arrived and are not processed.
     """
 
     history: int = 0
@@ -45,12 +45,12 @@ class Carrying(View[M]):
         return see("data")
 
     def processed(self) -> Seen:
-        """B has processed one."""
+        """B has processed an element."""
         self.history = max(0, self.history - 1)
         return see("processes")
 
     def missing(self, action: str) -> list[Seen]:
-        """What is seen of a B that is asked for one of those that arrived, and cannot take one."""
+        """Report B at fault if it is asked for an element that has arrived, and cannot take one."""
         return [see("processes_another")] if self.history > 0 and action not in self.enabled else []
 
 
@@ -84,7 +84,7 @@ class LinkSeen(Carrying[Link]):
         return see("permit", count=1)
 
     def asked(self, machine: Link) -> Iterable[Seen | Sequence[Seen]]:
-        """An end that can do nothing more rests."""
+        """Report each end as idle that can do nothing more."""
         if "send" not in self.enabled:
             yield see("sender_rests")
         if "grant" not in self.enabled:
@@ -93,7 +93,7 @@ class LinkSeen(Carrying[Link]):
 
 
 def granted(before: Link, after: Link) -> list[Seen]:
-    """The message with the permits that a step granted, if it did."""
+    """The message with the credits that a step granted; empty if none."""
     count = after.Q - before.Q
     return [see("grants", count=count)] if count else []
 
@@ -104,12 +104,12 @@ SEEN = refines(Link, ObservedLink, "each end keeps to its share", shows=LinkSeen
 
 EXPECTATIONS = (
     SEEN,
-    refused(OverdrawingLink, "FLOW-6", "an element without a permit", like=SEEN, C=(1, 2), b=1),
+    refused(OverdrawingLink, "FLOW-6", "an element without a credit", like=SEEN, C=(1, 2), b=1),
     refused(MintingLink, "FLOW-7", "a slot that is announced twice", like=SEEN, C=(1, 2), b=1),
     refused(GrantingAtArrival, "FLOW-7", "a slot that is announced while it is taken", like=SEEN,
             C=(1, 2), b=1),
     refused(TricklingLink, "FLOW-5", "slots announced one by one", like=SEEN, C=(2, 3), b=2),
-    refused(FilteringLink, "FLOW-8", "a permit that is spent on nothing", like=SEEN, C=(1, 2),
+    refused(FilteringLink, "FLOW-8", "a credit that is spent on nothing", like=SEEN, C=(1, 2),
             b=1),
     refused(HoardingLink, "FLOW-9", "a batch that is not announced", like=SEEN, C=(2, 3), b=1),
     refused(HoardingLink, "FLOW-3", "all slots are free, and A does not know", like=SEEN, C=1,

@@ -1,18 +1,18 @@
-"""A receiver with two marks: above the one it says stop, and at the other go.
+"""A receiver with two marks: it says stop above the high one, and go at the low one.
 
 Theory of operation
 -------------------
 A receiver holds what has come and was not taken yet. When it holds more than its *high mark* H it
-tells its sender to stop, and when it holds no more than its *low mark* L, to go on. Between the two
-it says nothing, so that a sender is not told to stop and to go at each element. What a sender has
-sent before it hears of a stop still comes: R elements at most, which is for the network to say
+asks its sender to stop, and when it holds no more than its *low mark* L, to resume. Between the two
+it says nothing, so that a sender is not stopped and resumed at each element. What a sender has
+sent before it hears of a stop still comes: R elements at most, which depends on the network
 (``squelch`` has the numbers for a delay and a rate). So the receiver needs room for H + 1 + R.
 
-Both signals matter. If stop comes late, or never, the receiver is overrun; if go is lost, all is at
-rest, with nothing to take and nobody who sends.
+Both signals matter. If stop comes late, or never, the receiver is overrun; if go is lost, the
+system is deadlocked, with nothing to take and a sender that does not send.
 
-Nobody is overtaken here: what is under way counts as held, and a signal is heard at once or R
-elements later.
+No message overtakes another here: elements under way count as held, and a signal is heard at once
+or R elements later.
 
 Source: the mail "back pressure"; 003#dropping, 003#E14.
 """
@@ -47,12 +47,12 @@ class Marks(Machine):
 
     @assume
     def low_is_low(self) -> bool:
-        """The low mark is not above the high one."""
+        """True if the low mark is not above the high one."""
         return self.L <= self.H
 
     @action(fair=True)
     def arrive(self) -> None:
-        """An element comes, and the receiver says stop if that is too much."""
+        """An element comes, and the receiver says stop if it then holds too much."""
         require(not self.stopped or self.late < self.R)
         require(self.held < self.H + self.R + 3)
         self.held += 1
@@ -71,64 +71,65 @@ class Marks(Machine):
             self.late = 0
 
     def is_too_much(self) -> bool:
-        """When it says stop."""
+        """True if the receiver has to say stop."""
         return self.held > self.H
 
     def is_little_enough(self) -> bool:
-        """When it says go."""
+        """True if the receiver has to say go."""
         return self.held <= self.L
 
     @always("FLOW-110", MUST,
-            "A receiver with marks holds no more than its high mark, one element, and what was "
-            "under way when it said stop.", source=f"{DROPPING}; 003#E14")
+            "A receiver with marks holds at most its high mark, one element more, and those that "
+            "came after it had said stop.", source=f"{DROPPING}; 003#E14")
     def it_fits(self) -> bool:
-        """So much room it needs."""
+        """The receiver needs so much room."""
         return self.held <= self.H + 1 + self.late
 
-    @never_stuck("FLOW-111", MUST, "A sender that was told to stop is told to go on.",
+    @never_stuck("FLOW-111", MUST, "A sender that was stopped is resumed: sender and receiver "
+                 "never both wait.",
                  source=DROPPING)
     def goes_on(self) -> bool:
-        """There is always more to send."""
+        """False: there is always more to send."""
         return False
 
 
 class CallingLate(Marks):
-    """It says stop one element later."""
+    """A receiver that says stop one element too late."""
 
     def is_too_much(self) -> bool:
-        """Two above the mark."""
+        """True only two above the mark."""
         return self.held > self.H + 1
 
 
 class Unheard(Marks):
-    """It never says stop."""
+    """A receiver that never says stop."""
 
     def is_too_much(self) -> bool:
-        """Whatever it holds; the model ends somewhere."""
+        """False, whatever it holds; the model ends somewhere."""
         return False
 
 
 class CallingEarly(Marks):
-    """It says stop at the mark, and not above it."""
+    """A receiver that says stop at the mark, and not above it."""
 
     def is_too_much(self) -> bool:
-        """Nothing is overrun by that."""
+        """True one element early; no element is overrun by that."""
         return self.held >= self.H
 
 
 class KeepingQuiet(Marks):
-    """It never says go."""
+    """A receiver that never says go."""
 
     def is_little_enough(self) -> bool:
-        """The signal to go on is lost, or was never sent."""
+        """False: the signal to resume is lost, or was never sent."""
         return False
 
 
 class GoingOnEarly(Marks):
-    """It says go as soon as anything was taken."""
+    """A receiver that says go as soon as an element was taken."""
 
     def is_little_enough(self) -> bool:
-        """Above the low mark."""
+        """True above the low mark already."""
         return self.held <= self.H
 
 
@@ -136,13 +137,13 @@ GRID: dict[str, Any] = {"H": (1, 2, 3), "R": range(3), "L": lambda H: range(H + 
 
 EXPECTATIONS = (
     expect(Marks, "FLOW-110", "holds", "what comes has room", **GRID),
-    expect(Marks, "FLOW-111", "holds", "whoever was stopped goes on", **GRID),
+    expect(Marks, "FLOW-111", "holds", "a stopped sender is resumed", **GRID),
     prove(Marks, "FLOW-110", "what comes has room, for all marks and all delays",
           for_all=("H", "L", "R")),
     expect(CallingLate, "FLOW-110", "violated", "an element too many has come before stop is said",
            H=2, L=1, R=(0, 1)),
     expect(Unheard, "FLOW-110", "violated", "a receiver that never says stop is overrun", H=2, L=1,
            R=(0, 1)),
-    expect(KeepingQuiet, "FLOW-111", "violated", "a sender that is never told to go on stops for "
-           "ever", H=2, L=1, R=(0, 1)),
+    expect(KeepingQuiet, "FLOW-111", "violated", "a sender that is never "
+           "resumed stops forever", H=2, L=1, R=(0, 1)),
 )

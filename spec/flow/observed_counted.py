@@ -1,14 +1,15 @@
-"""A link with numbered messages as the network sees it that loses, doubles and reorders them.
+"""A link with numbered messages, as seen by a network that loses, duplicates and reorders them.
 
 Theory. As in ``observed_link`` the observer carries every message, and now it may deliver any that
 it was ever given, at any time and any number of times, or never. It keeps the counters of
-``counted`` from what passes: what A has sent, and was told of limits and acknowledgements; what B
-was brought and has processed; and the greatest limit that B has granted.
+``counted`` from what passes: the elements that A has sent, and the limits and acknowledgements that
+reached A; the elements that reached B and those that it has processed; and the greatest limit that
+B has granted.
 
-Both ends have timers, of which the observer decides when they run out. It holds each end to its
-share: A sends what it may, repeats the oldest element of which it does not know that B has it, and
-nothing that it knows to be there. B answers every element, new or not, raises its limit for what
-was processed, and repeats it.
+Both ends have timers, and the observer decides when they run out. It holds each end to its
+share: A sends what it may, and repeats the oldest element that B is not known to have, and nothing
+that B is known to have. B answers every element, new or not, raises its limit for the elements
+that it has processed, and repeats it.
 
 Source: ``counted``; 003#drops, 003#E10, 003#E19.
 """
@@ -31,7 +32,8 @@ WITHIN_LIMIT = guard_rule(
 )
 ANSWERS = guard_rule(
     "FLOW-19", MUST,
-    "B answers every element that reaches it, new or not, with how many it has accepted.",
+    "B answers every element that reaches it, new or not, with the number of elements that it has "
+    "accepted.",
     source=f"{DROPS}; 003#E10: a duplicate triggers the ACK again",
 )
 REPEATS = guard_rule(
@@ -41,23 +43,25 @@ REPEATS = guard_rule(
 )
 LETS_GO = guard_rule(
     "FLOW-21", MUST,
-    "A repeats no element that an ACK covers, or a limit that is C or more above its number.",
+    "A repeats no element that an ACK covers, or a limit that is more than C above its number.",
     source=f"{DROPS}; 003#E10",
 )
 NUMBERED = guard_rule(
-    "FLOW-22", MUST, "A numbers its elements as it is offered them, and sends new ones in order.",
+    "FLOW-22", MUST, "A numbers its elements in the order in which it is offered them, and sends "
+                     "new ones in that order.",
     source=f"{DROPS}: ids of messages",
 )
 TRUE_ACK = guard_rule(
-    "FLOW-23", MUST, "B acknowledges only what it has.",
+    "FLOW-23", MUST, "B acknowledges only elements that it has accepted.",
     source=f"{DROPS}; 003#E10: a duplicate is not a new element",
 )
 LIMIT_FITS = guard_rule(
-    "FLOW-24", MUST, "A limit of B is at most its capacity beyond what it has processed.",
+    "FLOW-24", MUST, "A limit of B is at most C above the number of elements that it has "
+                     "processed.",
     source=f"{DROPS}; 003#tokens: a retry creates no token",
 )
 REPEATS_LIMIT = guard_rule(
-    "FLOW-25", MUST, "When its timer runs out, B repeats its limit.",
+    "FLOW-25", MUST, "When its timer runs out, B repeats its latest limit.",
     source="003#E19",
 )
 
@@ -73,7 +77,7 @@ class ObservedCountedLink(Machine):
     sent = integer(0, K)                # of these, those that A has sent
     told = integer(0, K + C, init=C)    # the greatest limit that reached A
     acked = integer(0, K)               # what A can know that B has
-    accepted = integer(0, K)            # elements that B was brought in their turn
+    accepted = integer(0, K)            # elements that reached B in their turn
     freed = integer(0, K)               # of these, those that B has processed
     granted = integer(0, K + C, init=C)     # B's greatest limit
     repeating = boolean(False)          # A's timer has run out, and something is to repeat
@@ -82,20 +86,20 @@ class ObservedCountedLink(Machine):
 
     @assume
     def a_batch_fits(self) -> bool:
-        """With larger batches every link gets stuck (FLOW-3)."""
+        """True if a batch fits; with larger batches every link deadlocks (FLOW-3)."""
         return self.b <= self.C
 
-    # --- what A is told --------------------------------------------------------------------
+    # --- what reaches A --------------------------------------------------------------------
 
     @action(count=upto(K + 1))
     def offer(self, count: int) -> None:
-        """A's application has so many elements more."""
+        """A's application has ``count`` elements more."""
         require(self.offered + count <= self.K)
         self.offered += count
 
     @action(beyond=upto(K + 1))
     def permit(self, beyond: int) -> None:
-        """A limit is delivered to A: so much beyond the first one, which is C."""
+        """A limit is delivered to A: ``beyond`` above the first one, which is C."""
         require(self.C + beyond <= self.granted)
         self.told = max(self.told, self.C + beyond)
         self.acked = max(self.acked, beyond)
@@ -115,14 +119,14 @@ class ObservedCountedLink(Machine):
 
     @action
     def sends(self) -> None:
-        """The next element that it has not sent before."""
+        """A sends the next element that it has not sent before."""
         require(self.sent < self.offered)
         require(self.sent < self.told, WITHIN_LIMIT)
         self.sent += 1
 
     @action(id=upto(K))
     def sends_again(self, id: int) -> None:
-        """An element that it has sent before."""
+        """A sends an element that it has sent before."""
         require(id < self.sent)
         require(id >= self.acked, LETS_GO)
         if id == self.acked:
@@ -130,7 +134,7 @@ class ObservedCountedLink(Machine):
 
     @action
     def sends_another(self) -> None:
-        """An element whose turn has not come, or that there is not."""
+        """A sends an element whose turn has not come, or that does not exist."""
         require(False, NUMBERED)
 
     @action(rests=True)
@@ -139,7 +143,7 @@ class ObservedCountedLink(Machine):
         require(not self.repeating, REPEATS)
         require(self.sent >= self.told or self.sent == self.offered, SENDS)
 
-    # --- what B is told, and does ----------------------------------------------------------
+    # --- what reaches B, and what B does -----------------------------------------------------
 
     @action(id=upto(K))
     def data(self, id: int) -> None:
@@ -156,13 +160,13 @@ class ObservedCountedLink(Machine):
 
     @action
     def processes(self) -> None:
-        """The oldest element that B has accepted and not processed."""
+        """B processes the oldest element that it has accepted and not processed."""
         require(self.freed < self.accepted, PROCESSED_IN_ORDER)
         self.freed += 1
 
     @action
     def processes_another(self) -> None:
-        """An element out of turn, or for the second time, or one that there is not."""
+        """B processes an element out of turn, a second time, or one that does not exist."""
         require(False, PROCESSED_IN_ORDER)
 
     @action(rests=True)
@@ -172,14 +176,14 @@ class ObservedCountedLink(Machine):
 
     @action(number=upto(K + 2))
     def acks(self, number: int) -> None:
-        """B says how many elements it has accepted."""
+        """B answers with the number of elements that it has accepted."""
         require(number <= self.accepted, TRUE_ACK)
         if number == self.accepted:
             self.answering = False
 
     @action(beyond=upto(K + 2))
     def limits(self, beyond: int) -> None:
-        """B says its limit: so much beyond the first one. An old one does no harm."""
+        """B sends its limit: ``beyond`` above the first one. An old one does no harm."""
         require(beyond <= self.freed, LIMIT_FITS)
         self.granted = max(self.granted, self.C + beyond)
         if self.granted == self.C + beyond:
@@ -192,10 +196,11 @@ class ObservedCountedLink(Machine):
         require(not self.announcing, REPEATS_LIMIT)
         require(self.freed + self.C - self.granted < self.b, ANNOUNCES)
 
-    @always("FLOW-26", MUST, "What the network of a link counts stays in the order of FLOW-13.",
+    @always("FLOW-26", MUST, "The counters of a link, as the network keeps them, stay in the order "
+            "of FLOW-13.",
             source=f"{DROPS}; 003#tokens")
     def counters_are_in_order(self) -> bool:
-        """Freed, accepted, sent, told, granted, and the room that there is."""
+        """Freed, accepted, sent, known limit, granted limit, and the room that there is."""
         return (self.freed <= self.accepted <= self.sent <= self.told <= self.granted
                 <= self.freed + self.C)
 

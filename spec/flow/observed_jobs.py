@@ -1,10 +1,10 @@
-"""What can be seen of a master that gives jobs to workers which ask.
+"""A master that gives jobs to workers which ask, as seen from outside.
 
-Theory. Whoever sits in the master's place of the network sees jobs come, asks come, jobs go to
-workers, and notices of what was dropped. From that it knows how many jobs wait, who is asking and
-who has a job. An ask says how many jobs its worker has got; one that says another number than the
-master has given is no ask any more. Jobs leave the queue from the front, whether they are given or
-dropped, so an observer need not remember which they are: it knows which is next.
+Theory. An observer in the master's place of the network sees jobs come, asks come, jobs go to
+workers, and notices of dropped jobs. From that it knows how many jobs wait, which workers are
+asking and which have a job. An ask says how many jobs its worker has got; one that says another
+number than the master has given no longer counts. Jobs leave the queue from the front, whether they
+are given or dropped, so an observer need not remember which they are: it knows which is next.
 
 Source: ``workers``; 003#workers, 003#dropping, 003#E12.
 """
@@ -21,19 +21,19 @@ __all__ = ["EXPECTATIONS", "ObservedMaster"]
 WORKERS, DROPPING = "003#workers", "003#dropping"
 
 GIVES_TO_IDLE = guard_rule(
-    "FLOW-50", MUST, "A job goes to a worker that has asked, and has no other.",
+    "FLOW-50", MUST, "A job goes only to a worker that has asked, and has no other job.",
     source=f"{WORKERS}; 003#E12")
 FROM_THE_FRONT = guard_rule(
     "FLOW-51", MUST, "The job that leaves the queue is the one that has waited longest.",
     source=f"{DROPPING}: drop the oldest instead of the youngest")
 DROPS_WHERE_FULL = guard_rule(
-    "FLOW-52", MUST, "A job is dropped only where there is no place for another one.",
+    "FLOW-52", MUST, "A job is dropped only while more jobs wait than there are places.",
     source=f"{DROPPING}: it drops jobs from the front of the queue if necessary")
 KEEPS_TO_ITS_PLACES = guard_rule(
-    "FLOW-53", MUST, "A master that rests has no more jobs waiting than places.",
+    "FLOW-53", MUST, "When a master is idle, no more jobs wait than there are places.",
     source=f"{DROPPING}: master maintains a fixed size job queue")
 GIVES_AT_ONCE = guard_rule(
-    "FLOW-54", MUST, "A master does not rest while a job waits and a worker is asking.",
+    "FLOW-54", MUST, "A master is not idle while a job waits and a worker is asking.",
     source=WORKERS)
 
 
@@ -64,7 +64,7 @@ class ObservedMaster(Machine):
 
     @action(worker=Worker)
     def late_ask(self, worker: int) -> None:
-        """An ask that does not: it was answered before."""
+        """An ask that does not count them all: it was answered before."""
 
     @action(worker=Worker)
     def done(self, worker: int) -> None:
@@ -85,13 +85,13 @@ class ObservedMaster(Machine):
 
     @action
     def drops(self) -> None:
-        """The oldest job is dropped, and its client is told."""
+        """The oldest job is dropped, and its client is notified."""
         require(self.waiting > self.K, DROPS_WHERE_FULL)
         self.waiting -= 1
 
     @action
     def another_leaves(self) -> None:
-        """A job is given or dropped that is not the oldest, or not there."""
+        """A job is given or dropped that is not the oldest, or does not exist."""
         require(False, FROM_THE_FRONT)
 
     @action(rests=True)
@@ -100,15 +100,15 @@ class ObservedMaster(Machine):
         require(self.waiting <= self.K, KEEPS_TO_ITS_PLACES)
         require(self.waiting == 0 or len(self.asking) == 0, GIVES_AT_ONCE)
 
-    @always("FLOW-55", MUST, "A worker is asking, or has a job, and not both.",
+    @always("FLOW-55", MUST, "No worker is asking while it has a job.",
             source=f"{WORKERS}; 003#E12", worker=Worker)
     def one_at_a_time(self, worker: int) -> bool:
-        """As FLOW-46 says it of the mechanism."""
+        """The same as FLOW-46 says of the mechanism."""
         return not (worker in self.asking and worker in self.busy)
 
 
 EXPECTATIONS = (
-    expect(ObservedMaster, "FLOW-55", "holds", "who has a job is not asking", K=(1, 2),
+    expect(ObservedMaster, "FLOW-55", "holds", "a worker with a job is not asking", K=(1, 2),
            W=(1, 2, 3)),
 )
 

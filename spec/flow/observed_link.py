@@ -1,14 +1,14 @@
 """A credit-controlled link as the network between its ends sees it.
 
-Theory. Whoever carries every message between a sender A and a receiver B can count all tokens of
-the link, although neither end can. What has been handed over and not yet delivered is in flight:
-D elements one way, Q permits the other. A's permits P are those delivered to it, less what it has
-sent. What is delivered to B and not yet processed is N, and what is processed and not yet announced
-is F. So P + Q + D + N + F = C is no longer something to prove of an implementation, but how the
-observer keeps its books, and each end can be held to its share:
+Theory. A network that carries every message between a sender A and a receiver B can count all
+tokens of the link, although neither end can. What has been handed over and not yet delivered is in
+flight: D elements one way, Q credits the other. A's credits P are those delivered to it, less what
+it has sent. The elements delivered to B and not yet processed are N, and the processed and not yet
+announced ones are F. So P + Q + D + N + F = C need not be proved of an implementation: the observer
+keeps its books so, and each end can be held to its share:
 
-- A spends one permit on each element, and rests only when it has run out of either;
-- B grants for slots that were freed, b at a time, and rests only when fewer than b are left.
+- A spends one credit on each element, and is idle only when it has run out of either;
+- B grants for slots that were freed, b at a time, and is idle only when fewer than b are left.
 
 Both shares together make the link bounded and live, whatever the network does in between (here: it
 loses nothing, and keeps the order of each direction). The two ends are judged apart: the first
@@ -38,17 +38,17 @@ NOT_STUCK = seen_from_outside(Link.rules_declared, "FLOW-3")
 IN_BATCHES = seen_from_outside(Link.rules_declared, "FLOW-5")
 
 AGAINST_PERMIT = guard_rule(
-    "FLOW-6", MUST, "A sends an element only against a permit that has reached it.",
+    "FLOW-6", MUST, "A sends an element only with a credit that has reached it.",
     source=f"{TOKENS}: if A consumes a permit, it produces a message",
 )
 FOR_FREED = guard_rule(
     "FLOW-7", MUST,
-    "B grants a permit only for a slot whose element it has processed, and once for each.",
+    "B grants a credit only for a slot whose element it has processed, and once for each.",
     source=f"{TOKENS}: when B consumes a message, it produces a permit",
 )
 SENDS = guard_rule(
-    "FLOW-8", MUST, "A sender that has an element and a permit sends at once.",
-    source=f"{TOKENS}; 003#E7: a permit that is taken and not spent is lost",
+    "FLOW-8", MUST, "A sender that has an element and a credit sends at once.",
+    source=f"{TOKENS}; 003#E7: a credit that is taken and not spent is lost",
 )
 ANNOUNCES = guard_rule(
     "FLOW-9", MUST, "A receiver that has freed a batch of slots announces it at once.",
@@ -72,28 +72,28 @@ class ObservedLink(Machine):
     K = const(2, at_least=1)
 
     offered = integer(0, K)             # elements at A, not yet sent
-    P = integer(0, C, init=C)           # permits at A, unused
-    Q = integer(0, C)                   # permits in flight to A
+    P = integer(0, C, init=C)           # credits at A, unused
+    Q = integer(0, C)                   # credits in flight to A
     D = integer(0, C)                   # elements in flight to B
     N = integer(0, C)                   # elements at B, not yet processed
     F = integer(0, C)                   # slots freed at B and not yet announced
 
     @assume
     def a_batch_fits(self) -> bool:
-        """With larger batches every link gets stuck (FLOW-3)."""
+        """True if a batch fits; with larger batches every link deadlocks (FLOW-3)."""
         return self.b <= self.C
 
     # --- what the network and the applications do ------------------------------------------
 
     @action(count=upto(K + 1))
     def offer(self, count: int) -> None:
-        """A's application has so many elements more."""
+        """A's application has ``count`` elements more."""
         require(self.offered + count <= self.K)
         self.offered += count
 
     @action(count=upto(C + 1))
     def permit(self, count: int) -> None:
-        """A message with so many permits is delivered to A."""
+        """A message with ``count`` credits is delivered to A."""
         require(count <= self.Q)
         self.Q -= count
         self.P += count
@@ -109,7 +109,7 @@ class ObservedLink(Machine):
 
     @action
     def sends(self) -> None:
-        """The oldest element that it was offered and has not sent."""
+        """A sends the oldest element that it was offered and has not sent."""
         require(self.offered > 0)
         require(self.P > 0, AGAINST_PERMIT)
         self.offered -= 1
@@ -118,7 +118,7 @@ class ObservedLink(Machine):
 
     @action
     def sends_another(self) -> None:
-        """An element out of turn, or for the second time, or one that there is not."""
+        """A sends an element out of turn, a second time, or one that does not exist."""
         require(False, SENT_IN_ORDER)
 
     @action(rests=True)
@@ -130,19 +130,19 @@ class ObservedLink(Machine):
 
     @action
     def processes(self) -> None:
-        """The oldest element that has arrived: its slot is free."""
+        """B processes the oldest element that has arrived: its slot is free."""
         require(self.N > 0)
         self.N -= 1
         self.F += 1
 
     @action
     def processes_another(self) -> None:
-        """An element out of turn, or for the second time, or none although there is one."""
+        """B processes an element out of turn or a second time, or none although there is one."""
         require(False, PROCESSED_IN_ORDER)
 
     @action(count=upto(2 * C + 1))
     def grants(self, count: int) -> None:
-        """A message with so many permits."""
+        """B sends a message with ``count`` credits."""
         require(count <= self.F, FOR_FREED)
         require(count == self.b, IN_BATCHES)
         self.F -= count
@@ -150,15 +150,16 @@ class ObservedLink(Machine):
 
     @action(rests=True)
     def receiver_rests(self) -> None:
-        """B sends no more for the time being. If all its slots are free and none is announced,
-        what A has can never be sent."""
+        """B sends no more for the time being. If all its slots are free and none is announced, A
+        can never send its elements.
+        """
         require(self.F < self.C or self.offered == 0, NOT_STUCK)
         require(self.F < self.b, ANNOUNCES)
 
-    @always("FLOW-12", MUST, "Whoever carries the messages of a link counts C tokens, always.",
+    @always("FLOW-12", MUST, "As the network counts them, the tokens of a link are always C.",
             source=f"{TOKENS}; 003#E1, 003#E2, 003#E3")
     def books_balance(self) -> bool:
-        """The five places; nothing is lost here."""
+        """The sum of the five places; the network loses nothing."""
         return self.P + self.Q + self.D + self.N + self.F == self.C
 
 

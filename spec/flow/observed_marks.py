@@ -1,9 +1,9 @@
-"""What can be seen of a receiver with two marks, by its sender and by whoever takes from it.
+"""A receiver with two marks, as its sender and its consumer see it.
 
 Theory. Elements come, several at a time, some are taken, and after each the receiver may say stop
-or go, and then rests. So one counts what it holds, and knows at any time which of the two it has to
-have said: stop where it holds more than its high mark, go where it holds no more than its low one;
-in between, what it said last still counts.
+or go, and then is idle. So an observer counts what it holds, and knows at any time which of the two
+it has to have said: stop if it holds more than its high mark, go if it holds no more than its low
+one; in between, its last signal still counts.
 
 Source: ``marks``, ``squelch``; 003#dropping, 003#E14.
 """
@@ -22,22 +22,22 @@ IN_TIME = guard_rule(
     "FLOW-112", MUST, "A receiver that holds more than its high mark has said stop.",
     source=f"{DROPPING}; 003#E14")
 NOT_EARLY = guard_rule(
-    "FLOW-113", MUST, "A receiver says stop only where it holds more than its high mark.",
+    "FLOW-113", MUST, "A receiver says stop only if it holds more than its high mark.",
     source=DROPPING)
 GOES_ON = guard_rule(
     "FLOW-114", MUST,
-    "A receiver that has said stop, and holds no more than its low mark, has said go.",
+    "A receiver that has said stop, and now holds no more than its low mark, has said go.",
     source=DROPPING)
 NOT_BETWEEN = guard_rule(
-    "FLOW-115", MUST, "A receiver says go only where it holds no more than its low mark.",
+    "FLOW-115", MUST, "A receiver says go only if it holds no more than its low mark.",
     source=DROPPING)
 IN_TURN = guard_rule(
-    "FLOW-116", MUST, "A receiver says stop and go in turn, and stop first.", source=DROPPING)
+    "FLOW-116", MUST, "A receiver says stop and go alternately, and stop first.", source=DROPPING)
 GIVEN = guard_rule(
-    "FLOW-117", MUST, "What a receiver gives has come, and each element is given once.",
+    "FLOW-117", MUST, "A receiver hands out only elements that have come, and each once.",
     source="003#tokens: no data is made, and none is lost")
 NOT_KEPT = guard_rule(
-    "FLOW-118", MUST, "A receiver that holds something gives it to whoever asks.",
+    "FLOW-118", MUST, "A receiver that holds an element hands one out to a consumer that asks.",
     source="003#tokens: no data is made, and none is lost")
 
 
@@ -49,7 +49,7 @@ class ObservedMarks(Machine):
     M = const(6, at_least=1)            # the most that is sent to it
 
     held = integer(0, M)
-    stopped = boolean(False)            # what it said last
+    stopped = boolean(False)            # its last signal was stop
 
     @assume
     def low_is_low(self) -> bool:
@@ -58,34 +58,34 @@ class ObservedMarks(Machine):
 
     @action(count=upto(M + 1))
     def arrives(self, count: int) -> None:
-        """So many elements come at once."""
+        """``count`` elements come at once."""
         require(self.held + count <= self.M)
         self.held += count
 
     @action(count=upto(M + 1), rests=(NOT_KEPT,))
     def gives(self, count: int) -> None:
-        """So many are taken."""
+        """``count`` elements are taken."""
         require(count <= self.held, GIVEN)
         require(count > 0 or self.held == 0, NOT_KEPT)
         self.held -= count
 
     @action
     def says_stop(self) -> None:
-        """The sender is to stop."""
+        """The receiver asks its sender to stop."""
         require(not self.stopped, IN_TURN)
         require(self.held > self.H, NOT_EARLY)
         self.stopped = True
 
     @action
     def says_go(self) -> None:
-        """The sender is to go on."""
+        """The receiver asks its sender to resume."""
         require(self.stopped, IN_TURN)
         require(self.held <= self.L, NOT_BETWEEN)
         self.stopped = False
 
     @action(rests=True)
     def rests(self) -> None:
-        """The receiver says nothing more for the time being."""
+        """The receiver has no more to say for the time being."""
         require(self.stopped or self.held <= self.H, IN_TIME)
         require(not self.stopped or self.held > self.L, GOES_ON)
 

@@ -1,29 +1,29 @@
-"""What can be seen of a limit on a rate, by those whom it lets through and turns away.
+"""A limit on a rate, as the callers see it that it admits or refuses.
 
-Theory. Time goes in ticks. Somebody asks for a number of permits at once, and is let through with
-all of them or turned away with none. Of a limit of r a tick with a depth of b, the *burst* is what
-was let through in some ticks in a row, less r for each tick that ended in between; of all windows
-that end now, the fullest counts. It grows by what is let through, falls by r a tick, and is never
-below 0, the window that has not begun. In t ticks in a row no more than b + r t are let through
+Theory. Time goes in ticks. A caller asks for a number of permits at once, and is admitted with
+all of them or refused with none. Of a limit of r a tick with a depth of b, the *burst* is what
+was admitted in some ticks in a row, less r for each tick that ended in between; of all windows
+that end now, the fullest counts. It grows by what is admitted, falls by r a tick, and is never
+below 0, the window that has not begun. In t ticks in a row no more than b + r t are admitted
 exactly if the burst is never above b. A bucket of that depth then keeps what is left to b, so it
-turns away only those for whom that is too little; and turning somebody away costs nothing. These
+refuses only callers for which that is too little; and a refusal costs nothing. These
 are two promises, and one may be kept without the other, so there are two machines.
 
-A count that begins anew at each full minute keeps neither: it lets through twice its number
-around the minute, and turns away at the end of a minute in which nothing has come for long.
+A count that begins anew at each full minute keeps neither: it admits twice its number
+around the minute, and refuses at the end of a minute in which nothing has come for long.
 
-Somebody may also wait until there is enough. Those who wait are numbered in the order in which they
+A caller may also wait until there is enough. Waiting calls are numbered in the order in which they
 came. A limit may serve them in any order, but it must not let all of them wait while it has enough
-for each (``rest``), and with a line the first of them is served first. What is let through while a
-tick passes may come at any time within it: of a burst that falls to 0 before the tick is over the
+for each (``rest``), and with a wait queue the first of them is served first. What is admitted while
+a tick passes may come at any time within it: if a burst falls to 0 before the tick is over, the
 rest of the tick counts for those (``spare``). So there are two bounds of the burst: the least that
-it may be, by which is judged who was let through, and the most (``late``), as if they had all come
-at the end of the tick, by which is judged who waits on.
+it may be, by which an admission is judged, and the most (``late``), as if they had all come
+at the end of the tick, by which is judged which call keeps waiting.
 
-A *sliding log* keeps what it let through for the b / r ticks that bring a whole depth, and lets
-through what fits beside it. That is within the rate as well, but it gives back a permit a whole
-period after it was taken, and so turns away some for whom a bucket would have enough: it does not
-promise FLOW-81. It has its own promises, ``ObservedLog`` and ``ObservedLogRefusals``.
+A *sliding log* keeps what it admitted for the b / r ticks that bring a whole depth, and admits
+what fits beside it. That is within the rate as well, but it gives back a permit a whole
+period after it was taken, and so refuses some callers for which a bucket would have enough: it does
+not promise FLOW-81. It has its own promises, ``ObservedLog`` and ``ObservedLogRefusals``.
 
 Source: ``bucket``; 003#dropping, 003#E17.
 """
@@ -42,23 +42,24 @@ __all__ = [
 DROPPING = "003#dropping"
 
 WITHIN_THE_RATE = guard_rule(
-    "FLOW-80", MUST, "A limit of r a tick with a depth of b lets no more than b + r t through in t "
+    "FLOW-80", MUST, "A limit of r a tick with a depth of b admits at most b + r t permits in t "
     "ticks in a row.", source=f"{DROPPING}; 003#E17")
 NOT_HELD_BACK = guard_rule(
-    "FLOW-81", MUST, "Nobody is turned away for whom a bucket of that rate and depth keeps enough.",
+    "FLOW-81", MUST, "While no other call waits, no caller is refused for which a bucket of that "
+                     "rate and depth has enough.",
     source=DROPPING)
 WAITERS_GO_ON = guard_rule(
-    "FLOW-82", MUST, "Those who wait do not all wait on while a bucket of that rate and depth "
-    "keeps enough for each of them.", source=DROPPING)
+    "FLOW-82", MUST, "Waiting calls do not all keep waiting while a bucket of that rate and depth "
+    "has enough for each of them.", source=DROPPING)
 IN_TURN = guard_rule(
-    "FLOW-83", SHOULD, "Who waits is let through as soon as a bucket has enough, in the order in "
-    "which they came; nobody overtakes.", source="libraries#rate-limits")
+    "FLOW-83", SHOULD, "A waiting call is admitted as soon as a bucket has enough for it, in the "
+    "order in which the calls came; none overtakes another.", source="libraries#rate-limits")
 WITHIN_THE_PERIOD = guard_rule(
-    "FLOW-84", MUST, "A sliding log lets no more than its number through in a period.",
+    "FLOW-84", MUST, "A sliding log admits at most its number of permits in a period.",
     source="libraries#rate-limits")
 NOT_BESIDE_THE_LOG = guard_rule(
-    "FLOW-85", MUST, "A sliding log turns nobody away who fits beside what it let through in the "
-    "last period.", source="libraries#rate-limits")
+    "FLOW-85", MUST, "A sliding log refuses no caller whose request fits beside what it admitted "
+    "in the last period.", source="libraries#rate-limits")
 
 
 class ObservedRate(Machine):
@@ -71,44 +72,44 @@ class ObservedRate(Machine):
     burst = integer(0, b)               # in the fullest window that ends now
     late = integer(0, b)                # the same, if all came at the end of its tick
     spare = integer(0, r)               # of this tick, after its burst had fallen to 0
-    wants = array(upto(K), integer(0, b))   # by call, what it waits for; 0: it does not wait
+    wants = array(upto(K), integer(0, b))   # by call, permits it waits for; 0: it does not wait
     came = integer(0, K)                # calls so far: the next one has this number
 
     @assume
     def a_tick_fits(self) -> bool:
-        """The bucket keeps the permits of a tick."""
+        """True if the bucket can keep the permits of a tick."""
         return self.r <= self.b
 
     @action
     def tick(self) -> None:
-        """Time goes on by one tick."""
+        """Time advances by one tick."""
         self.spare = max(0, self.r - self.burst)
         self.burst = max(0, self.burst - self.r)
         self.late = max(0, self.late - self.r)
 
     @action(permits=upto(b + 1))
     def passes(self, permits: int) -> None:
-        """Somebody asks for so many permits, and is let through."""
+        """A caller asks for ``permits`` permits, and is admitted."""
         self.spare = 0
         self.lets_through(permits)
 
     @action(permits=upto(b + 1), rests=True)
     def is_turned_away(self, permits: int) -> None:
-        """Somebody asks for so many, and gets none: that keeps within every rate."""
+        """A caller asks for ``permits`` and gets none: that keeps within every rate."""
 
     # --- with a log in the place of a bucket ---------------------------------------------
 
     @action(permits=upto(b + 1))
     def is_logged(self, permits: int) -> None:
-        """Somebody asks a sliding log for so many, and is let through."""
+        """A caller asks a sliding log for ``permits``, and is admitted."""
         self.spare = 0
         self.lets_through(permits)
 
     @action(permits=upto(b + 1))
     def has_no_room(self, permits: int) -> None:
-        """Somebody asks a sliding log for so many, and gets none."""
+        """A caller asks a sliding log for ``permits``, and gets none."""
 
-    # --- those who wait ------------------------------------------------------------------
+    # --- waiting calls -------------------------------------------------------------------
 
     @action(call=upto(K), permits=upto(b + 1))
     def waits(self, call: int, permits: int) -> None:
@@ -120,27 +121,27 @@ class ObservedRate(Machine):
 
     @action(call=upto(K))
     def granted(self, call: int) -> None:
-        """A call that waited is let through."""
+        """A call that waited is admitted."""
         require(self.wants[call] > 0)
         self.lets_through(self.wants[call])
         self.wants[call] = 0
 
     @action(call=upto(K))
     def gives_up(self, call: int) -> None:
-        """A call waits no more, and was not let through."""
+        """A call waits no more, and was not admitted."""
         require(self.wants[call] > 0)
         self.spare = 0
         self.wants[call] = 0
 
     @action(rests=True)
     def rest(self) -> None:
-        """Nobody else is let through at this instant."""
+        """No further call is admitted at this instant."""
         self.spare = 0
         most = max(self.wants[call] for call in range(self.K))
         require(most == 0 or self.late + most > self.b, WAITERS_GO_ON)
 
     def lets_through(self, permits: int) -> None:
-        """So many permits are given."""
+        """Count ``permits`` permits as given, within the rate."""
         require(self.burst + permits <= self.b + self.spare, WITHIN_THE_RATE)
         early = min(self.spare, permits)
         self.burst += permits - early
@@ -149,42 +150,44 @@ class ObservedRate(Machine):
 
 
 class ObservedRefusals(ObservedRate):
-    """The same limit, judged by whom it turns away: what it lets through beyond its rate is no
-    affair of this machine, for which its window is full then."""
+    """The same limit, judged by its refusals. This machine does not judge admissions beyond the
+    rate:
+    they fill its window.
+    """
 
     def lets_through(self, permits: int) -> None:
-        """So many permits are given."""
+        """Give ``permits`` permits, whether that is within the rate or not."""
         self.burst = min(self.b, self.burst + permits)
 
     @action(permits=upto(ObservedRate.b + 1), rests=True)
     def is_turned_away(self, permits: int) -> None:
-        """Somebody asks for so many, and gets none; who waits comes first."""
+        """A caller asks for ``permits``, and gets none; waiting calls come first."""
         waiting = any(self.wants[call] > 0 for call in range(self.K))
         require(waiting or self.burst + permits > self.b, NOT_HELD_BACK)
 
     @action
     def rest(self) -> None:
-        """Who waits on is no affair of this machine."""
+        """Not judged: this machine does not check waiting calls."""
 
 
 class ObservedLine(ObservedRate):
-    """The same limit, with a line of those who wait."""
+    """The same limit, with a wait queue."""
 
     @action(permits=upto(ObservedRate.b + 1))
     def passes(self, permits: int) -> None:
-        """Nobody waits who came before."""
+        """A caller is admitted at once only if no call waits."""
         require(all(self.wants[call] == 0 for call in range(self.K)), IN_TURN)
         super().passes(permits)
 
     @action(call=upto(ObservedRate.K))
     def granted(self, call: int) -> None:
-        """It is the first of those who wait."""
+        """The call that is admitted is the first of the waiting ones."""
         require(all(self.wants[other] == 0 or other >= call for other in range(self.K)), IN_TURN)
         super().granted(call)
 
     @action(rests=True)
     def rest(self) -> None:
-        """The first of them has to wait."""
+        """The first waiting call has to wait: there is not enough for it."""
         super().rest()
         first = 0
         for call in range(self.K):
@@ -193,7 +196,7 @@ class ObservedLine(ObservedRate):
 
 
 class ObservedLog(ObservedRate):
-    """A sliding log: what it let through in each of the last ``P`` ticks."""
+    """A sliding log: what it admitted in each of the last ``P`` ticks."""
 
     P = const(1, at_least=1)            # ticks of a period
 
@@ -201,7 +204,7 @@ class ObservedLog(ObservedRate):
 
     @action
     def tick(self) -> None:
-        """What is a period old is forgotten."""
+        """Entries that are a period old are forgotten."""
         super().tick()
         for older in range(self.P - 1):
             age = self.P - 1 - older
@@ -210,35 +213,35 @@ class ObservedLog(ObservedRate):
 
     @action(permits=upto(ObservedRate.b + 1))
     def is_logged(self, permits: int) -> None:
-        """It fits beside what is in the log."""
+        """The request fits beside the entries of the log."""
         super().is_logged(permits)
         require(self.logged() + permits <= self.b, WITHIN_THE_PERIOD)
         self.log[0] += permits
 
     def logged(self) -> int:
-        """What was let through in the last period."""
+        """Permits that were given in the last period."""
         return sum(self.log[age] for age in range(self.P))
 
 
 class ObservedLogRefusals(ObservedLog):
-    """The same log, judged by whom it turns away."""
+    """The same log, judged by its refusals."""
 
     @action(permits=upto(ObservedRate.b + 1))
     def is_logged(self, permits: int) -> None:
-        """Somebody is let through, whether that fits or not."""
+        """A caller is admitted, whether its request fits or not."""
         self.log[0] = min(self.b, self.log[0] + permits)
 
     @action(permits=upto(ObservedRate.b + 1), rests=True)
     def has_no_room(self, permits: int) -> None:
-        """It does not fit beside what is in the log."""
+        """The request does not fit beside the entries of the log."""
         require(self.logged() + permits > self.b, NOT_BESIDE_THE_LOG)
 
     def lets_through(self, permits: int) -> None:
-        """What a limit with a bucket does is no affair of this machine."""
+        """Not judged: the log replaces the bucket here."""
 
     @action
     def rest(self) -> None:
-        """Nor who waits on."""
+        """Not judged: this machine does not check waiting calls."""
 
 
 EXPECTATIONS = ()

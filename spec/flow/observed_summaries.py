@@ -1,11 +1,12 @@
-"""What can be seen of a stage that rolls up, or batches: values that come, and outputs that go.
+"""A stage that rolls up, or batches, as seen from outside: values come, and outputs go.
 
-Theory. Whoever is the stage's source and its sink knows each value that it has taken, and gives it
-permits. So one knows what the next output has to stand for: all that came since the one before. If
-the values are different powers of two, their sum tells which of them an output stands for.
+Theory. An observer that is the stage's source and its sink knows each value that the stage has
+taken, and gives it credits. So it knows what the next output has to stand for: all values that came
+since the one before. If the values are different powers of two, their sum says which of them an
+output stands for.
 
-A stage that rolls up takes whatever comes, and gives one summary. One that batches takes m values,
-then holds its source up, and gives a list.
+A stage that rolls up takes every value that comes, and gives one summary. One that batches takes m
+values, then makes its source wait, and gives a list.
 
 Source: ``summaries``; 003#rolling, 003#frames.
 """
@@ -19,12 +20,12 @@ __all__ = ["EXPECTATIONS", "ObservedBatches", "ObservedSummaries"]
 ROLLED, FRAMES = "003#rolling", "003#frames"
 
 WHOLE = guard_rule(
-    "FLOW-56", MUST, "An output stands for every value that came since the one before.",
+    "FLOW-56", MUST, "An output stands for every value that came since the previous output.",
     source=f"{ROLLED}: instead of dropping messages, we start to roll them up into summaries")
 NOBODY_WAITS = guard_rule(
     "FLOW-120", MUST, "A stage that rolls up takes every value that comes.", source=ROLLED)
 WAITS_WHERE_FULL = guard_rule(
-    "FLOW-121", MUST, "A stage that batches holds its source up only while its batch is full.",
+    "FLOW-121", MUST, "A stage that batches makes its source wait only while its batch is full.",
     source=FRAMES)
 ONE = guard_rule(
     "FLOW-122", MUST, "An output of a stage that rolls up is one summary.", source=ROLLED)
@@ -32,21 +33,22 @@ BOUNDED = guard_rule(
     "FLOW-123", MUST, "A stage that batches takes no value while its batch is full.",
     source=FRAMES)
 NOT_KEPT = guard_rule(
-    "FLOW-124", MUST, "A stage that holds something gives an output to whoever has a permit.",
+    "FLOW-124", MUST, "A stage that holds a value answers each credit with an output.",
     source=f"{ROLLED}: until they can be sent")
 OF_SOMETHING = guard_rule(
-    "FLOW-125", MUST, "No output stands for nothing.", source="003#tokens: no data is made")
+    "FLOW-125", MUST, "Every output stands for at least one "
+                      "value.", source="003#tokens: no data is made")
 AS_THEY_CAME = guard_rule(
-    "FLOW-126", MUST, "A batch has its values as they came, in their order.", source=FRAMES)
+    "FLOW-126", MUST, "A batch contains its values as they came, in their order.", source=FRAMES)
 
 
 class ObservedSummaries(Machine):
-    """A stage that rolls up values which come to K at most."""
+    """A stage that rolls up values whose sum is K at most."""
 
     K = const(4, at_least=1)
 
-    values = integer(0, K)              # how many its summary stands for
-    total = integer(0, K)               # what they come to
+    values = integer(0, K)              # number of values that its summary stands for
+    total = integer(0, K)               # their sum
 
     @action(value=upto(K + 1))
     def takes(self, value: int) -> None:
@@ -57,12 +59,12 @@ class ObservedSummaries(Machine):
 
     @action(rests=True)
     def holds_up(self) -> None:
-        """A value comes from upstream, and has to come again."""
+        """A value comes from upstream, is not taken, and has to come again."""
         require(False, NOBODY_WAITS)
 
     @action(total=upto(K + 1))
     def emits(self, total: int) -> None:
-        """A permit comes, and a summary goes that comes to so much."""
+        """A credit comes, and a summary goes whose sum is ``total``."""
         require(total == self.total, WHOLE)
         require(self.values > 0, OF_SOMETHING)
         self.values = 0
@@ -70,23 +72,23 @@ class ObservedSummaries(Machine):
 
     @action
     def emits_several(self) -> None:
-        """A permit comes, and the output is not one summary."""
+        """A credit comes, and the output is not one summary."""
         require(False, ONE)
 
     @action(rests=True)
     def emits_nothing(self) -> None:
-        """A permit comes, and no output goes."""
+        """A credit comes, and no output goes."""
         require(self.values == 0, NOT_KEPT)
 
 
 class ObservedBatches(Machine):
-    """A stage whose batches have m values at most, which come to K at most."""
+    """A stage whose batches have m values at most, with a sum of K at most."""
 
     K = const(4, at_least=1)
     m = const(2, at_least=1)
 
-    values = integer(0, K)              # how many it holds
-    total = integer(0, K)               # what they come to
+    values = integer(0, K)              # number of values that it holds
+    total = integer(0, K)               # their sum
 
     @action(value=upto(K + 1))
     def collects(self, value: int) -> None:
@@ -98,12 +100,12 @@ class ObservedBatches(Machine):
 
     @action(rests=True)
     def makes_wait(self) -> None:
-        """A value comes from upstream, and has to come again."""
+        """A value comes from upstream, is not taken, and has to come again."""
         require(self.values >= self.m, WAITS_WHERE_FULL)
 
     @action(total=upto(K + 1))
     def sends(self, total: int) -> None:
-        """A permit comes, and a batch goes that comes to so much."""
+        """A credit comes, and a batch goes whose sum is ``total``."""
         require(total == self.total, WHOLE)
         require(self.values > 0, OF_SOMETHING)
         self.values = 0
@@ -111,12 +113,12 @@ class ObservedBatches(Machine):
 
     @action
     def sends_others(self) -> None:
-        """A permit comes, and a batch goes that comes to the same, and has not the same values."""
+        """A credit comes, and a batch goes that has the right sum, but other values."""
         require(False, AS_THEY_CAME)
 
     @action(rests=True)
     def sends_nothing(self) -> None:
-        """A permit comes, and no batch goes."""
+        """A credit comes, and no batch goes."""
         require(self.values == 0, NOT_KEPT)
 
 

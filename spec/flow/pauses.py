@@ -8,22 +8,22 @@ not enough, whatever room there is: a receiver that still takes nothing is overr
 the pause. It has to call again, and it does so every A ticks while it holds more than H.
 
     call   call   call   call            every A ticks
-      \\      x      \\      \\             x: lost; no more than L in a row
+      \\\\      x      \\\\      \\\\             x: lost; no more than L in a row
     |--P ticks--|
            gap? |--P ticks--|
 
 A call may be lost. If no more than L are lost one after the other, then of L + 1 calls one arrives.
 The first may come L A ticks late; from then on one comes in each (L + 1) A ticks. So the receiver
-is not overrun exactly where
+is not overrun exactly if
 
     C >= H + R (F + B + L A)        room for what comes until the first call is heard
     P >= (L + 1) A                  each pause lasts until the next call that arrives
 
-Where the second is false no room is enough, and so it is where nothing bounds L: that is what the
+If the second is false no room is enough, and so it is if nothing bounds L: that is what the
 mail means when it says that the delay varies, and not to rely on it.
 
-What a pause is good for is the other end of it. A sender that stops for good has to be told to go
-on, and hangs where that is lost (``marks``). A pause ends by itself: B + P ticks after the receiver
+The benefit of a pause is its end. A sender that stops for good needs a message to resume, and
+hangs if that message is lost (``marks``). A pause ends by itself: B + P ticks after the receiver
 has last held too much the sender may send, whatever was lost (FLOW-131).
 
 R, F, B, H and C are those of ``squelch``. With T = 1 the receiver may take an element a tick; at
@@ -45,8 +45,7 @@ DROPPING = "003#dropping"
 
 
 class Pausing(Machine):
-    """A sender, what is under way in both directions, and a receiver that need not take anything.
-    """
+    """A sender, the messages under way both ways, and a receiver that need not take anything."""
 
     R = const(1, at_least=1)            # elements a tick, at most
     F = const(1, at_least=1)            # ticks to the receiver
@@ -84,7 +83,7 @@ class Pausing(Machine):
         self.under_way[0] = sent
 
     def arrive(self, taken: int) -> None:
-        """What was sent F ticks ago is there, and some of what is held is taken."""
+        """The elements sent F ticks ago arrive, and some of those held are taken."""
         require(taken <= self.held)
         came = self.under_way[self.F - 1]
         self.held = min(self.H + self.C + 1, self.held + came - taken)
@@ -103,83 +102,83 @@ class Pausing(Machine):
             self.lost = 0
 
     def may_call(self) -> bool:
-        """As often as it is time for it."""
+        """True: whenever it is time for a call."""
         return True
 
     def may_lose(self) -> bool:
-        """No more than L in a row."""
+        """True while no more than L calls are lost in a row."""
         return self.lost < self.L
 
     def rested(self) -> int:
-        """How long the pause still lasts, a tick later."""
+        """Ticks that the pause still lasts, a tick later."""
         return max(0, self.paused - 1)
 
     def may_send(self, sent: int) -> bool:
-        """Any number, up to the rate."""
+        """True: any number, up to the rate."""
         return True
 
     @always("FLOW-130", MUST, "A receiver that calls again while it holds too much is not overrun "
-            "by a sender that pauses for each call, though some calls are lost.",
+                              "by a sender that pauses for each call, even if some calls are lost.",
             source=f"{DROPPING} ('notifies the sender to back-off for a while'); 003#E21")
     def there_is_room(self) -> bool:
-        """It holds what there is room for."""
+        """The receiver holds no more than it has room for."""
         return self.held <= self.C
 
     @always("FLOW-131", MUST, "A sender that pauses may send again B + P ticks after its receiver "
             "has last held more than its mark.", source=f"{DROPPING}; 003#E21")
     def a_pause_ends(self) -> bool:
-        """Nobody has to tell it to go on, so nothing that is lost can keep it."""
+        """No message is needed to resume, so no loss can keep the sender paused."""
         return self.calm < self.B + self.P or self.paused == 0
 
 
 class CallingOnce(Pausing):
-    """It calls when it has passed the mark, and not again."""
+    """A receiver that calls when it has passed the mark, and not again."""
 
     called = boolean(False)
 
     def may_call(self) -> bool:
-        """Once is to be enough."""
+        """True only for the first call."""
         first = not self.called
         self.called = True
         return first
 
 
 class LosingAny(Pausing):
-    """Any number of calls is lost in a row."""
+    """Any number of calls may be lost in a row."""
 
     def may_lose(self) -> bool:
-        """The network has promised nothing."""
+        """True: the network gives no guarantee."""
         return True
 
 
 class StoppingForGood(Pausing):
-    """A sender that was called stops until it is told to go on, and nobody tells it."""
+    """A sender that was called stops until it is asked to resume, and no such message exists."""
 
     def rested(self) -> int:
-        """It counts down to nothing, as in ``squelch``."""
+        """The pause does not count down, as in ``squelch``."""
         return self.paused
 
 
 class AtFullRate(Pausing):
-    """The sender sends R a tick, but in its first tick: so every phase comes, and few states."""
+    """From its second tick on the sender sends R a tick: all phases occur, in few states."""
 
     begun = boolean(False)
 
     def may_send(self, sent: int) -> bool:
-        """All it can, once it has begun."""
+        """True if the sender sends all it can, once it has begun."""
         first = not self.begun
         self.begun = True
         return sent == self.R or first or self.paused > 0
 
 
 def _around(R: int, F: int, B: int, H: int, A: int, L: int) -> range:
-    """Room, from one too little to one too much."""
+    """Amounts of room, from one too small to one too large."""
     need = H + R * (F + B + L * A)
     return range(need - 1, need + 2)
 
 
 def _pauses(A: int, L: int) -> range:
-    """Ticks, from one too few to one too many."""
+    """Pauses in ticks, from one too short to one too long."""
     return range(max(1, (L + 1) * A - 1), (L + 1) * A + 2)
 
 
@@ -200,8 +199,8 @@ EXPECTATIONS = (
            R=1, F=1, B=1, H=1, P=(2, 5), A=(1, 2), C=(3, 6, 12)),
     expect(Pausing, "FLOW-131", "holds", "a pause ends, whatever was lost", R=(1, 2), F=1,
            B=(0, 1, 2), H=1, A=(1, 2), L=(0, 1), T=(1, 2), P=(1, 2, 3), C=4),
-    expect(StoppingForGood, "FLOW-131", "violated", "a sender that is not told to go on", B=(0, 1),
-           T=1, P=(1, 2)),
+    expect(StoppingForGood, "FLOW-131", "violated", "a sender that is never asked to resume",
+           B=(0, 1), T=1, P=(1, 2)),
 )
 
 UNSEEN = {
@@ -209,6 +208,6 @@ UNSEEN = {
         "How long a sender pauses, and which calls are lost, is between it and the network; the "
         "port of marks has a receiver that says stop once.",
     "FLOW-131":
-        "When a sender may send again is known to the sender alone, and no port has one that "
-        "pauses by itself.",
+        "A sender alone knows when it may send again, and no port has a sender that pauses by "
+        "itself.",
 }

@@ -4,8 +4,8 @@ Theory of operation
 -------------------
 In ``workers`` a worker asks when it is idle. The mail weighs that against a master that pushes, and
 says that such a master would have to be aware of all workers that are on-line, and of the state of
-each. Both are kept here: ``known`` are the workers that the master takes to be there, ``busy``
-those that it takes to have a job. A worker says so when it comes, and when it has done a job:
+each. Both are kept here: ``known`` are the workers that the master takes to be on-line, ``busy``
+those that it takes to have a job. A worker reports when it comes, and when it has done a job:
 
     worker                                     master
       | --- I am here, and have done n jobs --->  known; idle, if n counts all it was given
@@ -13,13 +13,13 @@ those that it takes to have a job. A worker says so when it comes, and when it h
       | --- I am here, and have done n + 1 ---->  idle
 
 So the message is the ask of ``workers`` by another name, with its number and for the same reason
-(003#E12), and whoever takes every worker that it knows for idle gives two jobs to one (FLOW-140).
-What pushing costs beyond that is *leaving*. A worker that asks is there and waits; one that is
-known may be gone when its job comes. So it has to say good-bye and wait until the master has let it
-go, after all that it has said before (FLOW-141); one that pulls just asks no more. And since nobody
-asks again, a message that is lost has to be repeated here as well, or the worker is forgotten while
-it waits (FLOW-142). Seen from the master's place the two protocols are one: ``Pushing`` is what the
-observer of a pulling master accepts.
+(003#E12), and a master that takes every known worker to be idle gives one of them two jobs
+(FLOW-140). The additional cost of pushing is *leaving*. A worker that asks is there and waits; one
+that is known may be gone when its job comes. So it has to say good-bye and wait until the master
+has let it go, after all that it has said before (FLOW-141); a worker that pulls just asks no more.
+And since no worker asks again, a message that is lost has to be repeated here as well, or the
+worker is forgotten while it waits (FLOW-142). Seen from the master the two protocols are one:
+``Pushing`` is what the observer of a pulling master accepts.
 
 Source: the mail "back pressure"; 003#push-pull, 003#workers, 003#E12, 003#E24.
 """
@@ -46,7 +46,7 @@ WORKERS = "003#workers"
 
 
 class Pushing(Machine):
-    """The master knows who is there, and who has a job."""
+    """The master knows which workers are on-line, and which have a job."""
 
     W = const(2, at_least=1)            # workers
     J = const(2, at_least=1)            # jobs that clients submit in all
@@ -67,9 +67,9 @@ class Pushing(Machine):
     told = subset(pairs(Worker, upto(J + 1)))       # those that were ever sent
     given = array(Worker, integer(0, J))        # jobs that the master has given to each
     done = array(Worker, integer(0, J))
-    known = subset(Worker)                      # whom the master takes to be there
-    busy = subset(Worker)                       # and to have a job
-    wasted = integer(0, J)                      # jobs that came to a worker that was gone
+    known = subset(Worker)                      # the workers that the master takes to be on-line
+    busy = subset(Worker)                       # those that it takes to have a job
+    wasted = integer(0, J)                      # jobs that came to a worker that had left
 
     @action
     def submit(self) -> None:
@@ -91,7 +91,7 @@ class Pushing(Machine):
 
     @action(fair=True, worker=Worker)
     def tell(self, worker: int) -> None:
-        """A worker without a job says that it is here, perhaps again."""
+        """A worker without a job reports that it is here, perhaps again."""
         require(self.here[worker] and worker not in self.parting)
         require(self.given[worker] == self.done[worker])
         message = worker * (self.J + 1) + self.done[worker]
@@ -100,7 +100,7 @@ class Pushing(Machine):
         self.told.add(message)
 
     def may_tell(self, message: int) -> bool:
-        """As often as it likes."""
+        """True: a worker may report as often as it likes."""
         return True
 
     @action(fair=True, worker=Worker)
@@ -117,7 +117,7 @@ class Pushing(Machine):
         self.say_goodbye(worker)
 
     def say_goodbye(self, worker: int) -> None:
-        """It stays until the master has let it go."""
+        """The worker stays until the master has let it go."""
         self.parting.add(worker)
 
     # --- the network -------------------------------------------------------------------------
@@ -139,7 +139,7 @@ class Pushing(Machine):
             self.busy.discard(worker)
 
     def may_join(self, worker: int) -> bool:
-        """The list is open to all."""
+        """True: any worker may join the list."""
         return True
 
     @action(fair=True, worker=Worker)
@@ -165,69 +165,69 @@ class Pushing(Machine):
             self.wasted += 1
 
     def is_idle(self, worker: int) -> bool:
-        """It has said so since it was given its last job."""
+        """True if the worker has reported since it was given its last job."""
         return worker not in self.busy
 
     # --- rules -------------------------------------------------------------------------------
 
-    @always("FLOW-140", MUST, "A master that pushes gives no worker a job that has one.",
+    @always("FLOW-140", MUST, "A master that pushes gives a job only to a worker that has none.",
             source=f"{WORKERS} ('the state of all those workers'); 003#E24", worker=Worker)
     def one_at_a_time(self, worker: int) -> bool:
-        """Whatever messages are late."""
+        """The messages that are late make no difference."""
         return self.given[worker] - self.done[worker] <= 1
 
-    @always("FLOW-141", MUST, "A job that is pushed goes to a worker that is there.",
+    @always("FLOW-141", MUST, "A job that is pushed goes to a worker that is on-line.",
             source=f"{WORKERS} ('the set of all the currently on-line workers'); 003#E24")
     def nobody_is_missing(self) -> bool:
-        """Else it is nowhere, and nobody knows."""
+        """A job that is pushed to a missing worker would be lost unnoticed."""
         return self.wasted == 0
 
-    @leads_to("FLOW-142", MUST, "A job that waits is pushed some day, if workers stay.",
+    @leads_to("FLOW-142", MUST, "A waiting job is pushed eventually, if workers stay.",
               source=f"{WORKERS}; 003#E24, 003#drops")
     def nobody_waits_for_ever(self) -> tuple[bool, bool]:
-        """As long as losses come to an end."""
+        """Provided that losses come to an end."""
         return (self.queue > 0 and any(self.here),
                 self.queue == 0 or not any(self.here))
 
 
 class ForgettingStates(Pushing):
-    """The master knows who is there, and not who has a job."""
+    """The master knows which workers are on-line, and not which have a job."""
 
     def is_idle(self, worker: int) -> bool:
-        """Whoever is known gets the next job."""
+        """True: every known worker gets the next job."""
         return True
 
 
 class FixedList(Pushing):
-    """The master has a list of workers, to which nobody is added."""
+    """The master has a fixed list of workers, to which none is added."""
 
     def may_join(self, worker: int) -> bool:
-        """Only who is on it already."""
+        """True only for workers that are on the list already."""
         return worker in self.known
 
 
 class TellingOnce(Pushing):
-    """A worker says once that it is here, and once that a job is done."""
+    """A worker reports once that it is here, and once that a job is done."""
 
     def may_tell(self, message: int) -> bool:
-        """If it has not yet."""
+        """True if the worker has not sent this message yet."""
         return message not in self.told
 
 
 class LeavingAtOnce(Pushing):
-    """A worker says good-bye, and is gone."""
+    """A worker says good-bye, and leaves at once."""
 
     def say_goodbye(self, worker: int) -> None:
-        """The master learns of it later."""
+        """The worker leaves now; the master learns of it later."""
         require(self.given[worker] == self.done[worker])
         self.parting.add(worker)
         self.here[worker] = False
 
 
 class PushingSeen(View[Pushing]):
-    """What arrives at the master and leaves it: a worker that says that it is idle asks."""
+    """All that arrives at the master and leaves it; reporting idle is an ask."""
 
-    history: tuple[int, ...] = ()   # to whom jobs were given
+    history: tuple[int, ...] = ()   # the workers to which jobs were given
 
     around = ("come", "tell", "lose", "finish", "part", "here", "done")
 
@@ -251,28 +251,31 @@ class PushingSeen(View[Pushing]):
         return see("done", worker=worker)
 
     def asked(self, machine: Pushing) -> Iterable[Seen | Sequence[Seen]]:
-        """A master that can push nothing rests."""
+        """Report that the master is idle if it can push nothing."""
         if "push" not in self.enabled:
             yield see("rests")
 
 
-SEEN = refines(Pushing, ObservedMaster, "who says that it is idle has asked", shows=PushingSeen,
-               seen_by={"K": "K", "W": "W"}, W=(1, 2), J=2, K=(1, 2), G=0, X=(0, 1))
+SEEN = refines(Pushing, ObservedMaster, "a worker that reports that it is idle has asked",
+               shows=PushingSeen, seen_by={"K": "K", "W": "W"}, W=(1, 2), J=2, K=(1, 2), G=0,
+               X=(0, 1))
 
 EXPECTATIONS = (
     *(expect(Pushing, rule, "holds", says, W=(1, 2), J=2, K=(1, 2), X=(0, 1), G=(0, 1))
       for rule, says in (
-        ("FLOW-140", "each has one job"), ("FLOW-141", "whoever gets a job is there"))),
+        ("FLOW-140", "each has one job"), ("FLOW-141", "a worker that gets a job is on-line"))),
     expect(Pushing, "FLOW-142", "holds", "what waits is pushed", W=(1, 2), J=2, K=1, X=(0, 1),
            G=(0, 1)),
     expect(ForgettingStates, "FLOW-140", "violated", "003#E24: a master that does not know the "
            "states of its workers", W=(1, 2), J=2, K=1),
-    expect(FixedList, "FLOW-142", "violated", "003#E24: a master that does not know who has come",
+    expect(FixedList, "FLOW-142", "violated", "003#E24: a master that does not know which workers "
+           "have come",
            W=1, J=1, K=1),
-    expect(LeavingAtOnce, "FLOW-141", "violated", "003#E24: a master that does not know who has "
-           "gone", where="G > 0", W=(1, 2), J=1, K=1, G=(0, 1)),
-    expect(TellingOnce, "FLOW-142", "violated", "a worker that tells once is forgotten if that is "
-           "lost", where="X > 0", W=1, J=2, K=1, X=(0, 1)),
+    expect(LeavingAtOnce, "FLOW-141", "violated", "003#E24: a master that does not know which "
+           "workers have gone", where="G > 0", W=(1, 2), J=1, K=1, G=(0, 1)),
+    expect(TellingOnce, "FLOW-142", "violated",
+           "a worker that reports once is forgotten if the report is lost", where="X > 0", W=1, J=2,
+           K=1, X=(0, 1)),
     SEEN,
     refused(ForgettingStates, "FLOW-50", "003#E24: a second job for a worker that has one",
             like=SEEN, W=1, J=2, K=1, X=0),
@@ -283,5 +286,6 @@ UNSEEN = {
         "Whether a worker is still there when its job arrives is seen by the worker; in the port "
         "of jobs none leaves.",
     "FLOW-142":
-        "That a job is pushed some day is about runs without an end, in which workers come and go.",
+        "That a job is pushed eventually is about runs without an end, in which workers come and "
+        "go.",
 }

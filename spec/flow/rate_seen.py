@@ -1,9 +1,9 @@
-"""A source with a bucket, as those see it whom it lets through and turns away.
+"""A source with a bucket, as seen by the callers that it admits or refuses.
 
 Theory. In a tick of ``bucket`` tokens come, and then elements are sent. The first is a tick for
-those outside as well, and the elements are let through in one. At the end of a tick whoever asked
-for more than the tokens that are left would be turned away. The receiver behind the source is
-not seen: what waits there is no affair of the limit.
+the callers as well, and the elements are admitted in one event. At the end of a tick a caller that
+asked for more than the tokens that are left would be refused. The receiver behind the source is
+not seen: its waiting elements are no matter of the limit.
 
 Source: ``bucket``, ``observed_rate``.
 """
@@ -26,8 +26,9 @@ __all__ = [
 
 
 class RateSeen(View[Bucket]):
-    """The ticks, what is sent in them, and who would be turned away. The worst window is a measure
-    that the machine ends at."""
+    """The ticks, what is sent in them, and requests that would be refused. The worst window is a
+    measure at which the machine ends.
+    """
 
     around = ("burst",)
 
@@ -36,15 +37,16 @@ class RateSeen(View[Bucket]):
         return [see("tick"), see("passes", permits=sent)]
 
     def asked(self, machine: Bucket) -> Iterable[Seen | Sequence[Seen]]:
-        """Somebody who asks for more than there is gets nothing."""
+        """Report that a caller that asks for more than there is gets nothing."""
         for permits in range(machine.b + 1):
             if permits > machine.tokens:
                 yield see("is_turned_away", permits=permits)
 
 
 class StepsSeen(View[Spending]):
-    """The same of a bucket whose tick is told in steps. Who serves what it lets through, and when,
-    is not the bucket's affair."""
+    """The same for a bucket whose tick is split into steps. The receiver, and when it serves, is
+    not the bucket's matter.
+    """
 
     around = ("burst", "waiting", "idle", "serve", "served")
 
@@ -61,33 +63,33 @@ class Forgetting(Bucket):
     """A bucket that never keeps more than the tokens of one tick."""
 
     def kept(self, tokens: int) -> int:
-        """Of what was saved nothing is left."""
+        """Keep no more than the tokens of one tick."""
         return min(self.r, tokens)
 
 
 class SlidingLog(ObservedLogRefusals):
-    """What lets through all that fits beside the log, and turns all others away."""
+    """A log that admits all that fits beside its entries, and refuses all else."""
 
     @action(permits=upto(ObservedLogRefusals.b + 1))
     def is_logged(self, permits: int) -> None:
-        """As much as fits beside what the log has is let through."""
+        """Admit as much as fits beside the entries of the log."""
         require(self.logged() + permits <= self.b)
         super().is_logged(permits)
 
     @action(call=upto(ObservedLogRefusals.K), permits=upto(ObservedLogRefusals.b + 1))
     def waits(self, call: int, permits: int) -> None:
-        """A log in this chapter lets nobody wait."""
+        """Never: in this chapter no call of a log waits."""
         require(permits < 0)
 
 
 class LogSeen(View[SlidingLog]):
-    """Time, who is let through and who is not."""
+    """Time, and the callers that are admitted and refused."""
 
     same = ("tick", "is_logged", "has_no_room")
 
 
 class AsBucket(View[SlidingLog]):
-    """The same, told of a limit that says it is a bucket."""
+    """The same log, observed as a limit that claims to be a bucket."""
 
     same = ("tick",)
 
@@ -101,25 +103,25 @@ class AsBucket(View[SlidingLog]):
 
 
 LIMITED = refines(
-    Bucket, ObservedRate, "what a bucket lets through is within the rate and the depth",
+    Bucket, ObservedRate, "what a bucket admits is within the rate and the depth",
     shows=RateSeen, seen_by={"r": "r", "b": "b"}, r=(1, 2), b=(2, 3), u=(1, 2), th=0)
 GIVEN = refines(
-    Bucket, ObservedRefusals, "a bucket turns away only those for whom it has too little",
+    Bucket, ObservedRefusals, "a bucket refuses a caller only if it has too few tokens for it",
     shows=RateSeen, seen_by={"r": "r", "b": "b"}, r=(1, 2), b=(2, 3), u=(1, 2), th=0)
 
 IN_STEPS = refines(
-    Spending, ObservedRate, "what it lets through one by one is within the rate and the depth",
+    Spending, ObservedRate, "what it admits one by one is within the rate and the depth",
     shows=StepsSeen, seen_by={"r": "r", "b": "b"}, r=(1, 2), b=(2, 3), u=2, th=0)
 
 WITHIN = refines(
     SlidingLog, ObservedRate, "a sliding log is within the rate and the depth",
     shows=AsBucket, seen_by={"r": "r", "b": "b"}, r=1, b=2, P=2, K=1)
 LOGGED = refines(
-    SlidingLog, ObservedLog, "a sliding log lets its number through in a period, and no more",
+    SlidingLog, ObservedLog, "a sliding log admits its number in a period, and no more",
     shows=LogSeen, seen_by={"r": "r", "b": "b", "P": 2}, r=1, b=2, P=2, K=1)
-ROOM = refines(
-    SlidingLog, ObservedLogRefusals, "a sliding log turns away only those who do not fit",
-    shows=LogSeen, seen_by={"r": "r", "b": "b", "P": 2}, r=1, b=2, P=2, K=1)
+ROOM = refines(SlidingLog, ObservedLogRefusals,
+               "a sliding log refuses a caller only if its request does not fit", shows=LogSeen,
+               seen_by={"r": "r", "b": "b", "P": 2}, r=1, b=2, P=2, K=1)
 
 EXPECTATIONS = (
     WITHIN,
@@ -136,6 +138,6 @@ EXPECTATIONS = (
             b=2, u=2, th=0),
     refused(Bottomless, "FLOW-80", "003#E17: without a depth, what was saved is sent at once",
             like=LIMITED, r=(1, 2), b=3, u=2, th=0),
-    refused(Forgetting, "FLOW-81", "a bucket that saves nothing holds back those who were quiet",
+    refused(Forgetting, "FLOW-81", "a bucket that saves nothing delays callers that were quiet",
             like=GIVEN, r=1, b=2, u=1, th=0),
 )

@@ -1,25 +1,26 @@
-"""A limit on what is not acknowledged, where what gets lost is sent again.
+"""A limit on unacknowledged messages, when lost ones are sent again.
 
 Theory of operation
 -------------------
 A server delivers messages to a consumer, and each has to be acknowledged. No more than C may be
-unacknowledged at a time: JetStream calls that MaxAckPending. So it is a link with C permits, of
+unacknowledged at a time: JetStream calls that MaxAckPending. So it is a link with C credits, of
 which an acknowledgement gives one back (``credit`` with b = 1), but for what happens when a message
 or its acknowledgement is lost: after a while the server sends the message *again*.
 
-    server, C permits --message--> consumer
+    server, C credits --message--> consumer
        ^  |                          |
        |  +--- again, after a while  |
        +--------- acknowledgement ---+
 
-A message that is sent again has its permit already. A server that wants another one for it gets
-stuck exactly where as many may be lost as it has permits (L >= C): then all of them are with
-messages that nobody has, and of which none may be sent. And a message that was sent twice is
-acknowledged twice, if the server was only too impatient; whoever counts both has a permit too many,
-and exceeds the limit.
+A message that is sent again has its credit already. A server that needs another one for it is
+blocked exactly if as many may be lost as it has credits (L >= C): then all of them are with
+messages that were lost, and of which none may be sent. And a message that was sent twice is
+acknowledged twice, if the server was only too impatient; a server that counts both has a credit too
+many, and exceeds the limit.
 
-To whoever counts the permits of the link, a message is on its way until an acknowledgement of it
-arrives at the server, however often it is sent; and a second one is of nothing.
+For an observer that counts the credits of the link, a message is on its way until an
+acknowledgement of it arrives at the server, however often it is sent; and a second acknowledgement
+belongs to no message.
 
 Source: libraries#ack-pending; 003#drops, 003#E10.
 """
@@ -61,21 +62,21 @@ class Unacknowledged(Machine):
 
     @action(fair=True)
     def deliver(self) -> None:
-        """The next message is sent, for a permit."""
+        """The next message is sent, with a credit."""
         require(self.permits > 0 and self.under_way < self.C + self.I)
         self.permits -= 1
         self.under_way += 1
 
     @action(fair=True)
     def acknowledge(self) -> None:
-        """The consumer has a message, and says so."""
+        """The consumer has a message, and acknowledges it."""
         require(self.under_way > 0 and self.acks < self.C + self.I)
         self.under_way -= 1
         self.acks += 1
 
     @action(fair=True)
     def hear(self) -> None:
-        """An acknowledgement arrives, and its permit is back."""
+        """An acknowledgement arrives, and its credit is back."""
         require(self.acks > 0 and self.permits < self.C + self.I)
         self.acks -= 1
         self.permits += 1
@@ -90,7 +91,7 @@ class Unacknowledged(Machine):
 
     @action
     def lose_ack(self) -> None:
-        """An acknowledgement is lost: the server knows as little as of a lost message."""
+        """An acknowledgement is lost: to the server it looks like a lost message."""
         require(self.acks > 0 and self.lost < self.L and self.silent < self.C + self.I)
         self.acks -= 1
         self.silent += 1
@@ -104,7 +105,7 @@ class Unacknowledged(Machine):
         self.under_way += 1
 
     def may_redeliver(self) -> bool:
-        """It has a permit from before."""
+        """True: the message still has its credit."""
         return True
 
     @action
@@ -122,46 +123,49 @@ class Unacknowledged(Machine):
         self.hear_again()
 
     def hear_again(self) -> None:
-        """The server knows it already."""
+        """Ignored: the server has had the first acknowledgement."""
 
     @always("FLOW-143", MUST, "No more messages are unacknowledged than the limit.",
             source=f"{PENDING}; 003#E10")
     def few_are_pending(self) -> bool:
-        """Whatever is lost, or sent again."""
+        """Lost messages, and those sent again, make no difference."""
         return self.under_way + self.acks + self.silent <= self.C
 
-    @always("FLOW-146", MUST, "Unused permits and unacknowledged messages are the limit.",
+    @always("FLOW-146", MUST, "Unused credits and unacknowledged messages together equal the "
+                              "limit.",
             source=f"{PENDING}; 003#E10")
     def permits_are_conserved(self) -> bool:
-        """A message has one permit, however often it is sent."""
+        """A message has one credit, however often it is sent."""
         return self.permits + self.under_way + self.acks + self.silent == self.C
 
-    @never_stuck("FLOW-144", MUST, "A server that sends again what is lost goes on.",
+    @never_stuck("FLOW-144", MUST, "A server that sends lost messages again is never blocked.",
                  source=f"{PENDING}; 003#drops")
     def messages_go_on(self) -> bool:
-        """There is always another one."""
+        """False: there is always another message to deliver."""
         return False
 
 
 class RedeliveringWithPermit(Unacknowledged):
-    """A message that is sent again needs a permit like any other."""
+    """A message that is sent again needs a credit like any other."""
 
     def may_redeliver(self) -> bool:
-        """While the limit is not reached."""
+        """True while the limit is not reached."""
         return self.permits > 0
 
 
 class CountingEveryAck(Unacknowledged):
-    """Each acknowledgement gives a permit back."""
+    """Each acknowledgement gives a credit back."""
 
     def hear_again(self) -> None:
-        """Also the second one of a message; the model ends somewhere."""
+        """The second acknowledgement of a message counts, too; the model ends somewhere."""
         self.permits = min(self.C + self.I, self.permits + 1)
 
 
 class UnacknowledgedSeen(View[Unacknowledged]):
-    """What is sent for a permit, and what is acknowledged. What is lost is sent again, so that the
-    network loses nothing in the end. The history is how many messages are not acknowledged."""
+    """Messages that are sent with a credit, and those that are acknowledged. A lost message is sent
+    again, so that the network loses nothing in the end. The history is the number of unacknowledged
+    messages.
+    """
 
     history: int = 0
 
@@ -188,49 +192,51 @@ class UnacknowledgedSeen(View[Unacknowledged]):
 
     def acknowledged(self) -> list[Seen]:
         """The oldest message has come, was processed, and its slot is free again; or there is
-        none."""
+        none.
+        """
         frees = [see("data"), see("processes")] if self.history else []
         self.history = max(0, self.history - 1)
         return [*frees, see("grants", count=1), see("permit", count=1)]
 
     def asked(self, machine: Unacknowledged) -> Iterable[Seen]:
-        """A server that can send nothing more rests."""
+        """Report that the sender is idle if it can send nothing more."""
         if "deliver" not in self.enabled:
             yield see("sender_rests")
 
     def at_rest(self, machine: Unacknowledged) -> Iterable[Sequence[Seen]]:
-        """Where nothing goes on and nothing is lost, the consumer has all that was sent."""
+        """If nothing can happen and nothing is lost, the consumer has all that was sent."""
         if self.history and machine.silent == 0:
             yield see("data"), see("processes"), see("receiver_rests")
 
 
 SEEN = refines(
-    Unacknowledged, ObservedLink, "what is sent again keeps to its permit",
+    Unacknowledged, ObservedLink, "what is sent again keeps to its credit",
     shows=UnacknowledgedSeen, seen_by={"C": "C", "b": 1, "K": 1}, C=(1, 2), L=(0, 1), I=(0, 1))
 
 GRID: dict[str, Any] = {"C": (1, 2, 3), "L": (0, 1, 2, 3), "I": (0, 1)}
 
 EXPECTATIONS = (
     expect(Unacknowledged, "FLOW-143", "holds", "the limit is kept", **GRID),
-    expect(Unacknowledged, "FLOW-144", "holds", "messages go on, whatever is lost", **GRID),
-    prove(Unacknowledged, "FLOW-146", "permits are conserved, for all limits and losses",
+    expect(Unacknowledged, "FLOW-144", "holds", "messages keep flowing, whatever is lost", **GRID),
+    prove(Unacknowledged, "FLOW-146", "credits are conserved, for all limits and losses",
           for_all=("C", "L", "I")),
     prove(Unacknowledged, "FLOW-143", "the limit is kept, for all limits and losses",
           for_all=("C", "L", "I"), lemmas=("FLOW-146",)),
-    prove(Unacknowledged, "FLOW-144", "messages go on, for all limits and losses",
+    prove(Unacknowledged, "FLOW-144", "messages keep flowing, for all limits and losses",
           for_all=("C", "L", "I"), lemmas=("FLOW-146",)),
-    expect(RedeliveringWithPermit, "FLOW-144", "violated", "stuck exactly where as many may be "
-           "lost as there are permits", where="L >= C", C=(1, 2, 3), L=(0, 1, 2, 3, 4)),
+    expect(RedeliveringWithPermit, "FLOW-144", "violated",
+           "blocked exactly where as many may be lost as there are credits", where="L >= C",
+           C=(1, 2, 3), L=(0, 1, 2, 3, 4)),
     expect(CountingEveryAck, "FLOW-143", "violated", "a second acknowledgement of one message lets "
            "one more be sent than the limit", where="I > 0", **GRID),
-    expect(CountingEveryAck, "FLOW-146", "violated", "a permit of nothing", C=1, L=0, I=1),
+    expect(CountingEveryAck, "FLOW-146", "violated", "a credit for nothing", C=1, L=0, I=1),
     SEEN,
-    refused(CountingEveryAck, "FLOW-7", "a second acknowledgement of one message is of none",
+    refused(CountingEveryAck, "FLOW-7", "a second acknowledgement of one message belongs to none",
             like=SEEN, C=1, L=0, I=1),
 )
 
 UNSEEN = {
     "FLOW-144":
-        "A server that stands still with all its permits out shows nothing; no port has a limit on "
+        "A blocked server with all its credits in use shows nothing; no port has a limit on "
         "acknowledgements.",
 }

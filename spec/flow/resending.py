@@ -5,17 +5,17 @@ Theory of operation
 A client submits a job again if it has not begun after T ticks. If its first copy still waits then,
 there are two of it in the queue. A job waits longest if it takes the last of K places behind one
 that has just begun, at u ticks each: K u ticks. So no job waits beside a copy of itself exactly
-where
+if
 
     T >= K u
 
-which is the mail's "size the queue so that the waiting time is less than the resend timeout". What
-others drop ahead of it only shortens the wait.
+which is the mail's "size the queue so that the waiting time is less than the resend timeout". Jobs
+that are dropped ahead of it only shorten the wait.
 
 The mail says that it is *always* desirable to drop the oldest, "since they will be redelivered
-soon". That a dropped job comes again says nothing of its turn: a job that always comes just before
-the one that evicts it is never done, though a job is done each round (003#E16). It takes a phase
-that changes, or a bound on how often one job may be evicted.
+soon". That a dropped job comes again does not mean that it is done: a job that always comes just
+before the one that evicts it is never done, though a job is done each round (003#E16). It takes a
+phase that changes, or a bound on how often one job may be evicted.
 
 Source: the mail "back pressure"; 003#dropping, 003#E16.
 """
@@ -49,19 +49,19 @@ class Resending(Machine):
 
     @action
     def other_comes(self) -> None:
-        """Before it is submitted: another job, which will be ahead of it."""
+        """Before this job is submitted, another one comes, which will be ahead of it."""
         require(not self.waits and self.ahead < self.K - 1)
         self.ahead += 1
 
     @action
     def other_is_served(self) -> None:
-        """Or one is begun, of which so much is left then."""
+        """Before this job is submitted, the service of another has begun, with so much left."""
         require(not self.waits and self.left < self.u)
         self.left += 1
 
     @action
     def submit(self) -> None:
-        """It takes the next place, while a job is in service."""
+        """The job takes the next place, while another is in service."""
         require(not self.waits and self.left > 0)
         self.waits = True
         self.age = 0
@@ -78,7 +78,7 @@ class Resending(Machine):
             self.doubled = True
 
     def begin_next(self) -> None:
-        """It may be this one."""
+        """The next job is begun, perhaps this one."""
         if self.ahead > 0:
             self.ahead -= 1
             self.left = self.u
@@ -95,22 +95,23 @@ class Resending(Machine):
             source=f"{DROPPING}: size the queue so that the waiting time is less than the resend "
                    "timeout")
     def there_is_one_copy(self) -> bool:
-        """None was submitted while the first one waited."""
+        """No copy was submitted while the first one waited."""
         return not self.doubled
 
-    @always("FLOW-68", SHOULD, "A job waits no longer than all places take.", source=DROPPING)
+    @always("FLOW-68", SHOULD, "A job waits no longer than the service of all places takes: K u "
+                               "ticks.", source=DROPPING)
     def a_wait_is_bounded(self) -> bool:
-        """What it has waited, and what may be left of it."""
+        """Its wait so far, and the longest rest of it, fit."""
         return not self.waits or (
             self.left > 0 and self.age + self.ahead * self.u + self.left <= self.K * self.u)
 
 
 class Patient(Resending):
-    """Its timer is as long as the queue: exactly then no copy is made."""
+    """A client whose timer outlasts the queue: exactly then no copy is made."""
 
     @assume
     def the_timer_outlasts_the_queue(self) -> bool:
-        """All places, at u ticks each."""
+        """True if the timer is as long as the service of all places, at u ticks each."""
         return self.T >= self.K * self.u
 
 
@@ -121,7 +122,7 @@ class Crowded(Resending):
 
     @action
     def other_comes(self) -> None:
-        """Also when all places but one are taken, and that one is this job's."""
+        """A job may come also when all places but one are taken, and that one is this job's."""
         require(not self.waits and self.ahead < self.K)
         self.ahead += 1
 
@@ -129,45 +130,46 @@ class Crowded(Resending):
 class Evicting(Machine):
     """One place, my job, others' jobs, and a worker that takes what is there: drop the oldest."""
 
-    mine = boolean(False)               # it is in the place
-    other = boolean(False)              # or somebody else's is
-    owed = boolean(False)               # mine was dropped, and not done since
+    mine = boolean(False)               # this client's job is in the place
+    other = boolean(False)              # or another client's is
+    owed = boolean(False)               # the job of this client was dropped, and not done since
 
     @action(fair=True)
     def submit_mine(self) -> None:
-        """It comes whenever the place is empty."""
+        """The job comes whenever the place is empty."""
         require(not self.mine and not self.other)
         self.mine = True
 
     @action
     def submit_other(self) -> None:
-        """Somebody else's comes to the place, if it gets one."""
+        """Another client's job comes to the place, if it gets one."""
         require(not self.other and self.gets_place())
         self.owed = self.owed or self.mine
         self.mine = False
         self.other = True
 
     def gets_place(self) -> bool:
-        """What is there is dropped for it."""
+        """True: the job in the place is dropped for it."""
         return True
 
     @action(fair=True)
     def serve_mine(self) -> None:
-        """The worker takes mine."""
+        """The worker takes this client's job."""
         require(self.mine)
         self.mine = False
         self.owed = False
 
     @action(fair=True)
     def serve_other(self) -> None:
-        """The worker takes the other one."""
+        """The worker takes the other client's job."""
         require(self.other)
         self.other = False
 
-    @leads_to("FLOW-69", CLAIM, "A job that was dropped is done some day, since it comes again.",
+    @leads_to("FLOW-69", CLAIM, "A job that was dropped is done eventually, since it is submitted "
+                                "again.",
               source=f"{DROPPING}; 003#E16")
     def it_is_done_some_day(self) -> tuple[bool, bool]:
-        """The worker is fair, and so is whoever submits it again."""
+        """The worker is fair, and so is the client that submits the job again."""
         return self.owed, not self.owed
 
 
@@ -175,12 +177,12 @@ class Relenting(Evicting):
     """A job that was dropped once is not dropped again: a bound on how often one may be evicted."""
 
     def gets_place(self) -> bool:
-        """Not that of a job that is owed."""
+        """False if that would evict a job that is owed."""
         return not (self.mine and self.owed)
 
     @action
     def submit_other(self) -> None:
-        """Nor does it come before a job that is owed has come again."""
+        """Another job does not come either before a job that is owed has come again."""
         require(self.mine or not self.owed)
         super().submit_other()
 
@@ -199,7 +201,7 @@ EXPECTATIONS = (
            u=(1, 2)),
     expect(Evicting, "FLOW-69", "violated",
            "003#E16: a job that always comes just before the one that evicts it is never done"),
-    expect(Relenting, "FLOW-69", "holds", "a job that is dropped once only is done some day"),
+    expect(Relenting, "FLOW-69", "holds", "a job that is dropped only once is done eventually"),
 )
 
 UNSEEN = {
@@ -209,5 +211,5 @@ UNSEEN = {
         "How long a job waits is measured in time; a master's port has no clock.",
     "FLOW-69":
         "It is false of a queue that drops its oldest, as its expectation says, so no "
-        "implementation is to keep it.",
+        "implementation has to keep it.",
 }

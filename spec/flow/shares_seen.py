@@ -1,9 +1,9 @@
 """Several senders and one buffer, as the network sees it: one of the links, and all together.
 
 Theory. In ``fan_in`` each sender has a link of c slots of its own to the receiver, in whose buffer
-all elements wait. Whoever carries the messages of *one* link sees that its permits come back for
-its own elements alone, whatever the others do. In ``sums`` all links are taken together: to whoever
-carries the messages of all of them, they are one link of n c slots.
+all elements wait. An observer that carries the messages of *one* link sees that its credits come
+back for its own elements alone, whatever the others do. In ``sums`` all links are taken together:
+to an observer that carries the messages of all of them, they are one link of n c slots.
 
 Source: ``fan_in``, ``sums``, ``observed_link``.
 """
@@ -42,8 +42,9 @@ class FirstLink(Carrying[FanIn]):
         return *processed, *given(after.P[0] - before.P[0])
 
     def asked(self, machine: FanIn) -> Iterable[Seen | Sequence[Seen]]:
-        """The receiver never keeps a permit back, and a sender with one uses it. Of more than
-        there are slots for something is lost, and what is behind it is processed in its place."""
+        """The receiver never keeps a credit back, and a sender with one uses it. If more elements
+        wait than there are slots, one is lost, and the one behind it is processed in its place.
+        """
         if sum(machine.N) > machine.C and machine.N[0] > 0:
             yield see("processes_another")
         yield see("receiver_rests")
@@ -68,7 +69,7 @@ class AllLinks(Carrying[Shares]):
         return self.processed(), *given(after.P - before.P)
 
     def asked(self, machine: Shares) -> Iterable[Seen | Sequence[Seen]]:
-        """The receiver never keeps a permit back, and a sender with one uses it."""
+        """The receiver never keeps a credit back, and a sender with one uses it."""
         yield see("receiver_rests")
         if "send" not in self.enabled:
             yield see("sender_rests")
@@ -76,11 +77,11 @@ class AllLinks(Carrying[Shares]):
 
 
 def given(permits: int) -> list[Seen]:
-    """The message with so many permits, if there are any, and its arrival."""
-    return [see("grants", count=permits), see("permit", count=permits)] if permits > 0 else []
+    """The message with ``permits`` credits and its arrival; empty if there are none."""
+    return [see("grants", count=credits), see("permit", count=permits)] if permits > 0 else []
 
 
-ONE = refines(FanIn, ObservedLink, "each link keeps its permits", shows=FirstLink,
+ONE = refines(FanIn, ObservedLink, "each link keeps its credits", shows=FirstLink,
               seen_by={"C": "c", "b": 1, "K": 1}, n=(1, 2), c=(1, 2),
               C=lambda n, c: (n * c,))
 ALL = refines(Shares, ObservedLink, "all links together are a link", shows=AllLinks,
@@ -89,9 +90,9 @@ ALL = refines(Shares, ObservedLink, "all links together are a link", shows=AllLi
 EXPECTATIONS = (
     ONE,
     ALL,
-    refused(Keeping, "FLOW-7", "a permit for what another sender has sent", like=ONE, n=2, c=1,
+    refused(Keeping, "FLOW-7", "a credit for what another sender has sent", like=ONE, n=2, c=1,
             C=2),
-    refused(Forgetting, "FLOW-9", "a permit that is not given back", like=ALL, n=2, c=1, C=2),
+    refused(Forgetting, "FLOW-9", "a credit that is not given back", like=ALL, n=2, c=1, C=2),
     refused(Unknown, "FLOW-6", "an element of a sender that the receiver does not know", like=ALL,
             n=(1, 2), c=1, C=lambda n, c: (n * c,)),
 )

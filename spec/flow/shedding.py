@@ -1,32 +1,33 @@
-"""A sender that drops what it has neither a permit nor a place for.
+"""A sender that drops elements for which it has neither a credit nor a place.
 
 Theory of operation
 -------------------
 A source that cannot be stopped offers elements to a sender A. The channel to the receiver B drops
-nothing, and B has C slots. One might think that dropping needs no back-channel. But where nothing
+nothing, and B has C slots. One might think that dropping needs no back-channel. But if nothing
 is dropped on the way, A has to decide itself what to drop, and for that it must know when: it needs
-B's permits as any sender does. It has a few places of its own (S), sends what it has a permit for,
-and drops what comes when all its places are taken.
+B's credits as any sender does. It has a few places of its own (S), sends elements for which it has
+credits, and drops the elements that come when all its places are taken.
 
-    source --offers--> A [ S places ] --permit--> channel --> B [ C slots ]
+    source --offers--> A [ S places ] --credit--> channel --> B [ C slots ]
                         |                 ^                      |
-                        +-> dropped       +------- permits ------+
+                        +-> dropped       +------- credits ------+
 
     offered = sent + dropped + waiting at A
     P + Q + D + N = C               as without dropping, whatever A drops
 
-What A drops takes no part in the second balance, nor do A's places: they are only where elements
-are taken from. A sender that takes a permit first and then drops the element loses the permit, and
-gets stuck in the end (003#E7). One that drops by guessing, without permits, overruns B; unless
-the channel drops what finds no slot (X = 1), and then B decides, and nobody needs permits.
+Dropped elements take no part in the second balance, nor do A's places: they are only where elements
+are taken from. A sender that takes a credit first and then drops the element loses the credit, and
+is blocked in the end (003#E7). One that drops by guessing, without credits, overruns B; unless
+the channel drops what finds no slot (X = 1), and then B decides, and no credits are needed.
 
-The source is never held up: that is what dropping is for (FLOW-137). A sender that waits for a
-permit with the element in its hands holds it up as soon as B stops.
+The source never has to wait: that is what dropping is for (FLOW-137). A sender that keeps an
+element until it gets a credit makes the source wait as soon as B stops.
 
 With one slot behind it such a sender is a master with a queue and one worker (``observed_jobs``): a
-permit is what the worker asks by, and what is dropped had no place. To whoever carries its messages
-such a sender is any other: it has the elements that it was offered
-and has not said to be dropped. One that drops in silence has an element and a permit, and rests.
+credit is the ask of the worker, and a dropped element is one without a place. For an observer that
+carries its messages such a sender is like any other: it has the elements that it was offered
+and has not reported as dropped. One that drops in silence seems to have an element and a credit,
+and is idle.
 
 Source: the mail "back pressure"; 003#dropping, 003#E7, 003#E23.
 """
@@ -61,7 +62,7 @@ class Shedding(Machine):
     C = const(2, at_least=1)            # slots at the receiver
     S = const(1)                        # places at the sender
     K = const(4, at_least=1)            # elements that the source offers in all
-    G = const(1, at_most=1)             # 1: the receiver goes on; 0: it processes nothing
+    G = const(1, at_most=1)             # 1: the receiver continues; 0: it processes nothing
     X = const(0, at_most=1)             # 1: the channel drops what finds no slot
 
     offered = integer(0, K)
@@ -69,15 +70,16 @@ class Shedding(Machine):
     dropped = integer(0, K)
     waiting = integer(0, S)             # at the sender
     permits = integer(0, C, init=C)     # at the sender, unused
-    announced = integer(0, C)           # permits under way to the sender
+    announced = integer(0, C)           # credits under way to the sender
     data = integer(0, C + K)            # elements under way to the receiver
     pending = integer(0, C + K)         # elements at the receiver
     passed_over = integer(0, K)         # elements that the channel has dropped
 
     @action(fair=True)
     def offer(self) -> None:
-        """The source has another element: it goes, waits, or is dropped. Where one waits already,
-        that one goes first, and leaves its place."""
+        """The source has another element: it goes, waits, or is dropped. If one waits already,
+        that one goes first, and leaves its place.
+        """
         require(self.offered < self.K and self.takes())
         self.offered += 1
         if self.may_send():
@@ -88,25 +90,25 @@ class Shedding(Machine):
             self.drop()
 
     def takes(self) -> bool:
-        """Whatever comes: if need be it is dropped."""
+        """True: every element is taken, and dropped if need be."""
         return True
 
     def places(self) -> int:
-        """Where an element may wait."""
+        """Number of places at the sender in which an element may wait."""
         return self.S
 
     def may_send(self) -> bool:
-        """It has a permit."""
+        """True if the sender has a credit."""
         return self.permits > 0
 
     def go(self) -> None:
-        """An element is sent, for a permit."""
+        """Send an element, with a credit."""
         self.permits = max(0, self.permits - 1)
         self.sent += 1
         self.data += 1
 
     def drop(self) -> None:
-        """The element is gone, and counted."""
+        """Count the element as dropped."""
         self.dropped += 1
 
     @action(fair=True)
@@ -135,65 +137,68 @@ class Shedding(Machine):
 
     @action(fair=True)
     def hear(self) -> None:
-        """A permit is at the sender."""
+        """A credit is at the sender."""
         require(self.announced > 0)
         self.announced -= 1
         self.permits = min(self.C, self.permits + 1)
 
-    @always("FLOW-134", MUST, "What a source offers to a sender that drops was sent, was dropped, "
-            "or waits there.", source=f"{DROPPING}; 003#E23")
+    @always("FLOW-134", MUST, "Every element that is offered to a sender that drops was sent, was "
+            "dropped, or waits there.", source=f"{DROPPING}; 003#E23")
     def nothing_is_missing(self) -> bool:
         """Each element is one of them."""
         return self.offered == self.sent + self.dropped + self.waiting
 
-    @step("FLOW-135", MUST, "A sender drops an element only while it has no permit, and no place.",
+    @step("FLOW-135", MUST, "A sender drops an element only while it has neither a credit nor a "
+          "free place.",
           source=f"{DROPPING} ('it needs to know when dropping is needed'); 003#E23")
     def it_drops_late(self, after: Shedding) -> bool:
-        """That is when dropping is needed."""
+        """Only then is dropping needed."""
         return after.dropped == self.dropped or (
             self.permits == 0 and self.waiting == self.S)
 
-    @always("FLOW-136", MUST, "A receiver holds no more than its slots, whatever its sender drops.",
+    @always("FLOW-136", MUST, "A receiver holds no more elements than its slots, whatever its "
+            "sender drops.",
             source=f"{DROPPING}; 003#defining")
     def it_fits(self) -> bool:
-        """The sender's places are no part of it."""
+        """The sender's places do not count."""
         return self.pending <= self.C
 
-    @always("FLOW-138", MUST, "What a sender drops, and where its elements wait, takes no part in "
-            "the balance of its tokens.", source=f"{TOKENS}; 003#E7")
+    @always("FLOW-138", MUST, "On a channel that drops nothing the tokens of a link stay C, "
+            "whatever its sender drops and wherever the elements of "
+            "the sender wait.", source=f"{TOKENS}; 003#E7")
     def tokens_are_conserved(self) -> bool:
-        """Of a channel that drops nothing."""
+        """True of a channel that drops elements itself (X = 1), where no credits are needed."""
         return self.X == 1 or (
             self.permits + self.announced + self.data + self.pending == self.C)
 
-    @never_stuck("FLOW-137", MUST, "The source of a sender that drops is never held up.",
+    @never_stuck("FLOW-137", MUST, "The source of a sender that drops never has to wait.",
                  source=DROPPING)
     def all_is_offered(self) -> bool:
-        """Not even by a receiver that has stopped for good."""
+        """It does not wait even for a receiver that has stopped for good."""
         return self.offered == self.K
 
 
 class DroppingInSilence(Shedding):
-    """What is dropped is not counted."""
+    """A dropped element is not counted."""
 
     def drop(self) -> None:
-        """Nobody learns of it."""
+        """The element is gone unnoticed."""
 
 
 class DroppingEarly(Shedding):
-    """It drops while it has a place left."""
+    """A sender that drops while it has a free place."""
 
     def places(self) -> int:
-        """One is kept free."""
+        """One place is kept free."""
         return max(0, self.S - 1)
 
 
 class DroppingWithPermit(Shedding):
-    """It takes a permit for each element, and then finds that this one is not wanted (003#E7)."""
+    """A sender that takes a credit for an element, and then drops the element (003#E7)."""
 
     @action
     def filter_out(self) -> None:
-        """The permit is gone with the element."""
+        """The credit is gone with the element."""
         require(self.permits > 0 and self.offered < self.K)
         self.offered += 1
         self.dropped += 1
@@ -201,20 +206,20 @@ class DroppingWithPermit(Shedding):
 
 
 class Guessing(Shedding):
-    """A sender that drops now and then, as it thinks fit, and asks for no permits."""
+    """A sender that drops now and then, at its own discretion, and asks for no credits."""
 
     def may_send(self) -> bool:
-        """It sends what it does not drop."""
+        """True: the sender sends what it does not drop."""
         return True
 
     @action
     def drop_one(self) -> None:
-        """Perhaps this is the time for it."""
+        """Drop an element at any time."""
         require(self.offered < self.K)
         self.offered += 1
         self.dropped += 1
 
-    @always("FLOW-139", CLAIM, "Where a sender drops, it needs no permits.",
+    @always("FLOW-139", CLAIM, "A sender that drops needs no credits: its receiver is not overrun.",
             source=f"{DROPPING} ('One naive assumption'); 003#E23")
     def guessing_is_enough(self) -> bool:
         """The receiver is not overrun."""
@@ -222,16 +227,17 @@ class Guessing(Shedding):
 
 
 class Waiting(Shedding):
-    """A sender that drops nothing, and lets its source wait."""
+    """A sender that drops nothing, and makes its source wait."""
 
     def takes(self) -> bool:
-        """While there is a permit, or a place."""
+        """True while there is a credit, or a place."""
         return self.permits > 0 or self.waiting < self.S
 
 
 class SheddingSeen(Carrying[Shedding]):
-    """The messages of the link, over a channel that drops nothing. What the sender says to be
-    dropped was not offered to the link."""
+    """The messages of the link, over a channel that drops nothing. Elements that the sender reports
+    as dropped were not offered to the link.
+    """
 
     around = ("arrive", "data", "passed_over")
 
@@ -259,7 +265,7 @@ class SheddingSeen(Carrying[Shedding]):
         return see("permit", count=1)
 
     def asked(self, machine: Shedding) -> Iterable[Seen | Sequence[Seen]]:
-        """An end that can do nothing more rests."""
+        """Report each end as idle that can do nothing more."""
         if "send" not in self.enabled:
             yield see("sender_rests")
         if "free" not in self.enabled:
@@ -268,12 +274,13 @@ class SheddingSeen(Carrying[Shedding]):
 
 
 SEEN = refines(
-    Shedding, ObservedLink, "a sender that drops keeps to its permits", shows=SheddingSeen,
+    Shedding, ObservedLink, "a sender that drops keeps to its credits", shows=SheddingSeen,
     seen_by={"C": "C", "b": 1, "K": "S + 1"}, C=(1, 2), S=(1, 2, 0), K=4, X=0)
 
 class PlacesSeen(View[Shedding]):
-    """The sender's places, and the one permit that it sends by: a receiver with one slot is a
-    worker, which asks when that is free. Elements are alike, so the oldest is dropped."""
+    """The sender's places, and the one credit with which it sends: a receiver with one slot is a
+    worker, which asks when that is free. Elements are alike, so the oldest is dropped.
+    """
 
     around = ("arrive", "data", "passed_over")
 
@@ -299,13 +306,14 @@ class PlacesSeen(View[Shedding]):
         return see("ask", worker=0)
 
     def asked(self, machine: Shedding) -> Iterable[Seen | Sequence[Seen]]:
-        """A sender rests that has nothing to send, or no permit."""
+        """Report a sender as idle that has nothing to send, or no credit."""
         if "send" not in self.enabled:
             yield see("rests")
 
 
 PLACES = refines(
-    Shedding, ObservedMaster, "a sender drops only what it has no place for", shows=PlacesSeen,
+    Shedding, ObservedMaster, "a sender drops only elements for which it has no "
+                              "place", shows=PlacesSeen,
     seen_by={"K": "S", "W": 1}, C=1, S=(1, 2), K=4, X=0)
 
 GRID: dict[str, Any] = {"C": (1, 2), "S": (0, 1, 2), "K": 4, "G": (0, 1)}
@@ -315,7 +323,7 @@ EXPECTATIONS = (
         ("FLOW-134", "each element was sent, was dropped, or waits"),
         ("FLOW-135", "nothing is dropped that could go or wait"),
         ("FLOW-136", "the receiver is not overrun"),
-        ("FLOW-137", "the source goes on, also where the receiver has stopped"),
+        ("FLOW-137", "the source never waits, not even for a receiver that has stopped"),
         ("FLOW-138", "tokens are conserved, whatever is dropped"))),
     *(prove(Shedding, rule, f"{says}, for all sizes", for_all=("C", "S", "K"), lemmas=lemmas,
             G=(0, 1), X=0) for rule, says, lemmas in (
@@ -327,20 +335,20 @@ EXPECTATIONS = (
     expect(DroppingEarly, "FLOW-135", "violated", "an element is dropped that could wait", C=1,
            S=(1, 2), K=4),
     expect(DroppingWithPermit, "FLOW-135", "violated", "003#E7: an element is dropped with its "
-           "permit", C=1, S=1, K=3),
-    expect(DroppingWithPermit, "FLOW-138", "violated", "003#E7: the permit of what was dropped is "
-           "lost", C=1, S=1, K=3),
-    expect(Waiting, "FLOW-137", "violated", "a receiver that stops holds the source up, and one "
-           "that goes on does not", where="G == 0", C=(1, 2), S=(0, 1), K=4, G=(0, 1)),
-    expect(Guessing, "FLOW-139", "violated", "003#E23: without permits the receiver is overrun, "
+           "credit", C=1, S=1, K=3),
+    expect(DroppingWithPermit, "FLOW-138", "violated", "003#E7: the credit of the dropped element "
+           "is lost", C=1, S=1, K=3),
+    expect(Waiting, "FLOW-137", "violated", "a receiver that stops makes the source wait, and one "
+           "that continues does not", where="G == 0", C=(1, 2), S=(0, 1), K=4, G=(0, 1)),
+    expect(Guessing, "FLOW-139", "violated", "003#E23: without credits the receiver is overrun, "
            "unless the channel drops", where="X == 0", C=(1, 2), S=1, K=4, X=(0, 1)),
     expect(Guessing, "FLOW-136", "violated", "003#E23: so the back-channel is needed exactly where "
            "the channel drops nothing", where="X == 0", C=(1, 2), S=1, K=4, X=(0, 1)),
     SEEN,
     refused(DroppingInSilence, "FLOW-8", "an element that is dropped in silence is owed", like=SEEN,
             C=1, S=1, K=3),
-    refused(Guessing, "FLOW-6", "003#E23: without permits too much is sent", like=SEEN, C=1, S=1),
-    refused(DroppingWithPermit, "FLOW-8", "003#E7: the permit of what was dropped is lost",
+    refused(Guessing, "FLOW-6", "003#E23: without credits too much is sent", like=SEEN, C=1, S=1),
+    refused(DroppingWithPermit, "FLOW-8", "003#E7: the credit of what was dropped is lost",
             like=SEEN, C=1, S=1, K=3),
     PLACES,
     refused(DroppingEarly, "FLOW-52", "an element is dropped that could wait", like=PLACES, C=1,
@@ -349,7 +357,7 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "FLOW-137":
-        "That a source is never held up is about a sender that drops, and no port has one.",
+        "That a source never has to wait is about a sender that drops, and no port has one.",
     "FLOW-139":
-        "It is false of a channel that drops nothing, so no implementation is to keep it.",
+        "It is false of a channel that drops nothing, so no implementation has to keep it.",
 }

@@ -2,7 +2,7 @@
 
 Theory of operation
 -------------------
-Time goes in ticks. A sender sends up to R elements a tick, without permits. They are F ticks under
+Time goes in ticks. A sender sends up to R elements a tick, without credits. They are F ticks under
 way. When the receiver holds more than H it sends a signal, and B ticks later the sender has
 stopped. At worst the receiver takes nothing meanwhile.
 
@@ -10,15 +10,15 @@ stopped. At worst the receiver takes nothing meanwhile.
        ^                                     |
        +------------- B ticks: stop! --------+
 
-When the mark is passed, the receiver holds up to H + R. What was sent in the F - 1 ticks before is
-still to come, and so is what is sent in the B ticks until the signal works. So it needs room for
+When the mark is passed, the receiver holds up to H + R. The elements sent in the F - 1 ticks before
+are still to come, and so are those sent in the B ticks until the signal works. So it needs room for
 
     H + R * (F + B)         if it calls when it holds more than H
     H + R * (F + B) - 1     if it calls when it holds H
 
 and exactly that is needed. The mail says D * R places above the mark, D being the delay of the
-signal: it leaves out what is under way to the receiver (003#E14). And if the signal is lost, no
-room is enough: this works only where signals do not get lost.
+signal: it leaves out the elements under way to the receiver (003#E14). And if the signal is lost,
+no room is enough: this works only if signals do not get lost.
 
 Source: the mail "back pressure"; 003#dropping, 003#E14.
 """
@@ -38,7 +38,7 @@ DROPPING = "003#dropping"
 
 
 class Squelch(Machine):
-    """A sender, what is under way, and a receiver that takes nothing any more."""
+    """A sender, the elements under way, and a receiver that takes nothing any more."""
 
     R = const(2, at_least=1)            # elements a tick, at most
     F = const(2, at_least=1)            # ticks to the receiver
@@ -48,7 +48,7 @@ class Squelch(Machine):
 
     under_way = array(upto(F), integer(0, R))       # by the ticks since they were sent
     held = integer(0, H + R * (F + B + 1))
-    stops_in = integer(0, B + 1, init=B + 1)        # ticks; B + 1: nobody has called
+    stops_in = integer(0, B + 1, init=B + 1)        # ticks; B + 1: no call yet
 
     @action(sent=upto(R + 1))
     def tick(self, sent: int) -> None:
@@ -65,30 +65,32 @@ class Squelch(Machine):
         self.under_way[0] = sent
 
     def is_too_much(self) -> bool:
-        """When the receiver calls."""
+        """True if the receiver has to call."""
         return self.held > self.H
 
     def may_send(self, sent: int) -> bool:
-        """Any number, up to the rate."""
+        """True: any number, up to the rate."""
         return True
 
     @always("FLOW-40", MUST, "A receiver that calls in time is not overrun.",
             source=f"{DROPPING}; 003#E14")
     def there_is_room(self) -> bool:
-        """It holds what there is room for."""
+        """The receiver holds no more than it has room for."""
         return self.held <= self.C
 
-    @always("FLOW-127", MUST, "A receiver that has called holds, with what is under way, no more "
-            "than its mark and what was sent since, or was under way then.",
+    @always("FLOW-127", MUST, "A receiver that has called holds, with the elements under way, no "
+            "more than its mark and those that were sent since the call, or were under way at the "
+            "call.",
             source=f"{DROPPING}; 003#E14")
     def what_comes_is_known(self) -> bool:
-        """Of B ticks in which the sender has not heard, some are over."""
+        """Counts the B ticks in which the sender has not heard, as far as they are over."""
         heard_in = self.B + 1 - max(1, self.stops_in)
         most = self.H + self.R * (self.F + heard_in)
         coming = sum(self.under_way[age] for age in range(self.F))
         return self.held <= self.H if self.stops_in > self.B else self.held + coming <= most
 
-    @always("FLOW-41", CLAIM, "R places for each tick of the signal's delay are enough.",
+    @always("FLOW-41", CLAIM, "R places above the mark for each tick of the signal's delay are "
+            "enough.",
             source=f"{DROPPING}; 003#E14")
     def the_signals_delay_is_enough(self) -> bool:
         """Counted above the mark, as the mail does."""
@@ -100,25 +102,25 @@ class Roomy(Squelch):
 
     @assume
     def there_is_enough(self) -> bool:
-        """For all that comes after the mark was passed."""
+        """True if there is room for all that comes after the mark was passed."""
         return self.C >= self.H + self.R * (self.F + self.B)
 
 
 class AtTheMark(Squelch):
-    """It calls when it holds H, and not more than that."""
+    """A receiver that calls when it holds H, and not more than that."""
 
     def is_too_much(self) -> bool:
-        """One element before the mark is passed."""
+        """True one element before the mark is passed."""
         return self.held >= self.H
 
 
 class AtFullRate(Squelch):
-    """The sender sends R a tick, but in its first tick: so every phase comes, and few states."""
+    """From its second tick on the sender sends R a tick: all phases occur, in few states."""
 
     begun = boolean(False)
 
     def may_send(self, sent: int) -> bool:
-        """All it can, once it has begun."""
+        """True if the sender sends all it can, once it has begun."""
         first = not self.begun
         self.begun = True
         return sent == self.R or first or self.stops_in == 0
@@ -128,23 +130,23 @@ class AtFullRateAtTheMark(AtFullRate):
     """Full rate, and a call at the mark itself."""
 
     def is_too_much(self) -> bool:
-        """One element before the mark is passed."""
+        """True one element before the mark is passed."""
         return self.held >= self.H
 
 
 def _around(R: int, F: int, B: int, H: int) -> range:
-    """Room, from two too little to one too much."""
+    """Amounts of room, from two too small to one too large."""
     need = H + R * (F + B)
     return range(max(0, need - 2), need + 2)
 
 
 def _one_too_little(R: int, F: int, B: int, H: int) -> range:
-    """Room, one less than it takes."""
+    """The room that is one less than needed."""
     return range(H + R * (F + B) - 1, H + R * (F + B))
 
 
 def _two_too_little(R: int, F: int, B: int, H: int) -> range:
-    """Room, one less than it takes if it calls at the mark."""
+    """The room that is one less than needed if the receiver calls at the mark."""
     return range(H + R * (F + B) - 2, H + R * (F + B) - 1)
 
 
@@ -179,5 +181,6 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "FLOW-41":
-        "It leaves out what is under way to the receiver, so no implementation is to keep it.",
+        "It leaves out the elements under way to the receiver, so no implementation has to keep "
+        "it.",
 }

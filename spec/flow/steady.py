@@ -1,31 +1,32 @@
-"""A link at a steady rate: how much room keeps its sender going.
+"""A link at a steady rate: how much room keeps its sender from waiting.
 
 Theory of operation
 -------------------
-Time goes in ticks. The sender has R elements in each tick, and may send as many as it has permits.
+Time goes in ticks. The sender has R elements in each tick, and may send as many as it has credits.
 They are F ticks under way; the receiver takes what comes at once, and announces the slots that it
-frees in batches of b. A permit is B ticks under way.
+frees in batches of b. A credit is B ticks under way.
 
     sender --R a tick-->  F ticks  --> receiver, C slots
        ^                                     |
-       +------ B ticks: permits, b at once --+
+       +------ B ticks: credits, b at once --+
 
 Nothing gets lost, whatever C is: a link with too little room is slow, and no more. It never keeps
-its sender waiting exactly where the permits that it begins with last until the first come back,
+its sender waiting exactly if the credits that it begins with last until the first come back,
 and from then on one tick's come in each:
 
     C >= R * (F + B) + b - g        g being the greatest common divisor of R and b
 
 R elements a tick for the whole round, and what the receiver has freed and not yet announced: at
 most b - g, for it changes by R, and by b, and so by whole g. As if elements were a fluid, one would
-ask for R * (F + B) + b, which is g too much; where b = R that is a whole tick's worth.
+ask for R * (F + B) + b, which is g too much; if b = R that is a whole tick's worth.
 
-How slow, is one number: a permit comes back F + B ticks after its element went, so no more than C
-elements go in F + B ticks (FLOW-147). With one permit, stop-and-wait, it is one for each round
-trip; that is enough where the receiver takes long for each, as a worker for a job.
+How slow, is one number: a credit comes back F + B ticks after its element went, so no more than C
+elements go in F + B ticks (FLOW-147). With one credit, stop-and-wait, it is one for each round
+trip; that is enough if the receiver takes long for each, as a worker for a job.
 
-Whoever carries the messages of the link has no clock, and sees what each tick brings: permits that
-arrive, then what is sent, then what arrives and is processed, and then what is announced.
+A network that carries the messages of the link has no clock, and sees what each tick brings:
+credits that arrive, then elements that are sent, then those that arrive and are processed, and then
+what is announced.
 
 Source: the mail "back pressure", 003#scheduling.
 """
@@ -51,11 +52,11 @@ SCHEDULING = "003#scheduling"
 
 
 class Steady(Machine):
-    """A sender that always has something, a receiver that is never behind, and the way between."""
+    """A sender that always has an element, a receiver that is never behind, and their network."""
 
     R = const(2, at_least=1)            # elements a tick
     F = const(2, at_least=1)            # ticks to the receiver
-    B = const(1, at_least=1)            # ticks until a permit is there
+    B = const(1, at_least=1)            # ticks until a credit is there
     b = const(2, at_least=1)            # freed slots that are announced together
     g = const(2, at_least=1)            # greatest common divisor of R and b
     C = const(6, at_least=1)            # slots at the receiver
@@ -63,21 +64,21 @@ class Steady(Machine):
     permits = integer(0, C, init=C)
     under_way = array(upto(F), integer(0, R))       # elements, by the ticks since they were sent
     freed = integer(0, b + R)                       # and not yet announced
-    announced = array(upto(B), integer(0, b + R))   # permits, by the ticks since they were sent
-    held_up = boolean(False)                        # the last tick had fewer permits than elements
+    announced = array(upto(B), integer(0, b + R))   # credits, by the ticks since they were sent
+    held_up = boolean(False)                        # the last tick had fewer credits than elements
 
     @assume
     def it_divides_both(self) -> bool:
-        """Any divisor will do here: the rows give the greatest."""
+        """True for any divisor; the rows give the greatest."""
         return self.R % self.g == 0 and self.b % self.g == 0
 
     @action
     def tick(self) -> None:
-        """Permits arrive and are used; elements arrive, and their slots are announced."""
+        """Credits arrive and are used; elements arrive, and their slots are announced."""
         self.go_on()
 
     def go_on(self) -> None:
-        """What happens in one tick."""
+        """Make the changes of one tick."""
         self.permits += self.announced[self.B - 1]
         for age in range(self.B - 1):
             self.announced[self.B - 1 - age] = self.announced[self.B - 2 - age]
@@ -93,33 +94,34 @@ class Steady(Machine):
         self.freed = left
 
     def comes(self, sent: int) -> int:
-        """What the receiver takes in this tick: what was sent F ticks ago."""
+        """The elements that the receiver takes in this tick: those sent F ticks ago."""
         return self.under_way[self.F - 1]
 
-    @always("FLOW-128", SHOULD, "A sender at a steady rate has permits for all its elements.",
+    @always("FLOW-128", SHOULD, "A sender at a steady rate has credits for all its elements.",
             source=SCHEDULING)
     def the_sender_goes_on(self) -> bool:
-        """In no tick is it held up."""
+        """In no tick does it have to wait."""
         return not self.held_up
 
 
 class Rounds(Steady):
-    """The same link, with what went in the last round trip."""
+    """The same link, with the elements of the last round trip."""
 
     lately = array(upto(Steady.F + Steady.B), integer(0, Steady.R))     # by the ticks since then
 
     @action
     def tick(self) -> None:
-        """What is a round trip old is forgotten."""
+        """Elements that are a round trip old are forgotten."""
         self.go_on()
         for age in range(self.F + self.B - 1):
             self.lately[self.F + self.B - 1 - age] = self.lately[self.F + self.B - 2 - age]
         self.lately[0] = self.under_way[0]
 
-    @always("FLOW-147", MUST, "In the time of a round trip no more elements go than the receiver "
-            "has slots.", source=f"{SCHEDULING} ('the sender needs to wait the propagation delay')")
+    @always("FLOW-147", MUST,
+            "In the time of a round trip at most as many elements go as the receiver has slots.",
+            source=f"{SCHEDULING} ('the sender needs to wait the propagation delay')")
     def a_round_has_few(self) -> bool:
-        """The first of them is not permitted again before."""
+        """The credit of the first one does not come back earlier."""
         return sum(self.lately) <= self.C
 
 
@@ -129,7 +131,7 @@ class AnnouncingUnseen(Rounds):
     permits = integer(0, 3 * Steady.C, init=Steady.C)
 
     def comes(self, sent: int) -> int:
-        """What was sent in this tick."""
+        """The elements that were sent in this tick."""
         return min(sent, 2 * self.C - self.permits - self.freed)
 
 
@@ -152,14 +154,14 @@ class RoundsSeen(Carrying[Rounds]):
                 *[see("grants", count=before.b)] * (after.announced[0] // before.b)]
 
     def asked(self, machine: Rounds) -> Iterable[Seen | Sequence[Seen]]:
-        """Between ticks a receiver rests, and so does a sender that was held up."""
+        """Between ticks a receiver is idle, and so is a sender that had to wait."""
         yield see("receiver_rests")
         if machine.held_up:
             yield see("sender_rests")
 
 
 SEEN = refines(
-    Rounds, ObservedLink, "a link at a steady rate keeps to its permits", shows=RoundsSeen,
+    Rounds, ObservedLink, "a link at a steady rate keeps to its credits", shows=RoundsSeen,
     seen_by={"C": "C", "b": "b", "K": 1}, R=(1, 2), F=(1, 2), B=1, b=(1, 2), g=1, C=(2, 3))
 
 
@@ -168,7 +170,7 @@ def _divisor(R: int, b: int) -> range:
 
 
 def _around(R: int, F: int, B: int, b: int, g: int) -> range:
-    """Room, from two too little to one too much; and for a batch at least."""
+    """Amounts of room, from two too small to one too large; and at least a batch."""
     need = R * (F + B) + b - g
     return range(max(b, need - 2), need + 2)
 
@@ -177,7 +179,8 @@ GRID: dict[str, Any] = {"R": range(1, 5), "F": range(1, 4), "B": range(1, 4), "b
                         "g": _divisor, "C": _around}
 
 EXPECTATIONS = (
-    expect(Steady, "FLOW-128", "violated", "held up exactly where C < R (F + B) + b - g",
+    expect(Steady, "FLOW-128", "violated", "the sender has to wait exactly where C < R (F + B) + b "
+           "- g",
            where="C < R * (F + B) + b - g", **GRID),
     expect(Rounds, "FLOW-147", "holds", "no more than C elements go in a round trip", R=(1, 2, 3),
            F=(1, 2), B=(1, 2), b=(1, 2), g=1, C=range(2, 8)),
@@ -190,5 +193,5 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "FLOW-128":
-        "How fast elements, permits and ticks follow each other is no part of the port of links.",
+        "How fast elements, credits and ticks follow each other is no part of the port of links.",
 }

@@ -1,23 +1,23 @@
-"""What to do with more than can go: roll it up, or batch it.
+"""More values than can be sent on: roll them up, or batch them.
 
 Theory of operation
 -------------------
-A stage gets values and sends on what it has made of them, one output for each permit from
+A stage gets values and sends on what it has made of them, one output for each credit from
 downstream. A value has weight 1, an output the weight of all that it stands for.
 
 *Rolling up* (the mail's conflate): the stage always takes the next value, and holds one summary of
 all that have come since the last output. What it holds has a size of one, whatever its weight: a
-count, a sum, a maximum. So it never holds its source up and never grows; and nothing is missing,
-only less finely told. A stage that keeps the values in a list instead does not hold its source up
+count, a sum, a maximum. So it never makes its source wait and never grows; and nothing is missing,
+only with less detail. A stage that keeps the values in a list instead does not make its source wait
 either, and grows without end.
 
-*Batching*: the same, up to a weight of m. A full batch that cannot go holds the source up.
+*Batching*: the same, up to a weight of m. A full batch that cannot go makes the source wait.
 
     received = sum of the weights sent + weight held
 
-*Prefetching*: a buffer of B outputs behind the stage asks for the next one before anybody wants it.
+*Prefetching*: a buffer of B outputs behind the stage asks for the next one before it is needed.
 What is taken from it was rolled up when it went into the buffer, and says nothing of what has come
-since: so an output that a clock takes each second stands for that second exactly where B = 0
+since: so an output that a clock takes each second stands for that second exactly if B = 0
 (FLOW-145). Streams whose stages run apart have such buffers without being asked
 (libraries#prefetch).
 
@@ -49,71 +49,71 @@ class Summaries(Machine):
     received = integer(0, K)
     sent = integer(0, K)                # the weights of all outputs
     held = integer(0, K)                # the weight of the summary that is held
-    size = integer(0, K)                # how much room that takes
+    size = integer(0, K)                # its size
 
     @action(fair=True)
     def take(self) -> None:
-        """One more comes from upstream."""
+        """One more value comes from upstream."""
         require(self.received < self.K and self.may_take())
         self.received += 1
         self.held += 1
         self.keep()
 
     def keep(self) -> None:
-        """It goes into the summary."""
+        """Put the value into the summary."""
         self.size = 1
 
     def may_take(self) -> bool:
-        """Whatever it holds already."""
+        """True: however much the stage holds already."""
         return True
 
     @action(fair=True)
     def emit(self) -> None:
-        """A permit comes from downstream, and an output goes."""
+        """A credit comes from downstream, and an output goes."""
         require(self.may_emit())
         self.sent += self.outgoing()
         self.held = 0
         self.size = 0
 
     def may_emit(self) -> bool:
-        """As soon as it holds something."""
+        """True as soon as the stage holds a value."""
         return self.held > 0
 
     def outgoing(self) -> int:
-        """What the output says that it stands for."""
+        """The weight that the output claims to stand for."""
         return self.held
 
-    @always("FLOW-57", MUST, "What was received was sent, or is held.", source=ROLLED)
+    @always("FLOW-57", MUST, "Every value that was received was sent, or is held.", source=ROLLED)
     def nothing_is_missing(self) -> bool:
         """Counted by weight, at every instant."""
         return self.received == self.sent + self.held
 
     @always("FLOW-58", MUST, "A stage that rolls up holds one summary at most.", source=ROLLED)
     def it_does_not_grow(self) -> bool:
-        """Whatever it stands for."""
+        """The size does not depend on what the summary stands for."""
         return self.size <= 1
 
 
 class Unheard(Summaries):
-    """The same stage while nothing goes downstream: no permit comes."""
+    """The same stage while nothing goes downstream: no credit comes."""
 
     @action
     def emit(self) -> None:
-        """There is no permit for an output."""
+        """Never: there is no credit for an output."""
         require(False)
 
-    @never_stuck("FLOW-59", MUST, "A stage that rolls up never holds its source up.",
+    @never_stuck("FLOW-59", MUST, "A stage that rolls up never makes its source wait.",
                  source=ROLLED)
     def it_takes_all(self) -> bool:
-        """It rests when no value is left to come."""
+        """True if no value is left to come."""
         return self.received == self.K
 
 
 class HoldingUp(Unheard):
-    """A stage that rolls one value up, and then waits for its permit."""
+    """A stage that rolls one value up, and then waits for its credit."""
 
     def may_take(self) -> bool:
-        """While it holds nothing."""
+        """True while the stage holds nothing."""
         return self.held == 0
 
 
@@ -123,7 +123,7 @@ class UnheardBatching(Unheard):
     m = const(2, at_least=1)
 
     def may_take(self) -> bool:
-        """While its batch is not full."""
+        """True while its batch is not full."""
         return self.held < self.m
 
 
@@ -131,15 +131,15 @@ class Appending(Summaries):
     """A list of all values in the place of a summary."""
 
     def keep(self) -> None:
-        """One place for each."""
+        """Each value takes one place."""
         self.size += 1
 
 
 class Forgetting(Summaries):
-    """An output stands for one value, whatever has come."""
+    """An output stands for one value, however many have come."""
 
     def outgoing(self) -> int:
-        """The last one; those before it are missing."""
+        """The weight of the last value; those before it are missing."""
         return 1
 
 
@@ -148,7 +148,7 @@ class Losing(Summaries):
 
     @action(fair=True)
     def take(self) -> None:
-        """The summary before is gone."""
+        """The value replaces the summary."""
         require(self.received < self.K)
         self.received += 1
         self.held = 1
@@ -156,29 +156,29 @@ class Losing(Summaries):
 
 
 class Batching(Summaries):
-    """A batch of m values at most, which holds its source up when it is full."""
+    """A batch of m values at most; a full one makes its source wait."""
 
     m = const(2, at_least=1)
 
     def keep(self) -> None:
-        """Each takes its room."""
+        """Each value takes its own place."""
         self.size = self.held
 
     def may_take(self) -> bool:
-        """While it is not full."""
+        """True while the batch is not full."""
         return self.held < self.m
 
-    @always("FLOW-60", MUST, "A batch has no more elements than it may.", source=ROLLED)
+    @always("FLOW-60", MUST, "A batch has at most m elements.", source=ROLLED)
     def a_batch_is_bounded(self) -> bool:
-        """By number; a full one takes nothing until it goes."""
+        """Counted by number; a full batch takes nothing until it goes."""
         return self.held <= self.m
 
 
 class Overfilling(Batching):
-    """> in the place of >=: a full batch takes one more."""
+    """A stage that compares with > instead of >=: a full batch takes one more."""
 
     def may_take(self) -> bool:
-        """Also when it is full already."""
+        """True also when the batch is full already."""
         return self.held <= self.m
 
 
@@ -193,7 +193,7 @@ class Prefetched(Summaries):
 
     @action(fair=True)
     def take(self) -> None:
-        """See ``Summaries``."""
+        """One more value comes from upstream, and counts since the last output that was taken."""
         super().take()
         self.since += 1
 
@@ -217,10 +217,10 @@ class Prefetched(Summaries):
             self.stale = self.stale or output != self.since
         self.since = 0
 
-    @always("FLOW-145", CLAIM, "An output that is taken stands for all that has come since the one "
-            "before.", source="003#rolling; libraries#prefetch")
+    @always("FLOW-145", CLAIM, "An output that is taken stands for all values that came since the "
+                               "previous one.", source="003#rolling; libraries#prefetch")
     def outputs_are_fresh(self) -> bool:
-        """Not one that was made earlier."""
+        """True if no output that was taken had been made earlier."""
         return not self.stale
 
 
@@ -230,7 +230,7 @@ BATCHES: dict[str, Any] = {"K": (1, 2, 3, 4), "m": (1, 2, 3)}
 EXPECTATIONS = (
     expect(Summaries, "FLOW-57", "holds", "nothing is missing in what is rolled up", **FEW),
     expect(Summaries, "FLOW-58", "holds", "a summary does not grow", **FEW),
-    expect(Unheard, "FLOW-59", "holds", "rolling up holds nobody up", **FEW),
+    expect(Unheard, "FLOW-59", "holds", "rolling up makes no source wait", **FEW),
     prove(Summaries, "FLOW-57", "nothing is missing, for any number of values", for_all=("K",)),
     prove(Summaries, "FLOW-58", "a summary does not grow, for any number", for_all=("K",),
           lemmas=("FLOW-57",)),
@@ -248,7 +248,7 @@ EXPECTATIONS = (
     prove(Batching, "FLOW-60", "a batch is bounded, for all of these", for_all=("K", "m"),
           lemmas=("FLOW-57",)),
     expect(UnheardBatching, "FLOW-59", "violated",
-           "a full batch that cannot go holds its source up", where="m < K", **BATCHES),
+           "a full batch that cannot go makes its source wait", where="m < K", **BATCHES),
     expect(HoldingUp, "FLOW-59", "violated", "a stage that waits where it could roll up", K=2),
     expect(Overfilling, "FLOW-60", "violated", "a full batch takes one more", K=2, m=1),
 )
@@ -256,5 +256,5 @@ EXPECTATIONS = (
 UNSEEN = {
     "FLOW-145":
         "It is false of stages with a buffer behind them, which streams have, so no implementation "
-        "is to keep it.",
+        "has to keep it.",
 }

@@ -1,9 +1,8 @@
 """Stages that roll up, and those that batch, as their sources and sinks see them.
 
-Theory. In ``summaries`` each value has weight 1, so what an output stands for is a number of
-values. A source that is held up sees it when it has another value, and a sink with a permit for
-which there is no output sees that. Values have no order there, so in what order a batch has them is
-not shown.
+Theory. In ``summaries`` each value has weight 1, so an output stands for a number of values. A
+source that has to wait sees it when it has another value, and a sink sees that no output comes for
+its credit. Values have no order there, so the order of the values in a batch is not shown.
 
 Source: ``summaries``, ``observed_summaries``.
 """
@@ -39,7 +38,7 @@ class SummariesSeen(View[Summaries]):
         return see("emits", total=after.sent - before.sent)
 
     def asked(self, machine: Summaries) -> Iterable[Seen | Sequence[Seen]]:
-        """There is always another value, and another permit."""
+        """There is always another value, and another credit."""
         if "take" not in self.enabled and machine.received < machine.K:
             yield see("holds_up")
         if "emit" not in self.enabled:
@@ -47,7 +46,7 @@ class SummariesSeen(View[Summaries]):
 
 
 class BatchesSeen(View[Batching]):
-    """The same of batches, which are lists."""
+    """The same for batches, which are lists."""
 
     @shown
     def take(self, before: Batching, after: Batching) -> Seen:
@@ -58,7 +57,7 @@ class BatchesSeen(View[Batching]):
         return see("sends", total=after.sent - before.sent)
 
     def asked(self, machine: Batching) -> Iterable[Seen | Sequence[Seen]]:
-        """There is always another value, and another permit."""
+        """There is always another value, and another credit."""
         if "take" not in self.enabled and machine.received < machine.K:
             yield see("makes_wait")
         if "emit" not in self.enabled:
@@ -66,15 +65,15 @@ class BatchesSeen(View[Batching]):
 
 
 class EmittingNothing(Summaries):
-    """A summary of nothing goes where nothing has come."""
+    """A summary of nothing goes if nothing has come."""
 
     def may_emit(self) -> bool:
-        """Something goes with every permit."""
+        """True: an output goes with every credit."""
         return True
 
 
 class Hesitating(Batching):
-    """It holds its source up one value early."""
+    """A stage that makes its source wait one value too early."""
 
     def may_take(self) -> bool:
         """The last place is never used."""
@@ -82,16 +81,16 @@ class Hesitating(Batching):
 
 
 class WaitingForMore(Batching):
-    """Only a full batch goes."""
+    """A stage that sends only full batches."""
 
     def may_emit(self) -> bool:
-        """The last values of a day stay where they are."""
+        """False for the last values, which stay in an incomplete batch."""
         return self.held == self.m
 
 
-SEEN = refines(Summaries, ObservedSummaries, "an output stands for all that came",
+SEEN = refines(Summaries, ObservedSummaries, "an output stands for every value that came",
                shows=SummariesSeen, seen_by={"K": "K"}, **FEW)
-BATCHED = refines(Batching, ObservedBatches, "a batch has all that came, and is bounded",
+BATCHED = refines(Batching, ObservedBatches, "a batch has every value that came, and is bounded",
                   shows=BatchesSeen, seen_by={"K": "K", "m": "m"}, **BATCHES)
 
 EXPECTATIONS = (

@@ -1,4 +1,4 @@
-"""Rings, shares and buckets by what they come to: proofs for all sizes.
+"""Rings, shares and buckets by their totals: proofs for all sizes.
 
 Theory of operation
 -------------------
@@ -11,10 +11,11 @@ by the argument that is given here, and no engine checks it. What is said of the
 
 **A ring** (`cycles`). Look at one free slot of a ring, and at the nearest element behind it, which
 is g slots away. Nothing but that element can change g, since none overtakes another. It can come
-nearer while g > 1, and fill the slot where g = 1. Then its own slot is free, and has a nearest
-element behind it in turn. So a ring with a free slot and an element goes on, however many it has.
+nearer while g > 1, and fill the slot when g = 1. Then its own slot is free, and has a nearest
+element behind it in turn. So a ring with a free slot and an element is never blocked, however many
+elements it has.
 
-**Shares** (`fan_in`). All permits of n senders come to n c at first, and each step moves one.
+**Shares** (`fan_in`). The credits of n senders are n c in all at first, and each step moves one.
 
 **A bucket** (`bucket`) in small steps: tokens come, one element is sent, a tick ends. So no action
 has as many instances as the bucket is deep.
@@ -51,29 +52,29 @@ class FreeSlot(Machine):
 
     K = const(4, at_least=2)            # slots
 
-    g = integer(0, K, init=1)           # slots between them, and one more
-    looking = boolean(False)            # for the element behind another free slot
+    g = integer(0, K, init=1)           # distance between them, in slots
+    looking = boolean(False)            # searching the element behind another free slot
 
     @action(fair=True)
     def comes_nearer(self) -> None:
-        """The element moves on."""
+        """The element moves one slot nearer."""
         require(not self.looking and self.g > 1)
         self.g -= 1
 
     @action(fair=True)
     def fills(self) -> None:
-        """It takes the slot; its own is free now, and the next element behind is looked for."""
+        """The element takes the slot; its own is free now, and the next one is searched."""
         require(not self.looking and self.g == 1)
         self.looking = True
 
     @action
     def looks_further(self) -> None:
-        """The one behind is free as well."""
+        """The slot behind is free as well."""
         require(self.looking and self.g < self.last())
         self.g += 1
 
     def last(self) -> int:
-        """All others are free, and the element is the one that has just moved."""
+        """Greatest distance: all others are free, and the element has just moved."""
         return self.K - 1
 
     @action(fair=True)
@@ -82,16 +83,17 @@ class FreeSlot(Machine):
         require(self.looking)
         self.looking = False
 
-    @never_stuck("FLOW-90", MUST, "The element behind a free slot of a ring goes on.",
+    @never_stuck("FLOW-90", MUST, "The element behind a free slot of a ring is never blocked.",
                  source=f"{COMPOSING}; 003#E13")
     def goes_on(self) -> bool:
-        """It has always somewhere to go."""
+        """False: no state without a next step is acceptable."""
         return False
 
-    @always("FLOW-91", MUST, "Behind a free slot of a ring is an element, before one comes to it.",
+    @always("FLOW-91", MUST, "Behind each free slot of a ring there is an element, at a distance "
+                             "of less than K slots.",
             source=f"{COMPOSING}; 003#E13")
     def it_is_there(self) -> bool:
-        """At a distance of one slot at least, and of all others at most."""
+        """The distance is at least one slot, and less than a whole round."""
         return 1 <= self.g and self.g < self.K
 
 
@@ -99,7 +101,7 @@ class Overtaken(FreeSlot):
     """The nearest element may vanish, and none is left."""
 
     def last(self) -> int:
-        """One looks all round, and finds the slot itself."""
+        """A whole round: the search finds the slot itself."""
         return self.K
 
 
@@ -108,7 +110,7 @@ class Cautious(FreeSlot):
 
     @action(fair=True)
     def comes_nearer(self) -> None:
-        """It keeps its distance."""
+        """The element keeps its distance."""
         require(not self.looking and self.g > 2)
         self.g -= 1
 
@@ -133,7 +135,7 @@ class SlotSeen(View[Ring]):
 
 
 def _behind(ring: Ring, free: int) -> int:
-    """How many slots back from a free one the nearest element is."""
+    """Distance in slots from a free slot back to the nearest element."""
     return next(back for back in range(1, ring.K) if ring.full[(free - back) % ring.K])
 
 
@@ -141,65 +143,67 @@ def _behind(ring: Ring, free: int) -> int:
 
 
 class Shares(Machine):
-    """Any number of senders: their permits, and their elements, taken together."""
+    """Any number of senders: their credits, and their elements, taken together."""
 
     n = const(2, at_least=1)            # senders
-    c = const(1, at_least=1)            # permits that each begins with, or its share
+    c = const(1, at_least=1)            # credits that each begins with, or its share
     C = const(2, at_least=1)            # slots
 
-    P = integer(0, n * c, init=n * c)   # permits at all senders, unused
+    P = integer(0, n * c, init=n * c)   # credits at all senders, unused
     N = integer(0, 2 * n * c)           # elements of all that wait
 
     @assume
     def all_fit(self) -> bool:
-        """All permits together find slots."""
+        """True if there are slots for all credits together."""
         return self.n * self.c <= self.C
 
     @action(fair=True)
     def send(self) -> None:
-        """A permit of one of them becomes an element."""
+        """One sender uses a credit and sends an element."""
         require(self.P > 0)
         self.P -= 1
         self.N += 1
 
     @action(fair=True)
     def free(self) -> None:
-        """An element has been processed, and its sender gets the permit back."""
+        """An element has been processed, and its sender gets the credit back."""
         require(self.N > 0)
         self.N -= 1
         self.P += 1
 
-    @always("FLOW-92", MUST, "All senders together keep the tokens that they began with.",
+    @always("FLOW-92", MUST, "All senders together keep the credits that they began with: each is "
+                             "unused, or with an element that waits.",
             source=f"{WORKERS}; 003#E11")
     def tokens_are_kept(self) -> bool:
-        """However many there are."""
+        """The same for any number of senders."""
         return self.P + self.N == self.n * self.c
 
-    @always("FLOW-93", MUST, "Where the shares of all senders fit, what they have sent fits.",
+    @always("FLOW-93", MUST, "If the shares of all senders fit, all elements that they have sent "
+                             "fit.",
             source=f"{WORKERS}; 003#E11, 003#E18")
     def all_of_it_fits(self) -> bool:
-        """Nobody who may send finds all slots taken."""
+        """No sender with a credit finds all slots taken."""
         return self.N <= self.C
 
 
 class Forgetting(Shares):
-    """Who has processed an element forgets whose it was, and gives nothing back."""
+    """The processor loses the element's origin and returns no credit."""
 
     @action(fair=True)
     def free(self) -> None:
-        """The slot is free, and nobody may fill it."""
+        """The slot is free, and no sender has a credit for it."""
         require(self.N > 0)
         self.N -= 1
 
 
 class Unknown(Shares):
-    """As many senders again, of whom the receiver does not know."""
+    """Twice as many senders as the receiver knows."""
 
     P = integer(0, 2 * Shares.n * Shares.c, init=2 * Shares.n * Shares.c)
 
 
 class SharesSeen(View[FanIn]):
-    """Whichever sender it is."""
+    """All senders look alike."""
 
     @shown
     def send(self, before: FanIn, after: FanIn, sender: int) -> Seen:
@@ -208,7 +212,7 @@ class SharesSeen(View[FanIn]):
 
     @shown
     def free(self, before: FanIn, after: FanIn, sender: int) -> Seen:
-        """One of them gets its permit back."""
+        """One of them gets its credit back."""
         return see("free")
 
 
@@ -231,12 +235,12 @@ class Spending(Machine):
 
     @assume
     def a_tick_fits(self) -> bool:
-        """The bucket keeps the tokens of a tick."""
+        """True if the bucket can keep the tokens of a tick."""
         return self.r <= self.b
 
     @assume
     def it_keeps_up(self) -> bool:
-        """The rate that the bucket simulates is the receiver's, or below it."""
+        """True if the rate that the bucket enforces is at most the receiver's."""
         return self.r <= self.u
 
     @action(fair=True)
@@ -266,39 +270,40 @@ class Spending(Machine):
 
     @action
     def has_none(self) -> None:
-        """Somebody looks between two ticks, and nothing waits."""
+        """An observation between two ticks: nothing waits."""
         require(not self.within and self.waiting == 0)
 
     @action
     def has_some(self) -> None:
-        """Somebody looks between two ticks, and something waits."""
+        """An observation between two ticks: something waits."""
         require(not self.within and self.waiting > 0)
 
     def kept(self, tokens: int) -> int:
-        """What is more runs over."""
+        """Tokens that the bucket keeps; those beyond the depth are lost."""
         return min(self.b, tokens)
 
     def served(self) -> int:
-        """What is left after a tick's work."""
+        """Elements left after a tick's work."""
         return max(0, self.waiting - self.u)
 
     @always("FLOW-94", MUST,
-            "What is saved and what was sent beyond the rate never exceed the depth.",
+            "Saved tokens, and elements sent beyond the rate, together never exceed the depth.",
             source=f"{DROPPING}; 003#E17")
     def tokens_are_spent_once(self) -> bool:
-        """So no window of t ticks has more than b + r t elements."""
+        """No window of t ticks has more than b + r t elements."""
         return self.burst + self.tokens <= self.b
 
     @always("FLOW-95", MUST,
-            "What waits and what is saved is what came while nobody served, and b, at most.",
+            "Waiting elements and saved tokens together are at most b plus the tokens that came "
+            "while the receiver did not serve.",
             source=f"{DROPPING}; 003#E17")
     def idleness_costs_the_rate(self) -> bool:
-        """Within a tick, its own tokens as well."""
+        """During a tick, its own tokens count as well."""
         own = self.r if self.within else 0
         return self.waiting + self.tokens <= self.b + self.r * (self.th - self.idle) + own
 
     @always("FLOW-96", MUST,
-            "Between ticks b + r th elements of a source with a bucket wait at most.",
+            "Between ticks, at most b + r th elements of a source with a bucket wait.",
             source=f"{DROPPING}; 003#E17")
     def few_wait(self) -> bool:
         """For a receiver of any rate that is not below the bucket's, and of any latency."""
@@ -313,7 +318,7 @@ class Saving(Spending):
     waiting = integer(0, 6 * Spending.b + Spending.r * Spending.th)
 
     def kept(self, tokens: int) -> int:
-        """Nothing runs over; the model ends somewhere."""
+        """No token is lost; the model ends at three times the depth."""
         return min(3 * self.b, tokens)
 
 
@@ -323,7 +328,7 @@ class Dozing(Spending):
     waiting = integer(0, 3 * Spending.b + Spending.r * Spending.th)
 
     def served(self) -> int:
-        """Nothing leaves, as far as the model has numbers for what waits."""
+        """Nothing leaves; the model stops counting above the bound."""
         return min(self.waiting, self.b + self.r * self.th + 1)
 
 
@@ -336,29 +341,31 @@ class SpendingSeen(View[Bucket]):
         return [see("come"), *[see("send")] * sent, see("serve")]
 
     def asked(self, machine: Bucket) -> list[Seen]:
-        """Somebody looks at what is behind the source."""
+        """Report whether elements wait behind the source."""
         return [see("has_some" if machine.waiting else "has_none")]
 
 
 EXPECTATIONS = (
-    refines(Ring, FreeSlot, "what can move in a ring is behind a free slot", shows=SlotSeen,
+    refines(Ring, FreeSlot, "an element of a ring that can move is behind a free "
+                            "slot", shows=SlotSeen,
             seen_by={"K": "K"}, K=range(2, 7), k=lambda K: range(1, K)),
     prove(FreeSlot, "FLOW-91", "an element is behind each free slot, for rings of all sizes",
           for_all=("K",)),
-    prove(FreeSlot, "FLOW-90", "a ring with a free slot and an element goes on, for all sizes",
+    prove(FreeSlot, "FLOW-90", "a ring with a free slot and an element is never blocked, for all "
+                               "sizes",
           for_all=("K",), lemmas=("FLOW-91",)),
     expect(Cautious, "FLOW-90", "violated", "elements that keep their distance wait for each other",
            K=(3, 4)),
     expect(Overtaken, "FLOW-91", "violated", "a ring without an element has none behind a slot",
            K=(2, 3)),
-    refines(Knowing, Shares, "each step of one of several senders changes what all of them have",
+    refines(Knowing, Shares, "each step of one of several senders changes the totals of all",
             shows=SharesSeen, seen_by={"n": "n", "c": "c", "C": "C"}, n=(1, 2, 3), c=(1, 2),
             C=lambda n, c: (n * c,)),
     prove(Shares, "FLOW-92", "tokens are kept, for all numbers of senders and all shares",
           for_all=("n", "c", "C")),
     prove(Shares, "FLOW-93", "all fit where n c <= C, for all numbers of senders and all shares",
           for_all=("n", "c", "C"), lemmas=("FLOW-92",)),
-    expect(Forgetting, "FLOW-92", "violated", "permits that are not given back are lost",
+    expect(Forgetting, "FLOW-92", "violated", "credits that are not given back are lost",
            n=2, c=1, C=2),
     expect(Unknown, "FLOW-93", "violated", "senders that the receiver does not know overrun it",
            n=(1, 2), c=(1, 2), C=lambda n, c: (n * c,)),
@@ -380,7 +387,7 @@ EXPECTATIONS = (
 UNSEEN = {
     "FLOW-90":
         "As FLOW-32, it is about a design: checkvalve check says of a ring of any numbers whether "
-        "it gets stuck.",
+        "it can deadlock.",
     "FLOW-91":
-        "Where the elements of a circle stand at one instant is known to none of its stages.",
+        "The positions of the elements of a ring at one instant are known to none of its stages.",
 }

@@ -6,23 +6,23 @@ The mail's workers send to one monitor that says nothing. Its rate is known, and
 number of workers; so each of them has a token bucket (``bucket``), and the *sum* of their rates is
 to stay below what the monitor can handle.
 
-    n sources    r1 r r ... tokens a tick, b kept by each    \\
+    n sources    r1 r r ... tokens a tick, b kept by each    \\\\
                                                               --> th ticks, then u a tick
     in a window of t ticks: n b + (r1 + (n - 1) r) t at most /
 
-One source has a rate of its own here (r1), the others have r. Nobody knows of the others, and none
-of it matters but the sums: what n buckets let through, one bucket lets through whose rate is the
-sum of their rates, and its depth the sum of their depths. So no more than n b + th (r1 + (n - 1) r)
-elements ever wait, exactly where the rates come to no more than u. The monitor's rate itself is
-enough, it need not be more. That each rate is below u does nothing.
+One source has a rate of its own here (r1), the others have r. No source knows of the others, and
+only the sums matter: what n buckets admit, one bucket admits whose rate is the sum of their rates,
+and its depth the sum of their depths. So no more than n b + th (r1 + (n - 1) r) elements ever wait,
+exactly if the sum of the rates is at most u. The monitor's rate itself is enough, it need not be
+more. That each rate is below u is not enough.
 
-What runs over in one bucket does not run over in the sum of them, so the one bucket may let through
-what they do not; the other way round is the refinement below. It is decided by search for up to
-three sources; that the one bucket keeps its bound is proved for all rates and depths (FLOW-96 of
-``sums``).
+A token that one bucket loses because it is full is not lost by the sum of them, so the one bucket
+may admit what they do not; the other way round is the refinement below. It is decided by search for
+up to three sources; that the one bucket keeps its bound is proved for all rates and depths (FLOW-96
+of ``sums``).
 
-Who joins without being counted breaks it, as in ``fan_in``: the greatest number of workers is a
-part of the throttle.
+A source that joins without being counted breaks it, as in ``fan_in``: the greatest number of
+workers is a part of the throttle.
 
 Source: the mail "back pressure"; 003#example, 003#E22.
 """
@@ -64,12 +64,12 @@ class Throttles(Machine):
 
     @assume
     def a_tick_fits(self) -> bool:
-        """Each bucket keeps the tokens of a tick."""
+        """True if each bucket can keep the tokens of a tick."""
         return self.r1 <= self.b and self.r <= self.b
 
     @action(fair=True)
     def come(self) -> None:
-        """A tick begins, and tokens come to each source; what is more than b runs over."""
+        """A tick begins, and tokens come to each source; those beyond b are lost."""
         require(not self.within and self.waiting <= self.most())
         for source in range(self.n):
             rate = self.r1 if source == 0 else self.r
@@ -93,55 +93,57 @@ class Throttles(Machine):
         self.within = False
 
     def most(self) -> int:
-        """What all of them may let through before the receiver begins."""
+        """Elements that all sources may send before the receiver begins."""
         return self.n * self.b + (self.r1 + (self.n - 1) * self.r) * self.th
 
-    @always("FLOW-132", MUST, "Of n sources with a bucket each, no more elements wait between "
-            "ticks than all their depths and what their rates bring in the receiver's latency.",
+    @always("FLOW-132", MUST, "Between ticks, the waiting elements of n sources with a bucket each "
+            "are at most the sum of their depths, and what their rates bring in the receiver's "
+            "latency.",
             source=f"{EXAMPLE} ('so that the aggregate load is always below'); 003#E22")
     def few_wait(self) -> bool:
-        """Where the rates together are no more than the receiver's."""
+        """Provided that the sum of the rates is at most the receiver's rate."""
         return self.within or self.waiting <= self.most()
 
 
 class Counted(Throttles):
-    """Their rates together are no more than the receiver's: exactly then few wait."""
+    """The sum of the rates is at most the receiver's rate: exactly then few elements wait."""
 
     @assume
     def it_keeps_up(self) -> bool:
-        """The sum over all sources that there may be."""
+        """True for the sum over all sources that there may be."""
         return self.r1 + (self.n - 1) * self.r <= self.u
 
 
 class EachAlone(Throttles):
-    """Each source's own rate is no more than the receiver's."""
+    """Each source's own rate is at most the receiver's rate."""
 
     @assume
     def each_is_slower(self) -> bool:
-        """Whatever the others do."""
+        """True of each source by itself, whatever the others send."""
         return self.r1 <= self.u and self.r <= self.u
 
     @always("FLOW-133", CLAIM, "Few elements wait if no source sends faster than the receiver "
             "serves.", source=f"{EXAMPLE}; 003#E22: what the text does not say")
     def few_wait_of_each(self) -> bool:
-        """By the same bound."""
+        """The bound is that of FLOW-132."""
         return self.within or self.waiting <= self.most()
 
 
 class Bursting(Counted):
-    """A source sends what it has not saved."""
+    """A source sends without having saved tokens for it."""
 
     @action(source=upto(Throttles.n))
     def send(self, source: int) -> None:
-        """It does not look at its tokens; the model ends somewhere."""
+        """The source does not check its tokens; the model ends somewhere."""
         require(self.within and self.waiting <= self.most())
         self.tokens[source] = max(0, self.tokens[source] - 1)
         self.waiting += 1
 
 
 class RatesSeen(View[Throttles]):
-    """Whichever source it is, as one limit lets it through: each tick, and each element. Who serves
-    them, and when, is not the sources' affair."""
+    """All sources as one limit: each tick, and each element that it admits. When the receiver
+    serves them is not the sources' matter.
+    """
 
     around = ("serve", "waiting", "idle")
 
@@ -155,7 +157,7 @@ class RatesSeen(View[Throttles]):
 
 
 class ThrottlesSeen(View[Throttles]):
-    """Whichever source it is."""
+    """All sources look alike."""
 
     same = ("come", "serve")
 
@@ -165,7 +167,7 @@ class ThrottlesSeen(View[Throttles]):
         return see("send")
 
     def asked(self, machine: Throttles) -> list[Seen]:
-        """Somebody looks at what is behind the sources."""
+        """Report whether elements wait behind the sources, between ticks."""
         if machine.within:
             return []
         return [see("has_some" if machine.waiting else "has_none")]
@@ -185,12 +187,13 @@ RATES = refines(
     n=(1, 2, 3), r1=(1, 2), r=1, b=2, u=_enough, th=(0, 1))
 
 EXPECTATIONS = (
-    expect(Throttles, "FLOW-132", "violated", "003#E22: more and more wait exactly where the rates "
-           "come to more than the receiver's", where="r1 + (n - 1) * r > u", **GRID),
+    expect(Throttles, "FLOW-132", "violated", "003#E22: more and more elements wait exactly where "
+           "the sum of the rates exceeds the receiver's "
+           "rate", where="r1 + (n - 1) * r > u", **GRID),
     expect(EachAlone, "FLOW-133", "violated", "each throttle is slower than the receiver, and "
            "all of them together are not", where="r1 + (n - 1) * r > u",
            n=(1, 2, 3), r1=1, r=1, b=2, u=(1, 2), th=(0, 1)),
-    refines(Counted, Spending, "n buckets let nothing through that one with their sums does not",
+    refines(Counted, Spending, "n buckets admit nothing that one with their sums does not",
             shows=ThrottlesSeen,
             seen_by={"r": "r1 + (n - 1) * r", "b": "n * b", "u": "u", "th": "th"},
             n=(1, 2, 3), r1=(1, 2), r=1, b=2, u=_enough, th=(0, 1)),
@@ -203,6 +206,6 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "FLOW-133":
-        "It is false of several sources that are right by themselves, so no implementation is to "
+        "It is false of several sources that are right by themselves, so no implementation has to "
         "keep it.",
 }

@@ -1,16 +1,16 @@
-"""Push and pull: who sends the first message, and how many permits there are before it.
+"""Push and pull: which end sends the first message, and how many credits there are before it.
 
 Theory of operation
 -------------------
 In *stop-and-wait* there is one token, C = 1. A pushed link begins with data, a pulled one with a
-request, and from then on both do the same: permit and data take turns. So they are one automaton
-with two initial markings. The same is true of any C: a pushed link begins with C permits at A, a
-pulled one with C permits on their way to it, and every rule of ``credit`` holds of either, with the
-same exact condition for being stuck.
+request, and from then on both do the same: credit and data alternate. So they are one automaton
+with two initial markings. The same is true of any C: a pushed link begins with C credits at A, a
+pulled one with C credits on their way to it, and every rule of ``credit`` holds of either, with the
+same exact condition for a deadlock.
 
-What the mail leaves out (003#E9) is where a pushing sender's first permits come from. It says that
+What the mail leaves out (003#E9) is where a pushing sender's first credits come from. It says that
 A does not know how large B's buffer is, and lets A send four elements before B has said anything.
-If A begins with G permits by its own guess, B is overrun exactly where G > C. So the first marking
+If A begins with G credits by its own guess, B is overrun exactly if G > C. So the first marking
 is part of the protocol: a constant of both ends, or a first message of B, which is what pulling is.
 
 Source: the mail "back pressure"; 003#push-pull, 003#E9.
@@ -31,19 +31,19 @@ __all__ = ["EXPECTATIONS", "Guessing", "Pulled", "PulledSeen", "PushedSeen", "Tu
 PUSH_PULL = "003#push-pull"
 
 TAKE_TURNS = guard_rule(
-    "FLOW-63", SHOULD, "In stop-and-wait, permits and data take turns.",
+    "FLOW-63", SHOULD, "In stop-and-wait, credits and data alternate.",
     source=f"{PUSH_PULL}: the repeating pattern is always the same")
 
 
 class Pulled(Link):
-    """A link whose receiver speaks first: its permits are on their way."""
+    """A link whose receiver speaks first: its credits are on their way."""
 
     P = integer(0, Link.C)
     Q = integer(0, Link.C, init=Link.C)
 
 
 class Guessing(Link):
-    """A link whose sender begins with G permits, whatever room there is."""
+    """A link whose sender begins with G credits, whatever room there is."""
 
     G = const(4, at_least=1)
 
@@ -55,16 +55,16 @@ class Guessing(Link):
 
 
 class Turns(Machine):
-    """What goes by on a link with one token: permit, data, permit, data, …"""
+    """The messages of a link with one token: credit, data, credit, data, …"""
 
-    first = const(0, at_most=1)         # 1: a permit comes first
+    first = const(0, at_most=1)         # 1: a credit comes first
 
     permit_was_last = boolean(False)
     begun = boolean(False)
 
     @action
     def permit(self) -> None:
-        """B sends its permit."""
+        """B sends its credit."""
         require(self.is_turn_of_permit(), TAKE_TURNS)
         self.begun = True
         self.permit_was_last = True
@@ -77,7 +77,7 @@ class Turns(Machine):
         self.permit_was_last = False
 
     def is_turn_of_permit(self) -> bool:
-        """After data, and at first where the link is pulled."""
+        """True after data, and at first if the link is pulled."""
         return not self.permit_was_last if self.begun else self.first == 1
 
 
@@ -94,16 +94,16 @@ class PushedSeen(View[Link]):
 
 
 class PulledSeen(PushedSeen):
-    """The same; the first permit was sent before all else."""
+    """The same; the first credit was sent before all else."""
 
     def begins(self, machine: Link) -> Iterable[Seen]:
-        """B has asked already, by its permit."""
+        """B has asked already, by its credit."""
         return [see("permit")]
 
 
 PUSHED = refines(Link, Turns, "pushed: data first, then by turns", shows=PushedSeen,
                  seen_by={"first": 0}, C=1, b=1)
-PULLED = refines(Pulled, Turns, "pulled: a permit first, then by turns", shows=PulledSeen,
+PULLED = refines(Pulled, Turns, "pulled: a credit first, then by turns", shows=PulledSeen,
                  seen_by={"first": 1}, C=1, b=1)
 
 EXPECTATIONS = (
@@ -111,18 +111,18 @@ EXPECTATIONS = (
     PULLED,
     refused(Link, "FLOW-63", "with two tokens two elements go in a row", like=PUSHED, C=2,
             b=(1, 2)),
-    expect(Pulled, "FLOW-3", "violated", "a pulled link is stuck exactly where a pushed one is",
+    expect(Pulled, "FLOW-3", "violated", "a pulled link deadlocks exactly where a pushed one does",
            where="C - L < b", C=CAPACITIES, b=BATCHES, L=losses),
     prove(Pulled, "FLOW-1", "a pulled link conserves its tokens", for_all=("C", "b", "L")),
     prove(Pulled, "FLOW-2", "a pulled link is bounded", for_all=("C", "b", "L"),
           lemmas=("FLOW-1",)),
     expect(Guessing, "FLOW-2", "violated",
-           "003#E9: a sender that guesses its first permits overruns B exactly where G > C",
+           "003#E9: a sender that guesses its first credits overruns B exactly where G > C",
            where="G > C", C=(1, 2, 3), G=(1, 2, 3, 4)),
 )
 
 UNSEEN = {
     "FLOW-63":
-        "With one permit it follows from what the link's observer asks of each end, FLOW-6 and "
+        "With one credit it follows from what the link's observer asks of each end, FLOW-6 and "
         "FLOW-7; no suite judges it by itself.",
 }

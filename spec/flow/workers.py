@@ -3,8 +3,8 @@
 Theory of operation
 -------------------
 A worker that is idle asks the master for a job. The master gives each asking worker one, and keeps
-no list of workers: it need not know who there is. Its queue has K places, and what comes to a full
-one is dropped.
+no list of workers: it need not know which there are. Its queue has K places, and a job that comes
+to a full one is dropped.
 
     clients --submit--> [ K: the queue ] --assign--> on the way --> a worker --> done
                               ^                                        |
@@ -12,12 +12,12 @@ one is dropped.
 
 An ask may be lost, so an idle worker asks again from time to time (the mail's "periodically"). Then
 two asks of one worker may be on their way. If the master counts asks, the worker gets two jobs, and
-one of them waits behind the other while other workers are idle (003#E12). A set of who is asking,
+one of them waits behind the other while other workers are idle (003#E12). A set of asking workers,
 in which asking twice is asking once, is not enough: the second ask may arrive after the first has
-been answered. So a worker says how many jobs it has got, and the master passes over an ask that
-does not count what it has given already.
+been answered. So a worker says how many jobs it has got, and the master ignores an ask that
+does not count the jobs that it has given already.
 
-A worker that dies is the affair of `leases`.
+`leases` specifies workers that die.
 
 Source: the mail "back pressure"; 003#workers, 003#E12.
 """
@@ -51,7 +51,7 @@ class Workers(Machine):
 
     asks = subset(pairs(Worker, upto(J + 1)))   # w * (J + 1) + n: from w, which has got n jobs
     asked = subset(pairs(Worker, upto(J + 1)))  # those that were ever sent
-    asking = subset(Worker)                     # whom the master takes to be idle
+    asking = subset(Worker)                     # workers that the master takes to be idle
     given = array(Worker, integer(0, J))        # jobs that the master has given to each
     got = array(Worker, integer(0, J))          # those that have arrived
     done = array(Worker, integer(0, J))         # and those that are done
@@ -67,7 +67,7 @@ class Workers(Machine):
             self.drop()
 
     def drop(self) -> None:
-        """The queue is full; the job is counted as gone."""
+        """The queue is full; the job is counted as dropped."""
         self.dropped += 1
 
     @action(fair=True, worker=Worker)
@@ -80,7 +80,7 @@ class Workers(Machine):
         self.asked.add(ask)
 
     def may_ask(self, ask: int) -> bool:
-        """As often as it likes."""
+        """True: a worker may ask as often as it likes."""
         return True
 
     @action(fair=True, worker=Worker, number=upto(J + 1))
@@ -92,7 +92,7 @@ class Workers(Machine):
             self.asking.add(worker)
 
     def is_news(self, worker: int, number: int) -> bool:
-        """It counts every job that was given to the worker."""
+        """True if the ask counts every job that was given to the worker."""
         return number == self.given[worker]
 
     @action(worker=Worker, number=upto(J + 1))
@@ -104,7 +104,7 @@ class Workers(Machine):
 
     @action(fair=True, worker=Worker)
     def assign(self, worker: int) -> None:
-        """A job goes to somebody who is asking."""
+        """A job goes to a worker that is asking."""
         require(worker in self.asking and self.queue > 0)
         self.asking.discard(worker)
         self.queue -= 1
@@ -122,46 +122,46 @@ class Workers(Machine):
         require(self.done[worker] < self.got[worker])
         self.done[worker] += 1
 
-    @always("FLOW-46", MUST, "A worker has one job, or has asked for one, and never more.",
+    @always("FLOW-46", MUST, "A worker has at most one job, or has asked for one, and never both.",
             source=f"{WORKERS}; 003#E12", worker=Worker)
     def one_at_a_time(self, worker: int) -> bool:
-        """On the way to it, or at hand."""
+        """Jobs on the way to the worker count as well."""
         return self.given[worker] - self.done[worker] + (worker in self.asking) <= 1
 
     @always("FLOW-47", MUST,
-            "A job that was submitted waits, is given to a worker, or was dropped.",
+            "A job that was submitted waits, was given to a worker, or was dropped.",
             source=WORKERS)
     def jobs_are_conserved(self) -> bool:
-        """Each of them once."""
+        """Each job is counted once."""
         return self.submitted == self.queue + sum(self.given) + self.dropped
 
-    @leads_to("FLOW-48", MUST, "A job that waits is given to a worker some day.",
+    @leads_to("FLOW-48", MUST, "A waiting job is given to a worker eventually.",
               source=f"{WORKERS}; 003#drops")
     def nobody_waits_for_ever(self) -> tuple[bool, bool]:
-        """As long as losses come to an end."""
+        """Provided that losses come to an end."""
         return self.queue > 0, self.queue == 0
 
 
 class TakingEveryAsk(Workers):
-    """The master has a set of who is asking, and looks at no number."""
+    """The master has a set of asking workers, and ignores the number of an ask."""
 
     def is_news(self, worker: int, number: int) -> bool:
-        """Whatever number the ask has."""
+        """True for any number."""
         return True
 
 
 class DroppingInSilence(Workers):
-    """What is dropped is not counted."""
+    """A dropped job is not counted."""
 
     def drop(self) -> None:
-        """Nobody learns of the job."""
+        """The job is gone unnoticed."""
 
 
 class AskingOnce(Workers):
     """A worker asks once for each job."""
 
     def may_ask(self, ask: int) -> bool:
-        """If it has not yet."""
+        """True if the worker has not sent this ask yet."""
         return ask not in self.asked
 
 
@@ -171,10 +171,10 @@ EXPECTATIONS = (
     expect(Workers, "FLOW-48", "holds", "asking again survives losses", W=(1, 2), J=2, K=1,
            X=(0, 1)),
     expect(TakingEveryAsk, "FLOW-46", "violated",
-           "003#E12: an ask that is late makes a second job, also where askers are a set",
+           "003#E12: an ask that is late makes a second job, even if the askers are a set",
            W=(1, 2), J=2, K=(1, 2)),
     expect(DroppingInSilence, "FLOW-47", "violated", "a job that is dropped in silence is nowhere",
            W=1, J=2, K=1),
-    expect(AskingOnce, "FLOW-48", "violated", "a worker that asks once waits for ever if the ask "
-           "is lost", where="X > 0", W=1, J=2, K=1, X=(0, 1)),
+    expect(AskingOnce, "FLOW-48", "violated", "a worker that asks once waits forever if the ask is "
+           "lost", where="X > 0", W=1, J=2, K=1, X=(0, 1)),
 )

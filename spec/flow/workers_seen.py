@@ -1,8 +1,8 @@
-"""The master and its workers, as whoever sits in the master's place sees them.
+"""The master and its workers, as seen from the master's place.
 
 Theory. In ``workers`` everything at the master is seen: jobs that come, asks that arrive, jobs that
-are given or dropped, and that a worker is done. The model's queue has no content, so which job is
-dropped it does not say; ``queues.dropping`` judges that.
+are given or dropped, and that a worker is done. The model's queue has no content, so it does not
+say which job is dropped; ``queues.dropping`` judges that.
 
 Source: ``workers``, ``observed_jobs``.
 """
@@ -22,9 +22,9 @@ __all__ = ["EXPECTATIONS", "DroppingEarly", "GivingUnasked", "KeepingTooMany",
 
 
 class WorkersSeen(View[Workers]):
-    """What arrives at the master, and what leaves it; workers and clients are the harness's."""
+    """All that arrives at the master and leaves it; workers and clients are the harness's."""
 
-    history: tuple[int, ...] = ()   # to whom jobs were given
+    history: tuple[int, ...] = ()   # the workers to which jobs were given
 
     around = ("ask", "may_ask", "hear", "lose", "receive", "finish", "done", "got")
 
@@ -48,17 +48,17 @@ class WorkersSeen(View[Workers]):
         return see("done", worker=worker)
 
     def asked(self, machine: Workers) -> Iterable[Seen | Sequence[Seen]]:
-        """A master that can give nothing rests."""
+        """Report that the master is idle if it can give no job."""
         if "assign" not in self.enabled:
             yield see("rests")
 
 
 class GivingUnasked(Workers):
-    """A master that gives a job to anybody who has none, without waiting for an ask."""
+    """A master that gives a job to any worker without one, and waits for no ask."""
 
     @action(fair=True, worker=Workers.Worker)
     def assign(self, worker: int) -> None:
-        """Whoever is done with all."""
+        """The job goes to a worker that has done all its jobs."""
         require(self.done[worker] == self.given[worker] and self.queue > 0)
         self.asking.discard(worker)
         self.queue -= 1
@@ -99,9 +99,9 @@ EXPECTATIONS = (
     SEEN,
     refused(TakingEveryAsk, "FLOW-50", "003#E12: a late ask makes a second job", like=SEEN,
             W=(1, 2), J=2, K=2),
-    refused(DroppingInSilence, "FLOW-53", "a job is dropped, and nobody is told", like=SEEN,
+    refused(DroppingInSilence, "FLOW-53", "a job is dropped, and no event reports it", like=SEEN,
             W=1, J=2, K=1),
-    refused(GivingUnasked, "FLOW-50", "a job for somebody who has not asked", like=SEEN,
+    refused(GivingUnasked, "FLOW-50", "a job for a worker that has not asked", like=SEEN,
             W=(1, 2), J=1, K=1),
     refused(DroppingEarly, "FLOW-52", "a job is dropped, and a place is left", like=SEEN,
             W=1, J=2, K=2),

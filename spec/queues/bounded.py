@@ -1,24 +1,24 @@
 """The bounded queue with waiting producers and consumers: capacity, order, waiting.
 
-Theory. A bounded queue is where backpressure begins: what is full says no (an *offer*
-answers at once) or not yet (a *put* waits). A wait has three instants. The waiter joins;
+Theory. A bounded queue is where backpressure begins: a full queue answers "no" (to an *offer*,
+at once) or "not yet" (to a *put*, which waits). A wait has three instants. The waiter joins;
 at some instant its item enters the queue, or it gets the queue's head; later it learns of
 that. Only the first and the last can be seen from outside, so the one between is an
 *internal* action here: ``admit`` and ``serve``. An implementation is free to admit a waiter
 the moment there is room, or to wake it and let it find out; to hand an item over directly,
 or through the buffer; to let a newcomer that never waits (an offer, a poll) slip in before a
-waiter that was woken has run. What binds it is that *some* order of these instants explains
-what was seen, and that nobody still waits who need not, once everything has run that can
-run (``settled``).
+waiter that was woken has run. Two things bind it: *some* order of these instants explains
+what was seen, and once everything has run that can run (``settled``), no call still waits
+for something that is there.
 
-Who is served first is free as well: asyncio puts a producer that was overtaken to the end of
-the line again. ``OrderlyQueue`` is the same queue without that freedom, and a rule of its
+The order of service is free as well: asyncio puts a producer that was overtaken at the end of
+the wait queue again. ``OrderlyQueue`` is the same queue without that freedom, and a rule of its
 own, with the strength SHOULD.
 
 Items are numbered 0, 1, 2, … in the order in which producers first name them, and takes that
-wait in the order in which they begin to; so each action knows which number is new. What is
-said here about loss and doubling is what the order implies; ``conserved`` judges those two by
-themselves, so that they can be told even of a queue that keeps no order.
+wait in the order in which they begin to; so each action knows which number is new. What this
+chapter says about loss and duplicates follows from the order; ``conserved`` judges those two by
+themselves, so that they can be judged even for a queue that keeps no order.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class BoundedQueue(Machine):
     out = subset(upto(K))                       # items that were handed out
 
     puts = fifo(integer(0, K - 1), W)           # items whose puts wait, first comer first
-    admitted = subset(upto(K))                  # inside (or out), and the put not told so yet
+    admitted = subset(upto(K))                  # inside (or out), and the put not notified yet
     takes = fifo(integer(0, T - 1), W)          # tickets of the takes that wait
-    holds = array(upto(T), integer(0, K, init=K))   # what a take got and was not told; K: none
+    holds = array(upto(T), integer(0, K, init=K))   # what a take got and does not know yet; K: none
 
-    # Someone was cancelled when it could have been served, since all had last settled.
+    # A call was cancelled when it could have been served, since all had last settled.
     put_withdrew = boolean(False)
     take_withdrew = boolean(False)
 
@@ -86,7 +86,7 @@ class BoundedQueue(Machine):
 
     @action(count=upto(C + 1))
     def sized(self, count: int) -> None:
-        """The size is asked and told."""
+        """A caller asks for the size and is answered."""
         require(len(self.inside) == count, SIZE)
 
     # --- what a call that may wait can answer at once ------------------------------------
@@ -99,7 +99,7 @@ class BoundedQueue(Machine):
 
     @action
     def put_waits(self) -> None:
-        """A put of the next item waits. With room, too: it may have to wait its turn."""
+        """A put of the next item waits. It may wait even if there is room: for its turn."""
         require(len(self.puts) + len(self.admitted) < self.W)
         self.puts.push(self.name_item())
 
@@ -117,7 +117,7 @@ class BoundedQueue(Machine):
         self.takes.push(self.asked)
         self.asked += 1
 
-    # --- what nobody sees ----------------------------------------------------------------
+    # --- what cannot be seen ---------------------------------------------------------------
 
     @action(internal=True, fair=True, place=upto(W))
     def admit(self, place: int) -> None:
@@ -187,7 +187,7 @@ class BoundedQueue(Machine):
 
     @action(rests=True)
     def settled(self) -> None:
-        """Nobody waits who need not, and whoever is done has been told."""
+        """No call waits for what is there, and every call that is complete has been notified."""
         put_late = len(self.admitted) > 0 or (
             len(self.puts) > 0 and len(self.inside) < self.C)
         take_late = any(item < self.K for item in self.holds) or (
@@ -217,14 +217,14 @@ class BoundedQueue(Machine):
         self.inside.pop()
 
     def stop_waiting_put(self, item: int) -> None:
-        """A put leaves the line, wherever it stands; the others keep their places."""
+        """A put leaves the wait queue, at whatever position; the others keep their order."""
         for _ in range(len(self.puts)):
             other = self.puts.pop()
             if other != item:
                 self.puts.push(other)
 
     def stop_waiting_take(self, ticket: int) -> None:
-        """A take leaves the line, wherever it stands; the others keep their places."""
+        """A take leaves the wait queue, at whatever position; the others keep their order."""
         for _ in range(len(self.takes)):
             other = self.takes.pop()
             if other != ticket:
@@ -238,32 +238,33 @@ class BoundedQueue(Machine):
         """The text's 'Pending(B) <= Buf(B)'."""
         return len(self.inside) <= self.C
 
-    @always("QUEUE-14", MUST, "An item is in one place: waiting, inside, held for a take, or out.",
+    @always("QUEUE-14", MUST, "An item is in at most one place: waiting, inside, held for a take, "
+                              "or out.",
             source="003#tokens ('no tokens are lost')", item=upto(K))
     def in_one_place(self, item: int) -> bool:
-        """Nothing is both handed out and still there, and nothing is there twice."""
+        """No item is both handed out and still there, and no item is there twice."""
         waiting = sum(other == item for other in self.puts)
         inside = sum(other == item for other in self.inside)
         held = sum(other == item for other in self.holds)
         return waiting + inside + held + int(item in self.out) <= 1
 
-    @leads_to("QUEUE-15", MUST, "A put that waits while there is room does not wait for ever.",
+    @leads_to("QUEUE-15", MUST, "While a put waits, free room does not stay unused forever.",
               source="003#defining (live)")
     def a_blocked_producer_wakes(self) -> tuple[bool, bool]:
-        """Somebody who waits gets in, or somebody else fills the queue first."""
+        """A waiting put gets in, or another item fills the queue first."""
         waits_needlessly = len(self.puts) > 0 and len(self.inside) < self.C
         return waits_needlessly, not waits_needlessly
 
 
 class OrderlyQueue(BoundedQueue):
-    """The same queue, and those who wait are served in their order.
+    """The same queue, which serves its waiters in their order.
 
-    Offers and polls never wait and have no place in line, so they may still come first. A call
-    whose thread was stopped on its way may not have joined the line yet: then no order among
-    waiters is required, until all has settled and no call waits.
+    Offers and polls never wait and have no place in the wait queue, so they may still come first. A
+    call whose thread was stopped on its way may not have joined the wait queue yet: then no order
+    among waiters is required until all has settled and no call waits.
     """
 
-    out_of_line = boolean(False)    # a waiting call was stopped before it joined the line
+    out_of_line = boolean(False)    # a waiting call was stopped before it joined the wait queue
 
     @action
     def stopped_on_its_way(self) -> None:
@@ -272,7 +273,9 @@ class OrderlyQueue(BoundedQueue):
 
     @action(rests=True)
     def settled(self) -> None:
-        """As ever; where nobody waits, all have joined the line and left it."""
+        """The same as in any bounded queue; if no call waits, all have joined the wait queue and
+        left it.
+        """
         super().settled()
         if len(self.puts) == 0 and len(self.takes) == 0:
             self.out_of_line = False
@@ -291,13 +294,13 @@ class OrderlyQueue(BoundedQueue):
 
     @action(internal=True, fair=True, place=upto(BoundedQueue.W))
     def admit(self, place: int) -> None:
-        """Only the first in line is admitted."""
+        """Only the first waiter is admitted."""
         require(self.out_of_line or place == 0, IN_TURN)
         super().admit(place)
 
     @action(internal=True, fair=True, place=upto(BoundedQueue.W))
     def serve(self, place: int) -> None:
-        """Only the first in line is served."""
+        """Only the first waiter is served."""
         require(self.out_of_line or place == 0, IN_TURN)
         super().serve(place)
 
@@ -306,9 +309,10 @@ EXPECTATIONS = (
     expect(BoundedQueue, "QUEUE-13", "holds",
            "a queue never holds more than its capacity", C=(1, 2), K=3, T=2, W=2),
     expect(BoundedQueue, "QUEUE-14", "holds", "no item is in two places", C=(1, 2), K=3, T=2, W=2),
-    expect(BoundedQueue, "QUEUE-15", "holds", "a blocked producer wakes", C=(1, 2), K=3, T=2, W=2),
+    expect(BoundedQueue, "QUEUE-15", "holds", "room does not stay unused beside a blocked producer",
+           C=(1, 2), K=3, T=2, W=2),
     expect(OrderlyQueue, "QUEUE-15", "holds",
-           "in turn, everyone who waits is served", C=(1, 2), K=3, T=2, W=2),
+           "in turn, room does not stay unused beside a put", C=(1, 2), K=3, T=2, W=2),
 )
 
 BOOKKEEPING = {

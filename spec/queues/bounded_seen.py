@@ -1,8 +1,8 @@
-"""The bounded queue, as the observers of a queue see it; and what they say of broken ones.
+"""The bounded queue as the observers of a queue see it, and variants that they refuse.
 
-Theory. ``bounded`` allows whatever a queue may do that waits; its observers are machines, too. An
-orderly queue is a bounded one, a bounded one conserves what it holds, and so both hold of an
-orderly one. Everything but the instant at which somebody who waits is admitted or served is seen.
+Theory. ``bounded`` allows whatever a queue with waiting calls may do; its observers are machines,
+too. An orderly queue is a bounded one, and a bounded one conserves what it holds, so an orderly
+queue conserves it, too. All is seen but the instant at which a waiter is admitted or served.
 
 The variants are what real queues have done wrong. Each is the bounded queue with one line changed,
 and each is refused by the rule by which a suite finds it in an implementation.
@@ -31,7 +31,7 @@ __all__ = [
 
 
 class QueueSeen(View[BoundedQueue]):
-    """All calls, all answers, and that everything has run that can run."""
+    """All calls, all answers, and the instants at which everything has run that can run."""
 
     same = (
         "offer_accepted", "offer_refused", "poll_item", "poll_empty", "sized", "put_done",
@@ -40,13 +40,13 @@ class QueueSeen(View[BoundedQueue]):
     )
 
     def asked(self, machine: BoundedQueue) -> Iterable[Seen]:
-        """Where nothing runs of itself, all has settled, whatever the machine says of that."""
+        """Report ``settled`` if no step can happen by itself, whatever the machine says of that."""
         if not self.enabled & {"admit", "serve", "woken_put", "woken_take"}:
             yield see("settled")
 
 
 class AsCustodianSeen(View[BoundedQueue]):
-    """What a custodian of items is told: neither sizes nor who is late."""
+    """All that a custodian of items observes: neither sizes nor whether a call is late."""
 
     same = (
         "offer_accepted", "offer_refused", "poll_item", "poll_empty", "put_done", "put_waits",
@@ -62,17 +62,17 @@ class OneTooMany(BoundedQueue):
 
     @action
     def offer_accepted(self) -> None:
-        """Into a place that there is not."""
+        """Accept it although there is no free place."""
         require(len(self.inside) <= self.C)
         self.enter(self.name_item())
 
 
 class DroppingInSilence(BoundedQueue):
-    """A full queue makes room: its oldest item goes, and nobody is told."""
+    """A full queue makes room by dropping its oldest item, and reports nothing."""
 
     @action
     def offer_accepted(self) -> None:
-        """Always accepted, whatever it costs."""
+        """Always accepted: the oldest item pays for it."""
         if len(self.inside) >= self.C:
             self.inside.pop()
         self.enter(self.name_item())
@@ -112,20 +112,20 @@ class LosingWithTheTaker(BoundedQueue):
 
 
 class GhostPut(BoundedQueue):
-    """A put that is cancelled stays in line, and its item enters some time."""
+    """A put that is cancelled stays in the wait queue, and its item enters later."""
 
     @action(item=upto(BoundedQueue.K))
     def cancelled_put(self, item: int) -> None:
-        """Only the caller thinks that it is gone."""
+        """The caller is informed of the cancellation; the wait queue keeps the put."""
         require(item in self.puts)
 
 
 class DeafProducer(BoundedQueue):
-    """Nobody wakes a put when there is room."""
+    """Free room wakes no waiting put."""
 
     @action(internal=True, fair=True, place=upto(BoundedQueue.W))
     def admit(self, place: int) -> None:
-        """It would have to ask again."""
+        """Never: the waiting put would have to ask again."""
         require(place < 0)
 
     @action
@@ -136,11 +136,11 @@ class DeafProducer(BoundedQueue):
 
 
 class DeafConsumer(BoundedQueue):
-    """Nobody wakes a take when there is an item."""
+    """A new item wakes no waiting take."""
 
     @action(internal=True, fair=True, place=upto(BoundedQueue.W))
     def serve(self, place: int) -> None:
-        """It would have to ask again."""
+        """Never: the waiting take would have to ask again."""
         require(place < 0)
 
     @action
@@ -150,11 +150,11 @@ class DeafConsumer(BoundedQueue):
 
 
 class SwallowingWakeUps(DeafConsumer):
-    """A waiter that is cancelled after it was woken wakes nobody else (bpo-27585)."""
+    """A waiter that is cancelled after it was woken wakes no other (bpo-27585)."""
 
     @action
     def settled(self) -> None:
-        """Where a woken one was cancelled, the next one waits on."""
+        """After a woken take was cancelled, the next one keeps waiting."""
         require(len(self.takes) == 0 or self.take_withdrew)
         super().settled()
 
@@ -163,7 +163,7 @@ class DroppingTheOther(DroppingQueue):
     """A queue that drops its oldest item where it promised to drop what arrives, and conversely."""
 
     def arrives(self) -> None:
-        """Where there is no room, the wrong one is dropped."""
+        """If there is no room, drop the wrong item."""
         item = self.name_item()
         if self.has_room():
             self.inside.push(item)
@@ -175,7 +175,7 @@ class DroppingTheOther(DroppingQueue):
 
 
 class DroppingSeen(View[DroppingQueue]):
-    """Its promise, and what never waits."""
+    """The promise of the queue, and the calls that never wait."""
 
     same = ("promised", "offer_accepted", "offer_refused", "put_done", "poll_item", "poll_empty",
             "take_item")
@@ -185,7 +185,7 @@ SIZE = {"K": "K", "T": "T", "W": "W", "C": "C"}
 
 SEEN = refines(OrderlyQueue, BoundedQueue, "an orderly queue is a bounded one", shows=QueueSeen,
                seen_by=SIZE, C=(1, 2), K=2, T=1, W=1)
-CONSERVED = refines(BoundedQueue, ConservingQueue, "it loses, makes and doubles nothing",
+CONSERVED = refines(BoundedQueue, ConservingQueue, "it loses, makes up and duplicates nothing",
                     shows=AsCustodianSeen, seen_by={"K": "K", "T": "T"}, C=(1, 2), K=3, T=1, W=1)
 DROPPING = refines(DroppingQueue, DroppingQueue, "it drops what it says", shows=DroppingSeen,
                    seen_by={"C": "C", "K": "K"}, C=1, K=3)

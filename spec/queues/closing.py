@@ -1,16 +1,18 @@
-"""What can be seen of a queue that is closed, joined, and given what it cannot take.
+"""A queue that is closed, joined, and given items that it cannot take, as seen from outside.
 
-Theory. A queue between coroutines ends. Closing it lets nothing more in; what is inside is still
-given, and then whoever takes is told that it is closed. Cutting it off throws away what is inside
-as well. Either must reach all who wait: a put that waits for room, and a take that waits for an
-item, would else sleep for ever beside a queue that nobody will use again. A consumer says of each
-item when it is done with it; a join waits until all is done that went in. And a put may fail for
-another reason than the queue's: its item cannot be compared, or pickled. Then it has had no effect.
+Theory. A queue between coroutines ends. Closing it lets nothing more in; the items inside are still
+handed out, and then takes are refused as closed. Cutting it off throws away what is inside as well.
+Either must reach all waiters: a put that waits for room, and a take that waits for an item, would
+otherwise sleep forever beside a queue that no task will use again. A consumer reports of each
+item that it is done with it; a join waits until all items that went in are done. And a put may fail
+for another reason than the queue's: its item cannot be compared, or pickled. Then it has had no
+effect.
 
 An observer sees calls begin and end, in the order of the callbacks in which they do. A call that
-has begun need not have looked at the queue yet, and one that was woken has not run; so what must be
-is judged when everything has run that can. An item may be seen to come out before its put has
-ended. What is *inside* here is what has gone in, as far as its put has said, and not come out.
+has begun need not have looked at the queue yet, and one that was woken has not run; so obligations
+are judged when everything has run that can. An item may be seen to come out before its put has
+ended. The items *inside* here are those that have gone in, as far as their puts have reported, and
+have not come out.
 
 Items are numbered in the order in which their puts begin, and so are takes and joins.
 
@@ -32,58 +34,60 @@ __all__ = ["EXPECTATIONS", "ClosableQueue", "OrderlyClosing"]
 
 TOLD_IS_OUT = guard_rule(
     "CLOSE-1", MUST,
-    "A put that begins after the queue was closed is told so; what is told so has not gone in.",
+    "A put that begins after the queue was closed is refused as closed; an item whose put is "
+    "refused does not enter.",
     source="libraries#closing",
 )
 TAKES_ARE_TOLD = guard_rule(
     "CLOSE-2", MUST,
-    "Closing wakes every take that waits: there is an item for it, or it is told.",
+    "Closing wakes every waiting take: it gets an item, or is refused as closed.",
     source="libraries#closing; aiochannel #13: some of them waited on",
 )
 PUTS_ARE_TOLD = guard_rule(
     "CLOSE-3", MUST,
-    "Closing wakes every put that waits: it goes in, or is told.",
+    "Closing wakes every waiting put: its item enters, or it is refused as closed.",
     source="libraries#closing; janus #237: it waited on",
 )
 STILL_GIVEN = guard_rule(
     "CLOSE-4", MUST,
-    "What is inside when a queue is closed is given before a take is told.",
+    "The items that are inside when a queue is closed are handed out before a take is refused as "
+    "closed.",
     source="libraries#closing",
 )
 CUT_IS_CUT = guard_rule(
     "CLOSE-5", MUST,
-    "After a queue was cut off nothing comes out to who begins to take.",
+    "After a queue was cut off, a take that begins gets no item.",
     source="libraries#closing",
 )
 OPEN_IS_OPEN = guard_rule(
     "CLOSE-6", MUST,
-    "Nobody is told that a queue is closed while it is open.",
+    "No call is refused as closed while the queue is open.",
     source="libraries#closing",
 )
 NOT_BEFORE = guard_rule(
     "JOIN-1", MUST,
-    "A join ends only if all was done, at an instant since it began, that had gone in.",
+    "A join ends only if, at some instant since it began, all items that had gone in were done.",
     source="libraries#joining",
 )
 JOIN_ENDS = guard_rule(
     "JOIN-2", MUST,
-    "A join ends when all is done that went in; what is cut off counts as done.",
+    "A join ends when all items that went in are done; items that are cut off count as done.",
     source="libraries#joining",
 )
 RESTS = guard_rule(
     "JOIN-3", MUST,
-    "Who waits lets the event loop come to rest.",
+    "A waiting call lets the event loop become idle: it does not keep running callbacks.",
     source="janus #715: a join spins; 003#defining (live)",
 )
 FAILS_CLEANLY = guard_rule(
     "FAIL-1", MUST,
-    "A put that fails has taken no place, left no item, and nothing to be done.",
-    source="bpo-33078: its place is gone for ever",
+    "A put that fails takes no place, leaves no item, and adds nothing that a join waits for.",
+    source="bpo-33078: its place is gone forever",
 )
 
 
 class ClosableQueue(Machine):
-    """The books of an observer: whose calls are under way, and where each item is."""
+    """The books of an observer: the calls that are under way, and the position of each item."""
 
     C = const(1, at_least=1)      # capacity: places for items
     K = const(3, at_least=1)      # items that a run may name; as many takes, and joins
@@ -146,7 +150,7 @@ class ClosableQueue(Machine):
 
     @action(item=upto(K))
     def put_fails(self, item: int) -> None:
-        """A put ends with an error that is not the queue's."""
+        """A put ends with an error that does not come from the queue."""
         require(item in self.putting and item in self.bad)
         self.putting.discard(item)
         self.failed = True
@@ -176,7 +180,7 @@ class ClosableQueue(Machine):
 
     @action(take=upto(K))
     def take_is_told(self, take: int) -> None:
-        """A take ends: the queue is closed. Others that are under way may have what is inside."""
+        """A take ends: the queue is closed. Other takes under way may have the items inside."""
         require(take in self.taking)
         require(self.closed, OPEN_IS_OPEN)
         require(self.cut or len(self.inside) < len(self.taking), STILL_GIVEN)
@@ -227,14 +231,14 @@ class ClosableQueue(Machine):
 
     @action
     def spins(self) -> None:
-        """Callbacks run, one after the other, and no end of them is to be seen."""
+        """Callbacks run one after the other, with no end in sight."""
         require(self.named < 0, RESTS)
 
     # --- when everything has run that can run --------------------------------------------
 
     @action(rests=(PRODUCER_WAKES, CONSUMER_WAKES, TAKES_ARE_TOLD, PUTS_ARE_TOLD, JOIN_ENDS))
     def settled(self) -> None:
-        """Nobody waits for what there is, or for what will never be."""
+        """No call waits for what is there, or for what will never be there."""
         puts, takes, joins = len(self.putting) > 0, len(self.taking) > 0, len(self.joining) > 0
         room = len(self.inside) < self.C
         require(not self.failed or self.closed or not (puts and room), FAILS_CLEANLY)
@@ -248,11 +252,11 @@ class ClosableQueue(Machine):
     # --- helpers -------------------------------------------------------------------------
 
     def all_done(self) -> bool:
-        """Whether nothing is inside, and nobody has anything to be done."""
+        """True if no item is inside, and no consumer has an item to be done."""
         return len(self.inside) == 0 and self.given == 0
 
     def let_joins_end(self) -> None:
-        """Where all is done now, every join that is under way may end."""
+        """If all is done now, let every join that is under way end."""
         if self.all_done():
             for join in range(self.K):
                 if join in self.joining:
@@ -260,7 +264,8 @@ class ClosableQueue(Machine):
 
     # --- what is true of all of it -------------------------------------------------------
 
-    @always("CLOSE-7", MUST, "An item is in one place, and nothing is inside what was cut off.",
+    @always("CLOSE-7", MUST, "An item is in at most one place, and nothing is inside a queue that "
+                             "was cut off.",
             source="libraries#closing")
     def one_place_for_each(self) -> bool:
         """Inside, out, or thrown away."""
@@ -273,15 +278,16 @@ class ClosableQueue(Machine):
 class OrderlyClosing(ClosableQueue):
     """The same queue, whose items leave in the order in which they entered.
 
-    An item is surely older than another one if its put had ended before the other's began. Where
-    one comes out, whoever takes what is surely older, and still inside, is under way.
+    An item is surely older than another one if its put had ended before the other's began. If an
+    item comes out, each surely older one that is still inside has a take under way that may have
+    it.
     """
 
     older = array(upto(ClosableQueue.K), integer(0, ClosableQueue.K))  # lower numbers surely are
 
     @action(bad=upto(2))
     def puts(self, bad: int) -> None:
-        """The put of the next item begins; what is still being put may come before or after it."""
+        """The put of the next item begins; items still being put may come before or after."""
         sure = self.named
         for item in range(self.K):
             if item < sure and item in self.putting:
@@ -291,7 +297,7 @@ class OrderlyClosing(ClosableQueue):
 
     @action(take=upto(ClosableQueue.K), item=upto(ClosableQueue.K))
     def gives(self, take: int, item: int) -> None:
-        """A take ends with an item, and overtakes none but those that another take has."""
+        """A take ends with an item; older ones inside have takes under way that may have them."""
         before = 0
         for other in range(self.K):
             if other in self.inside and other < self.older[item]:

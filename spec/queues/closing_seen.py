@@ -1,9 +1,10 @@
-"""A queue with sleepers, closed and joined, as its observer sees it; and broken ones.
+"""A queue with sleeping calls, closed and joined, as its observer sees it, and variants that it
+refuses.
 
-Theory. Calls run when they are awake. A put that finds no room goes to sleep, a take that finds no
-item, and a join that finds something to be done; who goes in wakes a take, who takes wakes a put,
-who has done the last thing wakes the joins. All else that a closed queue owes its sleepers is one
-line: closing wakes everybody, and whoever wakes looks again.
+Theory. Calls run when they are awake. A put that finds no room goes to sleep, and so does a take
+that finds no item, and a join that finds something to be done; a put wakes a take, a take wakes a
+put, and the last item that is done wakes the joins. All else that a closed queue owes its sleepers
+is one line: closing wakes every sleeper, and each call that wakes looks again.
 
 Each variant has one such line wrong, and is refused by the rule by which a suite finds it.
 
@@ -36,12 +37,12 @@ class Sleepers(Machine):
     putting = subset(upto(K))
     asleep_puts = fifo(integer(0, K - 1), K)
     inside = fifo(integer(0, K - 1), K)
-    kept = integer(0, K)          # places that nobody can have
+    kept = integer(0, K)          # places that no item can have
     takes = integer(0, K)
     taking = subset(upto(K))
     asleep_takes = fifo(integer(0, K - 1), K)
     given = integer(0, K)
-    undone = integer(0, K)        # tasks: what went in, less what is done
+    undone = integer(0, K)        # tasks: items that went in, less those that are done
     joins = integer(0, K)
     joining = subset(upto(K))
     asleep_joins = subset(upto(K))
@@ -77,7 +78,7 @@ class Sleepers(Machine):
 
     @action(item=upto(K))
     def put_runs(self, item: int) -> None:
-        """It is told, or sleeps, or fails, or goes in."""
+        """The put is refused as closed, or sleeps, or fails, or its item goes in."""
         require(item in self.putting and item not in self.asleep_puts)
         if self.refuses(item):
             self.putting.discard(item)
@@ -94,7 +95,7 @@ class Sleepers(Machine):
 
     @action(take=upto(K))
     def take_runs(self, take: int) -> None:
-        """It has the first item, or is told, or sleeps."""
+        """The take has the first item, or is refused as closed, or sleeps."""
         require(take in self.taking and take not in self.asleep_takes)
         if self.tells_take():
             self.taking.discard(take)
@@ -108,7 +109,7 @@ class Sleepers(Machine):
 
     @action(join=upto(K))
     def join_runs(self, join: int) -> None:
-        """It ends, or sleeps."""
+        """The join ends, or sleeps."""
         require(join in self.joining and join not in self.asleep_joins)
         if self.ends_join():
             self.joining.discard(join)
@@ -117,7 +118,7 @@ class Sleepers(Machine):
 
     @action
     def done(self) -> None:
-        """A consumer is done with what it has."""
+        """A consumer is done with an item that it has."""
         require(self.given > 0)
         self.given -= 1
         self.undone -= 1
@@ -128,13 +129,13 @@ class Sleepers(Machine):
 
     @action
     def closes(self) -> None:
-        """Everybody wakes and looks again."""
+        """Every sleeper wakes and looks again."""
         self.closed = True
         self.wake_all()
 
     @action
     def is_cut_off(self) -> None:
-        """What is inside is gone, and done; everybody wakes."""
+        """The items inside are gone, and count as done; every sleeper wakes."""
         self.closed = True
         self.cut = True
         self.undone -= len(self.inside)
@@ -145,12 +146,12 @@ class Sleepers(Machine):
 
     @action
     def spins(self) -> None:
-        """A sound queue rests."""
+        """Never: a sound queue becomes idle."""
         require(self.named < 0)
 
     @action
     def settled(self) -> None:
-        """Whoever is under way sleeps."""
+        """Every call that has not ended sleeps."""
         require(len(self.putting) == len(self.asleep_puts))
         require(len(self.taking) == len(self.asleep_takes))
         require(len(self.joining) == len(self.asleep_joins))
@@ -158,19 +159,19 @@ class Sleepers(Machine):
     # --- one line each: what the variants have wrong -------------------------------------
 
     def refuses(self, item: int) -> bool:
-        """Whether a put is told that it is closed."""
+        """True if the put is refused as closed."""
         return self.closed
 
     def has_room(self) -> bool:
-        """Whether a put goes in."""
+        """True if there is a place for the item of a put."""
         return len(self.inside) + self.kept < self.C
 
     def fails(self) -> None:
-        """What a put leaves that fails: its turn, which goes to the next one."""
+        """React to a put that fails: its turn goes to the next put."""
         self.wake_put()
 
     def tells_take(self) -> bool:
-        """Whether a take is told that it is closed."""
+        """True if a take is refused as closed."""
         return self.closed and len(self.inside) == 0
 
     def leaves(self) -> None:
@@ -178,29 +179,29 @@ class Sleepers(Machine):
         self.inside.pop()
 
     def ends_join(self) -> bool:
-        """Whether a join need not sleep."""
+        """True if a join need not sleep."""
         return self.undone == 0
 
     def throw_away(self) -> None:
-        """What cutting off does with what is inside."""
+        """Drop the items inside when the queue is cut off."""
         self.inside.clear()
 
     def wake_take(self) -> None:
-        """An item is there: one that sleeps wakes, the oldest."""
+        """There is an item: the take that has slept longest wakes."""
         if len(self.asleep_takes) > 0:
             self.asleep_takes.pop()
 
     def wake_put(self) -> None:
-        """A place is free: one that sleeps wakes, the oldest."""
+        """There is a place: the put that has slept longest wakes."""
         if len(self.asleep_puts) > 0:
             self.asleep_puts.pop()
 
     def wake_joins(self) -> None:
-        """All is done: all of them."""
+        """All is done: every sleeping join wakes."""
         self.asleep_joins.clear()
 
     def wake_all(self) -> None:
-        """It is closed: everybody looks again."""
+        """The queue is closed: all puts and takes look again."""
         self.asleep_puts.clear()
         self.asleep_takes.clear()
 
@@ -213,7 +214,7 @@ class QueueSeen(View[Sleepers]):
 
     @shown
     def put_runs(self, before: Sleepers, after: Sleepers, item: int) -> Seen | None:
-        """How it ends, if it does."""
+        """The end of a put, if it ends."""
         if item in after.putting:
             return None
         if len(after.inside) > len(before.inside) or after.undone > before.undone:
@@ -222,7 +223,7 @@ class QueueSeen(View[Sleepers]):
 
     @shown
     def take_runs(self, before: Sleepers, after: Sleepers, take: int) -> Seen | None:
-        """How it ends, if it does."""
+        """The end of a take, if it ends."""
         if take in after.taking:
             return None
         if after.given > before.given:
@@ -234,12 +235,12 @@ class QueueSeen(View[Sleepers]):
 
     @shown
     def join_runs(self, before: Sleepers, after: Sleepers, join: int) -> Seen | None:
-        """That it ends, if it does."""
+        """The end of a join, if it ends."""
         return None if join in after.joining else see("join_ends", join=join)
 
 
 class TakesInLate(Sleepers):
-    """A put looks for room, and not whether it is closed."""
+    """A put looks for room, and not whether the queue is closed."""
 
     def refuses(self, item: int) -> bool:
         return False
@@ -261,14 +262,14 @@ class ClosesForTakes(Sleepers):
 
 
 class TellsAtOnce(Sleepers):
-    """A take that finds it closed does not look for items."""
+    """A take that finds the queue closed does not look for items."""
 
     def tells_take(self) -> bool:
         return self.closed
 
 
 class GivesAfterCut(Sleepers):
-    """Cutting off throws nothing away: what is inside is given."""
+    """Cutting off throws nothing away: the items inside are still handed out."""
 
     def throw_away(self) -> None:
         self.undone += len(self.inside)
@@ -282,7 +283,7 @@ class TellsForNothing(Sleepers):
 
 
 class EndsEarly(Sleepers):
-    """A join ends once all was taken, done or not."""
+    """A join ends once all items were taken, done or not."""
 
     def ends_join(self) -> bool:
         return len(self.inside) == 0
@@ -300,7 +301,7 @@ class Spinning(Sleepers):
 
     @action
     def spins(self) -> None:
-        """As long as something is undone."""
+        """The step is possible while something is undone."""
         require(len(self.joining) > 0 and self.undone > 0)
 
 
@@ -312,14 +313,14 @@ class KeepsPlace(Sleepers):
 
 
 class OneTooMany(Sleepers):
-    """There is a place more than was said."""
+    """There is one place more than the capacity."""
 
     def has_room(self) -> bool:
         return len(self.inside) <= self.C
 
 
 class GivesAgain(Sleepers):
-    """An item stays where it is when it is given."""
+    """An item stays where it is when it is handed out."""
 
     def leaves(self) -> None:
         require(self.K > 0)
@@ -335,14 +336,14 @@ class NewestFirst(Sleepers):
 
 
 class DeafToRoom(Sleepers):
-    """Who takes wakes no put."""
+    """A take wakes no put."""
 
     def wake_put(self) -> None:
         require(self.K > 0)
 
 
 class DeafToItems(Sleepers):
-    """Who goes in wakes no take."""
+    """A put wakes no take."""
 
     def wake_take(self) -> None:
         require(self.K > 0)
@@ -350,7 +351,7 @@ class DeafToItems(Sleepers):
 
 SIZE = {"C": "C", "K": "K"}
 
-SEEN = refines(Sleepers, ClosableQueue, "a queue that wakes all whom it has to",
+SEEN = refines(Sleepers, ClosableQueue, "a queue that wakes every sleeper that it must",
                shows=QueueSeen, seen_by=SIZE, C=1, K=2)
 
 IN_ORDER = refines(Sleepers, OrderlyClosing, "a queue from which the oldest item goes",
@@ -368,12 +369,12 @@ EXPECTATIONS = (
         (TakesInLate, "CLOSE-1", "a put goes into a closed queue"),
         (ClosesForOne, "CLOSE-2", "closing leaves a take asleep"),
         (ClosesForTakes, "CLOSE-3", "closing leaves a put asleep"),
-        (TellsAtOnce, "CLOSE-4", "a take is told while there is an item for it"),
+        (TellsAtOnce, "CLOSE-4", "a take is refused as closed while there is an item for it"),
         (GivesAfterCut, "CLOSE-5", "an item comes out that was cut off"),
-        (TellsForNothing, "CLOSE-6", "a take is told that an open queue is closed"),
+        (TellsForNothing, "CLOSE-6", "a take is refused as closed by an open queue"),
         (EndsEarly, "JOIN-1", "a join ends before all is done"),
         (DeafToDone, "JOIN-2", "a join sleeps on when all is done"),
-        (Spinning, "JOIN-3", "a join never rests"),
+        (Spinning, "JOIN-3", "a join keeps the event loop busy"),
         (KeepsPlace, "FAIL-1", "a put that failed keeps its place"),
     )),
 )

@@ -1,22 +1,24 @@
-"""A condition variable for coroutines: a lock, and those who sleep until they are notified.
+"""A condition variable for coroutines: a lock, and sleepers that wait until they are notified.
 
-Theory. Who holds the lock may go to sleep, which gives the lock back, or notify some of those who
-sleep. A sleeper that is notified takes the lock again before it goes on, and so does one that is
-told to stop: whoever called ``wait`` may rely on the lock, however it ends. Between a notification
-and the instant at which somebody goes on there is time. A sleeper that was notified may be told to
-stop in it; then the notification is owed to another one who slept when it was given.
+Theory. The holder of the lock may go to sleep, which gives the lock back, or notify some of the
+sleepers. A sleeper that is notified takes the lock again before it continues, and so does one whose
+cancellation is requested: the caller of ``wait`` may rely on the lock, however the wait ends. Time
+passes between a notification and the instant at which a sleeper continues. The cancellation of a
+notified sleeper may be requested in that time; then the notification is owed to another call that
+slept when it was given.
 
-So an observer keeps books of who has the lock, as far as callers can tell, and of notifications:
-how many may still wake somebody (``owed``), and how many must (``due``). Who of several was meant
-stays open. So where a notification comes while another one is due, or while a sleeper was told to
-stop, it is ``unclear`` for whom it was, and one who is cancelled then may have been the only one.
+So an observer keeps books of the holder of the lock, as far as callers know, and of
+notifications: how many may still wake a sleeper (``owed``), and how many must (``due``). Which of
+several sleepers was meant stays open. So if a notification comes while another one is due, or while
+the cancellation of a sleeper is under way, it is ``unclear`` which sleeper it is for, and one that
+is cancelled then may have been the only one.
 
-That is lenient. It lets a library give a notification to a sleeper that was told to stop before
-and has not run since, and forget it when that one ends, as the condition variables of anyio once
-did: another one that slept beside it then sleeps on. POSIX forbids that, and most keep to it, so
-there is a strict form. ``StrictCondition`` counts for each notification the sleepers that slept
-when it was given (``given``): it is due until one of those goes on, and lapses only when all of
-them have ended.
+That is lenient. It lets a library give a notification to a sleeper whose cancellation was requested
+before and that has not run since, and forget it when that sleeper ends, as the condition variables
+of anyio once did: another call that slept beside it then keeps sleeping. POSIX forbids that, and
+most libraries comply, so there is a strict form. ``StrictCondition`` counts for each notification
+the sleepers that slept when it was given (``given``): it is due until one of those continues, and
+lapses only when all of them have ended.
 
 Calls of wait are numbered in the order in which they went to sleep.
 
@@ -35,79 +37,80 @@ __all__ = ["EXPECTATIONS", "ConditionVariable", "FrugalCondition", "StrictCondit
 
 EXCLUSIVE = guard_rule(
     "COND-1", MUST,
-    "Nobody goes on, goes to sleep or notifies while another one has the lock.",
+    "No call continues after its wait, goes to sleep or notifies while another one holds the lock.",
     source="libraries#conditions",
 )
 WITH_LOCK = guard_rule(
     "COND-2", MUST,
-    "A wait ends with the lock in its caller's hand, cancelled or not.",
+    "A wait ends with its caller holding the lock, cancelled or not.",
     source="libraries#conditions; python/asyncio #346: without it",
 )
 SLEEPER_WAKES = guard_rule(
     "COND-3", MUST,
-    "A notification wakes one who sleeps, as soon as he can have the lock.",
+    "A notification wakes a sleeper as soon as a sleeper can take the lock.",
     source="libraries#conditions",
 )
 NOT_KEPT = guard_rule(
     "COND-4", MUST,
-    "A sleeper that is cancelled after it was notified leaves the notification to another one; "
-    "COND-8 is the strict form.",
+    "A sleeper that is cancelled after it was notified passes the notification on to another "
+    "sleeper; COND-8 is the strict form.",
     source="cpython #112202: it was lost",
 )
 STOPS = guard_rule(
     "COND-5", MUST,
-    "A sleeper that is told to stop wakes as soon as it can have the lock.",
+    "A sleeper whose cancellation is requested wakes as soon as it can take the lock.",
     source="libraries#conditions",
 )
 NOT_MORE = guard_rule(
     "COND-6", SHOULD,
-    "No more wake than were notified.",
+    "No more sleepers wake than were notified.",
     source="libraries#conditions: a spurious wake-up is allowed, and costs",
 )
 TAKES_TURN = guard_rule(
     "COND-10", MUST,
-    "Who calls wait goes to sleep, and who calls notify notifies, as soon as it can have the lock.",
+    "A call of wait goes to sleep, and a call of notify notifies, as soon as it can take the lock.",
     source="libraries#conditions",
 )
 
 NOT_CONSUMED = guard_rule(
     "COND-8", MUST,
-    "No notification is used up by a sleeper that ends cancelled, told to stop before or after it, "
-    "while another one sleeps that slept when it was given.",
+    "No notification is used up by a sleeper that ends cancelled, whether its cancellation was "
+    "requested before or after the notification, while another call still sleeps that slept when "
+    "it was given.",
     source="libraries#conditions: POSIX; libraries#anyio-conditions: it was lost",
 )
 
 
 class ConditionVariable(Machine):
-    """One lock, those who sleep, and what they are owed."""
+    """One lock, its sleepers, and the notifications that they are owed."""
 
     K = const(3, at_least=1)      # calls of wait in a run
     N = const(2, at_least=1)      # notifications that one call gives at most
 
     slept = integer(0, K)         # calls so far: the next one has this number
-    inside = integer(0, K, init=K)      # which call went on and has the lock; K: none
-    asleep = subset(upto(K))      # who sleeps, or was notified and has not gone on
+    inside = integer(0, K, init=K)      # the call that continued and holds the lock; K: none
+    asleep = subset(upto(K))      # sleep, or were notified and have not continued
     meant = subset(upto(K))       # slept when a notification was given that may still be owed
-    stopping = subset(upto(K))    # were told to stop while they slept
-    owed = integer(0, K)          # notifications that may wake somebody yet
-    due = integer(0, K)           # and those of them that must
-    unclear = boolean(False)      # for whom those are that are due
+    stopping = subset(upto(K))    # were asked to cancel while they slept
+    owed = integer(0, K)          # notifications that may still wake a sleeper
+    due = integer(0, K)           # those of them that must
+    unclear = boolean(False)      # which sleepers the due ones are for
     begun = integer(0, K)         # calls that have neither slept nor notified: they want the lock
 
     # A sleeper was cancelled while a notification was due, since all had last settled.
     withdrew = boolean(False)
 
-    # --- with the lock in hand -----------------------------------------------------------
+    # --- while holding the lock ------------------------------------------------------------
 
     @action
     def begins(self) -> None:
-        """Somebody calls wait or notify, and takes the lock as soon as it is free."""
+        """A call of wait or notify begins, and takes the lock as soon as it is free."""
         require(self.begun < self.K)
         self.begun += 1
 
     @action
     def sleeps(self) -> None:
-        """The next call goes to sleep; its caller had the lock."""
+        """The next call goes to sleep; its caller held the lock."""
         require(self.slept < self.K)
         require(self.inside == self.K, EXCLUSIVE)
         self.begun = max(0, self.begun - 1)
@@ -116,7 +119,7 @@ class ConditionVariable(Machine):
 
     @action(count=upto(N))
     def notifies(self, count: int) -> None:
-        """Somebody takes the lock, notifies one sleeper more than ``count``, and gives it back."""
+        """A caller takes the lock, notifies ``count`` + 1 sleepers, and gives it back."""
         require(self.inside == self.K, EXCLUSIVE)
         self.begun = max(0, self.begun - 1)
         told = any(call in self.stopping for call in range(self.K))
@@ -129,7 +132,7 @@ class ConditionVariable(Machine):
 
     @action(call=upto(K))
     def goes_on(self, call: int) -> None:
-        """A sleeper wakes, and has the lock."""
+        """A sleeper wakes, and holds the lock."""
         require(call in self.asleep)
         require(self.inside == self.K, EXCLUSIVE)
         self.owed = max(0, self.owed - 1)
@@ -139,7 +142,7 @@ class ConditionVariable(Machine):
 
     @action(call=upto(K))
     def is_cancelled(self, call: int) -> None:
-        """A sleeper ends cancelled; it has the lock, and gives it back."""
+        """A sleeper ends cancelled; it holds the lock, and gives it back."""
         require(call in self.asleep)
         require(self.inside == self.K, EXCLUSIVE)
         if self.unclear:
@@ -150,20 +153,20 @@ class ConditionVariable(Machine):
 
     @action(call=upto(K))
     def has_no_lock(self, call: int) -> None:
-        """A wait has ended, and its caller cannot give the lock back, for it has none."""
+        """A wait has ended, and its caller cannot give the lock back, for it does not hold it."""
         require(call not in self.asleep, WITH_LOCK)
 
     @action(call=upto(K))
     def leaves(self, call: int) -> None:
-        """Who went on gives the lock back."""
+        """The call that continued gives the lock back."""
         require(self.inside == call)
         self.inside = self.K
 
-    # --- what a sleeper is told ----------------------------------------------------------
+    # --- requests to cancel ----------------------------------------------------------------
 
     @action(call=upto(K))
     def stops(self, call: int) -> None:
-        """A sleeper is told to stop; or it has gone on already."""
+        """Request the cancellation of a call; it sleeps, or has continued already."""
         require(call < self.slept)
         if call in self.asleep:
             self.stopping.add(call)
@@ -172,7 +175,7 @@ class ConditionVariable(Machine):
 
     @action(rests=True)
     def settled(self) -> None:
-        """If nobody has the lock, nobody sleeps who could go on."""
+        """If the lock is free, no call sleeps that could continue."""
         free = self.inside == self.K
         late = free and self.due > 0
         require(not late or self.withdrew, SLEEPER_WAKES)
@@ -181,10 +184,10 @@ class ConditionVariable(Machine):
         require(not free or self.begun == 0, TAKES_TURN)
         self.withdrew = self.withdrew and not free
 
-    # --- the one place where somebody wakes ----------------------------------------------
+    # --- the one place where a sleeper wakes -----------------------------------------------
 
     def wakes(self, call: int) -> None:
-        """A call sleeps no more."""
+        """A call has woken, and is counted as a sleeper no more."""
         self.asleep.discard(call)
         self.meant.discard(call)
         self.stopping.discard(call)
@@ -197,29 +200,29 @@ class ConditionVariable(Machine):
     @always("COND-7", MUST, "No more notifications are due than there are sleepers.",
             source="libraries#conditions")
     def none_is_kept_for_later(self) -> bool:
-        """A notification that finds nobody asleep is gone."""
+        """A notification without a sleeper is dropped."""
         return self.due <= self.owed and self.owed <= len(self.asleep)
 
 
 class FrugalCondition(ConditionVariable):
-    """One where nobody wakes for nothing."""
+    """A condition variable without spurious wake-ups."""
 
     @action(call=upto(ConditionVariable.K))
     def goes_on(self, call: int) -> None:
-        """A sleeper wakes that was notified, or another one in its place."""
+        """A notified sleeper wakes, or another one in its place."""
         require(self.owed > 0, NOT_MORE)
         super().goes_on(call)
 
 
 class StrictCondition(ConditionVariable):
-    """One where it is never unclear what a sleeper that is cancelled leaves to the others."""
+    """A condition variable for which it is always clear what a cancelled sleeper leaves."""
 
     # given[n]: notifications that are due, and were given when calls 0 to n had gone to sleep.
     given = array(upto(ConditionVariable.K), integer(0, ConditionVariable.K))
 
     @action(count=upto(ConditionVariable.N))
     def notifies(self, count: int) -> None:
-        """They are due, as far as there are sleepers."""
+        """The notifications are due, as far as there are sleepers."""
         super().notifies(count)
         for last in range(self.K):
             if last == self.slept - 1:
@@ -245,19 +248,19 @@ class StrictCondition(ConditionVariable):
 
     @action(call=upto(ConditionVariable.K))
     def is_cancelled(self, call: int) -> None:
-        """A sleeper ends cancelled: what it could have been told is due to those beside it."""
+        """A sleeper ends cancelled: the notification that it may have had is due to the others."""
         super().is_cancelled(call)
         self.lapse()
 
     @action
     def settled(self) -> None:
-        """If nobody has the lock, nothing is due."""
+        """If the lock is free, no notification is due."""
         super().settled()
         due = any(self.given[last] > 0 for last in range(self.K))
         require(self.inside < self.K or not due, NOT_CONSUMED)
 
     def lapse(self) -> None:
-        """No more are due than sleep of those who slept when they were given."""
+        """Drop notifications for which too few calls still sleep that slept when they came."""
         asleep = 0
         due = 0
         for last in range(self.K):
@@ -265,17 +268,18 @@ class StrictCondition(ConditionVariable):
             self.given[last] = min(self.given[last], asleep - due)
             due += self.given[last]
 
-    @always("COND-9", MUST, "A notification is due only while one sleeps that slept when it was "
-            "given.", source="libraries#conditions")
+    @always("COND-9", MUST, "No more notifications are due in the strict form than there are "
+                            "sleepers.", source="libraries#conditions")
     def each_has_a_sleeper(self) -> bool:
-        """And no more of them than sleep."""
+        """Each notification that is due has a sleeper of its own."""
         return sum(self.given[last] for last in range(self.K)) <= len(self.asleep)
 
 
 EXPECTATIONS = (
     expect(ConditionVariable, "COND-7", "holds", "a notification is not kept for later",
            K=3, N=(1, 2)),
-    expect(StrictCondition, "COND-9", "holds", "what nobody is left to hear lapses", K=3, N=(1, 2)),
+    expect(StrictCondition, "COND-9", "holds", "a notification without a sleeper left lapses", K=3,
+           N=(1, 2)),
 )
 
 BOOKKEEPING = {

@@ -1,6 +1,6 @@
-"""A condition variable, as its observer sees it; and what it says of broken ones.
+"""A condition variable as its observer sees it, and variants that it refuses.
 
-Theory. Everything is seen: who goes to sleep, who notifies, who goes on, who ends cancelled. Each
+Theory. Everything is seen: which call goes to sleep, notifies, continues, or ends cancelled. Each
 variant is what a real condition variable has done wrong, refused by the rule by which a suite finds
 it in an implementation.
 
@@ -22,18 +22,18 @@ __all__ = [
 
 
 class ConditionSeen(View[ConditionVariable]):
-    """All that happens to calls, and that everything has run that can run."""
+    """All that happens to calls, and the instants at which everything has run that can run."""
 
     same = ("begins", "sleeps", "notifies", "goes_on", "is_cancelled", "has_no_lock", "leaves",
             "stops", "settled")
 
 
 class NotTakingTheLock(ConditionVariable):
-    """Who was notified goes on at once, whoever has the lock."""
+    """A notified sleeper continues at once, even if another call holds the lock."""
 
     @action(call=upto(ConditionVariable.K))
     def goes_on(self, call: int) -> None:
-        """Two of them are inside then."""
+        """Two calls hold the lock then."""
         require(call in self.asleep and self.owed > 0)
         self.owed -= 1
         self.due = max(0, self.due - 1)
@@ -42,17 +42,17 @@ class NotTakingTheLock(ConditionVariable):
 
 
 class WithoutLock(ConditionVariable):
-    """Who is cancelled while it takes the lock again ends without it (python/asyncio #346)."""
+    """A sleeper cancelled while it retakes the lock ends without it (python/asyncio #346)."""
 
     @action(call=upto(ConditionVariable.K))
     def has_no_lock(self, call: int) -> None:
-        """It was told to stop, and stops."""
+        """Its cancellation was requested, and it ends at once."""
         require(call in self.stopping)
         self.wakes(call)
 
 
 class Deaf(ConditionVariable):
-    """A notification wakes nobody."""
+    """A notification wakes no sleeper."""
 
     @action
     def settled(self) -> None:
@@ -65,19 +65,19 @@ class KeepingNotification(ConditionVariable):
 
     @action
     def settled(self) -> None:
-        """Where one was cancelled, the others sleep on."""
+        """After a sleeper was cancelled, the others keep sleeping."""
         require(self.withdrew or self.due == 0 or self.inside < self.K)
         require(not any(call in self.stopping for call in range(self.K)))
 
 
 class TellingTheDead(FrugalCondition):
-    """A notification goes to a sleeper that was told to stop before, and ends with it (anyio)."""
+    """A notification goes to a sleeper that is already cancelled, and ends with it (anyio)."""
 
-    took = subset(upto(FrugalCondition.K))      # were told to stop, and have a notification
+    took = subset(upto(FrugalCondition.K))      # were asked to cancel, and have a notification
 
     @action(count=upto(FrugalCondition.N))
     def notifies(self, count: int) -> None:
-        """Each of those that were told to stop takes one along; what is left wakes others."""
+        """Each sleeper that was asked to cancel uses one up; those left wake others."""
         late, left = self.due, count + 1
         super().notifies(count)
         for call in range(self.K):
@@ -89,24 +89,26 @@ class TellingTheDead(FrugalCondition):
 
     @action(call=upto(FrugalCondition.K))
     def goes_on(self, call: int) -> None:
-        """One that was told to stop may go on with what it has; nothing else is used up then."""
+        """A sleeper that was asked to cancel may continue with its notification, and uses up no
+        other.
+        """
         others = self.due
         had = call in self.took
         super().goes_on(call)
         self.due = min(others, len(self.meant)) if had else self.due
 
     def wakes(self, call: int) -> None:
-        """What it has goes with it."""
+        """The notification that it has is lost with it."""
         super().wakes(call)
         self.took.discard(call)
 
 
 class IgnoringStop(ConditionVariable):
-    """A sleeper that is told to stop sleeps on."""
+    """A sleeper whose cancellation is requested keeps sleeping."""
 
     @action
     def settled(self) -> None:
-        """Only a notification wakes it."""
+        """A request to cancel wakes no sleeper; only a notification does."""
         require(self.due == 0)
 
 
@@ -115,15 +117,16 @@ class LosesCalls(ConditionVariable):
 
     @action
     def settled(self) -> None:
-        """Only sleepers are looked at."""
+        """Only sleepers are checked."""
         require(self.due == 0)
         require(not any(call in self.stopping for call in range(self.K)))
 
 
 SIZE = {"K": "K", "N": "N"}
 
-SEEN = refines(FrugalCondition, ConditionVariable, "where nobody wakes for nothing it is one",
-               shows=ConditionSeen, seen_by=SIZE, K=2, N=(1, 2))
+SEEN = refines(FrugalCondition, ConditionVariable,
+               "without spurious wake-ups it is a condition variable", shows=ConditionSeen,
+               seen_by=SIZE, K=2, N=(1, 2))
 
 STRICT = refines(StrictCondition, ConditionVariable, "the strict form is a form of it",
                  shows=ConditionSeen, seen_by=SIZE, K=2, N=(1, 2))
@@ -139,14 +142,14 @@ EXPECTATIONS = (
     STRICT,
     LENIENT,
     KEPT,
-    refused(TellingTheDead, "COND-8", "a sleeper that was told to stop takes a notification along",
+    refused(TellingTheDead, "COND-8", "a sleeper that was asked to cancel uses up a notification",
             like=KEPT, K=2, N=1),
     *(refused(variant, rule, about, like=SEEN, K=K, N=1) for variant, rule, about, K in (
-        (NotTakingTheLock, "COND-1", "a sleeper goes on beside another one", 2),
+        (NotTakingTheLock, "COND-1", "a sleeper continues beside the holder of the lock", 2),
         (WithoutLock, "COND-2", "a cancelled wait ends without the lock", 2),
-        (Deaf, "COND-3", "a notification wakes nobody", 2),
+        (Deaf, "COND-3", "a notification wakes no sleeper", 2),
         (KeepingNotification, "COND-4", "a cancelled sleeper keeps the notification", 2),
-        (IgnoringStop, "COND-5", "a sleeper that is told to stop sleeps on", 2),
+        (IgnoringStop, "COND-5", "a cancelled sleeper keeps sleeping", 2),
         (LosesCalls, "COND-10", "a call never has its turn", 2),
     )),
 )

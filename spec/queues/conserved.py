@@ -1,14 +1,14 @@
-"""What a queue must conserve, whatever order it keeps: nothing lost, made or doubled.
+"""A queue as a custodian, whatever its order: no item is lost, made up or duplicated.
 
-Theory. Forget order, capacity and the instants between: what remains of a queue is a
-custodian. Each item is either still outside, inside, or handed out, and a refused or
-cancelled one never comes in. A producer that waits leaves it open whether its item is in
-yet; a consumer that waits may hold one item that nobody else can find. So a queue with as
-many accepted items as there are waiting takes may truthfully say that it is empty, and with
-one more it may not. This needs no internal actions: there is always one state only.
+Theory. Without order, capacity and the instants between, a queue is a custodian. Each item is
+either still outside, inside, or handed out, and a refused or cancelled one never comes in. While a
+producer waits it is open whether its item is in yet; a consumer that waits may hold one item that
+no other call can find. So a queue with as many accepted items as there are waiting takes may
+truthfully report that it is empty, and with one more it may not. This needs no internal actions:
+there is always one state only.
 
-Judging these by themselves matters for an implementation that breaks another rule first.
-A queue that drops its oldest item when full breaks QUEUE-1 at that step, and after it no
+Judging these by themselves matters for an implementation that violates another rule first.
+A queue that drops its oldest item when full violates QUEUE-1 at that step, and after it no
 run of ``bounded.BoundedQueue`` explains anything; here the dropped item is still missed.
 """
 
@@ -26,7 +26,7 @@ __all__ = ["EXPECTATIONS", "ConservingQueue", "Fate"]
 
 
 class Fate(IntEnum):
-    """What has become of an item."""
+    """The position of an item, or how it ended."""
 
     UNNAMED = 0     # no producer has named it
     WAITING = 1     # its put waits: it may be inside
@@ -45,10 +45,10 @@ class ConservingQueue(Machine):
     named = integer(0, K)
     asked = integer(0, T)
     fate = array(upto(K), choice(Fate))
-    untold = subset(upto(K))      # items whose puts wait or have not been told that they are done
-    takes = subset(upto(T))       # takes that wait or have not been told what they got
+    untold = subset(upto(K))      # items whose puts wait or were not notified that they are done
+    takes = subset(upto(T))       # takes that wait or were not notified what they got
     dropped_out = subset(upto(T))     # takes that were cancelled
-    suspects = integer(0, T)      # cancelled takes that could have gone away with an item
+    suspects = integer(0, T)      # cancelled takes that could have lost an item
 
     # --- items go in ---------------------------------------------------------------------
 
@@ -110,7 +110,7 @@ class ConservingQueue(Machine):
 
     @action(rests=(NOT_LOST,))
     def poll_empty(self) -> None:
-        """A poll finds nothing: all that is inside is in the hands of takes that wait."""
+        """A poll finds nothing: each item inside may be in the hands of a take that waits."""
         missing = self.number_inside() - len(self.takes)
         require(missing <= self.suspects, NOT_LOST)
         require(missing <= 0, CANCEL_LEAVES_NO_TRACE)
@@ -126,7 +126,7 @@ class ConservingQueue(Machine):
 
     @action(ticket=upto(T))
     def cancelled_take(self, ticket: int) -> None:
-        """A take is cancelled; if there was something to take, it may have gone with it."""
+        """A take is cancelled; if there was an item to take, the item may be lost with it."""
         require(ticket in self.takes, CANCEL_LEAVES_NO_TRACE)
         self.takes.discard(ticket)
         self.dropped_out.add(ticket)
@@ -160,15 +160,15 @@ class ConservingQueue(Machine):
         self.fate[item] = Fate.OUT
 
     def number_inside(self) -> int:
-        """How many items are certainly inside."""
+        """The number of items that are certainly inside."""
         return sum(fate == Fate.INSIDE for fate in self.fate)
 
     # --- what is true of all of it -------------------------------------------------------
 
-    @step("QUEUE-16", MUST, "What has come out, was refused or was cancelled stays so.",
+    @step("QUEUE-16", MUST, "An item that has come out, was refused or was cancelled stays so.",
           source="003#tokens", item=upto(K))
     def what_is_over_is_over(self, after: ConservingQueue, item: int) -> bool:
-        """The three fates at which an item's way ends."""
+        """True if the fate of an item that is out, refused or cancelled does not change."""
         over = self.fate[item] in (Fate.OUT, Fate.REFUSED, Fate.CANCELLED)
         return not over or after.fate[item] == self.fate[item]
 

@@ -1,17 +1,17 @@
 """A bounded queue that drops: which item it drops is a promise, too.
 
 Theory. What a queue does with an arrival for which it has no room is its *policy*. It may let the
-producer wait or turn it away; then nothing is lost. It may make room, and says so: *drop-oldest*
+producer wait or turn it away; then nothing is lost. It may make room, and say so: *drop-oldest*
 forgets its head, *drop-youngest-queued* its tail, *clear* all that it holds. It may forget what
 arrives, *drop-newest*. Or it holds one item only and *conflates*: the newest item takes the place
-of the one before, or melts into it. ``policies`` tells them all apart.
+of the one before, or is merged into it. ``policies`` distinguishes them all.
 
-Dropping is no backpressure, and ``bounded`` judges it so (QUEUE-1). But whoever has chosen one of
-these relies on what is left: the newest items, as a display of the present does, or the oldest, as
-a log does. So a queue that says which it is, is held to it.
+Dropping is no backpressure, and ``bounded`` judges it so (QUEUE-1). But users who have chosen one
+of these rely on what is left: the newest items, as a display of the present does, or the oldest, as
+a log does. So a queue that states which it is, is held to it.
 
-Only what never waits is judged here. From the first operation that waits on, nothing is: what is
-dropped then depends on instants that nobody sees.
+Only operations that never wait are judged here. From the first operation that waits on, nothing is:
+what is dropped then depends on instants that cannot be seen.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ __all__ = ["DroppingQueue", "OverflowingQueue", "Policy"]
 
 
 class Policy(IntEnum):
-    """What a queue does with an arrival for which there is no room."""
+    """The treatment of an arrival for which there is no room."""
 
-    NONE = 0              # nothing that anybody knows
+    NONE = 0              # not known
     BLOCK = 1             # its producer waits
-    REJECT = 2            # its producer is told no
+    REJECT = 2            # its producer is refused
     DROP_NEWEST = 3       # it is dropped
     DROP_OLDEST = 4       # the head is dropped
     DROP_YOUNGEST = 5     # the tail is dropped, the youngest of those that were queued
     CLEAR = 6             # all that was queued is dropped
     CONFLATE = 7          # there is one place, and it replaces what is there
-    MERGE = 8             # there is one place, and it melts into what is there
+    MERGE = 8             # there is one place, and it is merged into what is there
     SPILL = 9             # it is held elsewhere, as on a disk
     DISCONNECT = 10       # the consumer, which is too slow, is cut off
     UNBOUNDED = 11        # there is always room
-    DROP_AND_TELL = 12    # it is dropped: whoever offers it is told no, and whoever puts it is not
+    DROP_AND_TELL = 12    # it is dropped: an offer is refused, and a put is not
 
 
 class OverflowingQueue(Machine):
-    """What an arrival does to the items of a queue; where there is no room, by its policy."""
+    """The effect of an arrival on the items of a queue; if there is no room, by its policy."""
 
     K = const(3, at_least=1)      # items that a run may name
 
     policy = choice(Policy)
     named = integer(0, K)         # items named so far: the next one has this number
     inside = fifo(integer(0, K - 1), K)
-    dropped = integer(0, K)       # items that went in, or came, and are gone without a word
+    dropped = integer(0, K)       # items that went in, or came, and are gone without a report
 
     def has_room(self) -> bool:
-        """Whether an arrival finds a place; a variant says how many there are."""
+        """True if an arrival finds a place; a variant defines how many there are."""
         return True
 
     def name_item(self) -> int:
@@ -65,7 +65,7 @@ class OverflowingQueue(Machine):
         return self.named - 1
 
     def arrives(self) -> None:
-        """An item comes; where there is no room, something is dropped."""
+        """An item comes; if there is no room, something is dropped."""
         item = self.name_item()
         if self.has_room():
             self.inside.push(item)
@@ -103,13 +103,13 @@ class DroppingQueue(OverflowingQueue):
 
     @action(promise=Policy)
     def promised(self, promise: Policy) -> None:
-        """The queue says what it does where there is no room."""
+        """The queue states what it does if there is no room."""
         require(self.policy == Policy.NONE and self.dropped == 0)
         self.policy = promise
 
     @action
     def offer_accepted(self) -> None:
-        """An offer is accepted; where there is no room, something is dropped."""
+        """An offer is accepted; if there is no room, something is dropped."""
         self.arrives()
 
     @action
@@ -142,26 +142,26 @@ class DroppingQueue(OverflowingQueue):
 
     @action
     def put_waits(self) -> None:
-        """A put waits, so that who is inside is no longer certain."""
+        """A put waits, so it is no longer certain which items are inside."""
         self.name_item()
         self.blurred = True
 
     @action
     def take_waits(self) -> None:
-        """A take waits, so that who is inside is no longer certain."""
+        """A take waits, so it is no longer certain which items are inside."""
         self.blurred = True
 
     def has_room(self) -> bool:
-        """Whether an arrival finds a place: one that conflates has a single one."""
+        """True if an arrival finds a place: a queue that conflates has a single one."""
         return len(self.inside) < self.C and (
             self.policy != Policy.CONFLATE or len(self.inside) == 0)
 
     def is_judged(self) -> bool:
-        """Before anything was dropped, other machines know better."""
+        """True after something was dropped; before that, other machines judge better."""
         return self.dropped > 0 and not self.blurred and self.policy != Policy.NONE
 
     def leaves(self, item: int) -> None:
-        """An item comes out: the oldest of those that are to be left."""
+        """An item comes out: the oldest of those that the policy leaves."""
         require(not self.is_judged() or (len(self.inside) > 0 and self.inside[0] == item),
                 DROPS_AS_PROMISED)
         if len(self.inside) > 0:

@@ -1,13 +1,13 @@
-"""What can be seen of a gate: any number of calls wait until it is opened, or until it breaks.
+"""A gate, as seen from outside: any number of calls wait until it is opened, or until it breaks.
 
 Theory. An event that is set and cleared is a gate, and so is a transport that says "stop writing"
-and "go on": every task that drains it waits at one gate. Opening lets all pass who wait, also those
-who have not run yet when it is shut again. A connection that is lost breaks the gate: who waits,
-and who comes later, is told. What tells a gate from a lock is that nobody has it: nobody who waits
-takes anything from the others, and none of them needs to know that there are others.
+and "go on": every task that drains it waits at one gate. Opening lets all waiting calls pass, also
+those that have not run yet when it is shut again. A connection that is lost breaks the gate: the
+calls that wait, and the later ones, are notified. A gate differs from a lock in that no call holds
+it: a waiter takes nothing from the others, and none of them needs to know that there are others.
 
 Calls are numbered in the order in which they begin. A call that has begun need not have looked at
-the gate yet: the observer judges who must be gone when everything has run that can.
+the gate yet: the observer judges which calls must have ended when everything has run that can.
 
 Source: Python's documentation of ``asyncio.Event`` and of ``asyncio.StreamWriter.drain``.
 """
@@ -23,45 +23,46 @@ __all__ = ["EXPECTATIONS", "Gate"]
 
 SHUT_HOLDS = guard_rule(
     "GATE-1", MUST,
-    "Nobody passes a gate that was shut from when he came to when he passes.",
+    "A call passes only if the gate was open at some time during its wait.",
     source="libraries#gates",
 )
 ALL_PASS = guard_rule(
     "GATE-2", MUST,
-    "Opening lets all pass who wait, also if it is shut again before they run.",
+    "Opening lets every waiting call pass, even if the gate is shut again before the call runs.",
     source="libraries#gates",
 )
 SEVERAL_WAIT = guard_rule(
     "GATE-3", MUST,
-    "Several wait at the same time, and none of them fails.",
+    "Several calls can wait at the same time, and none of them fails.",
     source="cpython #74116: the second one did; libraries#gates",
 )
 BREAK_TELLS = guard_rule(
     "GATE-4", MUST,
-    "Who waits at a gate that breaks is told, and so is who comes later.",
+    "No call waits at a broken gate: neither those that wait when it breaks nor those that come "
+    "later.",
     source="libraries#gates",
 )
 WHOLE = guard_rule(
     "GATE-5", MUST,
-    "Nobody is told that a gate is broken that is whole.",
+    "No call is notified that a gate is broken while it is whole.",
     source="libraries#gates",
 )
 STOPS = guard_rule(
     "GATE-6", MUST,
-    "Who is told to stop while he waits stops waiting.",
+    "A cancelled waiter stops waiting.",
     source="libraries#gates",
 )
 
 
 class Gate(Machine):
-    """Who waits, who may pass, and whether it is open."""
+    """The calls that wait, those that may pass, and whether the gate is open."""
 
     K = const(3, at_least=1)      # calls in a run
 
     came = integer(0, K)          # calls so far: the next one has this number
     waiting = subset(upto(K))     # calls that have begun and not ended
-    may_pass = subset(upto(K))    # it was open while they waited
-    stopping = subset(upto(K))    # were told to stop
+    may_pass = subset(upto(K))    # the gate was open while they waited
+    stopping = subset(upto(K))    # were asked to cancel
     open = boolean(False)
     broken = boolean(False)
 
@@ -69,18 +70,18 @@ class Gate(Machine):
 
     @action
     def opens(self) -> None:
-        """All who wait may pass."""
+        """All waiting calls may pass."""
         self.open = True
         self.all_may_pass()
 
     @action
     def shuts(self) -> None:
-        """Who comes from now on waits."""
+        """Calls that come from now on wait."""
         self.open = False
 
     @action
     def breaks(self) -> None:
-        """From now on everybody is told."""
+        """From now on every call is notified."""
         self.broken = True
 
     # --- calls ---------------------------------------------------------------------------
@@ -115,14 +116,14 @@ class Gate(Machine):
 
     @action(call=upto(K))
     def stops(self, call: int) -> None:
-        """A call that waits is told to stop; or it is over already."""
+        """Request the cancellation of a call; it waits, or is over already."""
         require(call < self.came)
         if call in self.waiting:
             self.stopping.add(call)
 
     @action(call=upto(K))
     def is_cancelled(self, call: int) -> None:
-        """A call ends cancelled, as it was told."""
+        """A call ends cancelled, as requested."""
         require(call in self.stopping)
         self.ends(call)
 
@@ -130,7 +131,7 @@ class Gate(Machine):
 
     @action(rests=True)
     def settled(self) -> None:
-        """Nobody waits whose wait is over."""
+        """No call waits whose wait is over."""
         require(not any(call in self.stopping for call in range(self.K)), STOPS)
         require(not self.broken or len(self.waiting) == 0, BREAK_TELLS)
         require(not any(call in self.may_pass for call in range(self.K)), ALL_PASS)
@@ -138,7 +139,7 @@ class Gate(Machine):
     # --- helpers -------------------------------------------------------------------------
 
     def all_may_pass(self) -> None:
-        """It is open: who waits now has his turn, whatever happens before he runs."""
+        """The gate is open: every waiting call may pass, whatever happens before it runs."""
         for call in range(self.K):
             if call in self.waiting:
                 self.may_pass.add(call)
@@ -151,18 +152,19 @@ class Gate(Machine):
 
     # --- what is true of all of it -------------------------------------------------------
 
-    @always("GATE-7", MUST, "At an open gate everybody may pass.", source="libraries#gates")
+    @always("GATE-7", MUST, "At an open gate every waiting call may "
+                            "pass.", source="libraries#gates")
     def open_is_open(self) -> bool:
-        """Whoever waits there only has not run yet."""
+        """A call that waits there only has not run yet."""
         return not self.open or len(self.may_pass) == len(self.waiting)
 
 
 EXPECTATIONS = (
-    expect(Gate, "GATE-7", "holds", "who waits at an open gate may pass", K=(1, 2, 3)),
+    expect(Gate, "GATE-7", "holds", "a call that waits at an open gate may pass", K=(1, 2, 3)),
 )
 
 BOOKKEEPING = {
     "GATE-7":
-        "The observer itself enters who may pass when a gate is opened; that they do pass is "
-        "GATE-2.",
+        "The observer itself records which calls may pass when a gate is opened; that they do pass "
+        "is GATE-2.",
 }

@@ -1,8 +1,8 @@
-"""A gate with sleepers, as its observer sees it; and broken ones.
+"""A gate with sleeping calls as its observer sees it, and variants that it refuses.
 
-Theory. A call that comes to a shut gate goes to sleep. Opening and breaking wake all who sleep,
-each with what it has to say, so nothing is left to look at when they run. A call that is told to
-stop wakes as well, and takes nobody else along.
+Theory. A call that comes to a shut gate goes to sleep. Opening and breaking wake all sleepers,
+each with its result, so a woken call need not look at the gate again when it runs. A call whose
+cancellation is requested wakes as well, and no other call with it.
 
 Each variant has one line wrong, and is refused by the rule by which a suite finds it.
 
@@ -25,13 +25,13 @@ __all__ = [
 
 
 class Call(IntEnum):
-    """Where a call is."""
+    """The position of a call."""
 
     NONE = 0
     BEGUN = 1
     ASLEEP = 2
     WOKEN = 3       # to pass
-    TOLD = 4        # to be told that it is broken
+    TOLD = 4        # will be notified that it is broken
     STOPPED = 5
     OVER = 6
 
@@ -48,7 +48,7 @@ class Sleepers(Machine):
 
     @action
     def opens(self) -> None:
-        """All who sleep wake."""
+        """Every call that sleeps wakes."""
         self.open = True
         for call in range(self.K):
             if self.calls[call] == Call.ASLEEP and self.hears(call):
@@ -56,12 +56,12 @@ class Sleepers(Machine):
 
     @action
     def shuts(self) -> None:
-        """Who comes from now on goes to sleep."""
+        """Calls that come from now on go to sleep."""
         self.open = False
 
     @action
     def breaks(self) -> None:
-        """All who sleep wake, and are told."""
+        """All sleepers wake, and are notified."""
         self.broken = True
         for call in range(self.K):
             if self.calls[call] == Call.ASLEEP and self.hears_of_the_end(call):
@@ -69,7 +69,7 @@ class Sleepers(Machine):
 
     @action
     def comes(self) -> None:
-        """The next call begins, and looks."""
+        """The next call begins, and looks at the gate."""
         require(self.came < self.K)
         self.calls[self.came] = self.finds(self.came)
         self.came += 1
@@ -83,50 +83,50 @@ class Sleepers(Machine):
 
     @action(call=upto(K))
     def stops(self, call: int) -> None:
-        """A call that sleeps is told to stop."""
+        """The cancellation of a sleeping call is requested."""
         require(self.calls[call] == Call.ASLEEP)
         if self.obeys():
             self.calls[call] = Call.STOPPED
 
     @action
     def settled(self) -> None:
-        """Whoever is under way sleeps."""
+        """Every call that has not ended sleeps."""
         require(all(self.calls[call] == Call.NONE or self.calls[call] == Call.ASLEEP
                     or self.calls[call] == Call.OVER for call in range(self.K)))
 
     # --- one line each: what the variants have wrong -------------------------------------
 
     def finds(self, call: int) -> Call:
-        """What a call finds that comes."""
+        """The position of a call after its first look at the gate."""
         if self.broken:
             return Call.TOLD
         return Call.WOKEN if self.open else Call.ASLEEP
 
     def after(self, call: int) -> Call:
-        """What becomes of a call that runs."""
+        """The position of a call after it ran."""
         return Call.OVER
 
     def hears(self, call: int) -> bool:
-        """Whether a sleeper wakes when the gate opens."""
+        """True if opening the gate wakes this sleeper."""
         return True
 
     def hears_of_the_end(self, call: int) -> bool:
-        """Whether a sleeper wakes when the gate breaks."""
+        """True if the break of the gate wakes this sleeper."""
         return True
 
     def obeys(self) -> bool:
-        """Whether a sleeper wakes that is told to stop."""
+        """True if a request to cancel wakes a sleeper."""
         return True
 
 
 class GateSeen(View[Sleepers]):
-    """What is done to the gate, when calls come, and how they end."""
+    """All that is done to the gate, when calls come, and how they end."""
 
     same = ("opens", "shuts", "breaks", "comes", "stops", "settled")
 
     @shown
     def runs(self, before: Sleepers, after: Sleepers, call: int) -> Seen | None:
-        """How a call ends, if it does."""
+        """The end of a call, if it ends."""
         if after.calls[call] != Call.OVER:
             return None
         ends = {Call.WOKEN: "passes", Call.TOLD: "is_told", Call.STOPPED: "is_cancelled",
@@ -135,7 +135,7 @@ class GateSeen(View[Sleepers]):
 
 
 class TurnsNobodyAway(Sleepers):
-    """Who comes does not look whether it is open."""
+    """A call that comes does not look whether the gate is open."""
 
     def finds(self, call: int) -> Call:
         return Call.WOKEN
@@ -151,7 +151,7 @@ class LooksAgain(Sleepers):
 
 
 class OneSlot(Sleepers):
-    """There is one place to wait, and the second one who comes fails (cpython #74116)."""
+    """There is one place to wait, and a second waiter fails (cpython #74116)."""
 
     def finds(self, call: int) -> Call:
         if any(self.calls[each] == Call.ASLEEP for each in range(self.K)):
@@ -160,27 +160,27 @@ class OneSlot(Sleepers):
 
 
 class BreaksInSilence(Sleepers):
-    """Who waits while it breaks waits on."""
+    """A call that waits when the gate breaks keeps waiting."""
 
     def hears_of_the_end(self, call: int) -> bool:
         return False
 
 
 class TellsForNothing(Sleepers):
-    """A call that finds it shut is told that it is broken."""
+    """A call that finds the gate shut is notified that it is broken."""
 
     def finds(self, call: int) -> Call:
         return Call.WOKEN if self.open else Call.TOLD
 
 
 class SleepsOn(Sleepers):
-    """A call that is told to stop sleeps on."""
+    """A call whose cancellation is requested keeps sleeping."""
 
     def obeys(self) -> bool:
         return False
 
 
-SEEN = refines(Sleepers, Gate, "a gate that wakes all who sleep", shows=GateSeen,
+SEEN = refines(Sleepers, Gate, "a gate that wakes all sleepers", shows=GateSeen,
                seen_by={"K": "K"}, K=(1, 2))
 
 EXPECTATIONS = (
@@ -188,9 +188,9 @@ EXPECTATIONS = (
     *(refused(variant, rule, about, like=SEEN, K=2) for variant, rule, about in (
         (TurnsNobodyAway, "GATE-1", "a call passes a shut gate"),
         (LooksAgain, "GATE-2", "a call that was woken sleeps on"),
-        (OneSlot, "GATE-3", "the second one who waits fails"),
+        (OneSlot, "GATE-3", "a second waiter fails"),
         (BreaksInSilence, "GATE-4", "a call waits at a broken gate"),
-        (TellsForNothing, "GATE-5", "a call is told that a whole gate is broken"),
-        (SleepsOn, "GATE-6", "a call that is told to stop sleeps on"),
+        (TellsForNothing, "GATE-5", "a call is notified of a break while the gate is whole"),
+        (SleepsOn, "GATE-6", "a cancelled waiter keeps sleeping"),
     )),
 )

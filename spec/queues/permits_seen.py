@@ -1,8 +1,8 @@
-"""Permits with a line, as their observer sees them; and what it says of broken ones.
+"""Permits with a wait queue as their observer sees them, and variants that it refuses.
 
-Theory. Everything is seen but the instant at which a permit becomes that of one who waits. Permits
-that are served in turn are permits; and each variant here, what a real semaphore or lock has done
-wrong, is refused by the rule by which a suite finds it in an implementation.
+Theory. All is seen but the instant at which a waiter is granted a permit. Permits that are granted
+in turn are permits. Each variant here is what a real semaphore or lock has done wrong, and is
+refused by the rule by which a suite finds it in an implementation.
 
 Source: ``permits``.
 """
@@ -24,30 +24,30 @@ __all__ = [
 
 
 class PermitsSeen(View[Permits]):
-    """All calls, all answers, and that everything has run that can run."""
+    """All calls, all answers, and the instants at which everything has run that can run."""
 
     same = ("begins", "answered", "acquire_done", "acquire_waits", "gives", "released",
             "seen_locked", "seen_free", "stops", "woken", "cancelled", "settled")
 
     def asked(self, machine: Permits) -> Iterable[Seen]:
-        """Where nothing runs of itself, all has settled, whatever the machine says of that."""
+        """Report ``settled`` if no step can happen by itself, whatever the machine says of that."""
         if not self.enabled & {"grant", "becomes_free", "woken"}:
             yield see("settled")
 
 
 class GivesOneTooMany(Permits):
-    """An acquire looks at the line, and not at the permits (bpo-32734)."""
+    """An acquire looks at the wait queue, and not at the permits (bpo-32734)."""
 
     @action
     def acquire_done(self) -> None:
-        """Nobody waits, so it must be free."""
+        """No call waits, so the permit is taken for free."""
         require(len(self.line) == 0)
         self.free = max(0, self.free - 1)
         self.held.add(self.new_call())
 
     @action(call=upto(Permits.K))
     def released(self, call: int) -> None:
-        """It is free then, whoever else holds it."""
+        """The permit is free then, even if another call holds it."""
         require(call in self.held)
         self.held.discard(call)
         self.free = min(self.C, self.free + 1)
@@ -58,18 +58,18 @@ class KeepsPermit(Permits):
 
     @action(call=upto(Permits.K))
     def cancelled(self, call: int) -> None:
-        """Only the line is left."""
+        """The call leaves the wait queue; its permit is not given back."""
         require(call in self.line or call in self.granted)
         self.leave_line(call)
         self.granted.discard(call)
 
 
 class Deaf(Permits):
-    """Nobody wakes who waits."""
+    """A free permit wakes no waiter."""
 
     @action(internal=True, fair=True, place=upto(Permits.W))
     def grant(self, place: int) -> None:
-        """He would have to ask again."""
+        """Never: a waiter would have to ask again."""
         require(place < 0)
 
     @action
@@ -79,29 +79,29 @@ class Deaf(Permits):
 
 
 class KeepsWakeUp(Deaf):
-    """A waiter that is cancelled after it was woken wakes nobody else (bpo-27585)."""
+    """A waiter that is cancelled after it was woken wakes no other (bpo-27585)."""
 
     @action
     def settled(self) -> None:
-        """Where a woken one was cancelled, the next one waits on."""
+        """After a woken waiter was cancelled, the next one keeps waiting."""
         require(len(self.line) == 0 or self.withdrew)
         super().settled()
 
 
 class Forgets(Permits):
-    """A call of acquire is forgotten: it has no permit, and stands in no line."""
+    """A call of acquire is forgotten: it has no permit, and is in no wait queue."""
 
     @action
     def answered(self) -> None:
-        """Nobody looks whether it was heard."""
+        """Not checked: the call may have been lost."""
 
 
 class EndsTwice(Permits):
-    """A call that was cancelled is told of a permit all the same."""
+    """A cancelled call is notified of a permit all the same."""
 
     @action(call=upto(Permits.K))
     def woken(self, call: int) -> None:
-        """Whoever was in line once."""
+        """Notify a call that has left the wait queue without a permit."""
         require(call in self.stopping and call not in self.line and call not in self.held)
         require(call not in self.granted)
 
@@ -116,10 +116,10 @@ EXPECTATIONS = (
     *(refused(variant, rule, about, like=SEEN, C=1, K=K) for variant, rule, about, K in (
         (GivesOneTooMany, "PERMIT-1", "a permit is given that there is not", 2),
         (KeepsPermit, "PERMIT-2", "a cancelled call takes its permit along", 2),
-        (Deaf, "PERMIT-3", "a release wakes nobody", 2),
+        (Deaf, "PERMIT-3", "a release wakes no waiter", 2),
         (KeepsWakeUp, "PERMIT-4", "a cancelled waiter keeps the wake-up", 3),
         (EndsTwice, "PERMIT-5", "a cancelled call gets a permit all the same", 2),
         (Forgets, "PERMIT-10", "a call neither has a permit nor waits", 2),
     )),
-    expect(Deaf, "PERMIT-8", "violated", "a release wakes nobody", C=1, K=2, W=2),
+    expect(Deaf, "PERMIT-8", "violated", "a release wakes no waiter", C=1, K=2, W=2),
 )

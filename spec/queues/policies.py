@@ -1,23 +1,23 @@
 """The policy of a queue, found out by asking: what it does with an arrival when it is full.
 
 Theory. A queue of unknown policy and capacity is a machine that *turns out* to be of one kind, in a
-first step that nobody sees. All that it shows after that depends on its kind, so each answer rules
-some kinds out, and what is left is what the queue may be. An engine looks for the questions that
-tell (``spec/engines/distinguish.py``).
+first step that cannot be seen. All that it shows after that depends on its kind, so each answer
+rules some kinds out, and what is left is what the queue may be. An engine looks for the questions
+that distinguish the kinds (``spec/engines/distinguish.py``).
 
-A run has two halves. First nobody takes, and items arrive; then nothing arrives, and all is taken
+A run has two halves. First items arrive and none is taken; then nothing arrives, and all is taken
 out. For room comes back in many ways once something was taken (at once; when half of it is free, as
-ZeroMQ gives it back; after a round trip), and those are no matter of policy. To try another number
-of arrivals, begin with a fresh queue.
+ZeroMQ gives it back; after a round trip), and those are not part of the policy. To try another
+number of arrivals, begin with a fresh queue.
 
-What is left of n arrivals at C places tells most policies apart: the newest C, the oldest C, the
+What is left of n arrivals at C places distinguishes most policies: the newest C, the oldest C, the
 oldest C - 1 with the newest, or what came since the last overflow. With one place, three of these
 are the same, for each arrival takes the place of the one before. That is to *conflate*, if the
-queue was asked for more places; if it was asked for one, no question can tell (E).
+queue was asked for more places; if it was asked for one, no question can distinguish them (E).
 
 Some kinds need more than offers and polls to be seen. Only a put can wait (P), and only a put can
-drop in silence what an offer is told of. A queue that spills
-looks unbounded to its producers and consumers; it has to say how many items it holds itself (S).
+drop in silence an item whose offer is refused. A queue that spills looks unbounded to its producers
+and consumers; it has to say how many items it holds itself (S).
 
 Source: 003#dropping, libraries#rx-dropping, libraries#policies.
 """
@@ -46,14 +46,14 @@ QUESTIONS = {
 }
 """The operations by which a policy is found out, with all that each may show.
 
-Those that leave more to be asked come first: after a poll, nothing can arrive any more.
+Those after which more can still be asked come first: after a poll, nothing can arrive any more.
 """
 
 
 class UnknownQueue(OverflowingQueue):
     """A queue that turns out to be of some policy and capacity."""
 
-    N = const(2, at_least=1)      # the greatest capacity that is looked for
+    N = const(2, at_least=1)      # the greatest capacity that is considered
     K = const(4, at_least=1)      # items that a run may name
     E = const(2, at_least=1)      # the least capacity of a queue that drops what it holds
     P = const(1, at_most=1)       # whether there are puts, which may wait
@@ -63,13 +63,13 @@ class UnknownQueue(OverflowingQueue):
     refused = integer(0, K)
     left = integer(0, K)          # items that were handed out
     waiting = integer(0, K, init=K)     # the item whose put waits; K: none
-    untold = integer(0, K, init=K)      # the item of a put that is in, and was not told so; K: none
+    untold = integer(0, K, init=K)      # item of a put that is in and not notified; K: none
     draining = boolean()          # the second half has begun
     cut = boolean()               # the consumer is cut off
 
     @action(policy=Policy, capacity=upto(N + 1))
     def turns_out(self, policy: Policy, capacity: int) -> None:
-        """It is of this kind, and was all along."""
+        """The queue is of this kind, and was from the start."""
         require(self.policy == Policy.NONE and policy != Policy.NONE)
         one_place = policy == Policy.CONFLATE or policy == Policy.MERGE
         endless = policy == Policy.UNBOUNDED
@@ -94,7 +94,7 @@ class UnknownQueue(OverflowingQueue):
 
     @action
     def offer_refused(self) -> None:
-        """An offer is refused, and its producer is told so."""
+        """An offer is refused, and its producer learns it."""
         require(self.is_filling() and not self.has_room())
         require(self.says_no() or self.policy == Policy.DROP_AND_TELL)
         self.refuses()
@@ -114,7 +114,7 @@ class UnknownQueue(OverflowingQueue):
 
     @action
     def put_refused(self) -> None:
-        """A put fails, for there is no room."""
+        """A put fails because there is no room."""
         require(self.is_filling() and not self.has_room() and self.policy == Policy.REJECT)
         self.refuses()
 
@@ -131,7 +131,7 @@ class UnknownQueue(OverflowingQueue):
 
     @action(count=upto(K + 1))
     def poll_merged(self, count: int) -> None:
-        """A poll takes what stands for so many items, from the first on."""
+        """A poll takes one item that stands for ``count`` merged ones."""
         require(self.policy == Policy.MERGE and self.dropped > 0 and len(self.inside) > 0)
         require(count == self.dropped + 1)
         self.drains()
@@ -170,7 +170,7 @@ class UnknownQueue(OverflowingQueue):
 
     @action(count=upto(K + 1))
     def held(self, count: int) -> None:
-        """How many items it holds itself, and not elsewhere; any, once its consumer is cut off."""
+        """Report how many items it holds itself, not elsewhere; any number after a cut-off."""
         require(self.policy != Policy.NONE and self.S == 1)
         inside = len(self.inside)
         here = min(inside, self.capacity) if self.policy == Policy.SPILL else inside
@@ -179,15 +179,15 @@ class UnknownQueue(OverflowingQueue):
     # --- the few places where something moves --------------------------------------------
 
     def is_filling(self) -> bool:
-        """The first half: nothing was taken, and nobody waits."""
+        """True in the first half: no item was taken, and no put waits."""
         return self.policy != Policy.NONE and not self.draining and self.waiting == self.K
 
     def says_no(self) -> bool:
-        """Whether the producer learns that there is no room."""
+        """True if the producer learns that there is no room."""
         return self.policy == Policy.BLOCK or self.policy == Policy.REJECT
 
     def places(self) -> int:
-        """How many items may be inside; K where there is no end."""
+        """The number of items that may be inside; K if it is unbounded."""
         if self.policy == Policy.CONFLATE or self.policy == Policy.MERGE:
             return 1
         if self.policy == Policy.UNBOUNDED or self.policy == Policy.SPILL:
@@ -195,17 +195,17 @@ class UnknownQueue(OverflowingQueue):
         return self.capacity
 
     def has_room(self) -> bool:
-        """Whether an arrival finds a place."""
+        """True if an arrival finds a place."""
         return len(self.inside) < self.places()
 
     def arrives(self) -> None:
-        """An item comes; where there is no room for it, the consumer may be cut off."""
+        """An item comes; if there is no room for it, the consumer may be cut off."""
         if self.policy == Policy.DISCONNECT and not self.has_room():
             self.cut = True
         super().arrives()
 
     def refuses(self) -> None:
-        """An item is turned away."""
+        """An item is refused, and counted."""
         self.name_item()
         self.refused += 1
 
@@ -216,25 +216,27 @@ class UnknownQueue(OverflowingQueue):
 
     # --- what is true of all of them -----------------------------------------------------
 
-    @always("QUEUE-19", MUST, "Whatever the policy: each item that arrived is inside, handed out, "
-            "waiting, refused or dropped.", source="003#dropping; libraries#policies")
+    @always("QUEUE-19", MUST, "Under every policy, each item that arrived is inside, handed out, "
+                              "waiting, refused or "
+                              "dropped.", source="003#dropping; libraries#policies")
     def all_are_accounted_for(self) -> bool:
         """Offered = delivered + refused + dropped + pending."""
         pending = len(self.inside) + int(self.waiting < self.K)
         return self.named == self.left + self.refused + self.dropped + pending
 
-    @always("QUEUE-20", MUST, "A queue that is not endless holds no more than its places, whatever "
-            "its policy.", source="003#defining (bounded)")
+    @always("QUEUE-20", MUST, "Under every policy that bounds a queue, it holds no more items than "
+                              "it has places.", source="003#defining (bounded)")
     def has_an_end(self) -> bool:
-        """All but those that are unbounded or spill."""
+        """True also for queues that are unbounded or spill: they have a place for each item."""
         return len(self.inside) <= self.places()
 
-    @always("QUEUE-21", MUST, "What is left after an overflow is the newest items (drop-oldest), "
-            "the oldest (drop-newest), the oldest but one place and the newest (drop-youngest-"
-            "queued), or what came since the last overflow (clear).",
+    @always("QUEUE-21", MUST, "After an overflow, the newest items are left (drop-oldest), or the "
+                              "oldest (drop-newest), the oldest but one place and the newest "
+                              "(drop-youngest-queued), or those that came since the last overflow "
+                              "(clear).",
             source="libraries#policies, libraries#rx-dropping")
     def what_is_left_tells(self) -> bool:
-        """Of ``named`` arrivals, before anything is taken."""
+        """Checked after any number of arrivals, before an item is taken."""
         if self.draining or self.dropped == 0:
             return True
         last, size = self.named - 1, len(self.inside)
@@ -257,19 +259,19 @@ class ForgettingToDrop(UnknownQueue):
     """A full queue takes in what arrives, and drops nothing."""
 
     def forget_tail(self) -> None:
-        """The youngest item stays where it is."""
+        """Nothing is dropped: the youngest item stays where it is."""
 
 
 class EvictingTheHead(UnknownQueue):
     """A queue that is to drop its tail drops its head."""
 
     def forget_tail(self) -> None:
-        """It is the oldest item that goes."""
+        """The oldest item is dropped in its place."""
         self.inside.pop()
 
 
 class TakingOneMore(UnknownQueue):
-    """What is turned away is counted, and taken in as well."""
+    """An item that is refused is counted as refused, and taken in as well."""
 
     def refuses(self) -> None:
         """It is refused, and inside."""
@@ -278,7 +280,7 @@ class TakingOneMore(UnknownQueue):
 
 
 class PolicySeen(View[UnknownQueue]):
-    """What it is, all questions and answers, and that a put has come to its end."""
+    """Its kind, all questions and answers, and the end of a put."""
 
     same = (BIRTH, "held", "offer_accepted", "offer_refused", "put_done", "put_waits",
             "put_refused", "poll_item", "poll_merged", "poll_empty", "poll_cut_off", "woken_put")
@@ -291,7 +293,7 @@ EXPECTATIONS = (
     SEEN,
     expect(UnknownQueue, "QUEUE-19", "holds", "every item is accounted for",
            N=(1, 2, 3), K=6, E=(1, 2), P=(0, 1), S=(0, 1)),
-    expect(UnknownQueue, "QUEUE-20", "holds", "no policy but two goes beyond its places",
+    expect(UnknownQueue, "QUEUE-20", "holds", "no policy that bounds a queue exceeds its places",
            N=(1, 2, 3), K=6, E=(1, 2), P=(0, 1), S=(0, 1)),
     expect(UnknownQueue, "QUEUE-21", "holds", "what is left is what the policy says",
            N=(1, 2, 3), K=7, E=1, P=0, S=0),

@@ -1,9 +1,9 @@
-"""Queues of any policy, as those observers see them that know the policy.
+"""Queues of any policy, as the observers that know the policy see them.
 
-Theory. ``policies`` has a queue whose policy is to be found out. A suite is told it, and judges by
-``dropping`` where the queue says what it drops, and by ``conserved`` in any case. The policy is
-told when it turns out to be one of which the observer knows, and the capacity is N; all other runs
-are left out.
+Theory. ``policies`` has a queue whose policy is to be found out. A suite knows it, and judges by
+``dropping`` if the queue states what it drops, and by ``conserved`` in any case. The policy is
+reported when the queue turns out to be of a policy that the observer knows, with the capacity N;
+all other runs are left out.
 
 Source: ``policies``, ``dropping``, ``conserved``.
 """
@@ -25,7 +25,7 @@ class DropsSeen(View[UnknownQueue]):
     """A queue that drops, and says so."""
 
     same = ("offer_accepted", "put_done", "poll_item", "poll_empty")
-    around = ("turns_out",)             # of which queue is spoken
+    around = ("turns_out",)             # which queue this is
 
     @shown
     def turns_out(
@@ -39,7 +39,7 @@ class RefusalsSeen(View[UnknownQueue]):
     """A queue that refuses what it has no room for."""
 
     same = ("offer_accepted", "offer_refused", "put_done", "poll_item", "poll_empty")
-    around = ("turns_out",)             # of which queue is spoken
+    around = ("turns_out",)             # which queue this is
 
     def follows(self, machine: UnknownQueue, action: str) -> bool:
         """A put that is refused is none of the observer's calls."""

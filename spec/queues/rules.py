@@ -16,7 +16,7 @@ __all__ = [
 
 FULL_REFUSES = guard_rule(
     "QUEUE-1", MUST,
-    "A queue that is full refuses an offer and lets a put wait: it never holds more than its "
+    "A queue that is full refuses an offer and makes a put wait: it never holds more than its "
     "capacity, and makes no room by dropping.",
     source="003#defining (bounded); anyio #147",
 )
@@ -32,8 +32,8 @@ ORDER = guard_rule(
 )
 NOT_LOST = guard_rule(
     "QUEUE-4", MUST,
-    "What was accepted is there until it is handed out: a queue says that it is empty only "
-    "when it is.",
+    "An accepted item stays in the queue until it is handed out: a queue says that it is empty "
+    "only if it is.",
     source="003#tokens; bpo-23812, anyio #146",
 )
 NOT_INVENTED = guard_rule(
@@ -64,23 +64,24 @@ CANCEL_LEAVES_NO_TRACE = guard_rule(
 )
 CANCEL_PASSES_ON = guard_rule(
     "QUEUE-10", MUST,
-    "A waiter that is cancelled after it was woken passes its turn on to the next.",
+    "If a waiter is cancelled after it was woken, the next waiter is woken instead.",
     source="bpo-27585, cpython #90155, python/asyncio #265: a cancelled waiter swallowed the "
     "wakeup",
 )
 SIZE = guard_rule(
     "QUEUE-11", MUST,
-    "The size is the number of items inside.",
-    source="003#defining (Pending(B), of which it speaks: that a call tells it is ours)",
+    "The size that a queue reports is the number of items inside.",
+    source="003#defining (Pending(B) is its term; that a call reports it is ours)",
 )
 DROPS_AS_PROMISED = guard_rule(
     "QUEUE-17", MUST,
-    "A queue that says what it drops drops that: its oldest item, or what arrives.",
+    "A queue that states what it drops when it is full drops just that: its oldest item, its "
+    "youngest, all of them, or what arrives.",
     source="libraries#deque-maxlen, libraries#rx-dropping",
 )
 IN_TURN = guard_rule(
     "QUEUE-12", SHOULD,
-    "Those who wait are served in the order in which they began to wait, and a put or a take "
-    "that comes later does not overtake them.",
+    "Waiters are served in the order in which they began to wait, and a put or a take that comes "
+    "later does not overtake them.",
     source="cpython #83055; libraries#trio-channels",
 )

@@ -1,4 +1,4 @@
-"""Queues for coroutines that end: closed, cut off, joined, and given what cannot be put."""
+"""Queues for coroutines that end: closed, cut off, joined, and given items that cannot be put."""
 
 from ...suites.system import Shipped, System
 

@@ -20,21 +20,22 @@ __all__ = [
 ]
 
 CALLBACKS_MAX = 500
-"""Callbacks after which a loop does not come to rest any more: a dozen calls need a tenth."""
+"""Callbacks after which a loop does not become idle any more: a dozen calls need a tenth."""
 
 CALLS_MAX = 20_000
-"""Calls of functions within one request, after which a join has not given way: so many callbacks
-make fewer."""
+"""Calls of functions within one request, after which a join has not yielded: that many callbacks
+make fewer.
+"""
 
 
 class Ranked:
-    """An item for queues that compare their items: whatever its kind, it compares as text."""
+    """An item for queues that compare their items: it compares as text, whatever its type."""
 
     def __init__(self, value: object) -> None:
         self.value = value
 
     def compares(self) -> None:
-        """Raises ``TypeError`` where it does not."""
+        """Raise ``TypeError`` if the item cannot be compared."""
 
     def __lt__(self, other: Ranked) -> bool:
         self.compares()
@@ -43,7 +44,7 @@ class Ranked:
 
 
 class Spoilt(Ranked):
-    """An item that compares with nothing until its put is over, and then as others do.
+    """An item that cannot be compared until its put is over, and then is like others.
 
     A queue that does not know that a put has failed then shows the item, and not an error.
     """
@@ -53,7 +54,7 @@ class Spoilt(Ranked):
         self.armed = True
 
     def compares(self) -> None:
-        """Raises ``TypeError`` until the put is over."""
+        """Raise ``TypeError`` until the put is over."""
         if self.armed:
             raise TypeError(f"{self.value} compares with nothing")
 
@@ -68,10 +69,10 @@ def _value_of(item: Any) -> object:
 
 
 class ReferenceClosing(LoopAdapter):
-    """The reference's queue, and the part that is the same for all.
+    """The reference's queue, and the common part of all adapters of closable queues.
 
     A queue that lacks an operation has ``None`` in the place of its method. ``told`` are the errors
-    by which a call is told that the queue is closed.
+    that report that the queue is closed.
     """
 
     port: ClassVar[Port] = PORT
@@ -84,23 +85,23 @@ class ReferenceClosing(LoopAdapter):
     # -- for subclasses -----------------------------------------------------------------------
 
     def make(self, capacity: int) -> Any:
-        """What is under test."""
+        """Create the queue under test."""
         return self.kind(capacity, _refuses)
 
     async def enter(self, item: Any) -> None:
-        """Put an item; raises one of ``told`` if it is closed."""
+        """Put an item; raise an error of ``told`` if the queue is closed."""
         await self.queue.put(item)
 
     def item_of(self, value: object) -> object:
-        """What is put for an item."""
+        """The value that is put for an item."""
         return value
 
     async def get(self) -> Any:
-        """Take an item; raises one of ``told`` if it is closed."""
+        """Take an item; raise an error of ``told`` if the queue is closed."""
         return await self.queue.take()
 
     def end(self, cut: bool) -> None:
-        """Close it, or cut it off."""
+        """Close the queue, or cut it off."""
         if cut:
             self.queue.cut()
         else:
@@ -109,7 +110,7 @@ class ReferenceClosing(LoopAdapter):
     # -- the port -----------------------------------------------------------------------------
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter``."""
+        """Begin with a fresh instance."""
         self.begin_anew()
         self._joins = False
         with self._loop.running():
@@ -175,7 +176,7 @@ class ReferenceClosing(LoopAdapter):
     cut_: Callable[..., Any] | None = _cut
 
     def settle(self) -> list[Message]:    # type: ignore[override]
-        """See the port. A loop that does not come to rest is told of."""
+        """Let everything run; report a loop that does not become idle."""
         with self._watched(), self._loop.running():
             ran = self._loop.ran
             self._loop.run_while(lambda: self._loop.ran - ran < CALLBACKS_MAX)
@@ -189,7 +190,7 @@ class ReferenceClosing(LoopAdapter):
             return super().run(steps)
 
     def close(self) -> None:
-        """See ``LoopAdapter``."""
+        """Cancel the calls that still wait or hold something."""
         with self._watched():
             super().close()
 
@@ -197,7 +198,7 @@ class ReferenceClosing(LoopAdapter):
 
     @contextmanager
     def _watched(self) -> Iterator[None]:
-        """Where somebody joins: a join that goes round and round is ended, and told of."""
+        """If a join is under way, end it and report it should it run without end."""
         if not self._joins:
             yield
             return
@@ -235,15 +236,15 @@ class AsyncioClosing(ReferenceClosing):
             self.close_ = self.cut_ = None
 
     def make(self, capacity: int) -> Any:
-        """See ``ReferenceClosing``."""
+        """Create the queue under test."""
         return self.kind(capacity)
 
     async def get(self) -> Any:
-        """See ``ReferenceClosing``."""
+        """Take an item; raise an error of ``told`` if the queue is closed."""
         return await self.queue.get()
 
     def end(self, cut: bool) -> None:
-        """See ``ReferenceClosing``."""
+        """Close the queue, or cut it off."""
         self.queue.shutdown(immediate=cut)
 
 
@@ -256,7 +257,7 @@ class AsyncioPriorityClosing(AsyncioClosing):
     spoil_ = ReferenceClosing.spoil_
 
     def item_of(self, value: object) -> object:
-        """See ``ReferenceClosing``."""
+        """The value that is put for an item."""
         return Ranked(value)
 
 
@@ -267,10 +268,10 @@ class JanusClosing(AsyncioClosing):
     of_janus: ClassVar[str] = "Queue"
 
     def __init__(self) -> None:
-        """It can be shut down with any Python."""
+        """Offer all operations: janus can be shut down with any Python."""
 
     def make(self, capacity: int) -> Any:
-        """See ``ReferenceClosing``."""
+        """Create the queue under test."""
         try:
             import janus
         except ImportError as error:
@@ -290,7 +291,7 @@ class JanusPriorityClosing(JanusClosing):
     spoil_ = ReferenceClosing.spoil_
 
     def item_of(self, value: object) -> object:
-        """See ``ReferenceClosing``."""
+        """The value that is put for an item."""
         return Ranked(value)
 
 
@@ -301,7 +302,7 @@ class AnyioClosing(ReferenceClosing):
     spoil_ = join_ = done_ = None
 
     def make(self, capacity: int) -> Any:
-        """See ``ReferenceClosing``."""
+        """Create the queue under test."""
         try:
             import anyio
         except ImportError as error:
@@ -310,21 +311,21 @@ class AnyioClosing(ReferenceClosing):
         self._send, self._receive = anyio.create_memory_object_stream[Any](capacity)
 
     async def enter(self, item: Any) -> None:
-        """See ``ReferenceClosing``."""
+        """Put an item; raise an error of ``told`` if the queue is closed."""
         await self._send.send(item)
 
     async def get(self) -> Any:
-        """See ``ReferenceClosing``."""
+        """Take an item; raise an error of ``told`` if the queue is closed."""
         return await self._receive.receive()
 
     def end(self, cut: bool) -> None:
-        """See ``ReferenceClosing``."""
+        """Close the queue, or cut it off."""
         self._send.close()
         if cut:
             self._receive.close()
 
     def close(self) -> None:
-        """See ``LoopAdapter``. Streams that are not closed warn when they are collected."""
+        """Cancel the calls that still wait, and close the streams: open ones would warn."""
         super().close()
         if hasattr(self, "_send"):
             self._send.close()

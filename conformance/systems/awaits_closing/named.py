@@ -20,22 +20,23 @@ WANTED: Final = (
     Wanted("close", ("shutdown", "close")),
     Wanted("cut", ("abort", "cut", "terminate")),
 )
-"""What the methods are usually called. A ``close`` with the parameter ``immediate`` cuts off, too;
-one that is a coroutine is not called."""
+"""The usual names of the methods. A ``close`` with the parameter ``immediate`` cuts off, too; one
+that is a coroutine is not called.
+"""
 
 _ENDS: Final = ("shutdown", "shut_down", "closed", "endof", "broken")
-"""What the name of an exception has in it that tells of the end."""
+"""Parts of the names of exceptions that report the end."""
 
 
 def make(named: Named) -> NamedClosing:
-    """The adapter of a queue that ends. Raises ``InputError`` where it is not for tasks."""
+    """The adapter of a queue that ends. Raises ``InputError`` if it is not for tasks."""
     named.for_tasks(WANTED[1], lambda: made_with(
         named.factory, named.place, {"capacity": (1, CAPACITY)}))
     return NamedClosing(named)
 
 
 class _Told(Exception):
-    """In the place of whatever the queue raises to tell of its end."""
+    """Raised in place of any error by which the queue reports its end."""
 
 
 class NamedClosing(ReferenceClosing):
@@ -50,7 +51,7 @@ class NamedClosing(ReferenceClosing):
         self.version = named.version      # type: ignore[misc]
 
     def make(self, capacity: int) -> Any:
-        """See ``ReferenceClosing``."""
+        """Create the queue under test."""
         made = made_with(self._named.factory, self._named.place,
                          {"capacity": (capacity, CAPACITY)})
         self._surface: Surface = self._named.surface(made, WANTED, ("capacity",))
@@ -69,15 +70,15 @@ class NamedClosing(ReferenceClosing):
                 setattr(self, operation, None)
 
     async def enter(self, item: Any) -> None:
-        """See ``ReferenceClosing``."""
+        """Put an item; raise an error of ``told`` if the queue is closed."""
         await self._ending(lambda: self._surface["put"](item))
 
     async def get(self) -> Any:
-        """See ``ReferenceClosing``."""
+        """Take an item; raise an error of ``told`` if the queue is closed."""
         return await self._ending(self._surface["get"])
 
     def end(self, cut: bool) -> None:
-        """See ``ReferenceClosing``."""
+        """Close the queue, or cut it off."""
         if cut and "cut" in self._surface:
             self._surface["cut"]()
         elif cut:

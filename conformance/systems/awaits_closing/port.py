@@ -1,6 +1,6 @@
 """The port ``awaits.closing``: a queue for coroutines that ends, and whose loop is driven.
 
-Each call is a coroutine with a name, which begins when it is asked for and may end at once. The
+Each call is a coroutine with a name, which begins when it is requested and may end at once. The
 item of a put may be equal to that of another one.
 """
 
@@ -17,18 +17,18 @@ from ..storm_acker.port import list_of
 __all__ = ["EVENTS", "LOOP", "PORT"]
 
 LOOP: Final = "loop"
-"""By whom an event is that belongs to no call."""
+"""The ``by`` of an event that belongs to no call."""
 
 EVENTS: Final[Mapping[str, str]] = {
     "in": "the item of a put or spoil is in the queue, and the call is over",
-    "told": "a put, spoil or take is told, as by an error, that the queue is closed, and is over; "
-            "its item is not in the queue, or it has none",
+    "told": "a put, spoil or take is informed, as by an error, that the queue is closed, and is "
+            "over; its item is not in the queue, or it has none",
     "fails": "a put or spoil ends with another error, since the queue cannot take its item",
     "has": "a take has an item, and is over",
     "over": "a join has ended",
-    "spins": f"by `{LOOP}`: callbacks go on and on at one instant, or a call does not give way",
+    "spins": f"by `{LOOP}`: callbacks run without end at one instant, or a call does not yield",
 }
-"""What may become of a call."""
+"""The events of a call."""
 
 
 def _is_event(value: object) -> bool:
@@ -52,12 +52,14 @@ _OPERATIONS: Final = (
     hello("start a fresh queue and forget the one before"),
     Operation("put", SEEN, "a new call, which puts an item; its name is new", (_BY, _ITEM)),
     Operation("spoil", SEEN, "a new call, which puts an item that the queue may not be able to "
-              "take: then it fails; elsewhere it comes out as it is", (_BY, _ITEM)),
+              "take: then it fails; in other queues it comes out as it is", (_BY, _ITEM)),
     Operation("take", SEEN, "a new call, which takes an item", (_BY,)),
-    Operation("join", SEEN, "a new call, which waits until all is done that went in", (_BY,)),
+    Operation("join", SEEN, "a new call, which waits until all items that went in are "
+              "done", (_BY,)),
     Operation("done", SEEN, "a consumer is done with an item that it took"),
-    Operation("close", SEEN, "close it: nothing goes in any more, and what is inside is given"),
-    Operation("cut", SEEN, "close it, and throw away what is inside, which counts as done"),
+    Operation("close", SEEN, "close it: nothing goes in any more, and the items inside are still "
+              "handed out"),
+    Operation("cut", SEEN, "close it, and throw away the items inside, which count as done"),
     Operation(
         "run", SEEN, "let so many callbacks run, first in, first out; fewer if no more are ready",
         (Argument("steps", POSITIVE, "how many"),)),
@@ -67,25 +69,25 @@ _OPERATIONS: Final = (
 
 _PROMISES: Final = {
     "put": {
-        "A put that waits goes in as soon as there is room.": "QUEUE-7",
+        "The item of a waiting put goes in as soon as there is room.": "QUEUE-7",
     },
     "take": {
-        "A take that waits has an item as soon as there is one.": "QUEUE-8",
+        "A waiting take gets an item as soon as there is one.": "QUEUE-8",
     },
     "join": {
-        "A join ends when all is done that went in.": "JOIN-2",
+        "A join ends when all items that went in are done.": "JOIN-2",
     },
     "close": {
-        "Every take that waits ends.": "CLOSE-2",
-        "Every put that waits ends.": "CLOSE-3",
+        "Every waiting take ends.": "CLOSE-2",
+        "Every waiting put ends.": "CLOSE-3",
     },
     "cut": {
-        "Every take that waits ends.": "CLOSE-2",
-        "Every put that waits ends.": "CLOSE-3",
-        "Every join that waits ends.": "JOIN-2",
+        "Every waiting take ends.": "CLOSE-2",
+        "Every waiting put ends.": "CLOSE-3",
+        "Every waiting join ends.": "JOIN-2",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The result that each operation must have, and the rules of progress that judge it."""
 
 PORT: Final = Port(
     name="awaits.closing",
@@ -93,6 +95,6 @@ PORT: Final = Port(
     meaning="a queue for coroutines that is closed and joined, one callback at a time",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "the most items that the queue may hold"),),
-    policies={"wait": "a full queue lets a put wait; items leave in the order in which they came",
-              "ranked": "a full queue lets a put wait; items leave by their rank"},
+    policies={"wait": "a full queue makes a put wait; items leave in the order in which they came",
+              "ranked": "a full queue makes a put wait; items leave by their rank"},
 )

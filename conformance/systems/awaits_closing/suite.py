@@ -1,4 +1,4 @@
-"""The suite ``awaits.closing``: whoever waits at a queue that ends is told, and nothing is lost."""
+"""The suite ``awaits.closing``: a queue that ends leaves no call waiting, and loses nothing."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ __all__ = ["SUITE", "ClosingConversation"]
 
 CALLS_MAX: Final = 10
 CALLS_OF_LONG: Final = 160
-"""Puts in one program; and takes, and joins."""
+"""Limit of the puts in one program; and of the takes, and of the joins."""
 
-_CLOSED: Final = "{by} is told that it is closed"
-_SPINS: Final = says("spins", "spins", "it does not come to rest")
+_CLOSED: Final = "{by} is informed that it is closed"
+_SPINS: Final = says("spins", "spins", "it does not become idle")
 
 
 def _who(talk: ClosingConversation, request: Fields) -> Iterator[Fields]:
@@ -40,18 +40,18 @@ def _who(talk: ClosingConversation, request: Fields) -> Iterator[Fields]:
 
 _DONE: Final = events(
     over(_who, says("in", "goes_in", "{by}: goes in", "{by} is in", where="put"),
-         says("told", "put_is_told", "{by}: put is told", _CLOSED, where="put"),
-         says("told", "take_is_told", "{by}: take is told", _CLOSED, where="takes"),
+         says("told", "put_is_told", "{by}: put is refused as closed", _CLOSED, where="put"),
+         says("told", "take_is_told", "{by}: take is refused as closed", _CLOSED, where="takes"),
          says("over", "join_ends", "{by}: join ends", "{by} ends", where="joins"),
          says("has", "gives", "{by} has {what}", where="has")),
     says("fails", "put_fails", "", "{by} fails", where="bad"), *unsaid(_SPINS))
 
 
 class ClosingConversation(CallsConversation):
-    """One session. Puts are named p1, p2, …, and their items a1, a2, … where the program does not
-    say otherwise; takes t1, …, and joins j1, …
+    """One session. Puts are named p1, p2, …, and their items a1, a2, … unless the program gives
+    others; takes t1, …, and joins j1, …
 
-    Items of one value cannot be told apart: what comes out is any of them.
+    Items of one value cannot be distinguished: an item that comes out may be any of them.
     """
 
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"put": ("item",), "spoil": ("item",)}
@@ -80,11 +80,11 @@ class ClosingConversation(CallsConversation):
         self._given = 0         # items that a consumer has to be done with
 
     def has_room(self, letter: str) -> bool:
-        """See ``CallsConversation``: as many of each kind may wait."""
+        """True if one more call may wait: as many of each kind may."""
         return len(self.calls(*WAITING, letter=letter)) < STEPS_MAX
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
+        """The request that an act makes now; None if it makes no sense."""
         cut = self.times["is_cut_off"]
         if (act.do == "done" and not self._given) or (act.do == "cut" and cut) or (
                 act.do == "close" and (cut or self.times["closes"])):
@@ -95,14 +95,14 @@ class ClosingConversation(CallsConversation):
         return request | {"item": dict(act.about).get("item", f"a{request['by'][1:]}")}
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
+        """The steps that an answer shows."""
         if "item" in request:
             self._items.append(request["item"])
         shown = super().seen(request, answer)
         return shown._replace(steps=tuple(map(self._any_of_them, shown.steps)))
 
     def _any_of_them(self, step: Step) -> Step:
-        """A step by which an item comes out: that may be any of its value."""
+        """A step by which an item comes out: it may be any item of that value."""
         name, args = step
         number = dict(args).get("item", -1)
         if name != "gives" or number >= len(self._items):
@@ -112,12 +112,14 @@ class ClosingConversation(CallsConversation):
             name, "item", alike, ("take", dict(args)["take"]))
 
     def _numbers_of(self, value: object) -> list[int]:
-        """The numbers of the puts of items that have a value."""
+        """The numbers of the puts of items that have this value."""
         return [number for number, each in enumerate(self._items)
                 if type(each) is type(value) and each == value]
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``: a number has the name of what it is the number of."""
+        """A request, event or answer, with the fields that are known besides, and a name for each
+        number.
+        """
         fields = {**super().about(message), "bad": message.get("do") == "spoil"}
         if "do" in message or "by" not in message:
             if "item" in message:
@@ -134,8 +136,9 @@ class ClosingConversation(CallsConversation):
             "take": number, "join": number, "item": of if told else number}
 
     def _put_of(self, message: Message) -> int:
-        """The number of the put whose item somebody has: the first of that value which has not come
-        out, if there is one; the next number if nobody has put that."""
+        """The number of the put whose item a take has: the first of that value which has not come
+        out, if there is one; the next number if that value was never put.
+        """
         if "put_of" in message:
             return int(message["put_of"])
         alike = self._numbers_of(message["item"]) if "item" in message else []
@@ -143,11 +146,11 @@ class ClosingConversation(CallsConversation):
                     len(self._items))
 
     def _value_of(self, number: int) -> Value:
-        """The item of a put, perhaps of one that is being asked for."""
+        """The item of a put, perhaps of one that is being requested."""
         return self._items[number] if number < len(self._items) else self.request["item"]
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
+        """Remember what later requests depend on."""
         super().note(action, about)
         if action == "gives":
             self._out.add(about["item"])
@@ -157,7 +160,7 @@ class ClosingConversation(CallsConversation):
 
 
 def policy(name: str) -> str:
-    """What a target of a policy has, besides its operations: a rule may need it."""
+    """The capability of a target with this policy: a rule may need it."""
     return f"the policy {name}"
 
 
@@ -172,7 +175,7 @@ SUITE: Final = Suite(
     watches=(Watch(ClosableQueue), Watch(OrderlyClosing, adds=ORDER, base=ClosableQueue)),
     weights={"put": 5, "take": 4, "done": 3, "join": 2, "spoil": 1, "close": 1, "cut": 1,
              "run": 4, "settle": 2},
-    # To rest is nothing that is asked for; but it takes a call that may wait.
+    # Becoming idle is not requested; but it takes a call that may wait.
     needs={"JOIN-3": (("put", "take", "join"),),
            "QUEUE-3": (("put",), ("take",), (policy("wait"),)), "QUEUE-5": (("put",), ("take",))},
     epilogue=(Act("settle"), Act("take"), Act("take"), Act("take"), Act("settle"), Act("done"),
@@ -182,7 +185,7 @@ SUITE: Final = Suite(
     long=Long(fills=("put",), drains=("take",), ending=("close", "cut", "spoil"), sizes=(6,)),
     converse=ClosingConversation,
     scene="A queue of capacity {capacity}, on an event loop whose callbacks run one by one.",
-    fuller={"CLOSE-6": (Fuller((STEPPED_WAKES,), "one that is woken, and finds nothing"),)},
+    fuller={"CLOSE-6": (Fuller((STEPPED_WAKES,), "a woken call that finds nothing"),)},
     courses={
         "CLOSE-2": (("take", "take", "take", "settle", "put", "close", "settle"),),
         "CLOSE-3": (("put", "put", "put", "put", "settle", "close", "settle"),),

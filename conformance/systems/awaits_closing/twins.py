@@ -28,7 +28,7 @@ TWINS: Final = Twins(
     "closing-leaves-puts", "CLOSE-3", "closing does not wake a put that waits for room",
     "janus #237")
 class LeavesPuts(ClosableQueue[Any]):
-    """Takes are woken, and nobody thinks of the others."""
+    """Takes are woken, and puts are not."""
 
     def close(self) -> None:
         self.closed = True
@@ -37,10 +37,10 @@ class LeavesPuts(ClosableQueue[Any]):
 
 @TWINS.twin(
     "closing-wakes-one-worker", "CLOSE-2",
-    "closing wakes one take, and with more workers than items the others wait on",
+    "closing wakes one take, and with more workers than items the others keep waiting",
     "aiochannel #13")
 class WakesOneWorker(ClosableQueue[Any]):
-    """One of them is told, and passes nothing on."""
+    """One take is woken, and passes nothing on."""
 
     def close(self) -> None:
         self.closed = True
@@ -50,10 +50,10 @@ class WakesOneWorker(ClosableQueue[Any]):
 
 @TWINS.twin(
     "closing-wakes-as-many-as-items", "CLOSE-2",
-    "closing wakes a take for each item, and with more workers than items the others wait on",
+    "closing wakes a take for each item, and with more workers than items the others keep waiting",
     "aiochannel #13")
 class WakesAsManyAsItems(ClosableQueue[Any]):
-    """Whoever finds nothing was not thought of."""
+    """The takes for which there is no item are not woken."""
 
     def close(self) -> None:
         self.closed = True
@@ -64,9 +64,9 @@ class WakesAsManyAsItems(ClosableQueue[Any]):
 
 @TWINS.twin(
     "closing-takes-in", "CLOSE-1", "a put into a closed queue goes in if there is room",
-    "the flag is looked at only by who waits")
+    "only waiting calls look at the flag")
 class TakesIn(ClosableQueue[Any]):
-    """Its item is there, and nobody comes to take it."""
+    """The item is in the queue, and no take will come."""
 
     async def put(self, item: Any) -> None:
         if self.has_room():
@@ -79,10 +79,10 @@ class TakesIn(ClosableQueue[Any]):
 
 @TWINS.twin(
     "closing-tells-and-takes-in", "CLOSE-1",
-    "a put that waits is told that the queue is closed, and its item goes in",
-    "the item is kept with the one who waits, and the line is emptied into the queue")
+    "a waiting put is refused as closed, and its item goes in",
+    "the item is kept with its waiter, and the wait queue is emptied into the queue")
 class TellsAndTakesIn(ClosableQueue[Any]):
-    """Whoever tells the sender does not tell the line."""
+    """The sender is informed, and the wait queue is not."""
 
     async def put(self, item: Any) -> None:
         try:
@@ -95,10 +95,10 @@ class TellsAndTakesIn(ClosableQueue[Any]):
 
 @TWINS.twin(
     "closing-forgets-items", "CLOSE-4",
-    "a take from a closed queue is told so, though there is an item for it",
+    "a take from a closed queue is refused, although there is an item for it",
     "the flag is looked at first; Queue.shutdown of Python without immediate must not")
 class ForgetsItems(ClosableQueue[Any]):
-    """What is inside is lost."""
+    """The items inside are lost."""
 
     async def take(self) -> Any:
         if self.closed:
@@ -107,7 +107,7 @@ class ForgetsItems(ClosableQueue[Any]):
 
 
 @TWINS.twin(
-    "closing-cuts-nothing", "CLOSE-5", "a queue that is cut off still gives what is inside",
+    "closing-cuts-nothing", "CLOSE-5", "a queue that is cut off still hands out the items inside",
     "shutdown(immediate=True) that is shutdown()")
 class CutsNothing(ClosableQueue[Any]):
     """The items count as done, and come out."""
@@ -118,11 +118,11 @@ class CutsNothing(ClosableQueue[Any]):
         self.close()
 
 
-@TWINS.twin(
-    "closing-tells-early", "CLOSE-6", "a take that is woken for nothing says that it is closed",
-    "a wake-up that is taken for a closing")
+@TWINS.twin("closing-tells-early", "CLOSE-6",
+            "a take that is woken without reason reports that the queue is closed",
+            "a wake-up that is taken for a closing")
 class TellsEarly(ClosableQueue[Any]):
-    """Another one was faster, and it does not sleep again."""
+    """Another take was faster, and this one does not sleep again."""
 
     async def take(self) -> Any:
         if not self.items and not self.closed:
@@ -150,7 +150,7 @@ class EndsWhenEmpty(ClosableQueue[Any]):
     "join-counts-down-when-taken", "JOIN-1", "an item counts as done when it is taken",
     "get that calls task_done")
 class CountsWhenTaken(ClosableQueue[Any]):
-    """Who says so again is ignored."""
+    """A later call of ``task_done`` is ignored."""
 
     async def take(self) -> Any:
         item = await super().take()
@@ -158,14 +158,14 @@ class CountsWhenTaken(ClosableQueue[Any]):
         return item
 
     def task_done(self) -> None:
-        """It was counted when it was taken."""
+        """Ignored: the item was counted when it was taken."""
 
 
 @TWINS.twin(
-    "join-wakes-one", "JOIN-2", "when all is done one join is woken, and others sleep on",
+    "join-wakes-one", "JOIN-2", "when all is done one join is woken, and the others keep sleeping",
     "notify for notify_all")
 class WakesOneJoin(ClosableQueue[Any]):
-    """That one tells nobody else."""
+    """The woken join wakes no other."""
 
     def all_may_be_done(self) -> None:
         if not self.undone:
@@ -174,10 +174,10 @@ class WakesOneJoin(ClosableQueue[Any]):
 
 @TWINS.twin(
     "join-forgets-what-was-cut", "JOIN-2",
-    "what is cut off is never done, and a join waits for it for ever",
+    "an item that is cut off is never done, and a join waits for it forever",
     "shutdown(immediate=True) that does not count")
 class ForgetsWhatWasCut(ClosableQueue[Any]):
-    """Nobody will take it, and nobody can say that it is done."""
+    """No call will take the item, and no consumer can report that it is done."""
 
     def cut(self) -> None:
         self.items.clear()
@@ -186,10 +186,10 @@ class ForgetsWhatWasCut(ClosableQueue[Any]):
 
 @TWINS.twin(
     "join-spins", "JOIN-3",
-    "an event that was set and not cleared lets a join look again and again",
+    "an event that was set and not cleared makes a join look again and again",
     "janus #715, but for a wait in each round, which lets others run")
 class Spins(ClosableQueue[Any]):
-    """The event is set by a callback, and cleared at once by who puts in between."""
+    """A callback sets the event, and a put in between clears it at once."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -221,15 +221,15 @@ class NeverGivesWay(Spins):
             await self.finished.wait()
 
 
-# ---- what cannot be put ---------------------------------------------------------------------
+# ---- items that cannot be put -----------------------------------------------------------------
 
 
 @TWINS.twin(
     "failed-put-keeps-place", "FAIL-1",
-    "a put takes a place, fails, and the place is gone for ever",
+    "a put takes a place, fails, and the place is gone forever",
     "bpo-33078: multiprocessing.Queue, whose semaphore was not released when pickling failed")
 class KeepsPlace(ClosableQueue[Any]):
-    """With each of them the queue gets smaller."""
+    """With each failed put the queue gets smaller."""
 
     lost = 0
 
@@ -248,7 +248,7 @@ class KeepsPlace(ClosableQueue[Any]):
     "failed-put-leaves-item", "FAIL-1", "a put fails, and its item is in the queue",
     "heapq.heappush appends before it compares: asyncio.PriorityQueue does so to this day")
 class LeavesItem(ClosableQueue[Any]):
-    """It comes out, though its put has failed."""
+    """The item comes out, although its put has failed."""
 
     def admit(self, item: Any) -> None:
         try:
@@ -260,10 +260,10 @@ class LeavesItem(ClosableQueue[Any]):
 
 @TWINS.twin(
     "failed-put-keeps-wakeup", "FAIL-1",
-    "a put that was woken fails, and the next one that waits sleeps on beside a free place",
-    "asyncio.PriorityQueue: a put that was woken and raises wakes nobody")
+    "a put that was woken fails, and the next waiting put keeps sleeping beside a free place",
+    "asyncio.PriorityQueue: a put that was woken and raises wakes no other")
 class KeepsWakeUp(ClosableQueue[Any]):
-    """It was the one who was told of the place."""
+    """The failed put had the only wake-up for the place."""
 
     def admit(self, item: Any) -> None:
         if self.admits is not None:
@@ -271,10 +271,10 @@ class KeepsWakeUp(ClosableQueue[Any]):
 
 
 @TWINS.twin(
-    "failed-put-counts", "FAIL-1", "a put fails, and a join waits for its item for ever",
+    "failed-put-counts", "FAIL-1", "a put fails, and a join waits for its item forever",
     "the task is counted before the item is put")
 class Counts(ClosableQueue[Any]):
-    """Nobody can say that it is done."""
+    """No consumer can report that the item is done."""
 
     def admit(self, item: Any) -> None:
         try:
@@ -288,7 +288,7 @@ class Counts(ClosableQueue[Any]):
 
 
 @TWINS.twin(
-    "closing-one-too-many", "QUEUE-1", "there is room for one item more than was said",
+    "closing-one-too-many", "QUEUE-1", "there is room for one item more than the capacity",
     "<= for <")
 class OneTooMany(ClosableQueue[Any]):
     """A bound that is not kept."""
@@ -298,10 +298,10 @@ class OneTooMany(ClosableQueue[Any]):
 
 
 @TWINS.twin(
-    "closing-gives-twice", "QUEUE-6", "the last item before a closing is given twice",
-    "whoever drains the queue and whoever was woken both have it")
+    "closing-gives-twice", "QUEUE-6", "the last item before a closing is handed out twice",
+    "the call that drains the queue and the woken call both have it")
 class GivesTwice(ClosableQueue[Any]):
-    """It is looked at, and removed once the queue is open."""
+    """The item is read, and only a later take removes it."""
 
     async def take(self) -> Any:
         if self.closed and len(self.items) == 1 and not hasattr(self, "again"):
@@ -311,7 +311,7 @@ class GivesTwice(ClosableQueue[Any]):
 
 
 @TWINS.twin(
-    "closing-deaf-put", "QUEUE-7", "who takes wakes no put, until the queue is closed",
+    "closing-deaf-put", "QUEUE-7", "a take wakes no put, until the queue is closed",
     "anyio #143")
 class DeafPut(ClosableQueue[Any]):
     """A put sleeps beside a free place."""
@@ -322,7 +322,7 @@ class DeafPut(ClosableQueue[Any]):
 
 
 @TWINS.twin(
-    "closing-deaf-take", "QUEUE-8", "who puts wakes no take, until the queue is closed",
+    "closing-deaf-take", "QUEUE-8", "a put wakes no take, until the queue is closed",
     "tokio #8075")
 class DeafTake(ClosableQueue[Any]):
     """A take sleeps beside an item."""
@@ -332,12 +332,12 @@ class DeafTake(ClosableQueue[Any]):
             super().wake(line)
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- bugs that show late ----------------------------------------------------------------------
 
 TWINS.late("closing-one-too-many", 40, 300)
 
 
-# ---- what shows in large queues -----------------------------------------------------------------
+# ---- bugs that show in large queues -----------------------------------------------------------
 
 TWINS.stacks("closing-", "QUEUE-3", "items", ClosableQueue, "take", lambda self: self.items)
 TWINS.add(
@@ -346,14 +346,14 @@ TWINS.add(
     parts=_as_kind(stack_from(ClosableQueue, "take", lambda self: self.items, 2)))
 
 
-# ---- what looks at the items ---------------------------------------------------------------------
+# ---- bugs that depend on the value of items ---------------------------------------------------
 
 
 @TWINS.twin(
     "closing-drops-equal-items", "QUEUE-8", "an item equal to one inside is dropped",
     "a set beside the queue that was to keep tasks from being queued twice")
 class DropsEqualItems(ClosableQueue[Any]):
-    """Its put ends, and nothing is there."""
+    """The put ends, and its item is nowhere."""
 
     async def put(self, item: Any) -> None:
         if item not in self.items:
@@ -364,7 +364,7 @@ class DropsEqualItems(ClosableQueue[Any]):
     "closing-loses-what-is-false", "QUEUE-8", "an item that is false, such as 0, is lost",
     "`if item` where `if item is not None` was meant")
 class LosesWhatIsFalse(ClosableQueue[Any]):
-    """It is taken for none."""
+    """The item is taken for none."""
 
     async def put(self, item: Any) -> None:
         if item:
@@ -375,7 +375,7 @@ class LosesWhatIsFalse(ClosableQueue[Any]):
     "closing-loses-numbers", "QUEUE-8", "an item that is a number is lost",
     "a filter for texts in a stage that was thought to pass all")
 class LosesNumbers(ClosableQueue[Any]):
-    """What is no text is dropped."""
+    """An item that is not a text is dropped."""
 
     async def put(self, item: Any) -> None:
         if not isinstance(item, int):
@@ -386,7 +386,7 @@ class LosesNumbers(ClosableQueue[Any]):
     "closing-cuts-long-texts", "QUEUE-5", "a text is cut to eight characters",
     "a column of fixed width behind the queue")
 class CutsLongTexts(ClosableQueue[Any]):
-    """What begins alike is alike."""
+    """Items that begin alike become equal."""
 
     async def take(self) -> Any:
         item = await super().take()

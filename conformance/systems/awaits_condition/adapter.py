@@ -16,7 +16,7 @@ __all__ = ["AnyioCondition", "AnyioNativeCondition", "AsyncioCondition", "Refere
 
 
 class ReferenceCondition(LoopAdapter):
-    """The reference's condition variable, and the part that is the same for all."""
+    """The reference's condition variable, and the common part of all adapters of such."""
 
     port: ClassVar[Port] = PORT
     name = "reference"
@@ -26,17 +26,17 @@ class ReferenceCondition(LoopAdapter):
     # -- for subclasses -----------------------------------------------------------------------
 
     def make(self) -> Any:
-        """What is under test."""
+        """Create the condition variable under test."""
         return self.kind()
 
     async def sleep(self, call: Held) -> None:
-        """Wait; raises ``CancelledError`` if it was told to stop."""
+        """Wait; raise ``CancelledError`` if the wait is cancelled."""
         await self.condition.wait()
 
     # -- the port -----------------------------------------------------------------------------
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter``."""
+        """Begin with a fresh instance."""
         if settings["capacity"] != 1:
             raise Declined("unsupported-capacity")
         self.begin_anew()
@@ -79,7 +79,7 @@ class ReferenceCondition(LoopAdapter):
     def _ends(self, call: Held, does: str) -> None:
         try:
             self.condition.release()
-        except RuntimeError:    # it is not its own to give back
+        except RuntimeError:    # the call does not hold it
             does = "has no lock"
         self.note(call, does)
 
@@ -97,7 +97,7 @@ class AnyioCondition(ReferenceCondition):
     name = "anyio.Condition"
 
     def make(self) -> Any:
-        """See ``ReferenceCondition``."""
+        """Create the condition variable under test."""
         try:
             import anyio
         except ImportError as error:
@@ -106,7 +106,7 @@ class AnyioCondition(ReferenceCondition):
         return anyio.Condition()
 
     async def sleep(self, call: Held) -> None:
-        """See ``ReferenceCondition``."""
+        """Wait; raise ``CancelledError`` if the wait is cancelled."""
         over = False
         with self._anyio.CancelScope() as call.scope:
             await self.condition.wait()
@@ -115,7 +115,7 @@ class AnyioCondition(ReferenceCondition):
             raise asyncio.CancelledError
 
     def stop(self, call: Held) -> None:
-        """See ``LoopAdapter``. One that has not gone to sleep has no scope yet."""
+        """Request the cancellation of a call; one that has not gone to sleep has no scope yet."""
         if call.scope is None:
             super().stop(call)
         else:
@@ -128,5 +128,5 @@ class AnyioNativeCondition(AnyioCondition):
     name = "anyio.Condition, cancelled by asyncio"
 
     def stop(self, call: Held) -> None:
-        """See ``LoopAdapter``."""
+        """Request the cancellation of a call's task."""
         LoopAdapter.stop(self, call)

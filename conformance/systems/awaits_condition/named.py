@@ -16,11 +16,11 @@ WANTED: Final = (
     Wanted("wait", ("wait", "sleep"), needed=True),
     Wanted("notify", ("notify", "signal", "wake"), needed=True),
 )
-"""What the methods are usually called. ``notify`` takes how many are to be notified."""
+"""The usual names of the methods. ``notify`` takes how many are to be notified."""
 
 
 def make(named: Named) -> NamedCondition:
-    """The adapter of a condition variable. Raises ``InputError`` where it is not for tasks."""
+    """The adapter of a condition variable. Raises ``InputError`` if it is not for tasks."""
     named.for_tasks(WANTED[2], lambda: made_with(
         named.factory, named.place, {}))
     return NamedCondition(named)
@@ -35,6 +35,6 @@ class NamedCondition(ReferenceCondition):
         self.version = named.version      # type: ignore[misc]
 
     def make(self) -> Any:
-        """See ``ReferenceCondition``."""
+        """Create the condition variable under test."""
         made = made_with(self._named.factory, self._named.place, {})
         return Renamed(self._named.surface(made, WANTED))

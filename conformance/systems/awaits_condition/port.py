@@ -1,6 +1,6 @@
 """The port ``awaits.condition``: a condition variable for coroutines, whose loop is driven.
 
-Each call is a coroutine with a name. A ``wait`` takes the lock and goes to sleep; once it goes on
+Each call is a coroutine with a name. A ``wait`` takes the lock and goes to sleep; once it continues
 it keeps the lock until ``leave``. A ``notify`` takes the lock, notifies, and gives it back.
 """
 
@@ -18,16 +18,16 @@ __all__ = ["EVENTS", "PORT"]
 
 EVENTS: Final[Mapping[str, str]] = {
     "sleeps": "a wait has taken the lock, and goes to sleep, which gives the lock back",
-    "goes on": "a wait has ended with the lock, which the call keeps until `leave`, even if it was "
-               "told to stop: that came too late",
-    "cancelled": "a wait that was told to stop has ended with the lock; the call has given that "
-                 "back, and is over",
+    "goes on": "a wait has ended with the lock, which the call keeps until `leave`, even if its "
+               "cancellation was requested: that came too late",
+    "cancelled": "a wait whose cancellation was requested has ended with the lock; the call has "
+                 "given that back, and is over",
     "left": "after `leave`: the call has given the lock back, and is over",
     "has no lock": "in place of cancelled or left: the call is over, and could not give the lock "
                    "back, for its wait ended without it",
     "notifies": "a notify has taken the lock, and notified; it gives the lock back, and is over",
 }
-"""What may become of a call."""
+"""The events of a call."""
 
 
 def _is_event(value: object) -> bool:
@@ -46,9 +46,10 @@ _OPERATIONS: Final = (
     Operation("wait", SEEN, "a new call, which takes the lock and sleeps; its name is new", (_BY,)),
     Operation("notify", SEEN, "a new call, which takes the lock, notifies and gives it back", (
         _BY, Argument("count", POSITIVE, "how many it notifies, 1 or 2"))),
-    Operation("leave", SEEN, "a call that went on gives the lock back, at once: the step in which "
-              "it does comes before all that is ready", (_BY,)),
-    Operation("interrupt", SEEN, "a call that sleeps is told to stop; nothing runs yet", (_BY,)),
+    Operation("leave", SEEN, "a call that continued gives the lock back, at once: the step in "
+              "which it does comes before all that is ready", (_BY,)),
+    Operation("interrupt", SEEN, "the cancellation of a sleeping call is requested; nothing runs "
+              "yet", (_BY,)),
     Operation(
         "run", SEEN, "let so many callbacks run, first in, first out; fewer if no more are ready",
         (Argument("steps", POSITIVE, "how many"),)),
@@ -57,17 +58,17 @@ _OPERATIONS: Final = (
 )
 
 _PROMISES: Final = {
-    "wait": {"The call sleeps as soon as it can have the lock.": "COND-10"},
+    "wait": {"The call sleeps as soon as it can take the lock.": "COND-10"},
     "notify": {
-        "The call notifies as soon as it can have the lock.": "COND-10",
-        "One that sleeps wakes for each notification, as soon as it can have the lock.": "COND-3",
+        "The call notifies as soon as it can take the lock.": "COND-10",
+        "For each notification a sleeper wakes, as soon as it can take the lock.": "COND-3",
     },
     "interrupt": {
-        "The call wakes as soon as it can have the lock.": "COND-5",
-        "If it was notified before, another one that sleeps wakes in its place.": "COND-4",
+        "The call wakes as soon as it can take the lock.": "COND-5",
+        "If it was notified before, another sleeper wakes in its place.": "COND-4",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The result that each operation must have, and the rules of progress that judge it."""
 
 PORT: Final = Port(
     name="awaits.condition",
@@ -75,5 +76,5 @@ PORT: Final = Port(
     meaning="a condition variable for coroutines, one callback at a time",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "how many may have the lock: 1"),),
-    policies={"sleep": "who waits sleeps until it is notified"},
+    policies={"sleep": "a waiter sleeps until it is notified"},
 )

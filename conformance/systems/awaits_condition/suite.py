@@ -26,7 +26,7 @@ _NO_LOCK: Final = "has no lock"
 _CANCELLED: Final = "{by} is cancelled, with the lock"
 _GOES_ON: Final = (
     over(lambda talk, request: [{"by": name} for name in talk.calls("waits", "stopping")],
-         says("goes on", "goes_on", "{by} goes on", where="slept"),
+         says("goes on", "goes_on", "{by} continues", where="slept"),
          says(_NO_LOCK, "has_no_lock", "{by} ends without the lock", "{by} has no lock",
               where="slept", instead_of=("is_cancelled",))),
     over(lambda talk, request: [{"by": name} for name in talk.calls("stopping")],
@@ -37,7 +37,7 @@ _NOTIFIES: Final = over(
 
 
 def _seen(*told: Any) -> Part:
-    """What else is seen goes without saying."""
+    """The other events of an answer, which are expected and not listed as possible answers."""
     return events(
         *told, says("sleeps", "sleeps", "", "{by} sleeps", where="begins"),
         says("left", "leaves", "", "{by} has given the lock back", where="slept"),
@@ -57,7 +57,7 @@ class ConditionConversation(CallsConversation):
         on("wait", "{by} waits", _seen(_NOTIFIES), tells="begins"),
         on("notify", "{by} notifies {count}", _seen(_NOTIFIES), tells="begins"),
         on("leave", "{by} gives the lock back", _seen()),
-        on("interrupt", "{by} is told to stop", _seen(), tells="stops"),
+        on("interrupt", "the cancellation of {by} is requested", _seen(), tells="stops"),
         *driving(_seen(*_GOES_ON), ends("settled", "nothing else happens")),
     )
 
@@ -68,11 +68,11 @@ class ConditionConversation(CallsConversation):
         self._counts: dict[str, int] = {}       # of the notifiers that have not notified
 
     def has_room(self, letter: str) -> bool:
-        """See ``CallsConversation``: a notifier only waits for the lock."""
+        """True if one more call may wait; a notifier only waits for the lock."""
         return len(self._counts) < COUNT_MAX if letter == "n" else super().has_room(letter)
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
+        """The request that an act makes now; None if it makes no sense."""
         if act.do == "leave":
             return self.one_of(act, "inside")
         request = super().request_of(act)
@@ -81,7 +81,7 @@ class ConditionConversation(CallsConversation):
         return request
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
+        """A request, event or answer, with the fields that are known besides."""
         name = message.get("by", "")
         known = {"call": self._numbers[name]} if name in self._numbers else {}
         if "do" not in message and name:
@@ -90,13 +90,13 @@ class ConditionConversation(CallsConversation):
         return {**super().about(message), **known}
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
+        """The steps that an answer shows."""
         if request["do"] == "notify":
             self._counts[request["by"]] = request["count"]
         return super().seen(request, answer)
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
+        """Remember what later requests depend on."""
         super().note(action, about)
         if action == "sleeps":
             self._numbers[about["by"]] = len(self._numbers)

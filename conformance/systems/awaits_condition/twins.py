@@ -26,7 +26,7 @@ TWINS: Final = Twins(
     "a sleeper that is cancelled after it was notified keeps the notification",
     "cpython #112202 (asyncio.Condition), and through it janus")
 class KeepsNotification(Condition):
-    """It tells nobody else of it."""
+    """The notification is not passed on."""
 
     def stopped(self, turn: Turn) -> None:
         self.asleep.pop(turn, None)
@@ -34,10 +34,10 @@ class KeepsNotification(Condition):
 
 @TWINS.twin(
     "condition-tells-the-cancelled", "COND-8",
-    "a notification goes to a sleeper that was told to stop before, and ends with it",
+    "a notification goes to a sleeper that was cancelled before, and ends with it",
     "anyio up to 4.12.1 (anyio.Condition)")
 class TellsTheCancelled(Condition):
-    """Whoever stands first in the list is notified, whether it can still hear it or not."""
+    """The first sleeper in the list is notified, whether it can still wake or not."""
 
     def notify(self, n: int = 1) -> None:
         for turn in list(self.asleep)[:n]:
@@ -51,7 +51,7 @@ class TellsTheCancelled(Condition):
     "a wait that is cancelled while it takes the lock again ends without it",
     "python/asyncio #346 (asyncio.Condition)")
 class EndsWithoutLock(Condition):
-    """It is told to stop, and stops."""
+    """The wait stops as soon as its cancellation is requested."""
 
     async def again(self) -> bool:
         await self.acquire()
@@ -59,10 +59,10 @@ class EndsWithoutLock(Condition):
 
 
 @TWINS.twin(
-    "condition-beside-lock", "COND-1", "a sleeper that was notified goes on without the lock",
+    "condition-beside-lock", "COND-1", "a notified sleeper continues without the lock",
     "a wait that gives the lock back, and forgets to take it again")
 class BesideLock(Condition):
-    """Whoever notified still has it."""
+    """The notifier still holds the lock."""
 
     async def again(self) -> bool:
         if self.lock.free:
@@ -71,20 +71,21 @@ class BesideLock(Condition):
 
 
 @TWINS.twin(
-    "condition-deaf", "COND-3", "a notification wakes the first only, however many it is for",
+    "condition-deaf", "COND-3", "a notification wakes only the first sleeper, however many it is "
+                                "for",
     "notify(n) for notify(1)")
 class Deaf(Condition):
-    """The second one sleeps on."""
+    """The second sleeper keeps sleeping."""
 
     def notify(self, n: int = 1) -> None:
         super().notify(min(n, 1))
 
 
-@TWINS.twin(
-    "condition-loses-its-line", "COND-10", "the lock is given back, and who waits for it sleeps on",
-    "a wake-up that is lost between a lock and its line")
+@TWINS.twin("condition-loses-its-line", "COND-10",
+            "the lock is given back, and a call that waits for it keeps sleeping",
+            "a wake-up that is lost between a lock and its wait queue")
 class LosesItsLine(Condition):
-    """Whoever stands in line for the lock is forgotten."""
+    """The calls that wait for the lock are forgotten."""
 
     def release(self) -> None:
         self.lock.line.clear()
@@ -92,7 +93,7 @@ class LosesItsLine(Condition):
 
 
 @TWINS.twin(
-    "condition-sleeps-on", "COND-5", "a sleeper that is told to stop sleeps on",
+    "condition-sleeps-on", "COND-5", "a sleeper whose cancellation is requested keeps sleeping",
     "bpo-32841: asyncio.Condition prevents cancellation")
 class SleepsOn(Condition):
     """The cancellation is caught, and the sleep begins anew."""
@@ -106,15 +107,15 @@ class SleepsOn(Condition):
 
 
 @TWINS.twin(
-    "condition-wakes-all", "COND-6", "a notification for one wakes all",
+    "condition-wakes-all", "COND-6", "a notification for one sleeper wakes all",
     "notify_all for notify: a stampede")
 class WakesAll(Condition):
-    """Whoever sleeps is woken, needed or not."""
+    """Every sleeper is woken, needed or not."""
 
     def notify(self, n: int = 1) -> None:
         super().notify(len(self.asleep))
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- bugs that show late ----------------------------------------------------------------------
 
 TWINS.late("condition-deaf", 40, 300)

@@ -1,4 +1,4 @@
-"""Gates for coroutines: events, and transports that say stop and go on."""
+"""Gates for coroutines: events, and transports that stop and resume their writers."""
 
 from ...suites.system import Shipped, System
 
@@ -17,7 +17,7 @@ SYSTEM = System(
         Shipped("awaits.asyncio.Event", "adapter:AsyncioEvent",
                 "asyncio.Event, callback by callback"),
         Shipped("awaits.asyncio.drain", "adapter:AsyncioDrain",
-                "StreamWriter.drain of asyncio, whose transport says stop and go on"),
+                "StreamWriter.drain of asyncio, whose transport stops and resumes writers"),
         Shipped("awaits.anyio.Event", "adapter:AnyioEvent",
                 "anyio's event on asyncio, which is opened once"),
     ),

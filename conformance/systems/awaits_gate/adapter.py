@@ -17,7 +17,7 @@ __all__ = ["AnyioEvent", "AsyncioDrain", "AsyncioEvent", "ReferenceGate"]
 
 
 class ReferenceGate(LoopAdapter):
-    """The reference's gate, and the part that is the same for all."""
+    """The reference's gate, and the common part of all adapters of gates."""
 
     port: ClassVar[Port] = PORT
     name = "reference"
@@ -28,29 +28,29 @@ class ReferenceGate(LoopAdapter):
     # -- for subclasses -----------------------------------------------------------------------
 
     def make(self) -> Any:
-        """What is under test."""
+        """Create the gate under test."""
         return self.kind()
 
     async def come(self, call: Held) -> None:
-        """Wait until it is open; raises ``told`` if it breaks."""
+        """Wait until the gate is open; raise an error of ``told`` if it breaks."""
         await self.gate.wait()
 
     def opens(self) -> None:
-        """Let all pass who wait, and who comes."""
+        """Let all waiting calls pass, and those that come later."""
         self.gate.open()
 
     def shuts(self) -> None:
-        """Let those wait who come from now on."""
+        """Make the calls wait that come from now on."""
         self.gate.shut()
 
     def breaks(self) -> None:
-        """Tell all who wait, and who comes."""
+        """Report the break to all waiting calls, and to those that come later."""
         self.gate.break_()
 
     # -- the port -----------------------------------------------------------------------------
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter``."""
+        """Begin with a fresh instance."""
         if settings["capacity"] != 1:
             raise Declined("unsupported-capacity")
         self.begin_anew()
@@ -66,7 +66,7 @@ class ReferenceGate(LoopAdapter):
                 self.note(call, "cancelled")
             except self.told:
                 self.note(call, "told")
-            except Exception:       # noqa: BLE001  whatever it is, it is not the caller's
+            except Exception:       # noqa: BLE001  any other error is not the caller's
                 self.note(call, "fails")
             else:
                 self.note(call, "passes")
@@ -103,11 +103,11 @@ class AsyncioEvent(ReferenceGate):
     break_ = None
 
     def opens(self) -> None:
-        """See ``ReferenceGate``."""
+        """Let all waiting calls pass, and those that come later."""
         self.gate.set()
 
     def shuts(self) -> None:
-        """See ``ReferenceGate``."""
+        """Make the calls wait that come from now on."""
         self.gate.clear()
 
 
@@ -118,7 +118,7 @@ class AnyioEvent(AsyncioEvent):
     shut_ = None
 
     def make(self) -> Any:
-        """See ``ReferenceGate``."""
+        """Create the gate under test."""
         try:
             import anyio
         except ImportError as error:
@@ -127,7 +127,7 @@ class AnyioEvent(AsyncioEvent):
         return anyio.Event()
 
     async def come(self, call: Held) -> None:
-        """See ``ReferenceGate``."""
+        """Wait until the gate is open; raise an error of ``told`` if it breaks."""
         over = False
         with self._anyio.CancelScope() as call.scope:
             await self.gate.wait()
@@ -136,15 +136,15 @@ class AnyioEvent(AsyncioEvent):
             raise asyncio.CancelledError
 
     def stop(self, call: Held) -> None:
-        """See ``LoopAdapter``."""
+        """Request the cancellation of a call's task."""
         call.scope.cancel()
 
 
 class AsyncioDrain(ReferenceGate):
-    """``StreamWriter.drain``: a transport's protocol is told to pause, to resume, and of the end.
+    """``StreamWriter.drain``: a protocol that its transport pauses, resumes, and informs of the
+    end.
 
-    ``drain`` itself needs a transport; what waits is the protocol, on which all drains come
-    together.
+    ``drain`` itself needs a transport; under test is the protocol, on which all drains wait.
     """
 
     name = "asyncio drain"
@@ -152,7 +152,7 @@ class AsyncioDrain(ReferenceGate):
     protocol: ClassVar[type[Any]] = FlowControlMixin
 
     def make(self) -> Any:
-        """See ``ReferenceGate``. A transport starts as one that takes what is written."""
+        """Create the protocol under test; at first its transport accepts all that is written."""
         self._paused = False
         self._lost = False
         gate = self.protocol(self._loop)
@@ -164,39 +164,39 @@ class AsyncioDrain(ReferenceGate):
         return gate
 
     async def come(self, call: Held) -> None:
-        """See ``ReferenceGate``."""
+        """Wait until the gate is open; raise an error of ``told`` if it breaks."""
         await self._writer.drain()
 
     def opens(self) -> None:
-        """See ``ReferenceGate``. A transport says so once."""
+        """Let all waiting calls pass; a transport resumes its protocol once."""
         if self._paused and not self._lost:
             self.gate.resume_writing()
         self._paused = False
 
     def shuts(self) -> None:
-        """See ``ReferenceGate``."""
+        """Make the calls wait that come from now on."""
         if not self._paused and not self._lost:
             self.gate.pause_writing()
         self._paused = True
 
     def breaks(self) -> None:
-        """See ``ReferenceGate``. A transport calls it once."""
+        """Break the gate; a transport reports the end once."""
         if not self._lost:
             self.gate.connection_lost(ConnectionResetError("the other end is gone"))
         self._lost = True
 
     def close(self) -> None:
-        """See ``LoopAdapter``. A writer that is not closed warns when it is collected."""
+        """Cancel the calls that still wait, and mark the writer as closed: else it warns later."""
         super().close()
         if hasattr(self, "_transport"):
             self._transport.closing = True
 
 
 class _Transport:
-    """As much of a transport as a writer asks about."""
+    """The part of a transport that a writer uses."""
 
     closing = False
 
     def is_closing(self) -> bool:
-        """Whether this end closes it: then a drain lets others run first."""
+        """True if this end closes it: then a drain lets others run first."""
         return self.closing

@@ -15,11 +15,11 @@ WANTED: Final = (
     Wanted("open", ("set", "open", "fire", "resume"), needed=True),
     Wanted("shut", ("clear", "shut", "close", "reset", "pause")),
 )
-"""What the methods are usually called."""
+"""The usual names of the methods."""
 
 
 def make(named: Named) -> NamedGate:
-    """The adapter of an event. Raises ``InputError`` where it is not for tasks."""
+    """The adapter of an event. Raises ``InputError`` if it is not for tasks."""
     named.for_tasks(WANTED[0], lambda: made_with(
         named.factory, named.place, {}))
     return NamedGate(named)
@@ -36,7 +36,7 @@ class NamedGate(ReferenceGate):
         self.version = named.version      # type: ignore[misc]
 
     def make(self) -> Any:
-        """See ``ReferenceGate``."""
+        """Create the gate under test."""
         surface = self._named.surface(
             made_with(self._named.factory, self._named.place, {}), WANTED)
         if "shut" not in surface:

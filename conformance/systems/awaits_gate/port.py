@@ -14,11 +14,11 @@ __all__ = ["EVENTS", "PORT"]
 
 EVENTS: Final[Mapping[str, str]] = {
     "passes": "the call has passed the gate, and is over",
-    "told": "the call is told, as by an error, that the gate is broken, and is over",
-    "cancelled": "the call was told to stop, has not passed, and is over",
+    "told": "the call is informed, as by an error, that the gate is broken, and is over",
+    "cancelled": "the cancellation of the call was requested; it has not passed, and is over",
     "fails": "the call ends with any other error",
 }
-"""What may become of a call."""
+"""The events of a call."""
 
 
 def _is_event(value: object) -> bool:
@@ -35,10 +35,11 @@ _BY: Final = Argument("by", NAME, "the name of the call")
 _OPERATIONS: Final = (
     hello("start a fresh gate, which is shut, and forget the one before"),
     Operation("wait", SEEN, "a new call, which waits until it is open; its name is new", (_BY,)),
-    Operation("open", SEEN, "open it: every call that waits passes, and every call that comes"),
+    Operation("open", SEEN, "open it: every waiting call passes, and every call that comes"),
     Operation("shut", SEEN, "shut it: a call that comes waits"),
-    Operation("break", SEEN, "break it: every call that waits is told, and every call that comes"),
-    Operation("interrupt", SEEN, "a call that waits is told to stop; nothing runs yet", (_BY,)),
+    Operation("break", SEEN, "break it: every waiting call is informed, and every call that comes"),
+    Operation("interrupt", SEEN, "the cancellation of a waiting call is requested; nothing runs "
+              "yet", (_BY,)),
     Operation(
         "run", SEEN, "let so many callbacks run, first in, first out; fewer if no more are ready",
         (Argument("steps", POSITIVE, "how many"),)),
@@ -48,16 +49,16 @@ _OPERATIONS: Final = (
 
 _PROMISES: Final = {
     "open": {
-        "Every call that waits passes.": "GATE-2",
+        "Every waiting call passes.": "GATE-2",
     },
     "break": {
-        "Every call that waits is told.": "GATE-4",
+        "Every waiting call is informed.": "GATE-4",
     },
     "interrupt": {
         "The call stops waiting.": "GATE-6",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The result that each operation must have, and the rules of progress that judge it."""
 
 PORT: Final = Port(
     name="awaits.gate",
@@ -65,5 +66,5 @@ PORT: Final = Port(
     meaning="a gate for coroutines, one callback at a time",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "how many gates there are: 1"),),
-    policies={"sleep": "who comes while it is shut sleeps until it is opened"},
+    policies={"sleep": "a call that comes while it is shut sleeps until it is opened"},
 )

@@ -1,4 +1,4 @@
-"""The suite ``awaits.gate``: opening lets all pass, and nobody waits at a gate that is broken."""
+"""The suite ``awaits.gate``: opening lets all calls pass, and no call waits at a broken gate."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _who(talk: GateConversation, request: Fields) -> list[Fields]:
 
 _ENDS: Final = events(
     over(_who, says("passes", "passes", "{by} passes"),
-         says("told", "is_told", "{by} is told that it is broken"),
+         says("told", "is_told", "{by} is informed that it is broken"),
          says("fails", "fails", "{by} fails")),
     says("cancelled", "is_cancelled", "", "{by} is cancelled"))
 
@@ -41,7 +41,7 @@ class GateConversation(CallsConversation):
         on("open", "it is opened", _ENDS, tells="opens"),
         on("shut", "it is shut", _ENDS, tells="shuts"),
         on("break", "it breaks", _ENDS, tells="breaks"),
-        on("interrupt", "{by} is told to stop", _ENDS, tells="stops"),
+        on("interrupt", "the cancellation of {by} is requested", _ENDS, tells="stops"),
         *driving(_ENDS, ends("settled", "nothing else happens")),
     )
 
@@ -68,6 +68,7 @@ SUITE: Final = SweepingSuite(
     scene="A gate for coroutines, shut at first. Callbacks of their event loop run one by one.",
     courses={"GATE-2": (("wait", "wait", "open", "shut", "settle"),)},
     fuller={
-        "GATE-2": (Fuller((STEPPED_WAKES,), "a gate that is shut again before they run"),),
-        "GATE-5": (Fuller((STEPPED_WAKES,), "one that runs when the gate is shut again"),)},
+        "GATE-2": (Fuller((STEPPED_WAKES,), "a gate that is shut again before the woken calls "
+                          "run"),),
+        "GATE-5": (Fuller((STEPPED_WAKES,), "a call that runs when the gate is shut again"),)},
 )

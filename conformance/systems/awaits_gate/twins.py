@@ -26,7 +26,7 @@ Turn = asyncio.Future[None]
 
 
 class OneWaiter(FlowControlMixin):
-    """The protocol as it was up to Python 3.10: there is one slot for who drains."""
+    """The protocol as it was up to Python 3.10: there is one slot for a drain."""
 
     _loop: Any
     _paused: bool
@@ -43,7 +43,7 @@ class OneWaiter(FlowControlMixin):
         await self._slot
 
     def occupied(self) -> None:
-        """What is done about one who drains already."""
+        """React to a drain while another one waits."""
         assert self._slot is None or self._slot.cancelled()
 
     def resume_writing(self) -> None:
@@ -63,46 +63,46 @@ class OneWaiter(FlowControlMixin):
     "drain-asserts", "GATE-3", "the second of two tasks that drain at once fails an assertion",
     "cpython #74116", **_DRAIN)
 class DrainAsserts(OneWaiter):
-    """Nobody is to drain while another one does."""
+    """No call is expected to drain while another one does."""
 
 
 @TWINS.twin(
     "drain-forgets-the-first", "GATE-2",
-    "the second of two tasks that drain at once takes the first one's place, which waits for ever",
+    "the second of two tasks that drain at once takes the first one's place, which waits forever",
     "cpython #74116, without the assertion, as python -O runs it", **_DRAIN)
 class DrainForgetsTheFirst(OneWaiter):
     """There is one slot."""
 
     def occupied(self) -> None:
-        """Nothing at all: it is overwritten."""
+        """Nothing is done: the slot is overwritten."""
 
 
 @TWINS.twin(
-    "drain-waits-at-the-end", "GATE-4", "a connection is lost, and who drains waits on",
-    "connection_lost that wakes nobody", **_DRAIN)
+    "drain-waits-at-the-end", "GATE-4", "a connection is lost, and a waiting drain keeps waiting",
+    "connection_lost that wakes no task", **_DRAIN)
 class DrainWaitsAtTheEnd(FlowControlMixin):
-    """Who comes later is told."""
+    """Only later drains are informed."""
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._connection_lost = True
 
 
 @TWINS.twin(
-    "gate-late-comers-wait", "GATE-4", "who comes to a gate that is broken waits for ever",
-    "the end is told to who waits, and not kept")
+    "gate-late-comers-wait", "GATE-4", "a call that comes to a broken gate waits forever",
+    "the end is reported to waiting calls, and not kept")
 class LateComersWait(Gate):
-    """Who waited was told."""
+    """Only the calls that waited were informed."""
 
     def break_(self) -> None:
         super().break_()
         self.broken = False
 
 
-@TWINS.twin(
-    "gate-looks-again", "GATE-2", "who was woken looks again, and waits on if it is shut by then",
-    "while not open: wait")
+@TWINS.twin("gate-looks-again", "GATE-2",
+            "a woken call looks again, and keeps waiting if the gate is shut by then",
+            "while not open: wait")
 class LooksAgain(Gate):
-    """It may never see it open."""
+    """The call may never see the gate open."""
 
     async def wait(self) -> None:
         while True:
@@ -112,10 +112,10 @@ class LooksAgain(Gate):
 
 
 @TWINS.twin(
-    "gate-opens-for-one", "GATE-2", "opening lets the first pass who waits, and no other",
+    "gate-opens-for-one", "GATE-2", "opening lets the first waiter pass, and no other",
     "notify for notify_all")
 class OpensForOne(Gate):
-    """The others sleep on beside an open gate."""
+    """The others keep sleeping beside an open gate."""
 
     def open(self) -> None:
         self.is_open = True
@@ -128,17 +128,17 @@ class OpensForOne(Gate):
     "gate-stays-open", "GATE-1", "a gate that was open once is never shut again",
     "an event that is set and not cleared; Netty #13104 reads on")
 class StaysOpen(Gate):
-    """Who comes passes, and writes into a buffer without a bound."""
+    """A call that comes passes, and writes into a buffer without a bound."""
 
     def shut(self) -> None:
-        """The order is ignored."""
+        """The request to shut is ignored."""
 
 
-@TWINS.twin(
-    "gate-tells-for-nothing", "GATE-5", "who is woken by an opening may be told of an end",
-    "one future for both, and the wrong result")
+@TWINS.twin("gate-tells-for-nothing", "GATE-5",
+            "a call that is woken by an opening may be informed of a break",
+            "one future for both, and the wrong result")
 class TellsForNothing(Gate):
-    """It was whole all the time."""
+    """The gate was whole all the time."""
 
     async def wait(self) -> None:
         waits = not self.is_open
@@ -148,7 +148,7 @@ class TellsForNothing(Gate):
 
 
 @TWINS.twin(
-    "gate-sleeps-on", "GATE-6", "who is told to stop while he waits sleeps on",
+    "gate-sleeps-on", "GATE-6", "a cancelled waiter keeps sleeping",
     "bpo-32841, of another kind: a cancellation is caught")
 class SleepsOn(Gate):
     """The cancellation is caught, and the sleep begins anew."""
@@ -161,6 +161,6 @@ class SleepsOn(Gate):
                 pass
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- bugs that show late ----------------------------------------------------------------------
 
 TWINS.late("gate-looks-again", 40, 300)

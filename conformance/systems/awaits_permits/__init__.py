@@ -15,7 +15,7 @@ SYSTEM = System(
         Shipped("reference.awaits.permits", "adapter:ReferencePermits",
                 "the reference's permits for asyncio"),
         Shipped("reference.awaits.permits.late", "adapter:ReferenceLatePermits",
-                "the same, to give back one of which is a coroutine"),
+                "the same, but giving a permit back is a coroutine"),
         Shipped("awaits.asyncio.Semaphore", "adapter:AsyncioSemaphore",
                 "asyncio.Semaphore, callback by callback"),
         Shipped("awaits.asyncio.Lock", "adapter:AsyncioLock",

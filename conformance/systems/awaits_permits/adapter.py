@@ -22,9 +22,9 @@ __all__ = [
 
 
 class ReferencePermits(LoopAdapter):
-    """The reference's permits, and the part that is the same for all.
+    """The reference's permits, and the common part of all adapters of permits.
 
-    A subclass says which ``kind`` of permits it makes, and how it takes and gives them.
+    A subclass defines which ``kind`` of permits it makes, and how it takes and gives them.
     """
 
     port: ClassVar[Port] = PORT
@@ -36,27 +36,27 @@ class ReferencePermits(LoopAdapter):
     # -- for subclasses -----------------------------------------------------------------------
 
     def make(self, capacity: int) -> Any:
-        """What is under test."""
+        """Create the object under test."""
         return self.kind(capacity)
 
     async def take(self, call: Held) -> None:
-        """Acquire a permit; raises ``CancelledError`` if it was told to stop and has none."""
+        """Acquire a permit; raise ``CancelledError`` if cancelled without one."""
         await self.permits.acquire()
 
     def give(self) -> Awaitable[Any] | None:
-        """Give a permit back, within the task that has it; a coroutine is awaited there."""
+        """Give a permit back, within the task that holds it; a coroutine is awaited there."""
         given: Awaitable[Any] | None = self.permits.release()
         return given
 
     def locked_now(self) -> bool:
-        """Whether an acquire would have to wait."""
+        """True if an acquire would have to wait."""
         locked: bool = self.permits.locked()
         return locked
 
     # -- the port -----------------------------------------------------------------------------
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter``."""
+        """Begin with a fresh instance."""
         if settings["capacity"] > self.capacity_max:
             raise Declined("unsupported-capacity")
         self.begin_anew()
@@ -89,13 +89,13 @@ class ReferencePermits(LoopAdapter):
         await call.keeps()
         given = self.give()
         if inspect.isawaitable(given):
-            with suppress(asyncio.CancelledError):      # it has ended, and what it left shows
+            with suppress(asyncio.CancelledError):      # its end shows in what it left
                 await given
         self.note(call, "released")
 
 
 class ReferenceLatePermits(ReferencePermits):
-    """The reference's permits, to give back one of which is a coroutine."""
+    """The reference's permits, with a coroutine that gives a permit back."""
 
     name = "reference, given back by a coroutine"
     kind: ClassVar[type[Any]] = LatePermits
@@ -109,14 +109,14 @@ class AsyncioSemaphore(ReferencePermits):
 
 
 class AsyncioLock(ReferencePermits):
-    """``asyncio.Lock``, which does not say whether others wait: only whether it is held."""
+    """``asyncio.Lock``, which does not report whether others wait: only whether it is held."""
 
     name = "asyncio.Lock"
     capacity_max: ClassVar[int] = 1
     kind: ClassVar[type[Any]] = asyncio.Lock
 
     def make(self, capacity: int) -> Any:
-        """See ``ReferencePermits``."""
+        """Create the object under test."""
         return self.kind()
 
 
@@ -126,7 +126,7 @@ class AnyioSemaphore(ReferencePermits):
     name = "anyio.Semaphore"
 
     def make(self, capacity: int) -> Any:
-        """See ``ReferencePermits``."""
+        """Create the object under test."""
         try:
             import anyio
         except ImportError as error:
@@ -135,19 +135,19 @@ class AnyioSemaphore(ReferencePermits):
         return self.of_anyio(capacity)
 
     def of_anyio(self, capacity: int) -> Any:
-        """What is under test, made by anyio."""
+        """Create the object under test, by anyio."""
         return self._anyio.Semaphore(capacity)
 
     def locked_now(self) -> bool:
-        """See ``ReferencePermits``."""
+        """True if an acquire would have to wait."""
         return bool(self.permits.value == 0)
 
     async def take(self, call: Held) -> None:
-        """See ``ReferencePermits``."""
+        """Acquire a permit; raise ``CancelledError`` if cancelled without one."""
         await self.scoped(call, self.permits.acquire())
 
     async def scoped(self, call: Held, acquire: Awaitable[Any]) -> None:
-        """Acquire in a scope of its own, which ends with it."""
+        """Acquire in a cancel scope of its own, which ends with it."""
         has = False
         with self._anyio.CancelScope() as call.scope:
             await acquire
@@ -156,36 +156,36 @@ class AnyioSemaphore(ReferencePermits):
             raise asyncio.CancelledError
 
     def stop(self, call: Held) -> None:
-        """See ``ReferencePermits``."""
+        """Request the cancellation by the call's own cancel scope."""
         call.scope.cancel()
 
 
 class AnyioLock(AnyioSemaphore):
-    """anyio's lock, on asyncio: it is given back by the task that has it."""
+    """anyio's lock, on asyncio: the task that holds it gives it back."""
 
     name = "anyio.Lock"
     capacity_max: ClassVar[int] = 1
 
     def of_anyio(self, capacity: int) -> Any:
-        """See ``AnyioSemaphore``."""
+        """Create the lock under test, by anyio."""
         return self._anyio.Lock()
 
     def locked_now(self) -> bool:
-        """See ``ReferencePermits``."""
+        """True if an acquire would have to wait."""
         return bool(self.permits.locked())
 
 
 class AnyioLimiter(AnyioSemaphore):
-    """anyio's capacity limiter, on asyncio: whoever borrows a token gives it back."""
+    """anyio's capacity limiter, on asyncio: the task that borrows a token gives it back."""
 
     name = "anyio.CapacityLimiter"
 
     def of_anyio(self, capacity: int) -> Any:
-        """See ``AnyioSemaphore``."""
+        """Create the limiter under test, by anyio."""
         return self._anyio.CapacityLimiter(capacity)
 
     def locked_now(self) -> bool:
-        """See ``ReferencePermits``."""
+        """True if an acquire would have to wait."""
         return bool(self.permits.available_tokens == 0)
 
 
@@ -193,7 +193,7 @@ class _Native(AnyioSemaphore):
     """Cancelled by ``task.cancel()``, as ``asyncio.timeout`` and ``TaskGroup`` do."""
 
     def stop(self, call: Held) -> None:
-        """See ``ReferencePermits``."""
+        """Request the cancellation by ``task.cancel()``."""
         LoopAdapter.stop(self, call)
 
 

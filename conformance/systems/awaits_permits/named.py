@@ -18,23 +18,23 @@ WANTED: Final = (
     Wanted("release", ("release", "unlock", "leave", "signal", "give", "put"), needed=True),
     Wanted("locked", ("locked", "is_locked", "is_full")),
 )
-"""What the methods are usually called. ``locked`` says whether an acquire would have to wait."""
+"""The usual names of the methods. ``locked`` answers whether an acquire would have to wait."""
 
 CAPACITY: Final = (
     "value", "capacity", "permits", "limit", "count", "initial_value", "total_tokens", "max_value",
     "n")
-"""What the argument is usually called that says how many permits there are; a lock has none."""
+"""The usual names of the argument that says how many permits there are; a lock has none."""
 
 
 def make(named: Named) -> NamedPermits:
-    """The adapter of a semaphore or a lock. Raises ``InputError`` where it is not for tasks."""
+    """The adapter of a semaphore or a lock. Raises ``InputError`` if it is not for tasks."""
     named.for_tasks(WANTED[0], lambda: made_with(
         named.factory, named.place, {"capacity": (1, CAPACITY)}))
     return NamedPermits(named)
 
 
 class NamedPermits(ReferencePermits):
-    """Permits of the user's. What gives them back may be a coroutine."""
+    """Permits of the user's. The method that gives them back may be a coroutine."""
 
     def __init__(self, named: Named) -> None:
         self._named = named
@@ -43,7 +43,7 @@ class NamedPermits(ReferencePermits):
         self._counts = takes_argument(named.factory, named.place, "capacity", CAPACITY)
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter``. A lock is one permit, and takes no number."""
+        """Begin with a fresh instance. A lock is one permit, and takes no number."""
         if settings["capacity"] > 1 and not self._counts:
             raise Declined("unsupported-capacity")
         super().start(settings)
@@ -51,23 +51,23 @@ class NamedPermits(ReferencePermits):
             self.locked = None      # type: ignore[method-assign, assignment]
 
     def make(self, capacity: int) -> Any:
-        """See ``ReferencePermits``."""
+        """Create the object under test."""
         told = {"capacity": (capacity, CAPACITY)} if self._counts else {}
         made = made_with(self._named.factory, self._named.place, told)
         self._surface: Surface = self._named.surface(made, WANTED, ("capacity",))
         return made
 
     async def take(self, call: Held) -> None:
-        """See ``ReferencePermits``."""
+        """Acquire a permit; raise ``CancelledError`` if cancelled without one."""
         taken = self._surface["acquire"]()
         if hasattr(taken, "__await__"):
             await taken
 
     def give(self) -> Awaitable[Any] | None:
-        """See ``ReferencePermits``."""
+        """Give a permit back; a coroutine is returned, to be awaited."""
         given = self._surface["release"]()
         return given if hasattr(given, "__await__") else None
 
     def locked_now(self) -> bool:
-        """See ``ReferencePermits``."""
+        """True if an acquire would have to wait."""
         return bool(self._surface["locked"]())

@@ -1,4 +1,4 @@
-"""The suite ``awaits.permits``: no permit lost or doubled, and nobody asleep beside a free one."""
+"""The suite ``awaits.permits``: no permit lost or doubled, no waiter asleep beside a free one."""
 
 from __future__ import annotations
 
@@ -44,10 +44,11 @@ class PermitsConversation(CallsConversation):
             says("waits", "acquire_waits", "it waits", "{by} waits", where="begins"),
             *unsaid(*_LATER), ends("answered", "nothing is heard of it")), tells="begins"),
         on("release", "{by} releases", events(*unsaid(*_LATER))),
-        on("interrupt", "{by} is told to stop", events(*unsaid(*_LATER)), tells="stops"),
+        on("interrupt", "the cancellation of {by} is requested", events(*unsaid(*_LATER)),
+           tells="stops"),
         on("locked", "is it locked", says(True, "seen_locked", "yes"),
            says(False, "seen_free", "no")),
-        *driving(events(*_LATER), ends("settled", "nobody else is told anything")),
+        *driving(events(*_LATER), ends("settled", "no other call reports anything")),
     )
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
@@ -55,7 +56,10 @@ class PermitsConversation(CallsConversation):
             session, PORT.name, {"capacity": capacity}, _constants(capacity, items_max))
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``. Who gives a permit back may be told to stop as well."""
+        """The request that an act makes now.
+
+        A call that gives a permit back may be cancelled as well.
+        """
         if act.do == "release":
             return self.one_of(act, "has")
         if act.do == "interrupt":
@@ -65,7 +69,7 @@ class PermitsConversation(CallsConversation):
         return super().request_of(act)
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``: a release that does not end at once has begun."""
+        """The steps that an answer shows; a release that does not end at once has begun."""
         by = request.get("by", "")
         begins = request["do"] == "release" and {"by": by, "does": "released"} not in answer
         if begins:
@@ -80,7 +84,7 @@ class PermitsConversation(CallsConversation):
         return Seen((("gives", (("call", call),)), *shown.steps), shown.words)
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
+        """A request, event or answer, with the fields that are known besides."""
         fields = super().about(message)
         if "does" in message:
             return {**fields, "begins": self.states.get(message["by"]) == "begun"}
@@ -108,16 +112,16 @@ SUITE: Final = SweepingSuite(
     converse=PermitsConversation,
     scene="Permits for coroutines: {capacity}. Callbacks of their event loop run one by one.",
     courses={
-        # Who gives a permit back is told to stop: the first one that can be.
+        # A call that gives a permit back is cancelled: the first one that can be.
         "PERMIT-2": (("acquire", "settle", "release", _FIRST, "settle", "locked"),),
         "PERMIT-4": ((*_HOLD * 5, "release", _FIRST, "settle"),),
     },
-    # As for a queue: the rules of twins that are not found where all settles after each request.
+    # As for a queue: the rules of twins that are not found if all settles after each request.
     fuller={rule: (Fuller((STEPPED_WAKES,), finds),) for rule, finds in {
-        "PERMIT-1": "a permit that goes to one who was woken and to another as well",
-        "PERMIT-2": "a permit that is lost with one who is cancelled after it was woken",
-        "PERMIT-3": "permits that come back before one who was woken has run",
+        "PERMIT-1": "a permit that goes to a woken call and to another as well",
+        "PERMIT-2": "a permit that is lost with a call that is cancelled after it was woken",
+        "PERMIT-3": "permits that come back before a woken call has run",
         "PERMIT-4": "a wait that is cancelled after it was woken, and wakes no other",
-        "PERMIT-6": "one that comes later, and overtakes one that was woken",
+        "PERMIT-6": "a later call that overtakes a woken one",
     }.items()},
 )

@@ -30,19 +30,19 @@ _SEMAPHORE: Final[Mapping[str, Any]] = {
 
 
 TWINS.add(
-    "permits-forgets-call", "PERMIT-10", "an acquire is called, and nothing is ever heard of it",
+    "permits-forgets-call", "PERMIT-10", "an acquire is called, and never has a permit nor waits",
     "asyncio: a coroutine that was never awaited", parts={"acquire": lambda by: []})
 
 
 class Helping:
-    """Permits that are not handed over: who is woken helps himself, and may come too late."""
+    """Permits that are not handed over: a woken waiter takes one itself, and may come too late."""
 
     def __init__(self, count: int = 1) -> None:
         self.free = count
         self.line: deque[Turn] = deque()
 
     def locked(self) -> bool:
-        """Whether an acquire would have to wait."""
+        """True if an acquire would have to wait."""
         return self.free == 0
 
     async def acquire(self) -> None:
@@ -70,14 +70,14 @@ class Helping:
         self.wake()
 
     def wake(self) -> None:
-        """Wake the first who was not woken."""
+        """Wake the first waiter that was not woken."""
         for turn in self.line:
             if not turn.done():
                 turn.set_result(None)
                 return
 
     def stopped(self, turn: Turn) -> None:
-        """One who waited stops."""
+        """React to a waiter that is cancelled."""
 
 
 # ---- lost wake-ups --------------------------------------------------------------------------
@@ -88,7 +88,7 @@ class Helping:
     "a waiter that is cancelled after it was woken wakes no other",
     "python/asyncio #270 (asyncio.Semaphore)", **_SEMAPHORE)
 class SemaphoreKeepsWakeUp(Helping):
-    """Nobody else is told that a permit is free."""
+    """No other waiter learns that a permit is free."""
 
 
 @TWINS.twin(
@@ -126,7 +126,7 @@ class LockKeepsWakeUp(asyncio.Lock):
     "a waiter that is cancelled after it was woken leaves the semaphore waiting for it",
     "cpython #90155 (asyncio.Semaphore)", **_SEMAPHORE)
 class StaysScheduled(Helping):
-    """A flag says that a wake-up is under way, and whoever was to lower it is gone."""
+    """A flag says that a wake-up is under way, and the task that was to clear it is gone."""
 
     scheduled = False
 
@@ -144,11 +144,11 @@ class StaysScheduled(Helping):
 
 @TWINS.twin(
     "semaphore-wakes-first-only", "PERMIT-3",
-    "two permits come back, and only the first who waits is woken",
-    "cpython #90155, a draft of its mend: the first in line has been woken already",
+    "two permits come back, and only the first waiter is woken",
+    "cpython #90155, a draft of its fix: the first waiter has been woken already",
     **_SEMAPHORE)
 class WakesFirstOnly(Helping):
-    """It looks at the head of the line, whether it sleeps or not."""
+    """It looks at the head of the wait queue, even if that was woken already."""
 
     def wake(self) -> None:
         if self.line and not self.line[0].done():
@@ -161,10 +161,10 @@ class WakesFirstOnly(Helping):
 
 
 @TWINS.twin(
-    "release-wakes-nobody", "PERMIT-3", "a permit comes back, and nobody is woken",
+    "release-wakes-nobody", "PERMIT-3", "a permit comes back, and no waiter is woken",
     "anyio #143, without the item")
 class WakesNobody(Permits):
-    """Who waits would have to ask again."""
+    """A waiter would have to ask again."""
 
     def release(self) -> None:
         self.free += 1
@@ -172,11 +172,11 @@ class WakesNobody(Permits):
 
 @TWINS.twin(
     "acquire-stands-in-line-late", "PERMIT-3",
-    "an acquire finds no permit, gives way once, and stands in line without looking again",
+    "an acquire finds no permit, yields once, and joins the wait queue without looking again",
     "aiojobs 1.4.0 (Scheduler): two jobs end in one turn, and the one that waits to be pending "
     "enters the queue after both")
 class StandsInLineLate(Permits):
-    """A permit that came back in between found nobody to wake."""
+    """A permit that came back in between found no waiter to wake."""
 
     async def acquire(self) -> None:
         if self.locked():
@@ -196,11 +196,11 @@ class StandsInLineLate(Permits):
 # ---- permits --------------------------------------------------------------------------------
 
 
-@TWINS.twin(
-    "lock-held-twice", "PERMIT-1", "who was woken takes the lock, though another was faster",
-    "bpo-32734 (asyncio.Lock)", **_LOCK)
+@TWINS.twin("lock-held-twice", "PERMIT-1",
+            "a woken waiter takes the lock, although another call was faster",
+            "bpo-32734 (asyncio.Lock)", **_LOCK)
 class HeldTwice(Helping):
-    """Between the wake-up and the waking, a newcomer finds the lock free."""
+    """Between the wake-up and the first step of the waiter, a newcomer finds the lock free."""
 
     async def acquire(self) -> None:
         if self.locked():
@@ -221,10 +221,10 @@ class HeldTwice(Helping):
     "an acquire that is cancelled after it was granted a permit takes it along",
     "a permit taken before it is needed, and forgotten on cancel")
 class GoesWithCaller(Permits):
-    """Nobody has it, and nobody can have it."""
+    """No call has the permit, and no call can get it."""
 
     def stopped(self, turn: Turn) -> None:
-        """Only the line is left; the permit is not given back."""
+        """Leave the wait queue; the permit is not given back."""
 
 
 @TWINS.twin(
@@ -232,7 +232,7 @@ class GoesWithCaller(Permits):
     "an acquire that has its permit awaits something else, is cancelled there, and forgets it",
     "httpcore #1093: an await between the entry into the pool and the try that undoes it")
 class CancelledAfterTaking(Permits):
-    """What would give it back begins a line later."""
+    """The code that would give it back begins a line later."""
 
     async def acquire(self) -> None:
         await super().acquire()
@@ -245,7 +245,7 @@ class CancelledAfterTaking(Permits):
     "httpcore #1093: a connection stays in the pool whose caller was cancelled",
     of=ReferenceLatePermits, originals=("reference.awaits.permits.late",))
 class CancelledRelease(LatePermits):
-    """What comes after the await never runs."""
+    """The code after the await never runs."""
 
     async def release(self) -> None:
         await self.tell()
@@ -254,23 +254,23 @@ class CancelledRelease(LatePermits):
 
 @TWINS.twin(
     "cancel-makes-permit", "PERMIT-1",
-    "an acquire that is cancelled gives back what it never had",
-    "the careless mending of a lost permit")
+    "an acquire that is cancelled gives back a permit that it never had",
+    "a careless fix of a lost permit")
 class MakesPermit(Permits):
-    """Whoever stops gives one back."""
+    """Every cancelled waiter gives a permit back."""
 
     def stopped(self, turn: Turn) -> None:
         self.release()
 
 
-# ---- order, and what is told ----------------------------------------------------------------
+# ---- order, and reports -----------------------------------------------------------------------
 
 
 @TWINS.twin(
-    "youngest-waiter-first", "PERMIT-6", "of those who wait, the youngest is served first",
-    "cpython #90155: asyncio.Semaphore did not keep its line")
+    "youngest-waiter-first", "PERMIT-6", "the youngest waiter is served first",
+    "cpython #90155: asyncio.Semaphore did not keep its order")
 class YoungestFirst(Permits):
-    """A stack where a line was meant."""
+    """A stack where a queue was meant."""
 
     def release(self) -> None:
         self.line = dict(reversed(self.line.items()))
@@ -279,7 +279,7 @@ class YoungestFirst(Permits):
 
 
 class _TellsTwice(ReferencePermits):
-    """Tells a cancelled call of a permit as well, which it does not have."""
+    """Reports a permit for a cancelled call as well, which does not have one."""
 
     def note(self, call: Held, does: str, **more: object) -> None:
         super().note(call, does, **more)
@@ -287,11 +287,11 @@ class _TellsTwice(ReferencePermits):
             super().note(call, "has")
 
 
-TWINS.add(
-    "cancelled-and-granted", "PERMIT-5", "an acquire that was cancelled is told of a permit",
-    "a callback that runs after its call was undone", parts={}, of=_TellsTwice)
+TWINS.add("cancelled-and-granted", "PERMIT-5",
+          "an acquire that was cancelled is reported to have a permit",
+          "a callback that runs after its call was undone", parts={}, of=_TellsTwice)
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- bugs that show late ----------------------------------------------------------------------
 
 TWINS.late("release-wakes-nobody", 40, 300)

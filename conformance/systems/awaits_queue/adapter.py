@@ -1,7 +1,7 @@
 """Queues for asyncio, callback by callback: the adapters of the suite ``queue``, driven otherwise.
 
-A put or a take is a task. It takes one step when it is asked for, and from then on only as ``run``
-and ``settle`` say; a harness can offer, poll and interrupt between any two callbacks.
+A put or a take is a task. It takes one step when it is requested, and from then on only at ``run``
+and ``settle``; a harness can offer, poll and interrupt between any two callbacks.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class Awaits(LoopQueue):
     port: ClassVar[Port] = PORT
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         self._interrupts: dict[str, list[str]] = {}
         self._broken: BaseException | None = None
         super().start(capacity)
 
     def request(self, message: Message) -> Message:
-        """Answer one request. What a task raised on its way is raised here."""
+        """Answer one request. An error that a task raised on its way is raised here."""
         reply = super().request(message)
         if self._broken is not None:
             raise self._broken
@@ -65,7 +65,7 @@ class Awaits(LoopQueue):
     # -- within -------------------------------------------------------------------------------
 
     def _first_steps(self, task: asyncio.Task[Any]) -> None:
-        """One step is enough: what merely yields waits for ``run``."""
+        """One step is enough: a call that merely yields waits for ``run``."""
 
     async def _carry(self, wait: Carried, operation: Coroutine[Any, Any, object]) -> None:
         try:
@@ -73,7 +73,7 @@ class Awaits(LoopQueue):
         except asyncio.CancelledError:
             self._ends(wait, undone=True)
             raise
-        except Exception as error:      # noqa: BLE001  nobody closed it, and so it is told
+        except Exception as error:      # noqa: BLE001  it was not closed, so any error is reported
             self._broken = error
         else:
             self._ends(wait, undone=False)
@@ -89,10 +89,10 @@ class ReferenceAwaits(Awaits, ReferenceAsyncQueue):
 
     core: ClassVar[type[BoundedQueue[Any]]] = BoundedQueue
     queue: ClassVar[type[Any] | None] = None
-    """Another one than the driver, with its methods."""
+    """Another queue than the driver, with its methods."""
 
     def make(self, capacity: int) -> None:
-        """See ``LoopQueue``."""
+        """Create the queue under test."""
         own = self.queue
         self.take_up(AsyncQueue(capacity, core=self.core) if own is None else own(capacity))
 
@@ -103,7 +103,7 @@ class AsyncioAwaits(Awaits, AsyncioQueue):
     queue: ClassVar[type[Any]] = asyncio.Queue
 
     def make(self, capacity: int) -> None:
-        """See ``LoopQueue``."""
+        """Create the queue under test."""
         super().make(capacity)
         self._queue = self.queue(capacity)
 
@@ -112,7 +112,7 @@ class JanusAwaits(Awaits, JanusQueue):
     """The asynchronous side of ``janus.Queue``."""
 
 
-# A task of anyio runs in a cancel scope, within which it is carried.
+# A task of anyio runs in a cancel scope of its own.
 
 class AnyioAwaits(AnyioQueue, Awaits):
     """anyio's memory object stream, on asyncio; cancelled by its own cancel scopes."""
@@ -124,5 +124,5 @@ class AnyioNativeAwaits(AnyioAwaits):
     name: ClassVar[str] = "anyio memory object stream, cancelled by asyncio"
 
     def cancel_wait(self, wait: Carried) -> None:
-        """See ``LoopQueue``."""
+        """Request the cancellation of the task of ``wait``."""
         LoopQueue.cancel_wait(self, wait)

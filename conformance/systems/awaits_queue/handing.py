@@ -1,9 +1,10 @@
-"""A queue that hands its items over: the ground that twins of hand-over bugs stand on.
+"""A queue that hands its items over: the base of the twins of hand-over bugs.
 
-The reference wakes who waits, who then helps himself. Several libraries hand over instead: whoever
-brings an item gives it to the waiter's future, and whoever makes room takes the item of a waiting
-put. Then a waiter that is cancelled may have its item already, and what it does about that is where
-they went wrong. This one does it right: with the item in its hands, a call does not stop any more.
+The reference wakes a waiter, which then takes its item itself. Several libraries hand over instead:
+a call that brings an item gives it to the waiter's future, and a call that makes room takes the
+item of a waiting put. Then a waiter that is cancelled may have its item already, and its reaction
+to that is where they went wrong. This one does it right: a call that has been handed its item is
+not cancelled any more.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class HandingQueue:
         return len(self._items)
 
     def offer(self, item: Any) -> bool:
-        """Give the item to who waits for one, or keep it; or say that there is no room."""
+        """Give the item to a take that waits, or keep it; False if there is no room."""
         while self._takes:
             turn = next(iter(self._takes))
             del self._takes[turn]
@@ -75,17 +76,17 @@ class HandingQueue:
             self._takes.pop(turn, None)
             return self._take_cancelled(turn)
 
-    # -- where they went wrong ----------------------------------------------------------------
+    # -- the steps that libraries got wrong --------------------------------------------------
 
     def _hand(self, turn: Turn, item: Any) -> bool:
-        """Give a take its item, unless it was told to stop; whether it has it."""
+        """Give a take its item; False if the take was asked to cancel."""
         if turn.done():
             return False
         turn.set_result(item)
         return True
 
     def _fill(self) -> None:
-        """Let the puts that wait in, as far as there is room."""
+        """Admit the puts that wait, as far as there is room."""
         while self._puts and len(self._items) < self._capacity:
             turn = next(iter(self._puts))
             item = self._puts.pop(turn)
@@ -94,12 +95,12 @@ class HandingQueue:
                 turn.set_result(None)
 
     def _put_cancelled(self, turn: Turn) -> None:
-        """A put that waited is cancelled: it stops, unless its item is in."""
+        """React to the cancellation of a put: it stops, unless its item is in."""
         if turn.cancelled():
             raise asyncio.CancelledError
 
     def _take_cancelled(self, turn: Turn) -> Any:
-        """A take that waited is cancelled: it stops, unless it has its item."""
+        """React to the cancellation of a take: it stops, unless it has its item."""
         if turn.cancelled():
             raise asyncio.CancelledError
         return turn.result()

@@ -9,10 +9,10 @@ from .adapter import Awaits
 __all__ = ["WANTED", "NamedAwaits", "make"]
 
 class NamedAwaits(NamedLoopQueue, Awaits):
-    """A queue of the user's, of whose loop one callback runs at a time."""
+    """A queue of the user's, on a loop of which one callback runs at a time."""
 
 
 def make(named: Named) -> NamedAwaits:
-    """The adapter of a queue. Raises ``InputError`` where it is not for tasks."""
+    """The adapter of a queue. Raises ``InputError`` if it is not for tasks."""
     named.for_tasks(WANTED[0], lambda: sample(named))
     return NamedAwaits(named)

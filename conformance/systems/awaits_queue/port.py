@@ -1,9 +1,9 @@
 """The port ``awaits.queue``: a queue for coroutines, whose event loop the harness drives.
 
-It is the port ``queue``, with two differences. Nothing runs of itself: ``put`` and ``take`` take
+It is the port ``queue``, with two differences. Nothing runs by itself: ``put`` and ``take`` take
 one step, up to where the coroutine first waits for anything, and ``run`` lets some callbacks run.
-And ``interrupt`` asks a waiting coroutine to stop, as ``task.cancel()`` does; what becomes of that
-shows when it runs.
+And ``interrupt`` requests the cancellation of a waiting coroutine, as ``task.cancel()`` does; the
+result shows when it runs.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ _LEFT_OUT: Final = ("cancel", "timers", "pause", "proceed")
 _OWN: Final = (
     Operation(
         "interrupt", FLAG,
-        "ask a waiting put or take to stop; nothing runs yet. true: it was undone, as if it had "
-        "never been asked; false: too late, it has completed, and its event has been reported",
+        "request the cancellation of a waiting put or take; nothing runs yet. true: it was undone, "
+        "as if it had never been asked; false: too late, it has completed, and its event has been "
+        "reported",
         (Argument("ticket", TICKET, "the ticket of a put or take that has not been reported"),),
         completion=FLAG,
     ),
@@ -31,17 +32,17 @@ _OWN: Final = (
     ),
     Operation(
         "proceed", TRUE,
-        "of a queue that threads use as well: let one that could go on run until it waits",
+        "of a queue that threads use as well: let a thread that can continue run until it waits",
         (Argument("place", COUNT, "which of them, from 0, round and round"),),
     ),
 )
 
 _PROMISES: Final = {
     "interrupt": {
-        "If the call was woken before, the next one that waits goes on in its place.": "QUEUE-10",
+        "If the call was woken before, the next waiting call is woken in its place.": "QUEUE-10",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The result that each operation must have, and the rules of progress that judge it."""
 
 PORT: Final = Port(
     name="awaits.queue",

@@ -1,7 +1,7 @@
 """The suite ``awaits.queue``: the rules of a queue, between any two callbacks of an event loop.
 
-What is asked and judged is as in the suite ``queue``, by the same machines. Only, a coroutine that
-was woken has not run yet, one that was cancelled does not know it yet, and what comes in between is
+Requests and judges are those of the suite ``queue``, with the same machines. But a woken coroutine
+has not run yet, a cancelled one does not know it yet, and the requests that come in between are
 drawn: some of the programs of a case take another one and cancel, at each of its instants in turn,
 each coroutine that waits then.
 """
@@ -42,17 +42,17 @@ class AwaitsConversation(QueueConversation):
         self._vouches = False
 
     def makes_sense(self, act: Act) -> bool:
-        """See ``Conversation``. Nothing is to run where nobody waits."""
+        """True if an act can be requested now; nothing is to run if no call waits."""
         return super().makes_sense(act) and (
             act.do not in ("run", "proceed") or bool(self._out()))
 
     def say(self, act: Act) -> Exchange:
-        """See ``Conversation``."""
+        """Request an act, and return the exchange."""
         self._vouches = act.do == "settle"
         return super().say(act)
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """See ``Conversation``."""
+        """The act that makes a fixture's request; None if its ticket is no longer out."""
         if request["do"] == "proceed":
             act = Act("proceed", int(request.get("place", 0)))
             return act if self.makes_sense(act) else None
@@ -65,15 +65,15 @@ class AwaitsConversation(QueueConversation):
         return act if self.makes_sense(act) else None
 
     def asked(self, request: Message) -> str:
-        """See ``QueueConversation``."""
+        """A request in words."""
         if request["do"] == "run":
             return f"run up to {counted(request['steps'], 'callback')}"
         if request["do"] == "proceed":
-            return "a thread that could go on does"
+            return "a thread that can continue does"
         return super().asked(request)
 
     def _to_cancel(self) -> list[Wait]:
-        """Who waits and was not told to stop."""
+        """The calls that wait and were not asked to cancel."""
         told = {id(each) for each in self._interrupted.values()}
         return [each for each in self._out() if id(each) not in told]
 
@@ -89,7 +89,7 @@ class AwaitsConversation(QueueConversation):
     ) -> tuple[Step | None, str]:
         if ticket is not None:
             self._interrupted[reply["waiting"]] = ticket
-            return about("stops", ticket), "it is told"
+            return about("stops", ticket), "a cancellation is requested"
         if act.do in ("run", "proceed"):
             return None, "done"
         return super()._outcome(act, ticket, request, reply, number)
@@ -114,7 +114,7 @@ class AwaitsConversation(QueueConversation):
             if answer.step[0] != "settled" or self._vouches:
                 yield answer
         for ticket in self._interrupted.values():
-            yield Answer("a cancelled one is undone", about("cancelled", ticket))
+            yield Answer("a cancelled call is undone", about("cancelled", ticket))
 
 
 _FIRST: Final = (Act("interrupt", 0),)
@@ -126,7 +126,7 @@ _WOKEN_AND_STOPPED: Final = (
     (*("put",) * 5, "poll", _FIRST, "settle"),
     (*("put",) * 5, "take", _FIRST, "settle"),
 )
-"""Two wait, one of them is woken, and told to stop before it runs."""
+"""Two calls wait, one of them is woken, and cancelled before it runs."""
 
 
 SUITE: Final = SweepingSuite(

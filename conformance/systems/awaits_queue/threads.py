@@ -1,9 +1,9 @@
-"""janus between its two worlds: threads on one side of the queue, coroutines on the other.
+"""janus between threads on one side of the queue and coroutines on the other.
 
-janus runs as it is. Only, the locks and conditions that it asks ``threading`` for are those of the
-controlled scheduler. What a thread does under the queue's lock is one step, for all that others can
-see of it is seen under that lock; so a thread gives way where it waits, and after it was notified
-it goes on when it is told to (``proceed``), before or after any callback of the loop. What a thread
+janus runs as it is. Only the locks and conditions that it asks ``threading`` for are those of the
+controlled scheduler. The work of a thread under the queue's lock is one step, for all that others
+can see of it is seen under that lock; so a thread yields where it waits, and after a notification
+it continues at ``proceed``, before or after any callback of the loop. A callback that a thread
 hands to the loop, by ``call_soon_threadsafe``, becomes ready as the last.
 """
 
@@ -47,7 +47,7 @@ class JanusThreads(Awaits, JanusQueue):
     threads: ClassVar[tuple[str, ...]] = ("put", "take")
 
     def make(self, capacity: int) -> None:
-        """See ``LoopQueue``."""
+        """Create the queue under test."""
         try:
             import janus
         except ImportError as error:
@@ -72,7 +72,7 @@ class JanusThreads(Awaits, JanusQueue):
         return super().take()
 
     def interrupt(self, ticket: str) -> Waits:
-        """See the port. A thread cannot be told to stop."""
+        """Request the cancellation of a waiting coroutine; a thread cannot be cancelled."""
         if ticket in self._waiting_threads:
             raise Declined("threads-do-not-stop")
         return super().interrupt(ticket)
@@ -84,7 +84,7 @@ class JanusThreads(Awaits, JanusQueue):
         return True
 
     def settle(self) -> bool:
-        """See ``QueueAdapter.settle``. The loop first, then the first thread that can go on."""
+        """Let everything run: first the loop, then the first thread that can continue."""
         while True:
             super().settle()
             if not self._scheduler.runnable():
@@ -92,7 +92,7 @@ class JanusThreads(Awaits, JanusQueue):
             self.proceed(0)
 
     def close(self) -> None:
-        """See ``QueueAdapter``. Threads that wait are unwound."""
+        """Release what the adapter holds; threads that wait are unwound."""
         if hasattr(self, "_scheduler"):
             self._scheduler.close()
         super().close()
@@ -138,7 +138,7 @@ class JanusFromAsync(JanusThreads):
 
 
 class JanusOfThreads(JanusThreads):
-    """Threads put and take; from the loop's side others only offer and poll."""
+    """Threads put and take; from the loop's side calls only offer and poll."""
 
     name: ClassVar[str] = "janus, between threads"
     lacks: ClassVar[Collection[str]] = ("interrupt", "run")

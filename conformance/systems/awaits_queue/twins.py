@@ -1,7 +1,8 @@
 """Queues for coroutines with one seeded bug each: what asyncio and anyio have done wrong.
 
-Three grounds: ``asyncio.Queue`` itself, with a method as it once was; a queue that hands its items
-over; and the reference's core behind its asyncio driver, with the bugs that any queue may have.
+There are three bases: ``asyncio.Queue`` itself, with a method as it once was; a queue that hands
+its items over; and the reference's core behind its asyncio driver, with bugs that any queue may
+have.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ TWINS: Final = Twins("awaits.queue", ReferenceAwaits, ("reference.awaits.queue",
 
 
 async def _wait_in(line: Any) -> None:
-    """Wait to be woken; cancelled, leave the line and tell nobody."""
+    """Wait to be woken; when cancelled, leave the wait queue and wake no other."""
     turn = asyncio.get_running_loop().create_future()
     line.append(turn)
     try:
@@ -47,9 +48,9 @@ async def _wait_in(line: Any) -> None:
 @TWINS.twin(
     "asyncio-get-keeps-wakeup", "QUEUE-10",
     "a get that is cancelled after it was woken wakes no other get",
-    "python/asyncio #265, mended by python/asyncio #269; cpython #108042", **_ASYNCIO)
+    "python/asyncio #265, fixed by python/asyncio #269; cpython #108042", **_ASYNCIO)
 class GetKeepsWakeup(asyncio.Queue[Any]):
-    """Whoever is woken first and then cancelled keeps the wake-up."""
+    """A get that is woken first and then cancelled keeps the wake-up."""
 
     async def get(self) -> Any:
         while self.empty():
@@ -60,7 +61,7 @@ class GetKeepsWakeup(asyncio.Queue[Any]):
 @TWINS.twin(
     "asyncio-put-keeps-wakeup", "QUEUE-10",
     "a put that is cancelled after it was woken wakes no other put",
-    "python/asyncio #268, mended by python/asyncio #269; cpython #108042", **_ASYNCIO)
+    "python/asyncio #268, fixed by python/asyncio #269; cpython #108042", **_ASYNCIO)
 class PutKeepsWakeup(asyncio.Queue[Any]):
     """The same on the other side."""
 
@@ -73,9 +74,9 @@ class PutKeepsWakeup(asyncio.Queue[Any]):
 @TWINS.twin(
     "asyncio-get-loses-item", "QUEUE-9",
     "a get that is cancelled after an item was put into its future loses the item",
-    "bpo-23812, mended by python/asyncio #256; open in tornado as tornado #2826", **_ASYNCIO)
+    "bpo-23812, fixed by python/asyncio #256; open in tornado as tornado #2826", **_ASYNCIO)
 class GetLosesItem(asyncio.Queue[Any]):
-    """put_nowait gives the item to a future, and nobody looks there once its get is cancelled."""
+    """put_nowait gives the item to a future that is not read once its get is cancelled."""
 
     def put_nowait(self, item: Any) -> None:
         getters = self._getters     # type: ignore[attr-defined]
@@ -101,7 +102,7 @@ class GetLosesItem(asyncio.Queue[Any]):
     "anyio-deaf-sender", "QUEUE-7", "a receive that does not wait makes room and wakes no send",
     "anyio #143")
 class DeafSender(HandingQueue):
-    """Only who waits for an item lets the next one in."""
+    """Only a take that had to wait admits the next put."""
 
     def poll(self) -> Any | Empty:
         waiting, self._puts = self._puts, {}
@@ -115,7 +116,7 @@ class DeafSender(HandingQueue):
     "a receive that is cancelled after it was handed an item loses the item",
     "anyio #146; with asyncio's own cancellation, anyio 4.16 still does")
 class DropsForReceiver(HandingQueue):
-    """It is cancelled, whatever it has in its hands."""
+    """The take is cancelled, even if it has been handed an item."""
 
     def _take_cancelled(self, turn: Turn) -> Any:
         raise asyncio.CancelledError
@@ -123,10 +124,10 @@ class DropsForReceiver(HandingQueue):
 
 @TWINS.twin(
     "anyio-hands-to-cancelled", "QUEUE-9",
-    "an item is handed to a receive that was told to stop before",
+    "an item is handed to a receive that was cancelled before",
     "anyio #728")
 class HandsToCancelled(HandingQueue):
-    """Nobody looks whether the receiver is about to leave."""
+    """The sender does not check whether the receiver is about to leave."""
 
     def _hand(self, turn: Turn, item: Any) -> bool:
         return super()._hand(turn, item) or True
@@ -137,7 +138,7 @@ class HandsToCancelled(HandingQueue):
     "the item of a receive that is cancelled goes back, whether there is room or not",
     "anyio #147, its review: the buffer may exceed its size")
 class HandsBack(HandingQueue):
-    """Its place may have been given away by then."""
+    """The place of the item may have been taken by then."""
 
     def _take_cancelled(self, turn: Turn) -> Any:
         if not turn.cancelled():
@@ -162,7 +163,7 @@ class SendInTwoMinds(HandingQueue):
     "that the put holds",
     "curio #373")
 class CallbackTakesLock(HandingQueue):
-    """A lock that its owner takes again, and waits for himself."""
+    """A lock that its holder takes again, and so waits for itself."""
 
     def __init__(self, capacity: int) -> None:
         super().__init__(capacity)
@@ -188,7 +189,7 @@ class CallbackTakesLock(HandingQueue):
     "awaits-overtaking-put", "QUEUE-12", "a put that need not wait overtakes one that was woken",
     "cpython #83055: asyncio.Queue does so to this day")
 class OvertakingPut(BoundedQueue[Any]):
-    """Room is room, whoever it was made for."""
+    """A put takes free room, even if that was made for a woken one."""
 
     def put(self, item: Any) -> Step[Any]:
         if self._has_room():
@@ -198,7 +199,7 @@ class OvertakingPut(BoundedQueue[Any]):
 
 
 def _like(name: str) -> None:
-    """The same bug in the core, behind the driver for asyncio."""
+    """Register the same bug in the core, behind the driver for asyncio."""
     twin = QUEUE_TWINS[name]
     TWINS.add(f"awaits-{name}", twin.rule, twin.bug, twin.history, parts=twin.parts)
 
@@ -212,6 +213,6 @@ for _name in (
     _like(_name)
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- bugs that show late ----------------------------------------------------------------------
 
 TWINS.late("awaits-one-too-many", 40, 300)

@@ -12,7 +12,7 @@ SYSTEM = System(
     page="jobs-port.md",
     shipped=(
         Shipped("reference.jobs", "adapter:ReferenceMaster",
-                "the reference of a master that drops its oldest job where it is full"),
+                "the reference of a master that drops its oldest job when it is full"),
     ),
     chapters=("flow.workers",),
 )

@@ -26,7 +26,7 @@ class ReferenceMaster(PortAdapter):
     core: type[Master] = Master
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         self._master = self.core(settings["capacity"])
 
     def submit(self, job: int | str) -> Events:

@@ -27,9 +27,10 @@ DONE: Final = Kind(
 WORKER: Final = Argument("worker", COUNT, "its number")
 
 _OPERATIONS: Final = (
-    hello("start a fresh master, with no job, whom nobody has asked"),
+    hello("start a fresh master, with no job, which no worker has asked"),
     Operation("submit", DONE, "a client's job arrives; ok: what the master does now, in its order",
-              (Argument("job", ITEM, "its name, a text or a number; another may have it too"),)),
+              (Argument("job", ITEM, "its name, a text or a number; another job may have it "
+                        "too"),)),
     Operation("ask", DONE, "a worker's ask arrives, perhaps late or for the second time; ok: what "
               "the master does now",
               (WORKER, Argument("got", COUNT, "how many jobs the worker had got when it sent the "
@@ -41,13 +42,13 @@ _OPERATIONS: Final = (
 _PROMISES: Final = {
     "submit": {
         "A worker that is asking gets the job at once.": "FLOW-54",
-        "Where there is no place, a job is dropped at once.": "FLOW-53",
+        "If there is no place, a job is dropped at once.": "FLOW-53",
     },
     "ask": {
         "The worker gets a job at once, if one waits.": "FLOW-54",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The result that each operation must have, and the rules of progress that judge it."""
 
 PORT: Final = Port(
     name="jobs",

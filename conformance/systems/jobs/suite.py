@@ -19,14 +19,15 @@ __all__ = ["SUITE", "JobsConversation"]
 WORKERS: Final = 2
 PICKS: Final = 16
 _LATE: Final = 8
-"""Who picks this or more repeats an ask that was answered before, if there is one."""
+"""From this pick on, a worker repeats an ask that was answered before, if there is one."""
 
 _GIVEN: Final = "job {named} is given to worker {worker}"
 _DROPPED: Final = "job {named} is dropped"
 _DOES: Final = each(
     ends("rests", "the master does nothing more"),
     says("drop", "drops", "the oldest job is dropped", _DROPPED, gives="job", where="oldest"),
-    says("drop", "another_leaves", "a job leaves that is not the oldest in the queue, or not there",
+    says("drop", "another_leaves", "a job leaves that is not the oldest in the queue, or does not "
+         "exist",
          _DROPPED, gives="job"),
     says("give", "gives", "the oldest job goes to worker {worker}", _GIVEN, gives="job worker",
          where="oldest"),
@@ -36,7 +37,8 @@ _DOES: Final = each(
 
 class JobsConversation(PlainConversation):
     """One session with a master; this is its clients, and its workers. Jobs of one name cannot be
-    told apart: where one leaves, it is the oldest of them."""
+    distinguished: if one leaves, it is taken for the oldest of them.
+    """
 
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"submit": ("job",)}
     says = table(
@@ -56,18 +58,18 @@ class JobsConversation(PlainConversation):
         self._busy: set[int] = set()
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
+        """The request that an act makes now; None if it makes no sense."""
         worker = act.pick % WORKERS
         if act.do == "submit":
             return {"do": "submit", "job": dict(act.about).get("job", self.times["submit"])}
         if act.do == "done":
             return {"do": "done", "worker": worker} if worker in self._busy else None
-        # A worker with a job has sent no ask since; what still comes was sent before.
+        # A worker with a job has sent no ask since; an ask that still comes was sent before.
         late = worker in self._busy or (act.pick % PICKS >= _LATE and self._got[worker] > 0)
         return {"do": "ask", "worker": worker, "got": self._got[worker] - late}
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
+        """A request, event or answer, with the fields that are known besides."""
         if message.get("do") == "ask":
             return {**message, "counts": message["got"] == self._got[message["worker"]]}
         if "job" not in message:
@@ -77,11 +79,11 @@ class JobsConversation(PlainConversation):
         if worker >= WORKERS:
             raise TargetError(
                 f"it gives job {named} to worker {worker}, and there is none such",
-                next_step=f"Give jobs to the workers 0 to {WORKERS - 1}, who ask for them.")
+                next_step=f"Give jobs to the workers 0 to {WORKERS - 1}, which ask for them.")
         return {**message, "named": named, "oldest": self._waiting[:1] == [message["job"]]}
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
+        """Remember what later requests depend on."""
         if action == "submit":
             self._waiting.append(about["job"])
         elif action == "done":

@@ -19,7 +19,7 @@ TWINS: Final = Twins("jobs", ReferenceMaster, ("reference.jobs",))
     "jobs-takes-every-ask", "FLOW-50", "an ask that was answered before counts again",
     "003#E12: a set of askers, in which a late ask makes a second job")
 class TakingEveryAsk(Master):
-    """The number of an ask is not looked at."""
+    """The number of an ask is ignored."""
 
     def _is_news(self, worker: Hashable, got: int) -> bool:
         return True
@@ -36,10 +36,10 @@ class TakingOldAsks(Master):
 
 
 @TWINS.twin(
-    "jobs-gives-again", "FLOW-50", "whoever asked once is given jobs for ever",
+    "jobs-gives-again", "FLOW-50", "a worker that asked once is given jobs forever",
     "a worker's request kept after it was answered")
 class GivingAgain(Master):
-    """An ask is not crossed off."""
+    """An ask is not removed when it is answered."""
 
     def _give(self) -> list[News]:
         news = super()._give()
@@ -51,7 +51,7 @@ class GivingAgain(Master):
     "jobs-newest-first", "FLOW-51", "the job that came last is given first",
     "a stack in the place of a queue")
 class NewestFirst(Master):
-    """What waits is turned round before each assignment."""
+    """The queue is reversed before each assignment."""
 
     def _give(self) -> list[News]:
         self._queue._items.reverse()
@@ -72,7 +72,7 @@ class DroppingNewest(Master):
 
 
 @TWINS.twin(
-    "jobs-drops-youngest", "FLOW-51", "a full queue drops the job that came before the last",
+    "jobs-drops-youngest", "FLOW-51", "a full queue drops the youngest of the queued jobs",
     "evict the youngest of those that are queued")
 class DroppingYoungest(Master):
     """The tail goes, not the head."""
@@ -100,7 +100,7 @@ class OnePlaceFewer(Master):
     "jobs-drops-all", "FLOW-52", "a full queue drops all that it holds",
     "drop-buffer in the place of drop-head")
 class DroppingAll(Master):
-    """What waits is cleared for the one that comes."""
+    """The waiting jobs are cleared for the one that comes."""
 
     def __init__(self, places: int) -> None:
         super().__init__(places)
@@ -109,7 +109,7 @@ class DroppingAll(Master):
 
 @TWINS.twin(
     "jobs-unbounded", "FLOW-53", "a queue without a bound",
-    "the mail's opinion, taken for a licence: unboundedness rather than dropping")
+    "the mail's opinion, misread as a permission: unboundedness rather than dropping")
 class Unbounded(Master):
     """Every job is kept."""
 
@@ -119,10 +119,10 @@ class Unbounded(Master):
 
 
 @TWINS.twin(
-    "jobs-drops-in-silence", "FLOW-53", "a job is dropped, and its client is not told",
+    "jobs-drops-in-silence", "FLOW-53", "a job is dropped, and its client is not notified",
     "drop without accounting")
 class DroppingInSilence(Master):
-    """What is dropped is nobody's news."""
+    """A dropped job is not reported."""
 
     def submit(self, job: Job) -> list[News]:
         return [news for news in super().submit(job) if news.what is not Happens.DROPPED]
@@ -130,7 +130,7 @@ class DroppingInSilence(Master):
 
 @TWINS.twin(
     "jobs-forgets-who-asks", "FLOW-54", "an ask that finds no job is forgotten",
-    "a worker that is told 'nothing', and does not ask again")
+    "a worker that is answered 'nothing', and does not ask again")
 class ForgettingAsks(Master):
     """Only a job that is there already is given."""
 
@@ -141,10 +141,10 @@ class ForgettingAsks(Master):
 
 
 @TWINS.twin(
-    "jobs-sleeps-on-jobs", "FLOW-54", "a job that comes wakes nobody",
+    "jobs-sleeps-on-jobs", "FLOW-54", "a job that comes wakes no worker",
     "a lost wake-up: jobs are given at the next ask only")
 class SleepingOnJobs(Master):
-    """Who has asked before waits for somebody else's ask."""
+    """A worker that has asked before waits for another worker's ask."""
 
     def submit(self, job: Job) -> list[News]:
         asking, self._asking = self._asking, {}
@@ -173,7 +173,7 @@ TWINS.late("jobs-takes-every-ask", 40, 300)
 TWINS.stacks("jobs-", "FLOW-51", "jobs", Master, "_give", lambda self: self._queue._items)
 
 
-# ---- what looks at the jobs ----------------------------------------------------------------------
+# ---- bugs that depend on the names of jobs ----------------------------------------------------
 
 @TWINS.twin(
     "jobs-drops-equal-names", "FLOW-54", "a job of a name that waits already is dropped in silence",
@@ -190,7 +190,7 @@ class DroppingEqualNames(Master):
     "jobs-loses-what-is-false", "FLOW-54", "a job whose name is false, such as 0, is lost",
     "`if not job` where `if job is None` was meant")
 class LosingWhatIsFalse(Master):
-    """The first of all numbers is none."""
+    """The first of all numbers counts as no name."""
 
     def submit(self, job: Job) -> list[News]:
         return super().submit(job) if job.number else []

@@ -12,7 +12,7 @@ SYSTEM = System(
     page="link-port.md",
     shipped=(
         Shipped("reference.link", "adapter:ReferenceLink",
-                "the reference of a link with permits, in batches"),
+                "the reference of a link with credits, in batches"),
     ),
     chapters=("flow.credit",),
 )

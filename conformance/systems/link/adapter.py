@@ -24,7 +24,7 @@ class ReferenceLink(PortAdapter):
     receiver: type[LinkReceiver[int]] = LinkReceiver
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         try:
             self._b = self.receiver(settings["capacity"], settings["batch"])
         except LinkMisuse:

@@ -25,22 +25,22 @@ def _is_processed(value: object) -> bool:
 
 
 ELEMENTS: Final = Kind("a list of the numbers of elements", _is_counts)
-PERMITS: Final = Kind("a list with the number of permits of each message", _is_permits)
+PERMITS: Final = Kind("a list with the number of credits of each message", _is_permits)
 PROCESSED: Final = Kind(
     'an object {"element": its number, or null, "permits": a list}', _is_processed, (
         Vocabulary("the answer to `process`", {
             "element": "the number of the element that is processed; null, or absent: there was "
                        "none",
-            "permits": "a list: the number of permits of each message that B sends now"}),))
+            "permits": "a list: the number of credits of each message that B sends now"}),))
 
 _OPERATIONS: Final = (
-    hello("start a fresh link: B is empty, and A has a permit for each of its slots"),
+    hello("start a fresh link: B is empty, and A has a credit for each of its slots"),
     Operation("offer", ELEMENTS, "A's application has these elements more; ok: those that A "
               "sends now, each a message, in the order of sending",
               (Argument("elements", ELEMENTS, "their numbers: 0, 1, … in the order of offers"),)),
-    Operation("permit", ELEMENTS, "a message with permits is delivered to A; ok: the elements that "
+    Operation("permit", ELEMENTS, "a message with credits is delivered to A; ok: the elements that "
               "A sends now",
-              (Argument("count", POSITIVE, "how many permits, as B sent them"),)),
+              (Argument("count", POSITIVE, "how many credits, as B sent them"),)),
     Operation("data", PERMITS, "an element is delivered to B; ok: the messages that B sends now",
               (Argument("element", COUNT, "its number, as A sent it"),)),
     Operation("process", PROCESSED, "B's consumer has processed one element, and its slot is free; "
@@ -49,25 +49,25 @@ _OPERATIONS: Final = (
 
 _PROMISES: Final = {
     "offer": {
-        "An element for which there is a permit is sent at once.": "FLOW-8",
+        "An element for which there is a credit is sent at once.": "FLOW-8",
     },
     "permit": {
-        "An element for which there is a permit now is sent at once.": "FLOW-8",
+        "An element for which there is a credit now is sent at once.": "FLOW-8",
     },
     "process": {
         "A batch of free slots is announced at once.": "FLOW-9",
-        "While the sender has elements, the link goes on.": "FLOW-3",
+        "While the sender has elements, the link never deadlocks.": "FLOW-3",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The result that each operation must have, and the rules of progress that judge it."""
 
 PORT: Final = Port(
     name="link",
     version=1,
-    meaning="a sender A and a receiver B with permits; the harness carries all messages, loses "
+    meaning="a sender A and a receiver B with credits; the harness carries all messages, loses "
             "none, and keeps the order of each direction",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "how many slots B has"),
               Argument("batch", POSITIVE, "how many freed slots B announces together")),
-    policies={"incremental": "a message says how many permits there are more"},
+    policies={"incremental": "a message says how many more credits there are"},
 )

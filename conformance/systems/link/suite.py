@@ -18,10 +18,10 @@ from ...suites.suite import Act, Suite, Watch
 __all__ = ["SUITE", "LinkConversation"]
 
 ELEMENTS_MAX: Final = 24
-"""Elements that a program may offer."""
+"""Limit of the elements that a program offers."""
 
 BATCHES: Final = {1: 1, 2: 2, 3: 2, 4: 1, 7: 3}
-"""By capacity: a batch of all slots (stop-and-wait among them), of a part of them, and of one."""
+"""Batch by capacity: all slots (stop-and-wait among them), a part of them, or one."""
 
 _SENT: Final = each(
     ends("sender_rests", "A sends nothing more"),
@@ -62,7 +62,7 @@ class LinkConversation(PlainConversation):
         self._permits: deque[int] = deque()     # messages under way to A
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
+        """The request that an act makes now; None if it makes no sense."""
         if act.do == "offer":
             elements = range(self._offered, self._offered + act.pick % 3 + 1)
             return {"do": "offer", "elements": [*elements]} if (
@@ -74,12 +74,12 @@ class LinkConversation(PlainConversation):
         return {"do": "process"} if self.times["data"] > self._processed else None
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
+        """A request, event or answer, with the fields that are known besides."""
         if elements := message.get("elements"):
             return {**message, "count": len(elements), "s": "s" if len(elements) > 1 else "",
                     "listed": ", ".join(map(str, elements))}
         if "count" in message:
-            return {**message, "permits": counted(message["count"], "permit")}
+            return {**message, "permits": counted(message["count"], "credit")}
         if "processed" in message:
             number = message["processed"]
             return {**message, "name": "nothing" if number is None else f"element {number}",
@@ -89,7 +89,7 @@ class LinkConversation(PlainConversation):
         return message
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
+        """Remember what later requests depend on."""
         if action == "offer":
             self._offered += about["count"]
         elif action == "permit":

@@ -16,7 +16,7 @@ Receiver = LinkReceiver[int]
 
 
 def _end(bug: type[Any]) -> dict[str, Any]:
-    """Which end of the link a class with a bug is."""
+    """The end of the link that a class with a bug replaces."""
     return {"sender" if issubclass(bug, LinkSender) else "receiver": bug}
 
 
@@ -27,50 +27,50 @@ TWINS: Final = Twins("link", ReferenceLink, ("reference.link",), _end)
 
 
 @TWINS.twin(
-    "link-overdraws", "FLOW-6", "A sends one element more than it has permits",
+    "link-overdraws", "FLOW-6", "A sends one element more than it has credits",
     ">= 0 in the place of > 0")
 class Overdrawing(Sender):
-    """The test for a permit lets the last one be spent twice."""
+    """The test for a credit lets the last one be spent twice."""
 
     def _may_send(self) -> bool:
         return self._permits >= 0
 
 
 @TWINS.twin(
-    "link-spends-nothing", "FLOW-6", "A looks for a permit and does not spend it",
+    "link-spends-nothing", "FLOW-6", "A looks for a credit and does not spend it",
     "a check without the decrement")
 class Unspent(Sender):
-    """A permit, once there, is good for any number of elements."""
+    """A credit, once there, is good for any number of elements."""
 
     def _spend(self) -> None:
-        """What was there stays there for the next element."""
+        """Nothing is subtracted: the credit stays for the next element."""
 
 
 @TWINS.twin(
-    "link-counts-a-permit-twice", "FLOW-6", "A adds what comes to its permits twice",
+    "link-counts-a-permit-twice", "FLOW-6", "A adds the credits that come twice",
     "one WINDOW_UPDATE applied to the window by two handlers")
 class CountingTwice(Sender):
-    """Each permit that comes is counted twice."""
+    """Each credit that comes is counted twice."""
 
     def _take_in(self, count: int) -> None:
         self._permits += 2 * count
 
 
 @TWINS.twin(
-    "link-takes-a-batch-for-one", "FLOW-8", "A counts a message with several permits as one",
+    "link-takes-a-batch-for-one", "FLOW-8", "A counts a message with several credits as one",
     "request(n) taken for request(1)")
 class CountingMessages(Sender):
-    """Permits are counted by message."""
+    """Credits are counted by message."""
 
     def _take_in(self, count: int) -> None:
         self._permits += 1
 
 
 @TWINS.twin(
-    "link-forgets-permits", "FLOW-8", "permits that come while A has nothing to send are lost",
+    "link-forgets-permits", "FLOW-8", "credits that come while A has nothing to send are lost",
     "demand kept only while there is an element for it")
 class ForgettingPermits(Sender):
-    """An idle sender throws away what comes."""
+    """An idle sender throws away the credits that come."""
 
     def _take_in(self, count: int) -> None:
         if self._waiting:
@@ -78,10 +78,10 @@ class ForgettingPermits(Sender):
 
 
 @TWINS.twin(
-    "link-filters", "FLOW-8", "A takes a permit for every third element and sends nothing for it",
-    "a filter behind the permit: the demand of a dropped element is not given back")
+    "link-filters", "FLOW-8", "A takes a credit for every third element and sends nothing for it",
+    "a filter behind the credit: the demand of a dropped element is not given back")
 class Filtering(Sender):
-    """Every third permit that is spent goes for nothing."""
+    """Every third credit that is spent is wasted."""
 
     def _spend(self) -> None:
         self._spent = getattr(self, "_spent", 0) + 1
@@ -89,10 +89,10 @@ class Filtering(Sender):
 
 
 @TWINS.twin(
-    "link-sleeps-on-permits", "FLOW-8", "permits wake A only with the next offer",
-    "a permit that wakes nobody: lost wake-up")
+    "link-sleeps-on-permits", "FLOW-8", "credits wake A only with the next offer",
+    "a credit that causes no wake-up: a lost wake-up")
 class SleepingOnPermits(Sender):
-    """What waits is sent when the application comes again."""
+    """The waiting elements are sent when the application comes again."""
 
     def permit(self, count: int) -> list[int]:
         self._take_in(count)
@@ -103,7 +103,7 @@ class SleepingOnPermits(Sender):
     "link-newest-first", "FLOW-10", "A sends the newest of the elements that wait",
     "a stack in the place of a queue")
 class NewestFirst(Sender):
-    """What waits is a stack."""
+    """The waiting elements form a stack."""
 
     def _send(self) -> list[int]:
         self._waiting.reverse()
@@ -112,11 +112,11 @@ class NewestFirst(Sender):
         return sent
 
 
-@TWINS.twin(
-    "link-sends-again", "FLOW-10", "A peeks at what waits, and sends it again with the next permit",
-    "peek without poll")
+@TWINS.twin("link-sends-again", "FLOW-10",
+            "A peeks at a waiting element, and sends it again with the next credit",
+            "peek without poll")
 class SendingAgain(Sender):
-    """The last element that a permit brought out stays in the queue."""
+    """The last element that a credit released stays in the queue."""
 
     def permit(self, count: int) -> list[int]:
         sent = super().permit(count)
@@ -124,9 +124,9 @@ class SendingAgain(Sender):
         return sent
 
 
-@TWINS.twin(
-    "link-drops-without-permit", "FLOW-8", "A forgets what it is offered while it has no permit",
-    "an offer that is refused, and taken for done")
+@TWINS.twin("link-drops-without-permit", "FLOW-8",
+            "A forgets elements that it is offered while it has no credit",
+            "an offer that is refused, and taken for done")
 class DroppingWithoutPermit(Sender):
     """An element that cannot be sent at once is dropped."""
 
@@ -140,10 +140,10 @@ class DroppingWithoutPermit(Sender):
 
 
 @TWINS.twin(
-    "link-grants-at-arrival", "FLOW-7", "B grants a permit when an element arrives",
+    "link-grants-at-arrival", "FLOW-7", "B grants a credit when an element arrives",
     "credit returned at receipt: acknowledged before it is processed")
 class GrantingAtArrival(Receiver):
-    """What arrives counts as freed; what is processed does not count any more."""
+    """An element that arrives counts as freed; one that is processed does not count any more."""
 
     def _enqueue(self, element: int) -> None:
         super()._enqueue(element)
@@ -156,19 +156,19 @@ class GrantingAtArrival(Receiver):
 
 @TWINS.twin(
     "link-announces-again", "FLOW-7", "B announces freed slots without counting them off",
-    "a permit resent without an id")
+    "a credit resent without an id")
 class AnnouncingAgain(Receiver):
-    """Slots that are announced stay on the account."""
+    """Slots that are announced stay counted."""
 
     def _announce(self) -> int:
         return self._granted()
 
 
-@TWINS.twin(
-    "link-grants-all-room", "FLOW-7", "B grants all its free room, whatever is under way to it",
-    "003#E4: permits =< Buf(B) - Pending(B), taken for sufficient")
+@TWINS.twin("link-grants-all-room", "FLOW-7",
+            "B grants all its free room, regardless of the elements under way to it",
+            "003#E4: credits =< Buf(B) - Pending(B), taken for sufficient")
 class GrantingAllRoom(Receiver):
-    """Free is what is not in the buffer."""
+    """Free is the room that the buffer does not use."""
 
     def _announce(self) -> int:
         room = self.capacity - len(self._buffer)
@@ -197,7 +197,7 @@ class WaitingForAll(Receiver):
 
 @TWINS.twin(
     "link-more-than-a-batch", "FLOW-3", "B announces slots only when more than a batch is free",
-    "> in the place of >=: stuck where a batch is all that there is")
+    "> in the place of >=: deadlocked if a batch is all that there is")
 class MoreThanABatch(Receiver):
     """The threshold is one too high."""
 
@@ -206,8 +206,8 @@ class MoreThanABatch(Receiver):
 
 
 @TWINS.twin(
-    "link-grants-with-the-next", "FLOW-3", "B announces freed slots only while something waits",
-    "permits that ride on other work: none goes out from an idle receiver")
+    "link-grants-with-the-next", "FLOW-3", "B announces freed slots only while an element waits",
+    "credits that ride on other work: none goes out from an idle receiver")
 class GrantingWhileBusy(Receiver):
     """An empty receiver sends nothing."""
 
@@ -227,7 +227,7 @@ class KeepingOne(Receiver):
 
 
 @TWINS.twin(
-    "link-processes-newest", "FLOW-11", "B processes the newest of what waits",
+    "link-processes-newest", "FLOW-11", "B processes the newest waiting element",
     "a stack in the place of a queue")
 class ProcessingNewest(Receiver):
     """The buffer is a stack."""
@@ -236,11 +236,11 @@ class ProcessingNewest(Receiver):
         return self._buffer.pop()
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- bugs that show late ----------------------------------------------------------------------
 
 TWINS.late("link-overdraws", 40, 300)
 
 
-# ---- what shows in large queues ------------------------------------------------------------------
+# ---- bugs that show in large queues -----------------------------------------------------------
 
 TWINS.stacks("link-", "FLOW-11", "elements", Receiver, "_dequeue", lambda self: self._buffer)

@@ -8,7 +8,7 @@ SYSTEM = System(
     name="link.counted",
     folder=__name__,
     subject="links and flow control",
-    about="a link that survives messages that are lost, doubled and reordered",
+    about="a link that survives messages that are lost, duplicated and reordered",
     page="link-port.md",
     shipped=(
         Shipped("reference.link.counted", "adapter:ReferenceCountedLink",

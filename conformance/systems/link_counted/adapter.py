@@ -25,7 +25,7 @@ class ReferenceCountedLink(PortAdapter):
     receiver: type[CountedReceiver[int]] = CountedReceiver
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         try:
             self._b = self.receiver(settings["capacity"], settings["batch"])
         except LinkMisuse:

@@ -1,4 +1,4 @@
-"""The port ``link.counted``: both ends of a link, and a network that loses, doubles, reorders."""
+"""The port ``link.counted``: both ends of a link; the network loses, duplicates and reorders."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _PROMISES: Final = {
         "A batch of free slots is announced at once.": "FLOW-9",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The result that each operation must have, and the rules of progress that judge it."""
 
 PORT: Final = Port(
     name="link.counted",

@@ -16,12 +16,12 @@ from ...suites.suite import Act, Suite, Watch
 __all__ = ["SUITE", "CountedConversation"]
 
 ELEMENTS_MAX: Final = 12
-"""Elements that a program may offer."""
+"""Limit of the elements that a program offers."""
 
 BATCHES: Final = {1: 1, 2: 2, 3: 1, 7: 3}
-"""By capacity."""
+"""Batch by capacity."""
 
-# After one message there is nothing more to say: no request calls for two.
+# After one message there is nothing more to send: no request calls for two.
 _SENT: Final = each(
     ends("sender_rests", "A sends nothing more"),
     says(ANY, "sends", "A sends the next element", "{id}", gives="id", where="next"),
@@ -47,8 +47,8 @@ _TOLD: Final = each(
 class CountedConversation(PlainConversation):
     """One session with both ends of a link; this is the network between them.
 
-    It keeps all that was ever sent. A ``pick`` of 0 is what the other end waits for most: the
-    oldest element that B has not had, the newest number; others are older.
+    It keeps all that was ever sent. A ``pick`` of 0 is the message that the other end needs most:
+    the oldest element that B has not had, the newest number; others are older.
     """
 
     says = table(
@@ -79,7 +79,7 @@ class CountedConversation(PlainConversation):
         return self._capacity + self.times["processes"]
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
+        """The request that an act makes now; None if it makes no sense."""
         if act.do == "offer":
             elements = range(self._offered, self._offered + act.pick % 3 + 1)
             return {"do": "offer", "elements": [*elements]} if (
@@ -96,7 +96,7 @@ class CountedConversation(PlainConversation):
         return {"do": act.do}
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
+        """A request, event or answer, with the fields that are known besides."""
         fields = dict(message)
         if "elements" in message:
             fields |= {"count": len(message["elements"]),
@@ -116,7 +116,7 @@ class CountedConversation(PlainConversation):
         return fields
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
+        """Remember what later requests depend on."""
         if action == "offer":
             self._offered += about["count"]
         elif action == "data":
@@ -127,7 +127,7 @@ class CountedConversation(PlainConversation):
             self._keep(self._limits, about["limit"])
 
     def _keep(self, messages: list[int], number: int) -> None:
-        """The network keeps a message; the same one once, for it may deliver it at any time."""
+        """The network keeps a message, once for each number, for it may deliver it at any time."""
         if number not in messages and number <= 2 * self._most:
             messages.append(number)
 
@@ -170,6 +170,6 @@ SUITE: Final = Suite(
     # A holds credit when a limit comes that is older than the one it has.
     courses={"FLOW-8": (((Act("receiver_timer"),), (Act("offer"),), (Act("data"),), "process",
                          (Act("permit"),), (Act("permit", 1),), (Act("offer", 2),)),)},
-    scene="A link whose network loses, doubles and reorders. Slots of B: {capacity}; batch: "
+    scene="A link whose network loses, duplicates and reorders. Slots of B: {capacity}; batch: "
           "{batch}.",
 )

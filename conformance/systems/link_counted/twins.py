@@ -17,7 +17,7 @@ Sent = list[Numbered[int]]
 
 
 def _end(bug: type[Any]) -> dict[str, Any]:
-    """Which end of the link a class with a bug is."""
+    """The end of the link that a class with a bug replaces."""
     return {"sender" if issubclass(bug, CountedSender) else "receiver": bug}
 
 
@@ -28,10 +28,10 @@ TWINS: Final = Twins("link.counted", ReferenceCountedLink, ("reference.link.coun
 
 
 @TWINS.twin(
-    "counted-adds-limits-up", "FLOW-18", "A takes a limit that comes again for more permits",
-    "credit as a number more, on a network that repeats messages")
+    "counted-adds-limits-up", "FLOW-18", "A takes a limit that comes again for more credits",
+    "credit as an increment, on a network that repeats messages")
 class AddingUp(Sender):
-    """What comes is added to what there is, for each batch that it stands for."""
+    """Each limit that comes adds to the credit, for each batch that it stands for."""
 
     def _raise_limit(self, limit: int) -> None:
         self._limit += 1
@@ -69,9 +69,9 @@ class WaitingForAcks(Sender):
 
 @TWINS.twin(
     "counted-never-repeats", "FLOW-20", "A repeats no element",
-    "003#E19: permits are sent again and data is not, as in remote streams of Akka")
+    "003#E19: limits are sent again and data is not, as in remote streams of Akka")
 class NeverRepeating(Sender):
-    """There is no timer."""
+    """A has no timer."""
 
     def repeat(self) -> Sent:
         return []
@@ -81,7 +81,7 @@ class NeverRepeating(Sender):
     "counted-repeats-only-when-blocked", "FLOW-20", "A repeats only when more elements wait",
     "a timer that is armed with the queue: the last elements are never repeated")
 class RepeatingWhileMoreWaits(Sender):
-    """A timer runs only while something waits for a limit."""
+    """A timer runs only while an element waits for a limit."""
 
     def repeat(self) -> Sent:
         return super().repeat() if self._waiting else []
@@ -91,17 +91,17 @@ class RepeatingWhileMoreWaits(Sender):
     "counted-repeats-the-newest", "FLOW-20", "A repeats the newest element that it keeps",
     "the last packet sent again: a receiver that wants them in order cannot use it")
 class RepeatingTheNewest(Sender):
-    """The store is a stack."""
+    """The store is treated as a stack."""
 
     def repeat(self) -> Sent:
         return [Numbered(self._sent - 1, self._kept[-1])] if self._kept else []
 
 
 @TWINS.twin(
-    "counted-deaf-to-limits", "FLOW-21", "A lets go of elements by acknowledgements alone",
-    "a store that grows while ACKs get lost and permits arrive")
+    "counted-deaf-to-limits", "FLOW-21", "A releases elements by acknowledgements alone",
+    "a store that grows while ACKs get lost and limits arrive")
 class DeafToLimits(Sender):
-    """A limit says nothing of what B has."""
+    """A limit releases no element."""
 
     def permit(self, limit: int) -> Sent:
         self._raise_limit(limit)
@@ -109,13 +109,13 @@ class DeafToLimits(Sender):
 
 
 @TWINS.twin(
-    "counted-deaf-to-acks", "FLOW-21", "A lets go of elements by limits alone",
+    "counted-deaf-to-acks", "FLOW-21", "A releases elements by limits alone",
     "an element that waits at B is repeated for as long as it waits")
 class DeafToAcks(Sender):
-    """An acknowledgement is thrown away."""
+    """An acknowledgement is ignored."""
 
     def ack(self, number: int) -> None:
-        """Nothing follows from it."""
+        """An acknowledgement releases no element."""
 
 
 @TWINS.twin(
@@ -135,17 +135,17 @@ class LastFirst(Sender):
     "counted-no-dedupe", "FLOW-23", "B accepts an element for a second time",
     "retries without ids: an element that was not lost comes twice")
 class WithoutDedupe(Receiver):
-    """Everything that comes is new."""
+    """Every element that comes is accepted as new."""
 
     def _is_new(self, number: int) -> bool:
         return len(self._buffer) < self.capacity
 
 
 @TWINS.twin(
-    "counted-wraps", "FLOW-23", "B tells elements apart by the last bit of their numbers",
+    "counted-wraps", "FLOW-23", "B distinguishes elements by the last bit of their numbers",
     "the alternating bit, on a network that reorders")
 class Wrapping(Receiver):
-    """One bit is enough as long as nothing overtakes anything."""
+    """One bit is enough as long as no message overtakes another."""
 
     def _is_new(self, number: int) -> bool:
         return number % 2 == self._accepted % 2
@@ -155,7 +155,7 @@ class Wrapping(Receiver):
     "counted-acks-what-came", "FLOW-23", "B acknowledges an element that it does not accept",
     "the number that came in the place of the number that it waits for")
 class AckingWhatCame(Receiver):
-    """What comes out of turn is thrown away, and acknowledged."""
+    """An element that comes out of turn is thrown away, and acknowledged."""
 
     def arrive(self, number: int, element: int) -> int | None:
         super().arrive(number, element)
@@ -164,19 +164,19 @@ class AckingWhatCame(Receiver):
 
 @TWINS.twin(
     "counted-mute-to-duplicates", "FLOW-19", "B does not answer an element that it has",
-    "an ACK that was lost is never said again")
+    "an ACK that was lost is never sent again")
 class MuteToDuplicates(Receiver):
-    """What is old is dropped in silence."""
+    """An old element is dropped in silence."""
 
     def _answer_to_old(self) -> int | None:
         return None
 
 
 @TWINS.twin(
-    "counted-raises-at-arrival", "FLOW-24", "B raises its limit for what has arrived",
-    "a limit beyond what was accepted, whose slots are still taken")
+    "counted-raises-at-arrival", "FLOW-24", "B raises its limit when an element arrives",
+    "a limit beyond the accepted elements, whose slots are still taken")
 class RaisingForAccepted(Receiver):
-    """Elements in the buffer do not count."""
+    """Elements in the buffer do not count as using slots."""
 
     def _room(self) -> int:
         return self._accepted + self.capacity
@@ -184,9 +184,9 @@ class RaisingForAccepted(Receiver):
 
 @TWINS.twin(
     "counted-repeats-another-limit", "FLOW-24", "B's timer raises the limit with each repetition",
-    "a retry that makes a token")
+    "a retry that creates a token")
 class RaisingWithTheTimer(Receiver):
-    """A limit that is said again is one more."""
+    """A limit that is repeated is one higher."""
 
     def repeat(self) -> int | None:
         self._limit += 1
@@ -197,7 +197,7 @@ class RaisingWithTheTimer(Receiver):
     "counted-says-a-limit-once", "FLOW-25", "B does not repeat its limit",
     "003#E19: the window update that is lost leaves both ends waiting; TCP has probes for it")
 class SayingOnce(Receiver):
-    """There is no timer."""
+    """B has no timer."""
 
     def repeat(self) -> int | None:
         return None
@@ -207,14 +207,14 @@ class SayingOnce(Receiver):
     "counted-announces-when-empty", "FLOW-9", "B raises its limit only when its buffer is empty",
     "a window that opens only when it is used up")
 class RaisingWhenEmpty(Receiver):
-    """As long as something waits nothing is announced."""
+    """While an element waits nothing is announced."""
 
     def _is_worth_a_message(self, limit: int) -> bool:
         return not self._buffer and super()._is_worth_a_message(limit)
 
 
 @TWINS.twin(
-    "counted-processes-newest", "FLOW-11", "B processes the newest of what waits",
+    "counted-processes-newest", "FLOW-11", "B processes the newest waiting element",
     "a stack in the place of a queue")
 class ProcessingNewest(Receiver):
     """The buffer is a stack."""
@@ -226,11 +226,11 @@ class ProcessingNewest(Receiver):
         return freed
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- bugs that show late ----------------------------------------------------------------------
 
 TWINS.late("counted-one-beyond", 40, 300)
 
 
-# ---- what shows in large queues ------------------------------------------------------------------
+# ---- bugs that show in large queues -----------------------------------------------------------
 
 TWINS.stacks("counted-", "FLOW-11", "elements", Receiver, "process", lambda self: self._buffer)

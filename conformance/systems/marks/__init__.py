@@ -1,4 +1,4 @@
-"""A receiver with two marks, which tells its sender to stop and to go on."""
+"""A receiver with two marks, which stops and resumes its sender."""
 
 from ...suites.system import Shipped, System
 

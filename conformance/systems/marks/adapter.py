@@ -22,7 +22,7 @@ class ReferenceMarks(PortAdapter):
     core: type[Watermarks] = Watermarks
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         self._marks = self.core(settings["capacity"], settings["high"])
 
     def arrive(self, count: int) -> list[str]:

@@ -15,7 +15,7 @@ __all__ = ["PORT"]
 SIGNALS: Final[Mapping[str, str]] = {
     "stop": "its sender is to send nothing more", "go": "its sender may send again",
 }
-_SIGNALS: Final = Vocabulary("what it says", SIGNALS)
+_SIGNALS: Final = Vocabulary("its signals", SIGNALS)
 
 
 def _are_signals(value: object) -> bool:
@@ -32,15 +32,15 @@ GIVES: Final = Kind(
     'an object {"given": how many, "says": a list of "stop" and "go"}', _is_given, (
         Vocabulary("the answer to `take`", {
             "given": "an integer from 0 up: how many elements there were",
-            "says": "a list: what it says now, in its order"}), _SIGNALS))
+            "says": "a list: its signals now, in their order"}), _SIGNALS))
 
 _OPERATIONS: Final = (
     hello("start a fresh receiver, which holds nothing and has said nothing"),
     Operation("arrive", SAYS, "so many elements come at once, perhaps although it has said stop: "
-              "they were under way; ok: what it says now, in its order",
+              "they were under way; ok: its signals now, in their order",
               (Argument("count", POSITIVE, "how many"),)),
-    Operation("take", GIVES, "somebody asks for so many elements at most, and does not wait; ok: "
-              "how many there were, and what it says now",
+    Operation("take", GIVES, "a consumer asks for so many elements at most, and does not wait; ok: "
+              "how many there were, and its signals now",
               (Argument("most", POSITIVE, "how many at most"),)),
 )
 
@@ -49,18 +49,20 @@ _PROMISES: Final = {
         "Above the high mark it says stop.": "FLOW-112",
     },
     "take": {
-        "Where something is there, something is given.": "FLOW-118",
+        "If the receiver holds an element, it gives one.": "FLOW-118",
         "At the low mark it says go, if it has said stop.": "FLOW-114",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The result that each operation must have, and the rules of progress that judge it."""
 
 PORT: Final = Port(
     name="marks",
     version=1,
     meaning="a receiver whose sender and reader are the harness",
     operations=promised(_OPERATIONS, _PROMISES),
-    settings=(Argument("capacity", POSITIVE, "the low mark: what it may hold when it says go"),
-              Argument("high", COUNT, "the high mark: what it may hold without having said stop")),
+    settings=(Argument("capacity", POSITIVE, "the low mark: the most that it holds when it says "
+                       "go"),
+              Argument("high", COUNT, "the high mark: the most that it holds without having said "
+                       "stop")),
     policies={"marks": "it says stop above its high mark, and go at its low one"},
 )

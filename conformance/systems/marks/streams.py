@@ -20,28 +20,28 @@ __all__ = ["StreamReaderMarks"]
 
 
 class _Transport(asyncio.ReadTransport):
-    """A transport that has nobody behind it, and notes what it is told."""
+    """A transport without another end, which records its signals."""
 
     def __init__(self) -> None:
         super().__init__()
         self.says: list[str] = []
 
     def pause_reading(self) -> None:
-        """See ``asyncio.ReadTransport``."""
+        """Record the signal "stop"."""
         self.says.append("stop")
 
     def resume_reading(self) -> None:
-        """See ``asyncio.ReadTransport``."""
+        """Record the signal "go"."""
         self.says.append("go")
 
     def told(self) -> list[str]:
-        """What it was told since it was asked last."""
+        """The signals since the last call."""
         says, self.says = self.says, []
         return says
 
 
 class StreamReaderMarks(PortAdapter):
-    """An element is a byte. Whoever reads an empty stream would wait, and is not asked to."""
+    """Each byte is an element. A read of an empty stream would wait, and is cancelled."""
 
     port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "marks"
@@ -49,7 +49,7 @@ class StreamReaderMarks(PortAdapter):
     version = platform.python_version()
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         if settings["high"] != 2 * settings["capacity"]:
             raise Declined(f"{UNSUPPORTED}high")
         self._loop = VirtualLoop()

@@ -1,4 +1,4 @@
-"""The suite ``marks``: elements come in bursts, and are taken in draughts."""
+"""The suite ``marks``: elements come in bursts, and are taken in portions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["SUITE", "MarksConversation"]
 
 PICKS: Final = 12
 _UNDER_WAY: Final = 3
-"""Elements that may come although stop was said, at most."""
+"""Limit of the elements that come after stop was said."""
 
 _SIGNALS: Final = each(
     says("stop", "says_stop", "it says stop", last=True),
@@ -29,14 +29,14 @@ _GIVEN: Final = one(says(
 
 
 class MarksConversation(PlainConversation):
-    """One session with a receiver; this is its sender, and who takes from it."""
+    """One session with a receiver; this is its sender, and its consumer."""
 
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"take": ("most",)}
     says = table(
         ObservedMarks,
         on("arrive", "an element comes", _SIGNALS, tells="arrives", where="alone"),
         on("arrive", "{count} elements come", _SIGNALS, tells="arrives"),
-        on("take", "somebody asks for {most}", {"given": _GIVEN, "says": _SIGNALS},
+        on("take", "a consumer asks for {most}", {"given": _GIVEN, "says": _SIGNALS},
            joined=", and "),
     )
 
@@ -49,7 +49,7 @@ class MarksConversation(PlainConversation):
         self._late = 0                          # elements that have come since stop was said
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
+        """The request that an act makes now; None if it makes no sense."""
         if act.do == "take":
             most = dict(act.about).get("most", act.pick % (self._high + 1) + 1)
             return {"do": "take", "most": most}
@@ -60,11 +60,11 @@ class MarksConversation(PlainConversation):
         return {"do": "arrive", "count": count}
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
+        """A request, event or answer, with the fields that are known besides."""
         return {**message, "alone": message.get("count") == 1}
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
+        """Remember what later requests depend on."""
         if action == "arrives":
             self.held += about["count"]
             self._late += about["count"] * self._stopped

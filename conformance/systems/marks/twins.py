@@ -15,9 +15,9 @@ TWINS: Final = Twins("marks", ReferenceMarks, ("reference.marks",))
 
 @TWINS.twin(
     "marks-calls-late", "FLOW-112", "stop is said one element later",
-    "> high + 1 in the place of > high: the room for what is under way is short by one")
+    "> high + 1 in the place of > high: the room for elements under way is short by one")
 class CallingLate(Watermarks):
-    """The mark counts as held without a stop once more."""
+    """One element above the mark is accepted without a stop."""
 
     def arrive(self, count: int) -> bool:
         if not self._stopped and self._held + count == self.high + 1:
@@ -28,9 +28,9 @@ class CallingLate(Watermarks):
 
 @TWINS.twin(
     "marks-looks-before", "FLOW-112", "the mark is looked at before the elements are counted",
-    "a check of what was held, and not of what is")
+    "a check of what was held before, not of what is held now")
 class LookingBefore(Watermarks):
-    """A burst is seen with the next one."""
+    """A burst is noticed only with the next one."""
 
     def arrive(self, count: int) -> bool:
         was_high = self._held > self.high
@@ -45,7 +45,7 @@ class LookingBefore(Watermarks):
     "marks-calls-early", "FLOW-113", "stop is said at the high mark",
     ">= in the place of >")
 class CallingEarly(Watermarks):
-    """A sender that fills it to the mark is stopped for nothing."""
+    """A sender that fills it to the mark is stopped without need."""
 
     def arrive(self, count: int) -> bool:
         self._held += count
@@ -57,9 +57,9 @@ class CallingEarly(Watermarks):
 
 @TWINS.twin(
     "marks-loses-go", "FLOW-114", "go is not said when everything is taken at once",
-    "Netty #12445: autoread is on, and nothing is read; a signal to go on that is lost")
+    "Netty #12445: autoread is on, and nothing is read; a signal to resume that is lost")
 class LosingGo(Watermarks):
-    """Only who comes down step by step is noticed."""
+    """Only a receiver that is emptied step by step says go."""
 
     def take(self, most: int) -> tuple[int, bool]:
         given, goes_on = super().take(most)
@@ -73,7 +73,7 @@ class LosingGo(Watermarks):
     "marks-low-is-strict", "FLOW-114", "go is said below the low mark alone",
     "< in the place of <=")
 class StrictlyLow(Watermarks):
-    """At the low mark nothing is said, and nobody may ever take the rest."""
+    """At the low mark nothing is said, and the elements left may never be taken."""
 
     def take(self, most: int) -> tuple[int, bool]:
         given = min(most, self._held)
@@ -101,9 +101,9 @@ class OneMark(Watermarks):
 
 @TWINS.twin(
     "marks-stops-again", "FLOW-116", "stop is said with each element above the high mark",
-    "no note of what was said last: pause_reading() of a transport that is paused")
+    "no record of the last signal: pause_reading() of a transport that is paused")
 class StoppingAgain(Watermarks):
-    """Each arrival is judged alone."""
+    """Each arrival is judged by itself."""
 
     def arrive(self, count: int) -> bool:
         super().arrive(count)
@@ -112,9 +112,9 @@ class StoppingAgain(Watermarks):
 
 @TWINS.twin(
     "marks-goes-again", "FLOW-116", "go is said whenever little is held",
-    "no note of what was said last: resume_reading() of a transport that reads")
+    "no record of the last signal: resume_reading() of a transport that reads")
 class GoingAgain(Watermarks):
-    """Each take is judged alone."""
+    """Each take is judged by itself."""
 
     def take(self, most: int) -> tuple[int, bool]:
         given, _ = super().take(most)
@@ -122,10 +122,10 @@ class GoingAgain(Watermarks):
 
 
 @TWINS.twin(
-    "marks-gives-too-many", "FLOW-117", "whoever asks gets as many as were asked for",
+    "marks-gives-too-many", "FLOW-117", "a consumer gets as many elements as it asks for",
     "a count that may fall below 0")
 class GivingTooMany(Watermarks):
-    """What is not there is given, too."""
+    """Elements that are not there are given, too."""
 
     def take(self, most: int) -> tuple[int, bool]:
         _, goes_on = super().take(most)
@@ -136,7 +136,7 @@ class GivingTooMany(Watermarks):
     "marks-keeps-while-stopped", "FLOW-118", "nothing is given while the sender is stopped",
     "one flag for both directions")
 class KeepingWhileStopped(Watermarks):
-    """So nothing can ever be taken."""
+    """No element can ever be taken."""
 
     def take(self, most: int) -> tuple[int, bool]:
         if self._stopped:
@@ -145,10 +145,10 @@ class KeepingWhileStopped(Watermarks):
 
 
 @TWINS.twin(
-    "marks-overrun", "FLOW-118", "what comes more than two above the high mark is lost",
-    "FLOW-40: the places above the mark are fewer than what is under way when stop is said")
+    "marks-overrun", "FLOW-118", "elements that come more than two above the high mark are lost",
+    "FLOW-40: the places above the mark are fewer than the elements under way when stop is said")
 class Overrun(Watermarks):
-    """A sender that is told to stop has sent more by then."""
+    """A sender that is stopped has sent more elements by then."""
 
     def arrive(self, count: int) -> bool:
         says_stop = super().arrive(count)
@@ -156,28 +156,28 @@ class Overrun(Watermarks):
         return says_stop
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- bugs that show late ----------------------------------------------------------------------
 
 TWINS.late("marks-calls-late", 40, 300)
 
 
-# ---- what looks at amounts -----------------------------------------------------------------------
+# ---- bugs that depend on amounts --------------------------------------------------------------
 
 @TWINS.twin(
-    "marks-asks-in-16-bits", "FLOW-118", "whoever asks for 65,536 is given nothing",
+    "marks-asks-in-16-bits", "FLOW-118", "a consumer that asks for 65,536 is given nothing",
     "a length that is kept in 16 bits")
 class AskingIn16Bits(Watermarks):
-    """Who asks for 65,536 has asked for nothing."""
+    """A request for 65,536 is read as one for 0."""
 
     def take(self, most: int) -> tuple[int, bool]:
         return super().take(most % 2**16) if most % 2**16 else (0, False)
 
 
 @TWINS.twin(
-    "marks-asks-in-32-bits", "FLOW-118", "whoever asks for 2^31 is given nothing",
+    "marks-asks-in-32-bits", "FLOW-118", "a consumer that asks for 2^31 is given nothing",
     "a length that is kept in a signed number of 32 bits")
 class AskingIn32Bits(Watermarks):
-    """Who asks for 2^31 has asked for less than nothing."""
+    """A request for 2^31 is read as one for less than nothing."""
 
     def take(self, most: int) -> tuple[int, bool]:
         return super().take(most) if most < 2**31 else (0, False)

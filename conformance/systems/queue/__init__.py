@@ -19,7 +19,7 @@ SYSTEM = System(
         Shipped("reference.asyncio", "event_loop:ReferenceAsyncQueue",
                 "the reference queue through its asyncio driver"),
         Shipped("policy.reject", "reference:RejectingQueue",
-                "the reference queue, which refuses when it is full and lets nobody wait"),
+                "the reference queue, which refuses when it is full and lets no call wait"),
         Shipped("policy.drop-newest", "reference:DropNewestQueue",
                 "the reference queue, which drops what arrives"),
         Shipped("policy.drop-oldest", "reference:DropOldestQueue",
@@ -33,7 +33,7 @@ SYSTEM = System(
         Shipped("policy.merge", "reference:MergingQueue",
                 "the reference queue, which keeps one item that stands for several"),
         Shipped("policy.spill", "reference:SpillingQueue",
-                "the reference queue, which holds elsewhere what is too much"),
+                "the reference queue, which holds elsewhere the items beyond its capacity"),
         Shipped("policy.disconnect", "reference:DisconnectingQueue",
                 "the reference queue, which cuts off a slow consumer"),
         Shipped("policy.unbounded", "reference:UnboundedQueue",
@@ -59,8 +59,9 @@ SYSTEM = System(
                 "ZeroMQ's PUSH and PULL with the option CONFLATE, by pyzmq"),
         Shipped("node.Writable", "writable.js",
                 "Node's stream.Writable, whose producers write on (needs node)"),
-        Shipped("node.Writable.heeded", "writable.js heeded",
-                "Node's stream.Writable, whose producers stop when they are told (needs node)"),
+        Shipped("node.Writable.heeded", "Node's stream.Writable, whose producers stop when asked "
+                "to (needs node)",
+                "Node's stream.Writable, whose producers stop when asked to (needs node)"),
         *(Shipped(f"jdk.{name}", f"JdkQueue.java {name}", f"the JDK's {about} (needs Java)")
           for name, about in (
               ("ArrayBlockingQueue", "ArrayBlockingQueue"),

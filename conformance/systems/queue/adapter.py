@@ -1,8 +1,8 @@
-"""What our own queue adapters share: the dispatch, the tickets and the events.
+"""The common part of the queue adapters: the dispatch, the tickets and the events.
 
 An adapter of a queue is a class with ``start(capacity)`` and one method per operation that it
 can do, named as the operation: ``offer(item)``, ``poll()``, ``put(item)``, ``take()``,
-``cancel(ticket)``, ``size()``, ``settle()``. What it lacks is not in its ``can``.
+``cancel(ticket)``, ``size()``, ``settle()``. Operations that it lacks are not in its ``can``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["QueueAdapter", "Waits"]
 
 
 class Waits:
-    """What ``put`` and ``take`` return when they have to wait: the ticket of the wait."""
+    """The answer of a ``put`` or ``take`` that has to wait: the ticket of the wait."""
 
     __slots__ = ("ticket",)
 
@@ -39,11 +39,11 @@ class QueueAdapter:
     version: str = "1"
     capacity_max: ClassVar[int] = 1 << 20
     lacks: ClassVar[Collection[str]] = ()
-    """Operations that it inherits and cannot do."""
+    """Operations that the class inherits and cannot do."""
     wakes: ClassVar[str] = AT_ONCE
-    """When one runs that was woken: ``STEPPED`` where the harness can come in between."""
+    """When a woken waiter runs: ``STEPPED`` if the harness can come in between."""
     no_occasion: ClassVar[Collection[str]] = ()
-    """The ids of rules that nothing which it does could break."""
+    """The ids of rules that none of its operations could break."""
 
     def __init__(self) -> None:
         self._events: list[Message] = []
@@ -61,7 +61,7 @@ class QueueAdapter:
         return True
 
     def close(self) -> None:
-        """Give back what the adapter holds."""
+        """Release what the adapter holds."""
 
     def completed(self, ticket: str, value: object) -> None:
         """Report that the wait of ``ticket`` ended with ``value``."""

@@ -21,7 +21,7 @@ class DroppingDeque(QueueAdapter):
     version = platform.python_version()
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         self._items: deque[Item] = deque(maxlen=capacity)
 
     def offer(self, item: Item) -> bool:

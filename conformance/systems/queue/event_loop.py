@@ -47,9 +47,9 @@ def _version(distribution: str) -> str:
 
 
 class LoopQueue(QueueAdapter):
-    """The part that is the same for every queue that runs on an asyncio loop.
+    """The common part of every queue that runs on an asyncio loop.
 
-    A subclass says how to make the queue and how to call it, in the seven methods below.
+    A subclass defines how to make the queue and how to call it, in the seven methods below.
     """
 
     wakes: ClassVar[str] = STEPPED
@@ -59,11 +59,11 @@ class LoopQueue(QueueAdapter):
         raise NotImplementedError
 
     def offer_now(self, item: Item) -> bool:
-        """Put at once, or say no."""
+        """Put an item at once, or answer that there is no room."""
         raise NotImplementedError
 
     def poll_now(self) -> Item | None:
-        """Take at once, or ``None``."""
+        """Take an item at once, or answer None."""
         raise NotImplementedError
 
     def put_later(self, item: Item) -> Coroutine[Any, Any, object]:
@@ -75,24 +75,24 @@ class LoopQueue(QueueAdapter):
         raise NotImplementedError
 
     def size_now(self) -> int:
-        """The number of items."""
+        """Number of items in the queue."""
         raise NotImplementedError
 
     def cancel_wait(self, wait: Carried) -> None:
-        """Ask the task of ``wait`` to stop."""
+        """Request the cancellation of the task of ``wait``."""
         assert wait.task is not None
         wait.task.cancel()
 
     # -- the port -----------------------------------------------------------------------------
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         self._loop = VirtualLoop()
         self._waits: dict[str, Carried] = {}
         try:
             with self._running():
                 self.make(capacity)
-        except BaseException:    # nobody closes an adapter that did not start
+        except BaseException:    # the harness closes no adapter that did not start
             self._loop.close()
             raise
 
@@ -134,7 +134,7 @@ class LoopQueue(QueueAdapter):
         return self.size_now()
 
     def settle(self) -> bool:
-        """See ``QueueAdapter.settle``."""
+        """Let everything run that can run at this instant."""
         with self._running():
             self._loop.settle()
         return True
@@ -165,14 +165,14 @@ class LoopQueue(QueueAdapter):
             self._first_steps(task)
         if wait.done:
             return wait.value
-        if wait.task.done():    # it raised; a queue that nobody closed has no reason to
+        if wait.task.done():    # it raised; a queue that is not closed has no reason to
             wait.task.result()
         wait.ticket = self.new_ticket()
         self._waits[wait.ticket] = wait
         return Waits(wait.ticket)
 
     def _first_steps(self, task: asyncio.Task[Any]) -> None:
-        # What merely yields takes its turn behind the others.
+        # A call that merely yields takes its turn behind the others.
         self._loop.run_while(lambda: self._loop.is_ready(task))
 
     async def _carry(self, wait: Carried, operation: Coroutine[Any, Any, object]) -> None:
@@ -189,7 +189,7 @@ class ReferenceAsyncQueue(LoopQueue):
     name: ClassVar[str] = "reference for asyncio"
 
     def make(self, capacity: int) -> None:
-        """See ``LoopQueue``."""
+        """Create the queue under test."""
         self.take_up(AsyncQueue(capacity))
 
     def take_up(self, queue: AsyncQueue[Item]) -> None:
@@ -200,14 +200,14 @@ class ReferenceAsyncQueue(LoopQueue):
         self.take_later = queue.take    # type: ignore[method-assign]
 
     def poll_now(self) -> Item | None:
-        """See ``LoopQueue``."""
+        """Take an item at once, or answer None."""
         from ....reference.queue import Empty
 
         answer = self._queue.poll()
         return None if isinstance(answer, Empty) else answer
 
     def size_now(self) -> int:
-        """See ``LoopQueue``."""
+        """Number of items in the queue."""
         return len(self._queue)
 
 
@@ -217,14 +217,14 @@ class AsyncioQueue(LoopQueue):
     name: ClassVar[str] = "asyncio.Queue"
 
     def make(self, capacity: int) -> None:
-        """See ``LoopQueue``."""
+        """Create the queue under test."""
         import platform
 
         self.version = platform.python_version()
         self._queue: Any = asyncio.Queue(capacity)
 
     def offer_now(self, item: Item) -> bool:
-        """See ``LoopQueue``."""
+        """Put an item at once, or answer that there is no room."""
         try:
             self._queue.put_nowait(item)
         except asyncio.QueueFull:
@@ -232,7 +232,7 @@ class AsyncioQueue(LoopQueue):
         return True
 
     def poll_now(self) -> Item | None:
-        """See ``LoopQueue``."""
+        """Take an item at once, or answer None."""
         try:
             item: Item = self._queue.get_nowait()
         except asyncio.QueueEmpty:
@@ -240,17 +240,17 @@ class AsyncioQueue(LoopQueue):
         return item
 
     def put_later(self, item: Item) -> Coroutine[Any, Any, object]:
-        """See ``LoopQueue``."""
+        """The coroutine of a put."""
         operation: Coroutine[Any, Any, object] = self._queue.put(item)
         return operation
 
     def take_later(self) -> Coroutine[Any, Any, object]:
-        """See ``LoopQueue``."""
+        """The coroutine of a take."""
         operation: Coroutine[Any, Any, object] = self._queue.get()
         return operation
 
     def size_now(self) -> int:
-        """See ``LoopQueue``."""
+        """Number of items in the queue."""
         size: int = self._queue.qsize()
         return size
 
@@ -261,7 +261,7 @@ class JanusQueue(AsyncioQueue):
     name: ClassVar[str] = "janus"
 
     def make(self, capacity: int) -> None:
-        """See ``LoopQueue``."""
+        """Create the queue under test."""
         try:
             import janus
         except ImportError as error:
@@ -276,7 +276,7 @@ class AnyioQueue(LoopQueue):
     name: ClassVar[str] = "anyio memory object stream"
 
     def make(self, capacity: int) -> None:
-        """See ``LoopQueue``."""
+        """Create the queue under test."""
         try:
             import anyio
         except ImportError as error:
@@ -286,7 +286,7 @@ class AnyioQueue(LoopQueue):
         self._send, self._receive = anyio.create_memory_object_stream[Item](capacity)
 
     def offer_now(self, item: Item) -> bool:
-        """See ``LoopQueue``."""
+        """Put an item at once, or answer that there is no room."""
         try:
             self._send.send_nowait(item)
         except self._anyio.WouldBlock:
@@ -294,22 +294,22 @@ class AnyioQueue(LoopQueue):
         return True
 
     def poll_now(self) -> Item | None:
-        """See ``LoopQueue``."""
+        """Take an item at once, or answer None."""
         try:
             return self._receive.receive_nowait()
         except self._anyio.WouldBlock:
             return None
 
     def put_later(self, item: Item) -> Coroutine[Any, Any, object]:
-        """See ``LoopQueue``."""
+        """The coroutine of a put."""
         return self._send.send(item)
 
     def take_later(self) -> Coroutine[Any, Any, object]:
-        """See ``LoopQueue``."""
+        """The coroutine of a take."""
         return self._receive.receive()
 
     def size_now(self) -> int:
-        """See ``LoopQueue``."""
+        """Number of items in the queue."""
         return self._send.statistics().current_buffer_used
 
     async def _carry(self, wait: Carried, operation: Coroutine[Any, Any, object]) -> None:
@@ -317,11 +317,11 @@ class AnyioQueue(LoopQueue):
             await super()._carry(wait, operation)
 
     def cancel_wait(self, wait: Carried) -> None:
-        """See ``LoopQueue``. anyio does not cancel a task that has been handed its item."""
+        """Request the cancellation; anyio does not cancel a task that has been handed its item."""
         wait.scope.cancel()
 
     def close(self) -> None:
-        """See ``LoopQueue``. Streams that are not closed warn when they are collected."""
+        """Cancel the waiting calls, and close the streams: open ones would warn."""
         super().close()
         if hasattr(self, "_send"):
             self._send.close()

@@ -1,10 +1,10 @@
-"""Which policy a queue has: an experiment on a target, and what comes of it.
+"""The policy of a queue: an experiment on a target, and its result.
 
 The chapter ``queues.policies`` is all that is known of policies here. Kinds (a policy with a
 capacity) are ruled out by what the target shows; ``distinguish`` says what to ask next. Small
-capacities are tried first, since few kinds are quickly told apart. In the end the shortest
-questions that tell what was found from all others are asked of fresh instances: if these answer
-otherwise, nothing is identified.
+capacities are tried first, since few kinds are quickly distinguished. In the end the shortest
+questions that distinguish the kind that was found from all others are asked of fresh instances: if
+these answer otherwise, nothing is identified.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ NAMES: Final = {
     Policy.SPILL: "spill", Policy.DISCONNECT: "disconnect", Policy.UNBOUNDED: "unbounded",
     Policy.DROP_AND_TELL: "drop-newest",
 }
-"""What policies are called."""
+"""The names of policies."""
 
 _TAKES: Final = {Policy.BLOCK: "put", Policy.SPILL: "resident"}
 """The operations without which a policy cannot be seen."""
 
 _BLOCKS: Final = "wait"
-"""What the port calls a queue that blocks."""
+"""The port's name for a queue that blocks."""
 
 class _Spent(Exception):
-    """The time is over."""
+    """The time limit is reached."""
 
 
 def identify(
@@ -51,7 +51,7 @@ def identify(
 ) -> Identity:
     """Find out the policy of a target that is asked for ``capacity`` places.
 
-    Capacities up to ``limit`` are looked for, for so many ``seconds``.
+    Capacities up to ``limit`` are considered, for so many ``seconds``.
     """
     found = Identity(target.name, capacity, limit)
     search = _Search(target, found, seconds)
@@ -60,7 +60,7 @@ def identify(
     except SettingsRefused as refusal:
         found.why, found.advice = refusal.what, "Ask for another --capacity."
     except _Spent:
-        found.why = f"the {seconds:g} s were over before that could be said"
+        found.why = f"the {seconds:g} s were over before that could be decided"
         found.advice = "Give it more: --max-seconds; or look for smaller capacities: --limit."
     except TargetError as error:
         place = f"{error.where}: " if error.where else ""
@@ -80,7 +80,7 @@ class _Search:
         self._can: frozenset[str] = frozenset()
 
     def run(self) -> None:
-        """Ask until no question is left that tells."""
+        """Ask until no question is left that distinguishes the kinds."""
         found = self._found
         self._meet()
         if not ({"offer", "put"} & self._can and "poll" in self._can):
@@ -105,9 +105,9 @@ class _Search:
         self._found.promised = "" if promised in self._found.unseen else promised
 
     def _sizes(self) -> Iterator[int]:
-        """The capacities up to which is looked for, one after the other.
+        """The limits of the capacities that are considered, one after the other.
 
-        Where one kind is left whose capacity is known, the last is next.
+        If one kind is left whose capacity is known, the last is next.
         """
         size = self._found.capacity + 2
         while size < self._found.limit:
@@ -142,7 +142,7 @@ class _Search:
         return kinds
 
     def _one_run(self, experiment: Experiment, kinds: tuple[Kind, ...]) -> tuple[Kind, ...]:
-        """Ask a fresh instance, for as long as a question may tell; the kinds that are left."""
+        """Ask a fresh instance while a question may distinguish the kinds; return those left."""
         belief = experiment.fresh(kinds)
         questions = experiment.next_questions(belief)
         if not questions:
@@ -213,7 +213,7 @@ class _Search:
         self._found.evidence.append(tuple(clues))
 
     def _confirm(self, experiment: Experiment, kind: Kind) -> None:
-        """Ask fresh instances what tells the kind from all others."""
+        """Ask fresh instances the questions that distinguish the kind from all others."""
         kinds = tuple(experiment.fresh())
         before: tuple[Kind, ...] = ()
         while kinds not in ((kind,), before):
@@ -223,7 +223,7 @@ class _Search:
             if kind not in kinds:
                 self._found.why = (
                     f"one queue did as one that is {NAMES[Policy(kind[0])]}, and a fresh one, "
-                    "asked again and emptied, did not")
+                    f"asked again and emptied, did not")
                 self._found.advice = _SUITE.format(self._found.target)
                 self._found.kinds = ()
                 return
@@ -252,7 +252,7 @@ class _Search:
     def _drained(
         self, experiment: Experiment, talk: Interview, belief: Belief
     ) -> tuple[list[Clue], Belief]:
-        """Take out all that there is, as long as any kind explains it."""
+        """Take out all items, as long as any kind explains the answers."""
         clues: list[Clue] = []
         over = False
         while belief and not over:
@@ -263,7 +263,7 @@ class _Search:
         return clues, belief
 
 
-_TELL_APART: Final = "Let the adapter offer more operations; docs/identify.md says which tell."
+_TELL_APART: Final = "Let the adapter offer more operations; docs/identify.md says which."
 _SUITE: Final = (
     "Run the suite on it: checkvalve conform {} --suite queue; or look for greater capacities: "
     "--limit.")

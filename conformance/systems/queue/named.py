@@ -1,9 +1,9 @@
 """Queues of the user's, by their names: for threads, and for tasks of asyncio.
 
-What a queue says where it cannot answer at once differs from class to class. A refused put raises
-an exception whose name tells that the queue is full (``Full``, ``QueueFull``, ``WouldBlock``), or
-returns ``False``; a poll of an empty queue raises one that tells that it is empty, or returns
-``None``. Anything else that it raises is its failure.
+The answer of a queue that cannot do something at once differs from class to class. A refused put
+raises an exception whose name says that the queue is full (``Full``, ``QueueFull``,
+``WouldBlock``), or returns ``False``; a poll of an empty queue raises one that says that it is
+empty, or returns ``None``. Any other exception is a failure of the queue.
 """
 
 from __future__ import annotations
@@ -36,17 +36,18 @@ WANTED: Final = (
                           "try_receive")),
     Wanted("size", ("qsize", "size", "__len__")),
 )
-"""What a queue's methods are usually called."""
+"""The usual names of a queue's methods."""
 
 CAPACITY: Final = ("maxsize", "capacity", "max_size", "size", "limit", "bound", "maxlen", "n")
-"""What the argument is usually called that says how many items it may hold."""
+"""The usual names of the argument that says how many items the queue may hold."""
 
 _WAITS: Final = ("put", "take", "pause", "proceed")
 """The operations of the port that are not offered where they may wait in C."""
 
 ALSO: Final = ("capacity", "policy", "full", "empty")
-"""What may have a name besides: the argument that says how many items it may hold, what it does
-where there is no room, by the port's policies, and exceptions."""
+"""Other things that may have a name: the argument that says how many items it may hold, its policy
+when there is no room (one of the port's policies), and exceptions.
+"""
 
 _FULL: Final = ("full", "wouldblock", "would_block")
 _EMPTY: Final = ("empty", "wouldblock", "would_block")
@@ -55,13 +56,14 @@ _GIVES_WAY: Final = ("block", "blocking", "wait")
 
 
 def make(named: Named) -> QueueAdapter:
-    """The adapter of a queue, by what it is. Raises ``InputError`` where it is not the kind that it
-    is said to be."""
+    """The adapter of a queue, by its kind. Raises ``InputError`` if it is not of the kind that was
+    given.
+    """
     return NamedLoopQueue(named) if kind_of(named) == ASYNCIO else NamedThreadQueue(named)
 
 
 def kind_of(named: Named) -> str:
-    """Whether a queue is for threads or for tasks."""
+    """``thread`` or ``asyncio``: whether a queue is for threads or for tasks."""
     names = [*WANTED[0].usual, *WANTED[1].usual, *named.place.names.values()]
     return named.kind_by(
         lambda made: waits_in_coroutines(made, names), lambda: sample(named))
@@ -73,7 +75,7 @@ def sample(named: Named) -> Any:
 
 
 class Ways:
-    """How one queue is asked, whatever runs it."""
+    """The calls of one queue, whether threads or tasks make them."""
 
     def __init__(self, surface: Surface) -> None:
         self.surface = surface
@@ -98,7 +100,7 @@ class Ways:
         ) if not has]
 
     def offer(self, item: Item) -> bool:
-        """Put at once, or say no."""
+        """Put an item at once, or answer that there is no room."""
         assert self.offers is not None
         try:
             return self.offers(item) is not False
@@ -108,7 +110,7 @@ class Ways:
             raise
 
     def poll(self) -> Item | None:
-        """Take at once, or ``None``."""
+        """Take an item at once, or answer None."""
         assert self.polls is not None
         try:
             item: Item | None = self.polls()
@@ -125,7 +127,7 @@ class Ways:
 
 
 def _tells(error: Exception, words: Sequence[str]) -> bool:
-    """Whether the name of an error, or of what it is derived from, has one of these words."""
+    """True if the name of an error, or of one of its bases, has one of these words."""
     names = [kind.__name__.lower() for kind in type(error).__mro__]
     return any(word in name for word in words for name in names)
 
@@ -145,7 +147,7 @@ class NamedLoopQueue(LoopQueue):
         self.policy = named.place.names.get("policy", self.policy)      # type: ignore[misc]
 
     def make(self, capacity: int) -> None:
-        """See ``LoopQueue``."""
+        """Create the queue under test."""
         made = made_with(self._named.factory, self._named.place, _capacity(capacity))
         self._ways = Ways(self._named.surface(made, WANTED, ALSO))
         self.lacks = self._ways.lacks      # type: ignore[misc]
@@ -154,11 +156,11 @@ class NamedLoopQueue(LoopQueue):
         self.size_now = self._ways.size    # type: ignore[method-assign]
 
     def put_later(self, item: Item) -> Coroutine[Any, Any, object]:
-        """See ``LoopQueue``."""
+        """The coroutine of a put."""
         return self._later(lambda: self._ways.surface["put"](item), yields=False)
 
     def take_later(self) -> Coroutine[Any, Any, object]:
-        """See ``LoopQueue``."""
+        """The coroutine of a take."""
         return self._later(self._ways.surface["get"], yields=True)
 
     async def _later(self, call: Callable[[], Any], yields: bool) -> object:
@@ -181,7 +183,7 @@ class NamedThreadQueue(QueueAdapter):
         self._calls: Calls | None = None
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         if not self._named.staged:
             raise InputError(
                 f"{self.name} is for threads, and was imported before its locks could be replaced",
@@ -196,7 +198,7 @@ class NamedThreadQueue(QueueAdapter):
             raise wrong_kind(self._named.place, ASYNCIO)
 
     def _made(self, capacity: int) -> Any:
-        """A new queue, whose lines are known by what it is."""
+        """A new queue, whose lines are known from its type."""
         def makes() -> Any:
             return made_with(self._named.factory, self._named.place, _capacity(capacity))
 
@@ -240,13 +242,13 @@ class NamedThreadQueue(QueueAdapter):
         return True
 
     def settle(self) -> bool:
-        """See ``QueueAdapter.settle``."""
+        """Let everything run that can run at this instant."""
         self._running.settle()
         self._tell()
         return True
 
     def close(self) -> None:
-        """Give up all threads, those included that wait."""
+        """End all threads, including those that wait."""
         if self._calls is not None:
             self._calls.close()
 

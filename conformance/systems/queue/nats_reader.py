@@ -1,7 +1,7 @@
-"""A reader of a real NATS server that stalls: what the server does when too much is pending.
+"""A reader of a real NATS server that stalls: how the server reacts when too much is pending.
 
 The server counts bytes. So an item is made so long that the buffers of the kernel, at both ends of
-the connection, do not hold a single one: what is not read is pending, and the places of the queue
+the connection, do not hold a single one: unread items are pending, and the places of the queue
 are the bytes that may be. A poll reads one message. The publisher's pings are answered after all
 that it sent was handled, so that nothing has to be waited for.
 """
@@ -44,13 +44,13 @@ class _Client:
         self.tell(b'CONNECT {"verbose":false}')
 
     def tell(self, line: bytes, *more: bytes) -> None:
-        """Send a line, or several, and have them handled."""
+        """Send a line, or several, and wait until the server has handled them."""
         self._socket.sendall(b"\r\n".join((line, *more, b"PING\r\n")))
         while self._lines.readline().strip() not in (b"PONG", b""):
             pass
 
     def message(self) -> bytes:
-        """The payload of the next message. Raises ``EOFError`` where the connection ends."""
+        """The payload of the next message. Raises ``EOFError`` if the connection ends."""
         while line := self._lines.readline():
             head = re.fullmatch(rb"MSG \S+ \S+ (\d+)\r\n", line)
             if head is None:
@@ -74,7 +74,7 @@ class NatsReader(QueueAdapter):
     capacity_max: ClassVar[int] = 8
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         self._server = Nats(pending_bytes=capacity * (_ITEM_BYTES + _HEADER_BYTES),
                             payload_bytes=_ITEM_BYTES).start()
         self._clients: list[_Client] = []
@@ -85,7 +85,7 @@ class NatsReader(QueueAdapter):
         self._cut_off = False
 
     def offer(self, item: Item) -> bool:
-        """See the port. Publishers are told nothing."""
+        """Publish an item, which is always accepted: publishers get no answer."""
         payload = json.dumps(item).encode().ljust(_ITEM_BYTES)
         self._writer.tell(b"PUB queue %d" % len(payload), payload)
         self._unread += 1

@@ -1,6 +1,6 @@
-"""What adapters share whose puts wait one at a time.
+"""The common part of the adapters whose puts wait one at a time.
 
-Where real threads or sockets stand behind two waiting puts, the operating system says which of them
+If real threads or sockets are behind two waiting puts, the operating system decides which of them
 comes first, and no reply could be repeated. So a second put is declined while one waits.
 """
 
@@ -18,7 +18,7 @@ BUSY = "one-wait-at-a-time"
 
 
 class OneWaitQueue(QueueAdapter):
-    """A subclass offers at once, and says in ``begin`` and ``over`` how a put waits."""
+    """A subclass offers at once, and defines in ``begin`` and ``over`` how a put waits."""
 
     _ticket: str | None = None
 
@@ -31,7 +31,7 @@ class OneWaitQueue(QueueAdapter):
         raise NotImplementedError
 
     def over(self) -> bool:
-        """Whether the put that waits has come to its end, once all has run that can run."""
+        """True if the put that waits has ended, once all has run that can run."""
         raise NotImplementedError
 
     def put(self, item: Item) -> bool | Waits:
@@ -46,7 +46,7 @@ class OneWaitQueue(QueueAdapter):
         return Waits(self._ticket)
 
     def settle(self) -> bool:
-        """See ``QueueAdapter.settle``."""
+        """Let everything run that can run at this instant."""
         if self._ticket is not None and self.over():
             self.completed(self._ticket, True)
             self._ticket = None

@@ -1,8 +1,8 @@
-"""The port ``queue``: what a bounded queue under test is asked, as data.
+"""The port ``queue``: the requests to a bounded queue under test, as data.
 
 Items are chosen by the harness. Mostly they are all distinct, so that an item that is lost,
-invented, reordered or delivered twice can be told from its neighbours; in some programs several
-are equal.
+invented, reordered or delivered twice can be distinguished from its neighbours; in some programs
+several are equal.
 """
 
 from __future__ import annotations
@@ -42,22 +42,22 @@ _OPERATIONS: Final = (
     Operation(
         "pause", TRUE,
         "the next put or take is stopped after so many steps of its thread, if it takes as many, "
-        "and waits; it goes on at settle, at proceed, or before another one can answer at once",
-        (Argument("steps", POSITIVE, "how many: a step is the smallest thing between which a "
-                  "thread may be stopped"),),
+        "and waits; it continues at settle, at proceed, or before another one can answer at once",
+        (Argument("steps", POSITIVE, "how many: a step is the smallest unit between which a thread "
+                  "may be stopped"),),
     ),
     Operation(
-        "proceed", TRUE, "one of the calls that could go on does, until it ends or waits",
+        "proceed", TRUE, "one of the calls that could continue does, until it ends or waits",
         (Argument("place", COUNT, "which of them, from 0, round and round"),),
     ),
 )
 
 _PROMISES: Final = {
     "offer": {
-        "An item for which there is room is taken.": "QUEUE-2",
+        "An item for which there is room is accepted.": "QUEUE-2",
     },
     "poll": {
-        "An item that is inside is given.": "QUEUE-4",
+        "An item that is inside is handed out.": "QUEUE-4",
     },
     "put": {
         "A put that waits ends as soon as there is room.": "QUEUE-7",
@@ -66,10 +66,10 @@ _PROMISES: Final = {
         "A take that waits ends as soon as there is an item.": "QUEUE-8",
     },
     "cancel": {
-        "If the call was woken before, the next one that waits goes on in its place.": "QUEUE-10",
+        "If the call was woken before, the next waiting call is woken in its place.": "QUEUE-10",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The result that each operation must have, and the rules of progress that judge it."""
 
 PORT: Final = Port(
     name="queue",
@@ -85,8 +85,9 @@ PORT: Final = Port(
         "drop-youngest-queued": "a full queue accepts an offer and drops its youngest item",
         "clear": "a full queue accepts an offer and drops all items that it had",
         "conflate": "there is one place, for the newest item",
-        "merge": "there is one place, for what stands for all items since the last that came out",
-        "spill": "what a full queue accepts, it holds elsewhere; it comes out in its turn",
+        "merge": "there is one place, for an item that stands for all items since the last that "
+                 "came out",
+        "spill": "an item that a full queue accepts is held elsewhere; it comes out in its turn",
         "disconnect": "a full queue accepts an offer and cuts its consumer off",
         "unbounded": "the queue is never full",
     },

@@ -17,7 +17,7 @@ __all__ = ["MultiprocessingQueue", "SimpleQueue"]
 Item = str | int
 
 _SECONDS: Final = 5.0
-"""Time of an idle machine in which the feeder thread, or a thread that was woken, gets on."""
+"""Time of an idle machine in which the feeder thread, or a woken thread, makes progress."""
 _LOOK_SECONDS: Final = 0.05
 
 
@@ -29,7 +29,7 @@ class SimpleQueue(QueueAdapter):
     version = platform.python_version()
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
 
     def offer(self, item: Item) -> bool:
@@ -66,7 +66,7 @@ class MultiprocessingQueue(OneWaitQueue):
     version = platform.python_version()
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         self._queue: Any = multiprocessing.get_context("spawn").Queue(capacity)
         self._thread: threading.Thread | None = None
         self._room_came = False
@@ -80,13 +80,13 @@ class MultiprocessingQueue(OneWaitQueue):
         return True
 
     def begin(self, item: Item) -> None:
-        """See ``OneWaitQueue``. A thread blocks in the queue's semaphore."""
+        """A put waits: a thread blocks in the queue's semaphore."""
         self._thread = threading.Thread(target=self._queue.put, args=(item,), daemon=True)
         self._room_came = False
         self._thread.start()
 
     def over(self) -> bool:
-        """See ``OneWaitQueue``. It cannot be before an item was taken, and then it is soon."""
+        """True if the put has ended: never before an item was taken, and soon after that."""
         assert self._thread is not None
         left = Countdown(_SECONDS)
         while self._room_came and self._thread.is_alive() and not left.over:

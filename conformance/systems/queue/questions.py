@@ -1,7 +1,7 @@
 """The questions by which a queue's policy is found out, put to a target.
 
-A question is an operation of the port; what it shows are steps of ``UnknownQueue``. After each, the
-target is told to settle, so that what waits has had its turn.
+A question is an operation of the port; its answer shows steps of ``UnknownQueue``. After each, the
+target is asked to settle, so that a waiting call has had its turn.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .suite import QueueConversation
 __all__ = ["CUT_OFF", "FULL", "Interview"]
 
 FULL: Final = "full"
-"""The definite error of a put for which there is no room, where nobody may wait."""
+"""The definite error of a put for which there is no room, if no call may wait."""
 
 CUT_OFF: Final = "disconnected"
 """The definite error of a poll by a consumer that has been cut off."""
@@ -31,8 +31,8 @@ _ERRORS: Final = {
 
 
 class Interview:
-    """A fresh instance of a target that answers questions; ``items_max`` is the most that it is
-    given. Raises ``TargetError`` where it fails, and ``SettingsRefused`` as a session does.
+    """A fresh instance of a target that answers questions, given at most ``items_max`` items.
+    Raises ``TargetError`` if it fails, and ``SettingsRefused`` as a session does.
     """
 
     def __init__(self, target: Target, capacity: int, items_max: int) -> None:
@@ -46,7 +46,7 @@ class Interview:
 
     @property
     def greeting(self) -> Message:
-        """What the target says of itself."""
+        """The target's answer to the hello."""
         return self._talk.greeting
 
     def ask(self, question: str) -> Asked:
@@ -88,11 +88,11 @@ class Interview:
         errors = " or ".join(f"{name} to a {asked}" for asked, name in _ERRORS)
         return TargetError(
             f"{self._name} answered {question!r} with {excerpt(reply)}",
-            next_step=f"Mend the adapter: a queue may answer the definite errors {errors}.")
+            next_step=f"Fix the adapter: a queue may answer the definite errors {errors}.")
 
 
 def _merged(item: Any) -> int:
-    """How many items, from the first on, one stands for: 3 for ``a1+a2+a3``; else 0."""
+    """Number of items, from the first on, that one stands for: 3 for ``a1+a2+a3``; else 0."""
     parts = item.split("+") if isinstance(item, str) else []
     first = [f"a{number}" for number in range(1, len(parts) + 1)]
     return len(parts) if len(parts) > 1 and parts == first else 0

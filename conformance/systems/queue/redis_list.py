@@ -25,14 +25,14 @@ _PUSH_AND_TRIM: Final = (
 
 
 class RedisList(QueueAdapter):
-    """A script pushes if there is room, in one step; else it says no."""
+    """A script pushes if there is room, in one step; else it refuses."""
 
     name: ClassVar[str] = "a Redis list, bounded by a script"
     policy: ClassVar[str] = "reject"
     script: ClassVar[str] = _PUSH_IF_ROOM
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         self._capacity = capacity
         self._server = Redis().start()
         self._socket = socket.create_connection((HOST, self._server.port), _ANSWER_SECONDS)
@@ -77,7 +77,7 @@ class RedisList(QueueAdapter):
 
 
 class TrimmedRedisList(RedisList):
-    """What is pushed is always taken; then the list is trimmed to its newest items."""
+    """An item that is pushed is always accepted; then the list is trimmed to its newest items."""
 
     name: ClassVar[str] = "a Redis list that is trimmed"
     policy: ClassVar[str] = "drop-oldest"

@@ -36,7 +36,7 @@ class DeferredQueue(QueueAdapter):
     overflow: ClassVar[Overflow] = Overflow.WAIT
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         self._queue: BoundedQueue[Item] = self.core(capacity, self.overflow)
         self._woken: deque[Ticket] = deque()
         self._waiting: dict[str, Ticket] = {}
@@ -109,11 +109,11 @@ class ReferenceQueue(DeferredQueue):
         return answer
 
 
-# ---- what does not wait ---------------------------------------------------------------------
+# ---- other policies: no call waits ------------------------------------------------------
 
 
 class _NeverWaiting(ReferenceQueue):
-    """What queues of other policies have in common: the name of each is that of its policy."""
+    """The common part of the queues of other policies: each has the name of its policy."""
 
     def __init_subclass__(cls, overflow: Overflow, policy: str = "", **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -143,11 +143,11 @@ class _NeverWaiting(ReferenceQueue):
 
 
 class RejectingQueue(_NeverWaiting, overflow=Overflow.REJECT):
-    """Says no to producers for which there is no room."""
+    """Refuses items for which there is no room."""
 
 
 class DropNewestQueue(_NeverWaiting, overflow=Overflow.DROP_NEWEST):
-    """Drops what arrives; a producer that offers is told so, and one that puts is not."""
+    """Drops items that arrive; an offer is then refused, and a put is not."""
 
 
 class DropOldestQueue(_NeverWaiting, overflow=Overflow.DROP_OLDEST):
@@ -167,17 +167,17 @@ class ConflatingQueue(_NeverWaiting, overflow=Overflow.CONFLATE):
 
 
 class MergingQueue(_NeverWaiting, overflow=Overflow.CONFLATE, policy="merge"):
-    """Has one place, for what stands for all items since the last poll."""
+    """Has one place, for an item that stands for all items since the last poll."""
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         super().start(capacity)
         self._queue = BoundedQueue(
             capacity, self.overflow, lambda pending, item: f"{pending}+{item}")
 
 
 class SpillingQueue(_NeverWaiting, overflow=Overflow.SPILL):
-    """Holds elsewhere what is beyond its capacity."""
+    """Holds elsewhere the items beyond its capacity."""
 
     def resident(self) -> int:
         """See the port."""
@@ -189,4 +189,4 @@ class DisconnectingQueue(_NeverWaiting, overflow=Overflow.DISCONNECT):
 
 
 class UnboundedQueue(_NeverWaiting, overflow=Overflow.UNBOUNDED):
-    """Has room for whatever comes."""
+    """Has room for every item."""

@@ -24,10 +24,10 @@ from ...suites.values import Payloads, Value, in_words
 __all__ = ["SUITE", "QueueConversation", "Wait", "about", "constants", "policy"]
 
 WAITERS_MAX: Final = 3
-"""Puts, and takes, that wait at the same time: more find no more, and cost states."""
+"""Limit of the puts, and takes, that wait at the same time: more find no more, and cost states."""
 
 TAKES_MAX: Final = 12
-"""Takes that begin to wait in one short program."""
+"""Limit of the takes that begin to wait in one short program."""
 
 TAKES_OF_LONG: Final = 600
 
@@ -37,21 +37,22 @@ PROMISES: Final[Mapping[str, Policy]] = {
     "drop-youngest-queued": Policy.DROP_YOUNGEST, "clear": Policy.CLEAR,
     "conflate": Policy.CONFLATE,
 }
-"""What a target's policy promises of what it drops; other policies promise nothing."""
+"""The promise of a target's policy about dropped items; other policies promise nothing."""
 
 
 def policy(name: str) -> str:
-    """What a target of a policy has, besides its operations: a rule may need it."""
+    """The capability of a target with this policy: a rule may need it."""
     return f"the policy {name}"
 
 
 @dataclass
 class Wait:
-    """One that waits: ``number`` is the item's number for a put, the ticket's for a take.
+    """A call that waits: ``number`` is the item's number for a put, the ticket's for a take.
 
-    It is ``over`` when it no longer waits for all that is known, and ``told`` when its caller knows
-    how it ended: where a cancel came too late, that may be told later, or never. One that has
-    ``ended`` was told by an event, and nobody has asked yet to cancel it all the same.
+    It is ``over`` when it is known to wait no longer, and ``told`` when its caller knows how it
+    ended:
+    after a late cancel the caller may learn that later, or never. A call that has ``ended`` was
+    reported by an event, and no cancel of it has been requested since.
     """
 
     wire: str | int
@@ -67,8 +68,8 @@ class QueueConversation:
     """One session with a queue; see ``Conversation``.
 
     Items are the texts a1, a2, … in the order in which they are first named, which is also
-    how the machines number them; or what the program says. ``issued_at`` of a ticket is the number
-    of the request.
+    their number in the machines; or those that the program gives. ``issued_at`` of a ticket is the
+    number of the request.
     A subclass may talk about another ``port``, with another operation to ``cancel`` a wait.
     """
 
@@ -100,7 +101,7 @@ class QueueConversation:
     # --- what can be asked ---------------------------------------------------------------
 
     def makes_sense(self, act: Act) -> bool:
-        """See ``Conversation``."""
+        """True if an act can be requested now, within the limits of the machines."""
         if act.do != "settle" and act.do not in self.can:
             return False
         if act.do in ("offer", "put") and len(self._fates) + 1 >= self._items_max:
@@ -116,13 +117,13 @@ class QueueConversation:
         return [ticket for ticket in self._tickets if not ticket.over]
 
     def _to_cancel(self) -> list[Wait]:
-        """Whom a cancel may be about: who waits, and the last one that was told how it ended."""
+        """The calls that a cancel may be about: those that wait, and the last that was reported."""
         return [*self._out(), *[each for each in self._tickets if each.ended][-1:]]
 
     # --- asking --------------------------------------------------------------------------
 
     def say(self, act: Act) -> Exchange:
-        """See ``Conversation``."""
+        """Request an act, and return the exchange."""
         ticket = None
         if act.do == self.cancel:
             out = self._to_cancel()
@@ -153,12 +154,14 @@ class QueueConversation:
                         possible, completions)
 
     def _take_promise(self) -> tuple[Step, ...]:
-        """What the target's policy promises: told to the machines once, at the beginning."""
+        """The promise of the target's policy: given to the machines once, at the beginning."""
         promise, self._promise = self._promise, Policy.NONE
         return (("promised", (("promise", promise),)),) if promise else ()
 
     def _take_pause(self, act: Act, reply: Message) -> tuple[Step, ...]:
-        """Whether what waits may wait since its thread was stopped, and not in any line."""
+        """The step of a call that waits because its thread was stopped, and may be in no wait
+        queue.
+        """
         if act.do == "pause":
             self._pauses = True
         elif act.do in ("put", "take"):
@@ -187,7 +190,7 @@ class QueueConversation:
         return act.about[0][1] if act.about else _plain(len(self._fates))
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """See ``Conversation``."""
+        """The act that makes a fixture's request; None if its ticket is no longer out."""
         do = request["do"]
         if do not in self.known:
             raise InputError(f"the suite {self.port} has no operation {excerpt(do)}")
@@ -214,7 +217,7 @@ class QueueConversation:
         if request["do"] == "pause":
             return f"the next put or take is stopped after {counted(request['steps'], 'step')}"
         if request["do"] == "proceed":
-            return "a call that could go on does"
+            return "a call that can continue does"
         words: str = request["do"]
         if "item" in request:
             words = f"{words} {in_words(request['item'])}"
@@ -261,8 +264,8 @@ class QueueConversation:
         words = in_words(item)
         numbers = self._numbers_of(item)
         if not numbers:
-            # A number that no producer has used yet stands for whatever nobody put in.
-            return (action, (("item", len(self._fates)),)), f"{words}, which nobody put in"
+            # A number that no producer has used yet stands for an item that was never put in.
+            return (action, (("item", len(self._fates)),)), f"{words}, which was never put in"
         likely = min(numbers, key=lambda number: _LIKELY.index(self._fates[number]))
         self._fates[likely] = "out"
         step = (action, (("item", likely),)) if len(numbers) == 1 else either(
@@ -300,10 +303,10 @@ class QueueConversation:
         return number
 
     def _numbers_of(self, item: object) -> list[int]:
-        """The numbers of the items that have a value."""
+        """The numbers of the items that have this value."""
         return self._numbers.get(_key(item), [])
 
-    # --- what there could be in its place ------------------------------------------------
+    # --- other possible answers ------------------------------------------------------------
 
     def _possible(self, act: Act, ticket: Wait | None) -> Iterator[Answer]:
         if act.do == "offer":
@@ -340,7 +343,7 @@ class QueueConversation:
                 yield Answer(f"consumer {ticket.number + 1} gets {item.words}", (action, whole))
 
     def _items(self, action: str) -> Iterator[Answer]:
-        """Every item that may be inside, and one each of those that may not."""
+        """Every item that may be inside, and one each of the other fates."""
         if self._equal:
             yield from self._equal_items(action)
             return
@@ -351,14 +354,14 @@ class QueueConversation:
         yield _made_up(action, len(self._fates))
 
     def _equal_items(self, action: str) -> Iterator[Answer]:
-        """The same where several items have one value: any of them may have come."""
+        """The same if several items have one value: any of them may have come."""
         for numbers in self._numbers.values():
             yield Answer(in_words(self._values[numbers[0]]), either(action, "item", numbers))
         yield _made_up(action, len(self._fates))
 
 
 def _picked(request: Mapping[str, Any]) -> int:
-    """The pick of an act that asked so."""
+    """The pick of an act that makes this request."""
     if request["do"] == "pause":
         return int(request.get("steps", 1)) - 1
     return int(request.get("place", 0)) if request["do"] == "proceed" else 0
@@ -376,7 +379,7 @@ _SETTLED: Final = Answer("no further wait completes", ("settled", ()))
 
 
 _LIKELY: Final = ("inside", "waiting", "refused", "cancelled", "out")
-"""The fates of an item, the one first from which it is likely to come out."""
+"""The fates of an item, from the most to the least likely to come out."""
 
 
 def _key(item: object) -> object:
@@ -385,7 +388,7 @@ def _key(item: object) -> object:
 
 
 def _plain(number: int) -> str:
-    """The item of a number, where the program does not name another."""
+    """The item of a number, if the program does not name another."""
     return f"a{number + 1}"
 
 
@@ -397,18 +400,18 @@ def _came(action: str, number: int, item: Value) -> Answer:
 
 @lru_cache(maxsize=1024)
 def _made_up(action: str, number: int) -> Answer:
-    """What comes out was never put in: it stands under a number that no producer has used."""
-    return Answer("an item that nobody put in", (action, (("item", number),)))
+    """An item comes out that was never put in: its number is one that no producer has used."""
+    return Answer("an item that was never put in", (action, (("item", number),)))
 
 
 def about(action: str, ticket: Wait) -> Step:
-    """The step of an action that is about a wait: by the item of a put, the ticket of a take."""
+    """The step of an action about a wait: by the item of a put, the ticket of a take."""
     name = "item" if ticket.side == "put" else "ticket"
     return f"{action}_{ticket.side}", ((name, ticket.number),)
 
 
 def constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    """Those of the machines, for a capacity and the most items that a program names."""
+    """The constants of the machines, for a capacity and the most items that a program names."""
     return {"C": capacity, "K": items_max, "T": grown(TAKES_MAX, items_max, TAKES_OF_LONG),
             "W": WAITERS_MAX}
 
@@ -416,13 +419,15 @@ def constants(capacity: int, items_max: int) -> Mapping[str, int]:
 TWICE: Final = {"QUEUE-6": (Fuller(("put", "take"), "a wait that completes twice"),)}
 
 IN_BETWEEN: Final = {rule: (Fuller((STEPPED_WAKES,), finds),) for rule, finds in {
-    "QUEUE-6": "an item that goes to one who was woken and to another as well",
+    "QUEUE-6": "an item that goes to a woken call and to another as well",
     "QUEUE-9": "a wait that is cancelled after it was woken, and has had an effect",
     "QUEUE-10": "a wait that is cancelled after it was woken, and wakes no other",
-    "QUEUE-12": "one that comes later, and overtakes one that was woken",
+    "QUEUE-12": "a later call that overtakes a woken one",
 }.items()}
-"""What shows only where others can come between a waking and the first step of the one woken: the
-rules of twins that are not found where all settles after each request."""
+"""Bugs that show only if other calls can come between a wake-up and the first step of the woken
+call:
+the rules of twins that are not found if all settles after each request.
+"""
 
 _TWO_PUTS: Final = (
     ("pause", "put", "put", "settle", "size"),
@@ -438,7 +443,7 @@ STOPPED_BETWEEN: Final = {
     "QUEUE-1": _TWO_PUTS, "QUEUE-3": _TWO_PUTS, "QUEUE-4": _TWO_PUTS, "QUEUE-7": _TWO_PUTS,
     "QUEUE-6": _TWO_TAKES, "QUEUE-8": _TWO_TAKES,
 }
-"""Of a queue for threads: one is stopped on its way, and others come in between."""
+"""Programs for a queue for threads: one is stopped on its way, and others come in between."""
 
 SUITE: Final = Suite(
     name="queue",
@@ -459,7 +464,7 @@ SUITE: Final = Suite(
     needs={
         # A wait ends once, so that no program has both answers to it.
         "QUEUE-9": (("put", "take"), ("cancel",)),
-        # A queue of another policy lets no put wait.
+        # In a queue of another policy no put waits.
         "QUEUE-7": (("put",), ("poll", "take"), (policy("wait"),)),
     },
     epilogue=(Act("settle"), *(Act("poll"),) * 5, Act("settle")),
@@ -470,6 +475,6 @@ SUITE: Final = Suite(
     fuller={**TWICE, **IN_BETWEEN, "QUEUE-6": TWICE["QUEUE-6"] + IN_BETWEEN["QUEUE-6"]},
     courses=STOPPED_BETWEEN,
     takes_more={
-        "QUEUE-12": "a target that lets one wait while another one puts or takes",
+        "QUEUE-12": "a target in which one call waits while another one puts or takes",
     },
 )

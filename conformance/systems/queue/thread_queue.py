@@ -1,10 +1,10 @@
 """``queue.Queue`` under test, its blocking calls included, with one thread running at a time.
 
 Each blocking put or get is a real thread. ``queue.Queue`` blocks in two condition variables of
-its own, ``not_full`` and ``not_empty``; they are replaced by one that says when a thread has
-parked, and lets a thread that was notified go on at ``settle``. So it is known, not guessed by
-waiting a while, that a call blocks, and the order in which threads run is always the same. What
-is under test is the queue's own logic: when it waits, and whom it notifies.
+its own, ``not_full`` and ``not_empty``; they are replaced by one that reports when a thread has
+parked, and lets a notified thread continue at ``settle``. So it is known, not guessed by
+waiting a while, that a call blocks, and the order in which threads run is always the same. Under
+test is the queue's own logic: when it waits, and which waiters it notifies.
 
 A thread cannot be cancelled, so there is no ``cancel`` here.
 """
@@ -31,7 +31,7 @@ class _Closed(BaseException):
 
 
 class _Stage:
-    """Who may run: the harness, or one thread at a time."""
+    """The permission to run, which the harness or one thread has at a time."""
 
     def __init__(self) -> None:
         self.ready: deque[threading.Lock] = deque()      # gates of threads that were notified
@@ -72,7 +72,7 @@ class _Line:
         return True
 
     def notify(self, n: int = 1) -> None:
-        """The first ``n`` threads in line may go on, at ``settle``."""
+        """Let the first ``n`` waiting threads continue, at ``settle``."""
         for _ in range(min(n, len(self.gates))):
             self._stage.ready.append(self.gates.popleft())
 
@@ -112,7 +112,7 @@ class ThreadQueue(QueueAdapter):
     version = platform.python_version()
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         self._stage = _Stage()
         self._calls: list[_Call] = []
         self._queue: Any = queue.Queue(capacity)
@@ -150,7 +150,7 @@ class ThreadQueue(QueueAdapter):
         return size
 
     def settle(self) -> bool:
-        """See ``QueueAdapter.settle``."""
+        """Let everything run that can run at this instant."""
         while self._stage.ready:
             self._stage.run(self._stage.ready.popleft())
             self._sweep()
@@ -177,12 +177,12 @@ class ThreadQueue(QueueAdapter):
         return Waits(call.ticket)
 
     def _finished(self, call: _Call) -> None:
-        # In the call's thread; the harness stands still meanwhile.
+        # In the call's thread; the harness waits meanwhile.
         if call.ticket is not None:
             self.completed(call.ticket, True if call.value is None else call.value)
 
     def _sweep(self) -> None:
-        """Forget the calls that have ended, and raise what they raised."""
+        """Forget the calls that have ended, and raise their errors."""
         ended = [call for call in self._calls if call.done or call.error or self._stage.closed]
         for call in ended:
             call.thread.join()

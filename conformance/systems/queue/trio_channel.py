@@ -2,7 +2,7 @@
 
 trio has no loop that can be stepped from outside through its public interface. So the run lives
 in a thread of its own, whose main task answers requests and *blocks the whole run* while it
-waits for the next: nothing moves between requests, and there is no sleeping. trio shuffles the
+waits for the next: nothing runs between requests, and there is no sleeping. trio shuffles the
 tasks that become ready together; a channel hands items over at the instant of the call, so the
 order in which those tasks then run changes nothing but the order of reports, and they are
 reported in the order of their tickets.
@@ -42,7 +42,7 @@ class TrioQueue(QueueAdapter):
     wakes: ClassVar[str] = STEPPED
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         try:
             import trio
             import trio.testing
@@ -88,7 +88,7 @@ class TrioQueue(QueueAdapter):
         return answer
 
     def settle(self) -> bool:
-        """See ``QueueAdapter.settle``."""
+        """Let everything run that can run at this instant."""
         answer: bool = self._ask("settle", None)
         return answer
 
@@ -159,7 +159,7 @@ class TrioQueue(QueueAdapter):
         return True
 
     async def _rest(self) -> None:
-        # A cushion of nought asks trio whether anything can run now; no time passes.
+        # A cushion of 0 asks trio whether anything can run now; no time passes.
         await self._trio.testing.wait_all_tasks_blocked(0.0)
 
     async def _begin(self, operation: Any, *arguments: object) -> object:

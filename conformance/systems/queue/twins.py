@@ -1,7 +1,7 @@
 """Queues with one seeded bug each: the reference core, with one hook overridden.
 
-They are the test of the tests: a suite that does not catch all of them checks less than it
-says. Each names the bug of a real library that it stands for.
+They test the suite: a suite that does not find all of them checks less than it claims. Each names
+the bug of a real library that it stands for.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class SwallowedWakeup(Core):
     "deaf-producer", "QUEUE-7", "poll makes room and wakes no waiting put",
     "anyio #143: a sender not woken after receive_nowait")
 class DeafProducer(Core):
-    """``poll`` makes room and tells no waiting put."""
+    """``poll`` makes room and wakes no waiting put."""
 
     def poll(self) -> Step[Any]:
         return super().poll()._replace(woken=())
@@ -52,7 +52,7 @@ class DeafProducer(Core):
     "deaf-consumer", "QUEUE-8", "offer brings an item and wakes no waiting take",
     "tokio #8075: a receiver not woken")
 class DeafConsumer(Core):
-    """``offer`` brings an item and tells no waiting take."""
+    """``offer`` brings an item and wakes no waiting take."""
 
     def offer(self, item: Any) -> Step[bool]:
         return super().offer(item)._replace(woken=())
@@ -76,9 +76,9 @@ class LossyCancel(Core):
 @TWINS.twin(
     "doubled-on-cancel", "QUEUE-6",
     "a take cancelled after its wake-up leaves its item there twice",
-    "the careless mending of bpo-23812", of=DeferredQueue)
+    "a careless fix of bpo-23812", of=DeferredQueue)
 class DoubledOnCancel(Core):
-    """A take that is cancelled after it was woken gives back an item that never left."""
+    """A take that is cancelled after it was woken puts back an item that never left."""
 
     def _leave(self, ticket: Ticket) -> None:
         if ticket in self._takes and ticket in self._told and self._items and self._has_room():
@@ -106,7 +106,7 @@ class GhostPut(Core):
 
 @TWINS.twin(
     "silent-drop", "QUEUE-1", "a full queue accepts an offer and drops its oldest item",
-    "drop-tail for refuse, without a word in the accounts")
+    "drop-tail in place of refuse, without a trace in the counts")
 class SilentDrop(Core):
     """A full queue accepts an offer, and forgets its oldest item to make room."""
 
@@ -147,7 +147,7 @@ class RefusesEarly(Core):
     of=DeferredQueue)
 class HandedBack(Core):
     """An item is handed to a taker when it is woken, and put back if the taker is cancelled:
-    its place may have been given away by then.
+    its place may have been taken by then.
     """
 
     def __init__(self, *arguments: Any) -> None:
@@ -205,7 +205,7 @@ class YoungestPutFirst(Core):
 @TWINS.twin(
     "hides-the-last", "QUEUE-4", "poll says empty while one item is inside", "an index off by one")
 class HidesTheLast(Core):
-    """The last item does not come out."""
+    """The last item does not come out: a poll of one item answers that the queue is empty."""
 
     def poll(self) -> Step[Any]:
         return super().poll() if len(self._items) > 1 else Step(EMPTY)
@@ -213,9 +213,9 @@ class HidesTheLast(Core):
 
 @TWINS.twin(
     "refused-comes-out", "QUEUE-5", "an item that was refused comes out all the same",
-    "a producer that is told no, and offers again: the item is in twice")
+    "a producer that is refused, and offers again: the item is in twice")
 class RefusedComesOut(Core):
-    """What is refused is kept aside, and comes out when there is nothing else."""
+    """A refused item is kept aside, and comes out when there is nothing else."""
 
     _aside: tuple[Any, ...] = ()
 
@@ -240,7 +240,7 @@ class CountsTheWaiting(Core):
 
 
 class _UndoesTheEnd(ReferenceQueue):
-    """Whoever is not in line any more is told that it has left the line."""
+    """A call that waits no more is answered that its cancellation succeeded."""
 
     def cancel(self, ticket: str) -> bool:
         return super().cancel(ticket) if ticket in self._waiting else True
@@ -248,8 +248,8 @@ class _UndoesTheEnd(ReferenceQueue):
 
 TWINS.add(
     "undoes-what-has-ended", "QUEUE-9",
-    "a cancel of what has ended, and was told so, answers that it is undone",
-    "a cancel that answers whether the caller is out of line, not whether it left it",
+    "a cancel of a call that has ended, and was reported, answers that it is undone",
+    "a cancel that answers whether the caller is out of the wait queue, not whether it left it",
     parts={}, of=_UndoesTheEnd)
 TWINS.add(
     "says-oldest-drops-newest", "QUEUE-17",
@@ -273,7 +273,7 @@ TWINS.add(
     parts={"overflow": Overflow.DROP_OLDEST, "policy": "clear"})
 
 
-# ---- what shows late, or in large queues ----------------------------------------------------
+# ---- bugs that show late, or in large queues ------------------------------------------------
 
 TWINS.late("deaf-producer", 40, 300)
 TWINS.late("silent-drop", 40, 300)
@@ -298,13 +298,13 @@ class SecondTurn(Core):
         return super()._remove()
 
 
-# ---- what looks at the items ----------------------------------------------------------------
+# ---- bugs that depend on the value of items -------------------------------------------------
 
 @TWINS.twin(
     "loses-what-is-false", "QUEUE-4", "an item that is false, such as 0, is lost",
     "`if not item` where `if item is None` was meant")
 class LosesWhatIsFalse(Core):
-    """An item that is false goes nowhere."""
+    """An item that is false is dropped."""
 
     def _admit(self, item: Any) -> None:
         if item:
@@ -315,7 +315,7 @@ class LosesWhatIsFalse(Core):
     "loses-numbers", "QUEUE-4", "an item that is a number is lost",
     "a filter for texts in a stage that was thought to pass all")
 class LosesNumbers(Core):
-    """An item that is no text goes nowhere."""
+    """An item that is not a text is dropped."""
 
     def _admit(self, item: Any) -> None:
         if isinstance(item, str):
@@ -326,7 +326,7 @@ class LosesNumbers(Core):
     "drops-equal-items", "QUEUE-4", "an item that equals one inside is dropped",
     "a set beside the queue that was to keep tasks from being queued twice")
 class DropsEqualItems(Core):
-    """What equals an item that is inside goes nowhere."""
+    """An item that equals one inside is dropped."""
 
     def _admit(self, item: Any) -> None:
         if item not in self._items:
@@ -337,7 +337,7 @@ class DropsEqualItems(Core):
     "cuts-long-texts", "QUEUE-5", "a text is cut to eight characters",
     "a column of fixed width behind the queue")
 class CutsLongTexts(Core):
-    """What comes out has eight characters at most."""
+    """An item that comes out has eight characters at most."""
 
     def _admit(self, item: Any) -> None:
         super()._admit(item[:8] if isinstance(item, str) else item)

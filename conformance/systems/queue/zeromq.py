@@ -1,7 +1,7 @@
 """ZeroMQ's sockets under test, by pyzmq: pairs of one process, and their high-water marks.
 
 Both ends belong to one thread and one context (``inproc``), so that a message that was sent can be
-had at once; a socket learns what the other end did when it is asked for its events.
+received at once; a socket learns what the other end did when it is asked for its events.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class _Pair(QueueAdapter):
     conflates: ClassVar[bool] = False
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         try:
             import zmq
         except ImportError as error:
@@ -70,7 +70,7 @@ class _Pair(QueueAdapter):
 class PushPull(_Pair, OneWaitQueue):
     """PUSH, which waits for room, and PULL.
 
-    A send that blocks waits until its socket says that it may send, and then sends.
+    A blocking send waits until its socket reports that it may send, and then sends.
     """
 
     name: ClassVar[str] = "zmq PUSH and PULL"
@@ -78,16 +78,16 @@ class PushPull(_Pair, OneWaitQueue):
     _waiting: Any = None
 
     def begin(self, item: Item) -> None:
-        """See ``OneWaitQueue``."""
+        """Remember the item of the put that waits."""
         self._waiting = item
 
     def over(self) -> bool:
-        """See ``OneWaitQueue``."""
+        """True if the waiting item could be sent now."""
         return self.offer(self._waiting)
 
 
 class PubSub(_Pair):
-    """XPUB, which drops what a subscriber has no room for, and SUB.
+    """XPUB, which drops messages for which a subscriber has no room, and SUB.
 
     XPUB is PUB, but for the subscription, which it hands out: so it is known to have come.
     """
@@ -97,7 +97,7 @@ class PubSub(_Pair):
     ends = ("XPUB", "SUB")
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Begin with a fresh, empty queue of ``capacity`` items."""
         super().start(capacity)
         self._receiver.setsockopt(self._zmq.SUBSCRIBE, b"")
         self._sender.recv()

@@ -1,4 +1,4 @@
-"""A limit on a rate: a token bucket that is asked for permits."""
+"""A limit on a rate: a token bucket from which callers take permits."""
 
 from ...suites.system import Shipped, System
 

@@ -23,7 +23,7 @@ class ReferenceRate(PortAdapter):
     core: type[RateLimit] = RateLimit
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         self._limit = self.core(settings["rate"], settings["capacity"])
 
     def take(self, permits: int) -> bool:
@@ -81,7 +81,7 @@ class ReferenceLog(PortAdapter):
     core: type[SlidingLog] = SlidingLog
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         if settings["capacity"] % settings["rate"]:
             raise Declined(f"{UNSUPPORTED}rate")
         self._log = self.core(settings["rate"], settings["capacity"])

@@ -1,10 +1,10 @@
 """Rate limits of other projects, under a clock that the harness moves.
 
-Those for threads are asked by two at once as well, by real threads that run one at a time: one of
+Those for threads are also called by two at once, by real threads that run one at a time: one of
 them is stopped between two of its lines, wherever the harness says.
 
 A tick is a second and the smallest bit more: whether a period of a second ends after just one
-second or right after it, no user of a real clock can tell.
+second or right after it, no user of a real clock can distinguish.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ __all__ = [
 ]
 
 TICK: Final = 1 + 2**-20
-"""Seconds."""
+"""Length of a tick in seconds."""
 
 STEPS_MAX: Final = 10_000_000
-"""Lines that the threads of one session run."""
+"""Limit of the lines that the threads of one session run."""
 
 
 def _replace(module: ModuleType, **names: object) -> None:
-    """Let a module find other things by these names, in the target's own process."""
+    """Bind these names in a module to other objects, in the target's own process."""
     vars(module).update(names)
 
 
@@ -46,11 +46,11 @@ class LoopRate(PortAdapter):
     policy: ClassVar[str] = "bucket"
 
     async def asks(self, permits: int) -> None:
-        """Wait until so many permits are given."""
+        """Wait until ``permits`` permits are given."""
         raise NotImplementedError
 
     def begin_anew(self) -> None:
-        """A fresh loop, on which nobody waits."""
+        """Begin with a fresh loop, on which no call waits."""
         self.close()
         self._loop = VirtualLoop()
         self._calls: dict[str, asyncio.Task[None]] = {}
@@ -97,12 +97,12 @@ class LoopRate(PortAdapter):
 
 
 class AiolimiterRate(LoopRate):
-    """``AsyncLimiter`` reads its loop's clock; whoever may pass does so without waiting."""
+    """``AsyncLimiter`` reads its loop's clock; a call that may pass does so without waiting."""
 
     name = "aiolimiter.AsyncLimiter"
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         try:
             from aiolimiter import AsyncLimiter
         except ImportError:
@@ -122,17 +122,17 @@ class AiolimiterRate(LoopRate):
             return task.done() and task.exception() is None
 
     async def asks(self, permits: int) -> None:
-        """See ``LoopRate``."""
+        """Wait until ``permits`` permits are given."""
         await self._limit.acquire(permits)
 
 
 class OfThreads(PortAdapter):
-    """A limit for threads; ``modules`` are those between whose lines one may be stopped."""
+    """A limit for threads, one of which may be stopped between two lines of ``modules``."""
 
     modules: ClassVar[tuple[str, ...]]
 
     def begin_anew(self) -> None:
-        """Threads of its own, one at a time."""
+        """Begin with threads of its own, which run one at a time."""
         self.close()
         self._threads = Scheduler(self.modules, steps_max=STEPS_MAX)
 
@@ -159,13 +159,13 @@ class OfThreads(PortAdapter):
         return [given["first"], given["second"]]
 
     def close(self) -> None:
-        """End the threads that were asked for, if any were."""
+        """End the threads that were started, if any were."""
         if hasattr(self, "_threads"):
             self._threads.close()
 
 
 class TokenBucketRate(OfThreads):
-    """``Limiter`` reads ``time.monotonic`` where its storage finds it: there stands our clock."""
+    """``Limiter`` reads ``time.monotonic`` in the module of its storage, where our clock is put."""
 
     port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "bucket"
@@ -173,7 +173,7 @@ class TokenBucketRate(OfThreads):
     modules: ClassVar[tuple[str, ...]] = ("token_bucket.storage",)
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         try:
             from token_bucket import Limiter, MemoryStorage, storage
         except ImportError:
@@ -195,7 +195,7 @@ class TokenBucketRate(OfThreads):
 
 
 class _NoTimer:
-    """What ``limits`` sweeps its storage with, in threads: it changes no answer, and is not run."""
+    """The timer with which ``limits`` sweeps its storage: it changes no answer, and is not run."""
 
     def __init__(self, seconds: float, sweep: object) -> None:
         self.daemon = False
@@ -204,7 +204,7 @@ class _NoTimer:
         """Nothing is swept, now or later."""
 
     def is_alive(self) -> bool:
-        """As if it were about to."""
+        """True, as if it were about to sweep."""
         return True
 
 
@@ -221,7 +221,7 @@ class FixedWindowRate(OfThreads):
     modules: ClassVar[tuple[str, ...]] = ("limits.storage.memory", "limits.strategies")
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         try:
             from limits import RateLimitItemPerSecond, strategies
             from limits.storage import memory
@@ -249,7 +249,7 @@ class FixedWindowRate(OfThreads):
 
 
 class MovingWindowRate(FixedWindowRate):
-    """As many as a depth in any such period: a log of who was let through."""
+    """As many as a depth in any such period: a log of the admitted calls."""
 
     policy: ClassVar[str] = "log"
 

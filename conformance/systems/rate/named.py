@@ -1,7 +1,7 @@
 """Limits of a rate, by their names: for threads, and for tasks of asyncio.
 
-Their clock is the harness's: what they read by ``time.monotonic``, ``time.time`` or the loop's
-``time`` moves by the ticks of the port alone.
+Their clock is the harness's: the time that they read by ``time.monotonic``, ``time.time`` or the
+loop's ``time`` moves by the ticks of the port alone.
 """
 
 from __future__ import annotations
@@ -27,22 +27,23 @@ WANTED: Final = (
                     "is_allowed")),
     Wanted("acquire", ("acquire", "wait")),
 )
-"""What the methods are usually called. ``take`` answers at once; ``acquire`` is a coroutine."""
+"""The usual names of the methods. ``take`` answers at once; ``acquire`` is a coroutine."""
 
 CAPACITY: Final = (
     "capacity", "burst", "depth", "max_burst", "bucket_size", "max_rate", "max_calls", "limit")
 RATE: Final = ("rate", "refill_rate", "fill_rate", "per_second", "rate_per_second")
 PERIOD: Final = ("period", "time_period", "per", "window", "interval", "seconds")
-"""What the arguments are usually called: how many permits are kept, how many come in a second, and
-in how many seconds as many come as are kept."""
+"""The usual names of the arguments: how many permits are kept, how many come in a second, and in
+how many seconds as many come as are kept.
+"""
 
 
 ALSO: Final = ("capacity", "rate", "period", "policy")
-"""What may have a name besides: those arguments, and which of the port's policies it is of."""
+"""Other things that may have a name: those arguments, and the policy, one of the port's."""
 
 
 def make(named: Named) -> PortAdapter:
-    """The adapter of a limit, by what it is."""
+    """The adapter of a limit, by its kind."""
     names = [*WANTED[1].usual, *named.place.names.values()]
     kind = named.kind_by(lambda made: waits_in_coroutines(made, names),
                          lambda: _made(named, {"capacity": 1, "rate": 1}))
@@ -56,8 +57,9 @@ def _made(named: Named, settings: Mapping[str, Any]) -> Any:
 
 
 def _takes(surface: Surface, method: str, permits: int) -> Sequence[int]:
-    """The arguments of a method that asks. Raises ``Declined`` where it takes none, and more than
-    one permit is asked for."""
+    """The arguments of a method that asks for permits. Raises ``Declined`` if it takes none, and
+    more than one permit is asked for.
+    """
     if surface.takes_more(method):
         return (permits,)
     if permits > 1:
@@ -66,7 +68,7 @@ def _takes(surface: Surface, method: str, permits: int) -> Sequence[int]:
 
 
 class NamedThreadRate(PortAdapter):
-    """A limit that threads ask, which are run one at a time, and stopped between its lines."""
+    """A limit for threads, which are run one at a time, and stopped between its lines."""
 
     port: ClassVar[Port] = PORT
 
@@ -78,7 +80,7 @@ class NamedThreadRate(PortAdapter):
         self._calls: Calls | None = None
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         STAGE.now = 0.0
         made = Calls(self.name, ()).at_once("its constructor", lambda: _made(self._named, settings))
         self._calls = Calls(self.name, modules_of(type(made)))
@@ -96,7 +98,7 @@ class NamedThreadRate(PortAdapter):
         return True
 
     def both(self, permits: int, other: int, steps: int) -> list[bool]:
-        """See the port. Where either asks for too many, neither is asked."""
+        """Let two callers ask at once; if either asks for too many, neither is asked."""
         for many in (permits, other):
             _takes(self._surface, "take", many)
         if not steps:
@@ -108,7 +110,7 @@ class NamedThreadRate(PortAdapter):
         return [bool(first.value), second]
 
     def close(self) -> None:
-        """Give up all threads, those included that wait."""
+        """End all threads, including those that wait."""
         if self._calls is not None:
             self._calls.close()
 
@@ -123,7 +125,7 @@ class NamedThreadRate(PortAdapter):
 
 
 class NamedLoopRate(LoopRate):
-    """A limit that tasks of asyncio ask."""
+    """A limit for tasks of asyncio."""
 
     def __init__(self, named: Named) -> None:
         self._named = named
@@ -132,7 +134,7 @@ class NamedLoopRate(LoopRate):
         self.policy = named.place.names.get("policy", "bucket")       # type: ignore[misc]
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         self.begin_anew()
         with self._loop.running():
             made = _made(self._named, settings)
@@ -151,7 +153,7 @@ class NamedLoopRate(LoopRate):
     take_: Any = _take
 
     async def asks(self, permits: int) -> None:
-        """See ``LoopRate``."""
+        """Wait until ``permits`` permits are given."""
         await self._surface["acquire"](*_takes(self._surface, "acquire", permits))
 
     def acquire(self, by: str, permits: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""The suite ``rate``: bursts, pauses, those who are turned away and come again, and who wait."""
+"""The suite ``rate``: bursts, pauses, refused callers that come again, and waiting calls."""
 
 from __future__ import annotations
 
@@ -19,51 +19,51 @@ from ...suites.suite import Act, Answer, Suite, Watch
 __all__ = ["SUITE", "RateConversation"]
 
 RATES: Final = {1: 1, 3: 1, 4: 2, 6: 3}
-"""By depth."""
+"""Rate by depth."""
 
 PICKS: Final = 144
 """A multiple of each depth, and of its square where steps matter."""
 
 TICKS: Final = 3
-"""That pass at once, at most."""
+"""Limit of the ticks that pass at once."""
 
 STEPS_MAX: Final = 12
-"""After fewer steps of the first of two callers, the second one comes."""
+"""The second of two callers comes after fewer steps of the first."""
 
 WAITERS_MAX: Final = 3
-"""That wait at the same time."""
+"""Limit of the calls that wait at the same time."""
 
 _ANSWERS: Final = {"bucket": ("passes", "is_turned_away"), "log": ("is_logged", "has_no_room")}
-"""By policy, what it is to be let through and to be turned away."""
+"""By policy, the steps of an admission and of a refusal."""
 
 CALLS_MAX: Final = 8
-"""That ask and wait, in one program."""
+"""Limit of the calls that ask and wait, in one program."""
 
 _THROUGH: Final = each(
     over(lambda talk, request: [{"by": name} for name in talk.waiting],
-         says(ANY, "granted", "{by} is let through", gives="by")),
-    ends("rest", "nobody else is let through"), nothing="nobody is let through")
+         says(ANY, "granted", "{by} is admitted", gives="by")),
+    ends("rest", "no other call is admitted"), nothing="no call is admitted")
 
 
 class RateConversation(PlainConversation):
-    """One session with a limit; this is everybody who asks, and the clock.
+    """One session with a limit; this is all its callers, and the clock.
 
     Its policy is among what it ``can``: rules depend on it.
     """
 
     says = table(
         ObservedRate,
-        on("take", "somebody asks for {permits}", says(True, "is_logged", "all are given"),
+        on("take", "a caller asks for {permits}", says(True, "is_logged", "all are given"),
            says(False, "has_no_room", "none is given"), where="log"),
-        on("take", "somebody asks for {permits}", says(True, "passes", "all are given"),
+        on("take", "a caller asks for {permits}", says(True, "passes", "all are given"),
            says(False, "is_turned_away", "none is given")),
         on("tick", "a tick passes", _THROUGH, tells="tick", where="waited"),
-        on("tick", "a tick passes", says(True, "tick", "time goes on"), where="alone"),
-        on("tick", "{ticks} ticks pass", says(True, "tick", "time goes on")),
+        on("tick", "a tick passes", says(True, "tick", "time passes"), where="alone"),
+        on("tick", "{ticks} ticks pass", says(True, "tick", "time passes")),
         on("acquire", "{by} asks for {permits}, and would wait", _THROUGH, tells="waits"),
         on("give_up", "{by} gives up", _THROUGH, tells="gives_up"),
-        on("both", "two ask at once, for {permits} and {other}; the second after step {steps} of "
-           "the first", says(True, "", "")),
+        on("both", "two callers ask at once, for {permits} and {other}; the second after step "
+           "{steps} of the first", says(True, "", "")),
     )
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
@@ -76,7 +76,7 @@ class RateConversation(PlainConversation):
         self.can |= {policy(self.policy)}
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
+        """The request that an act makes now; None if it makes no sense."""
         permits = act.pick % self._depth + 1
         if act.do == "tick":
             return {"do": "tick", "ticks": 1 if self.waiting else act.pick % TICKS + 1}
@@ -94,7 +94,7 @@ class RateConversation(PlainConversation):
         return {"do": "take", "permits": permits}
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``. A request about a call that asks and waits has its number."""
+        """A request, event or answer, with what is known besides; a waiting call has a number."""
         fields = {**message, "alone": message.get("ticks") == 1,
                   "waited": bool(self.waiting), "log": self.policy == "log"}
         if "by" in message:
@@ -103,18 +103,20 @@ class RateConversation(PlainConversation):
         return fields
 
     def possible(self, request: Message) -> Iterator[Answer]:
-        """See ``PlainConversation``: of two that ask at once, each may get all or none."""
+        """The possible answers to a request; of two callers at once, each may get all or none."""
         if request["do"] != "both":
             yield from super().possible(request)
             return
         for permits in {request["permits"], request["other"]}:
             through, away = _ANSWERS[self.policy]
             for step, words in ((through, "gets them"), (away, "gets none")):
-                yield Answer(f"who asks for {permits} {words}", (step, (("permits", permits),)))
+                yield Answer(f"the caller that asks for {permits} "
+                             f"{words}", (step, (("permits", permits),)))
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``: a tick is a step. Who gets permits at the same time as another
-        one gets none may have come first."""
+        """The steps that an answer shows: each tick is a step. Of two callers at once, one that
+        gets permits may have come before one that gets none.
+        """
         if request["do"] == "both":
             return _of_both(request, answer, *_ANSWERS[self.policy])
         if request["do"] == "acquire":
@@ -129,16 +131,19 @@ class RateConversation(PlainConversation):
         return shown._replace(steps=shown.steps * request.get("ticks", 1))
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``. Raises ``TargetError`` for who does not wait."""
+        """Remember what later requests depend on.
+
+        Raises ``TargetError`` for a call that does not wait.
+        """
         if action == "granted" and self.waiting.pop(about["by"], None) is None:
             raise TargetError(
-                f"the target reports that {excerpt(about['by'])} is let through, which does not "
-                "wait", next_step="Mend the adapter: it names each call of acquire once, when "
-                "that has its permits.")
+                f"the target reports that {excerpt(about['by'])} is admitted, which does not wait",
+                next_step="Fix the adapter: it names each call of acquire once, when that has its "
+                "permits.")
 
 
 def policy(name: str) -> str:
-    """What a target of a policy has, besides its operations: a rule may need it."""
+    """The capability of a target with this policy: a rule may need it."""
     return f"the policy {name}"
 
 
@@ -182,9 +187,9 @@ SUITE: Final = Suite(
     # has periods. Counted backwards, picks mean the same of each depth.
     courses={"FLOW-80": (((Act("take"),), "tick", (Act("take", PICKS - 2),), (Act("tick"),),
                           (Act("take", PICKS - 1),)),
-                         # Nothing is left, time passes, and two ask at once for much.
+                         # Nothing is left, time passes, and two callers ask at once for much.
                          ((Act("take", PICKS - 1),), "tick", (Act("both", PICKS // 6 - 1),))),
-             # The bucket is empty, somebody waits for all and somebody for little, and one stops.
+             # The bucket is empty, one call waits for all and one for little, and one is cancelled.
              "FLOW-82": (("take", (Act("take", PICKS - 1),), (Act("acquire", PICKS - 1),),
                           (Act("acquire"),), (Act("give_up"),), (Act("tick"),), (Act("tick"),)),)},
     picks=PICKS,

@@ -16,7 +16,7 @@ TWINS: Final = Twins("rate", ReferenceRate, ("reference.rate",))
 
 
 @TWINS.twin(
-    "rate-keeps-all", "FLOW-80", "what nobody takes is kept without end",
+    "rate-keeps-all", "FLOW-80", "permits that are not taken are kept without end",
     "003#E17: a bucket without a depth")
 class KeepingAll(RateLimit):
     """A pause is saved up, however long it was."""
@@ -43,7 +43,7 @@ class CountingWindows(RateLimit):
     "rate-gains-when-asked", "FLOW-80", "each request brings the permits of a tick",
     "kombu #680: the time of the last refill is not kept")
 class GainingWhenAsked(RateLimit):
-    """It is filled as if a tick had passed since it was asked last."""
+    """Permits are added as if a tick had passed since the last request."""
 
     def take(self, permits: int = 1) -> bool:
         self._held += self._bucket.tick(self._held)
@@ -51,10 +51,10 @@ class GainingWhenAsked(RateLimit):
 
 
 @TWINS.twin(
-    "rate-overdraws", "FLOW-80", "whoever finds one permit gets all that were asked for",
+    "rate-overdraws", "FLOW-80", "a caller that finds one permit gets all that it asks for",
     "a comparison with 0 in the place of the number")
 class Overdrawing(RateLimit):
-    """What is left may be less than nothing."""
+    """The number of permits left may be negative."""
 
     def take(self, permits: int = 1) -> bool:
         if self._held < 1:
@@ -74,10 +74,10 @@ class OneTooMany(RateLimit):
 
 
 @TWINS.twin(
-    "rate-refusals-cost", "FLOW-81", "who is turned away has spent permits",
+    "rate-refusals-cost", "FLOW-81", "a refused caller has spent permits",
     "the permits are taken before they are compared, and not given back")
 class RefusalsCost(RateLimit):
-    """What there was is gone."""
+    """A refusal takes a permit that was there."""
 
     def take(self, permits: int = 1) -> bool:
         given = super().take(permits)
@@ -127,10 +127,10 @@ class KeepingOneLess(RateLimit):
 
 
 @TWINS.twin(
-    "rate-restarts-when-refused", "FLOW-81", "whoever is turned away delays the next permits",
+    "rate-restarts-when-refused", "FLOW-81", "a refusal delays the next permits",
     "the time of the last request is kept where that of the last refill should be")
 class RestartingWhenRefused(RateLimit):
-    """The tick after somebody was turned away brings nothing."""
+    """The tick after a refusal brings nothing."""
 
     _refused = False
 
@@ -145,14 +145,14 @@ class RestartingWhenRefused(RateLimit):
         return given
 
 
-# ---- two at once ----------------------------------------------------------------------------
+# ---- two callers at once --------------------------------------------------------------------
 
 
 @TWINS.twin(
-    "rate-checks-then-takes", "FLOW-80", "two at once both find enough, and both take it",
+    "rate-checks-then-takes", "FLOW-80", "two callers at once both find enough, and both take it",
     "token_bucket.MemoryStorage.consume, whose notes say so: a check and a write without a lock")
 class CheckingThenTaking(RateLimit):
-    """What there is was read before the other one took it."""
+    """The number of permits was read before the other caller took them."""
 
     def taking(self, permits: int) -> Generator[None, None, bool]:
         enough = not self.line and permits <= self._held
@@ -161,11 +161,12 @@ class CheckingThenTaking(RateLimit):
         return enough
 
 
-@TWINS.twin(
-    "rate-refills-twice", "FLOW-80", "two at once both find that time has passed, and both refill",
-    "limits.MemoryStorage.get: two threads find a window that is over, and both begin it anew")
+@TWINS.twin("rate-refills-twice", "FLOW-80",
+            "two callers at once both find that time has passed, and both refill",
+            "limits.MemoryStorage.get: two threads find a window that is over, and both begin it "
+            "anew")
 class RefillingTwice(RateLimit):
-    """Time is counted when somebody asks: what came since is added once by each of the two."""
+    """Time is counted when a caller asks: new permits are added once by each of the two."""
 
     _ticks = 0
 
@@ -193,14 +194,14 @@ class RefillingTwice(RateLimit):
         self._ticks = 0
 
 
-# ---- those who wait -------------------------------------------------------------------------
+# ---- waiting calls ---------------------------------------------------------------------------
 
 
 @TWINS.twin(
-    "rate-wakes-nobody", "FLOW-82", "permits come, and nobody who waits is told",
+    "rate-wakes-nobody", "FLOW-82", "permits come, and no waiting call is notified",
     "a timer for the next permits that only the next request sets")
 class WakingNobody(RateLimit):
-    """Who waits hears of them when another one asks."""
+    """A waiting call is notified only when another caller asks."""
 
     _asleep = False
 
@@ -216,11 +217,11 @@ class WakingNobody(RateLimit):
         return [] if self._asleep else super().let_through()
 
 
-@TWINS.twin(
-    "rate-serves-the-gone", "FLOW-82", "who gave up stays in line, and gets its permits",
-    "cpython #90155, of a semaphore: a waiter that was cancelled is woken in its turn")
+@TWINS.twin("rate-serves-the-gone", "FLOW-82",
+            "a call that gave up stays in the wait queue, and gets its permits",
+            "cpython #90155, of a semaphore: a waiter that was cancelled is woken in its turn")
 class ServingTheGone(RateLimit):
-    """The permits are spent, and nobody has them."""
+    """The permits are spent, and no caller has them."""
 
     gone: frozenset[str] = frozenset()
 
@@ -231,22 +232,22 @@ class ServingTheGone(RateLimit):
         return [name for name in super().let_through() if name not in self.gone]
 
 
-@TWINS.twin(
-    "rate-least-first", "FLOW-83", "of those who wait, who asks for the least is served first",
-    "aiolimiter 1.3.0: a heap of amounts; who asks for much may wait without end")
+@TWINS.twin("rate-least-first", "FLOW-83",
+            "of the waiting calls, the one that asks for the least is served first",
+            "aiolimiter 1.3.0: a heap of amounts; a call that asks for much may wait without end")
 class LeastFirst(RateLimit):
-    """Those who come later and want less overtake."""
+    """Calls that come later and want less overtake."""
 
     def let_through(self) -> list[str]:
         self.line = dict(sorted(self.line.items(), key=lambda each: each[1]))
         return super().let_through()
 
 
-@TWINS.twin(
-    "rate-newcomers-overtake", "FLOW-83", "who does not wait takes what those in line wait for",
-    "a try_acquire that does not look at the line")
+@TWINS.twin("rate-newcomers-overtake", "FLOW-83",
+            "a call that does not wait takes permits for which others wait",
+            "a try_acquire that does not look at the wait queue")
 class Overtaken(RateLimit):
-    """The line is asked only by those who stand in it."""
+    """Only waiting calls look at the wait queue."""
 
     def take(self, permits: int = 1) -> bool:
         line, self.line = self.line, {}
@@ -259,7 +260,7 @@ class Overtaken(RateLimit):
 
 
 @TWINS.twin(
-    "rate-log-forgets-early", "FLOW-84", "a log forgets what is not a period old yet",
+    "rate-log-forgets-early", "FLOW-84", "a log forgets entries that are not a period old yet",
     "< in the place of <= at the end of the window", of=ReferenceLog,
     originals=("reference.rate.log",))
 class ForgettingEarly(SlidingLog):
@@ -271,11 +272,11 @@ class ForgettingEarly(SlidingLog):
 
 
 @TWINS.twin(
-    "rate-log-keeps-refused", "FLOW-85", "who is turned away is written into the log",
+    "rate-log-keeps-refused", "FLOW-85", "a refused call is written into the log",
     "a log in Redis whose ZADD comes before its ZCARD", of=ReferenceLog,
     originals=("reference.rate.log",))
 class LoggingRefused(SlidingLog):
-    """Whoever asks too often is kept out for good."""
+    """A caller that asks too often is refused forever."""
 
     def take(self, permits: int = 1) -> bool:
         given = super().take(permits)
@@ -284,6 +285,6 @@ class LoggingRefused(SlidingLog):
         return given
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- bugs that show late ----------------------------------------------------------------------
 
 TWINS.late("rate-keeps-all", 40, 300)

@@ -1,4 +1,4 @@
-"""A stage that rolls up what cannot go, or batches it."""
+"""A stage that rolls up values that cannot go, or batches them."""
 
 from ...suites.system import Shipped, System
 
@@ -8,7 +8,7 @@ SYSTEM = System(
     name="summaries",
     folder=__name__,
     subject="metrics",
-    about="a stage that rolls up what cannot go, or batches it",
+    about="a stage that rolls up values that cannot go, or batches them",
     page="summaries-port.md",
     shipped=(
         Shipped("reference.summaries", "adapter:ReferenceSummaries",

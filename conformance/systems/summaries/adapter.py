@@ -41,24 +41,24 @@ class _ReferenceStage(PortAdapter):
 
 
 class ReferenceSummaries(_ReferenceStage):
-    """``RolledUp``, with the sum for its summary."""
+    """``RolledUp``, with the sum as its summary."""
 
     policy: ClassVar[str] = "rolls up"
     name = "reference stage that rolls up"
     core: type[Any] = RolledUp
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         self._stage = self.core(_itself, add)
 
 
 class ReferenceBatches(_ReferenceStage):
-    """``Groups`` that need not be whole."""
+    """``Groups`` that need not be full."""
 
     policy: ClassVar[str] = "batches"
     name = "reference stage that batches"
     core: type[Any] = Groups
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         self._stage = self.core(settings["capacity"], whole=False)

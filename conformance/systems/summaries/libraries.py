@@ -1,4 +1,4 @@
-"""Clients of metrics, which roll up what is measured until somebody reads it."""
+"""Clients of metrics, which roll up measured values until they are read."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["DatadogCount", "OpenTelemetrySum"]
 
 
 class OpenTelemetrySum(PortAdapter):
-    """A counter, and a reader of differences that stands in memory: a permit is a reading."""
+    """A counter, and an in-memory reader of differences: a credit is a reading."""
 
     port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "rolls up"
     name = "opentelemetry.sdk.metrics.Counter"
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         try:
             from opentelemetry.sdk.metrics import Counter, MeterProvider
             from opentelemetry.sdk.metrics.export import (
@@ -51,14 +51,14 @@ class OpenTelemetrySum(PortAdapter):
 
 
 class DatadogCount(PortAdapter):
-    """The part of ``DogStatsd`` that aggregates; a permit is a flush, which sends what is there."""
+    """The part of ``DogStatsd`` that aggregates; a credit is a flush, which sends what is there."""
 
     port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "rolls up"
     name = "datadog.dogstatsd.aggregator.Aggregator"
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Begin with a fresh instance."""
         try:
             from datadog.dogstatsd.aggregator import Aggregator
         except ImportError:

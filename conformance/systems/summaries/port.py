@@ -1,4 +1,4 @@
-"""The port ``summaries``: values come, and permits, each of which takes an output."""
+"""The port ``summaries``: values come, and credits, each of which takes an output."""
 
 from __future__ import annotations
 
@@ -21,33 +21,34 @@ TAKEN: Final = Kind("true or false", lambda value: isinstance(value, bool))
 _OPERATIONS: Final = (
     hello("start a fresh stage, which holds nothing"),
     Operation("offer", TAKEN, "a value comes from upstream; ok: whether the stage takes it, or "
-              "holds its source up, which then has to offer it again",
+              "makes its source wait, which then has to offer it again",
               (Argument("value", COUNT, "the value, which may be 0"),)),
-    Operation("take", OUTPUT, "a permit comes from downstream, for one output; ok: the values of "
+    Operation("take", OUTPUT, "a credit comes from downstream, for one output; ok: the values of "
               "the batch in their order, or the sum of all that is rolled up, alone in its list; "
-              "null where there is no output (the permit is lost then)"),
+              "null if there is no output (the credit is lost then)"),
 )
 
 _PROMISES: Final = {
     "offer": {
-        "Who rolls up takes the value; who batches takes it while the batch has room.":
+        "A stage that rolls up takes the value; one that batches takes it while the batch has "
+        "room.":
             "FLOW-120 FLOW-121",
     },
     "take": {
-        "Where something is held, there is an output.": "FLOW-124",
+        "If a value is held, there is an output.": "FLOW-124",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The result that each operation must have, and the rules of progress that judge it."""
 
 PORT: Final = Port(
     name="summaries",
     version=1,
     meaning="a stage whose source and sink are the harness",
     operations=promised(_OPERATIONS, _PROMISES),
-    settings=(Argument("capacity", POSITIVE, "the values that a batch has at most; whoever rolls "
-                       "up has no use for it"),),
+    settings=(Argument("capacity", POSITIVE, "the most values that a batch has; a stage that rolls "
+                       "up does not use it"),),
     policies={
-        "rolls up": "it takes whatever comes, and an output is one summary of it",
+        "rolls up": "it takes every value that comes, and an output is one summary of them",
         "batches": "it takes values until its batch is full, and an output is the batch",
     },
 )

@@ -1,4 +1,4 @@
-"""The suite ``summaries``: values come in bursts, and permits one by one."""
+"""The suite ``summaries``: values come in bursts, and credits one by one."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ...suites.values import Payloads, Style
 __all__ = ["SUITE", "SummariesConversation"]
 
 HELD_MAX: Final = 8
-"""Values that a stage holds, at most: the next permit comes before another one."""
+"""Limit of the values that a stage holds: the next credit comes before another one."""
 
 _TOTAL_MAX: Final = 1 << HELD_MAX
 
 _LARGE: Final = 2**49
-"""So large that as many as are held come to no more than every language reads from JSON."""
+"""So large that the sum of all that are held is still an integer in every reader of JSON."""
 
 _STYLES: Final[Mapping[str, Style]] = {
     "numbers from 0": lambda random, number: number,
@@ -32,7 +32,7 @@ _STYLES: Final[Mapping[str, Style]] = {
 
 
 class Steps(NamedTuple):
-    """What the machine of a policy calls what is seen."""
+    """The names of the observable steps in the machine of a policy."""
 
     takes: str
     holds_up: str
@@ -51,8 +51,8 @@ class SummariesConversation(PlainConversation):
     """One session with a stage; this is its source, and its sink.
 
     Of the values that a stage can hold together, each is another power of two: so the sum of some
-    says which they are. Where a program has other values, they stand for those: what comes to the
-    sum of all that are held is as right as the sum of the powers, and anything else is wrong.
+    says which they are. If a program has other values, they stand for those: the sum of all that
+    are held is as right as the sum of the powers, and any other sum is wrong.
     """
 
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"offer": ("value",)}
@@ -64,11 +64,11 @@ class SummariesConversation(PlainConversation):
         # Its policy is among what it can: a rule depends on it.
         self.can |= {policy(self.policy)}
         self._came = 0                          # values that were taken
-        self._held: list[int] = []              # of these, what no output was for yet
-        self._powers: list[int] = []            # and for which powers of two they stand
+        self._held: list[int] = []              # of these, those that no output stood for yet
+        self._powers: list[int] = []            # and the powers of two for which they stand
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
+        """The request that an act makes now; None if it makes no sense."""
         if act.do == "take":
             return {"do": "take"}
         if len(self._held) >= HELD_MAX:
@@ -77,11 +77,11 @@ class SummariesConversation(PlainConversation):
 
     @property
     def _power(self) -> int:
-        """For which power of two the next value stands."""
+        """The power of two for which the next value stands."""
         return 1 << self._came % HELD_MAX
 
     def say(self, act: Act) -> Exchange:
-        """See ``Conversation``: what could be otherwise is what was held before."""
+        """Request an act; the other possible answers depend on the values that were held before."""
         held, powers = list(self._held), list(self._powers)
         exchange = super().say(act)
         if exchange.outcome is None or act.do == "offer":
@@ -89,22 +89,22 @@ class SummariesConversation(PlainConversation):
         return exchange._replace(possible=tuple(self._outputs(held, powers)))
 
     def asked(self, request: Message) -> str:
-        """See ``PlainConversation``."""
+        """A request in words."""
         if request["do"] == "take":
-            return "a permit comes"
+            return "a credit comes"
         return f"the value {request['value']} comes"
 
     def possible(self, request: Message) -> Iterator[Answer]:
-        """See ``PlainConversation``."""
+        """The answers that a request could get."""
         if request["do"] == "offer":
             yield Answer("it is taken", _of(self._steps.takes, "value", self._power))
-            yield Answer("its source is held up", (self._steps.holds_up, ()))
+            yield Answer("its source has to wait", (self._steps.holds_up, ()))
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
+        """The steps that an answer shows."""
         if request["do"] == "offer":
             if not answer:
-                return Seen(((self._steps.holds_up, ()),), "its source is held up")
+                return Seen(((self._steps.holds_up, ()),), "its source has to wait")
             power = self._power
             self._came += 1
             self._held.append(request["value"])
@@ -117,7 +117,7 @@ class SummariesConversation(PlainConversation):
         return Seen((self._step(held, powers, answer),), self._words(answer))
 
     def _step(self, held: list[int], powers: list[int], output: list[int]) -> Step:
-        """What an output shows: how much it comes to, or else that it has another form."""
+        """The step that an output shows: its sum, or else that it has another form."""
         total, right = sum(output), sum(powers)
         if total == sum(held) and output != (held if self._batches else [total]):
             return self._steps.others, ()
@@ -134,15 +134,15 @@ class SummariesConversation(PlainConversation):
     def _outputs(self, held: list[int], powers: list[int]) -> Iterator[Answer]:
         emits, total = self._steps.emits, sum(powers)
         yield Answer("there is no output", (self._steps.nothing, ()))
-        # Its sum is what the machine looks at, but no other output of that sum would do.
+        # The machine checks only the sum, but no other output of that sum would be right.
         output = held if self._batches else [sum(held)]
         yield Answer(self._words(output), _of(emits, "total", total))
-        yield Answer("an output goes that comes to another sum", _of(emits, "total", total + 1))
+        yield Answer("an output goes that has another sum", _of(emits, "total", total + 1))
         yield Answer("an output goes in another form", (self._steps.others, ()))
 
 
 def policy(name: str) -> str:
-    """What a target of a policy has, besides its operations: a rule may need it."""
+    """The capability of a target with this policy: a rule may need it."""
     return f"the policy {name}"
 
 

@@ -18,17 +18,17 @@ TWINS: Final = Twins("summaries", ReferenceSummaries, ("reference.summaries",))
     "summaries-latest-only", "FLOW-56", "a value takes the place of the summary",
     "a gauge in the place of a counter: the last one wins")
 class LatestOnly(RolledUp[int, Any]):
-    """What came before is gone."""
+    """The values that came before are lost."""
 
     def take(self, element: int) -> None:
         self._summary.append(element)
 
 
 @TWINS.twin(
-    "summaries-cumulative", "FLOW-56", "an output stands for all that ever came",
+    "summaries-cumulative", "FLOW-56", "an output stands for all values that ever came",
     "cumulative values that are read as differences, or the other way round")
 class Cumulative(RolledUp[int, Any]):
-    """The summary goes on after it has gone."""
+    """The summary is not reset when it is sent."""
 
     _ever = 0
 
@@ -37,11 +37,11 @@ class Cumulative(RolledUp[int, Any]):
         return self._ever
 
 
-@TWINS.twin(
-    "summaries-forgets-when-asked-twice", "FLOW-56", "a permit in vain loses the next value",
-    "a flush that begins a new interval although the one before was empty")
+@TWINS.twin("summaries-forgets-when-asked-twice", "FLOW-56",
+            "a credit without an output loses the next value",
+            "a flush that begins a new interval although the one before was empty")
 class ForgettingTheNext(RolledUp[int, Any]):
-    """What comes next is put into an interval that is over."""
+    """The next value is put into an interval that is over."""
 
     _is_over = False
 
@@ -57,10 +57,10 @@ class ForgettingTheNext(RolledUp[int, Any]):
 
 
 @TWINS.twin(
-    "summaries-holds-up", "FLOW-120", "whoever has rolled up a few values waits for a permit",
-    "a bound on what is rolled up, as if that took room")
+    "summaries-holds-up", "FLOW-120", "a stage that has rolled up a few values waits for a credit",
+    "a bound on rolled-up values, as if those took room")
 class HoldingUp(RolledUp[int, Any]):
-    """Three values are enough for it."""
+    """Three values are the limit."""
 
     _values = 0
 
@@ -81,17 +81,17 @@ class HoldingUp(RolledUp[int, Any]):
     "summaries-appends", "FLOW-122", "a list of all values in the place of a summary",
     "conflate with a seed that is a list, which grows as long as nothing goes")
 class Appending(RolledUp[int, Any]):
-    """It has no bound."""
+    """The list has no bound."""
 
     def take(self, element: int) -> None:
         self._summary.append([*(self._summary[0] if self._summary else []), element])
 
 
 @TWINS.twin(
-    "summaries-sends-zero", "FLOW-125", "where nothing came, a summary of nothing goes",
-    "StatsD, which sends counters of 0 unless it is told to delete them")
+    "summaries-sends-zero", "FLOW-125", "if nothing came, a summary of nothing goes",
+    "StatsD, which sends counters of 0 unless it is set to delete them")
 class SendingZero(RolledUp[int, Any]):
-    """Something goes with every permit."""
+    """An output goes with every credit."""
 
     @property
     def ready(self) -> bool:
@@ -105,7 +105,7 @@ class SendingZero(RolledUp[int, Any]):
     "summaries-starts-at-two", "FLOW-124", "a single value does not go",
     "> 1 in the place of > 0")
 class StartingAtTwo(RolledUp[int, Any]):
-    """It waits for company, as long as that takes."""
+    """A single value waits for another, as long as that takes."""
 
     _values = 0
 
@@ -124,10 +124,10 @@ class StartingAtTwo(RolledUp[int, Any]):
 
 @TWINS.twin(
     "batch-waits-until-full", "FLOW-124", "only a full batch goes",
-    "a batch without a time limit: the last values of the day stay where they are",
+    "a batch without a time limit: the last values stay in an incomplete batch",
     of=ReferenceBatches, originals=("reference.batches",))
 class WaitingUntilFull(Groups[int]):
-    """Like groups of a fixed size."""
+    """The batch waits like groups of a fixed size."""
 
     @property
     def ready(self) -> bool:
@@ -135,7 +135,7 @@ class WaitingUntilFull(Groups[int]):
 
 
 @TWINS.twin(
-    "batch-hesitates", "FLOW-121", "the source is held up a value early",
+    "batch-hesitates", "FLOW-121", "the source has to wait one value too early",
     "off by one in the size of a batch",
     of=ReferenceBatches, originals=("reference.batches",))
 class Hesitating(Groups[int]):
@@ -151,19 +151,19 @@ class Hesitating(Groups[int]):
     "<= in the place of <",
     of=ReferenceBatches, originals=("reference.batches",))
 class OneTooMany(Groups[int]):
-    """What is sent is larger than what was agreed."""
+    """A batch is larger than agreed."""
 
     @property
     def wants(self) -> bool:
         return len(self._held) <= self._size
 
 
-@TWINS.twin(
-    "batch-drops-in-silence", "FLOW-123", "what comes while the batch is full is taken, and lost",
-    "a batch processor with a bounded queue, which drops what is too much",
-    of=ReferenceBatches, originals=("reference.batches",))
+@TWINS.twin("batch-drops-in-silence", "FLOW-123",
+            "a value that comes while the batch is full is taken, and lost",
+            "a batch processor with a bounded queue, which drops the excess", of=ReferenceBatches,
+            originals=("reference.batches",))
 class Dropping(Groups[int]):
-    """Nobody is held up, and nobody is told."""
+    """The source need not wait, and learns nothing of the loss."""
 
     @property
     def wants(self) -> bool:
@@ -179,7 +179,7 @@ class Dropping(Groups[int]):
     "a page that begins with the last element of the page before",
     of=ReferenceBatches, originals=("reference.batches",))
 class RepeatingTheLast(Groups[int]):
-    """It is sent twice."""
+    """The last value is sent twice."""
 
     def make(self) -> list[int]:
         made = super().make()
@@ -193,18 +193,18 @@ class RepeatingTheLast(Groups[int]):
     "a list that is filled and emptied at the same end",
     of=ReferenceBatches, originals=("reference.batches",))
 class NewestFirst(Groups[int]):
-    """As of a stack."""
+    """The values come out as of a stack."""
 
     def make(self) -> list[int]:
         return super().make()[::-1]
 
 
 @TWINS.twin(
-    "batch-goes-empty", "FLOW-125", "where nothing came, an empty batch goes",
-    "a batch processor that sends when its time is over, whatever came",
+    "batch-goes-empty", "FLOW-125", "if nothing came, an empty batch goes",
+    "a batch processor that sends when its time is over, even if nothing came",
     of=ReferenceBatches, originals=("reference.batches",))
 class GoingEmpty(Groups[int]):
-    """Its time is over again and again."""
+    """The time limit is treated as always reached."""
 
     @property
     def ready(self) -> bool:
@@ -213,10 +213,10 @@ class GoingEmpty(Groups[int]):
 
 @TWINS.twin(
     "batch-merges", "FLOW-126", "two values that come in a row are one",
-    "what is rolled up where it should be batched",
+    "values are rolled up where they should be batched",
     of=ReferenceBatches, originals=("reference.batches",))
 class Merging(Groups[int]):
-    """Their sum is right."""
+    """The sum of the two values is right."""
 
     def take(self, element: int) -> None:
         if len(self._held) > 1:
@@ -233,10 +233,10 @@ TWINS.late("summaries-latest-only", 40, 300)
 # ---- what looks at the values --------------------------------------------------------------------
 
 @TWINS.twin(
-    "summaries-loses-nought", "FLOW-124", "values that come to 0 do not go",
+    "summaries-loses-nought", "FLOW-124", "values whose sum is 0 do not go",
     "`if self.total` where `if self.count` was meant")
 class LosingNought(RolledUp[int, Any]):
-    """A sum of nothing and a sum of 0 are one."""
+    """A sum of 0 is taken for an empty summary."""
 
     @property
     def ready(self) -> bool:
@@ -247,7 +247,7 @@ class LosingNought(RolledUp[int, Any]):
     "summaries-in-32-bits", "FLOW-56", "a sum is kept in 32 bits",
     "SNMP's counters of 32 bits, on a link that fills them in seconds")
 class In32Bits(RolledUp[int, Any]):
-    """Its highest bits are lost."""
+    """The highest bits of the sum are lost."""
 
     def make(self) -> Any:
         return super().make() % 2**32
@@ -258,7 +258,7 @@ class In32Bits(RolledUp[int, Any]):
     "filter(None, values)",
     of=ReferenceBatches, originals=("reference.batches",))
 class DroppingNought(Groups[int]):
-    """What is false is nothing."""
+    """A false value is taken for none."""
 
     def make(self) -> list[int]:
         return [*filter(None, super().make())]
@@ -269,7 +269,7 @@ class DroppingNought(Groups[int]):
     "a set, or a dict of values, in the place of a list",
     of=ReferenceBatches, originals=("reference.batches",))
 class DroppingEqualValues(Groups[int]):
-    """What was measured twice was measured once."""
+    """Equal measurements are counted once."""
 
     def make(self) -> list[int]:
         return [*dict.fromkeys(super().make())]
@@ -278,7 +278,7 @@ class DroppingEqualValues(Groups[int]):
 # ---- what shows in large batches -----------------------------------------------------------------
 
 class _StackFrom(Groups[int]):
-    """From so many values on, the newest comes first."""
+    """From this many values on, the newest comes first."""
 
     values = 4
 

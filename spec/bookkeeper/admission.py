@@ -56,7 +56,7 @@ CODE = "bookkeeper#admission"
 
 
 class Way(IntEnum):
-    """The ways in which a request ends at a thread of the pool."""
+    """The outcomes of a request at a thread of the pool."""
 
     WRITTEN = 0         # the response is written to the channel
     DROPPED = 1         # the channel took no response in time
@@ -188,7 +188,7 @@ class Admission(Machine):
     @always("BK-1", MUST, "Free permits and requests in progress add up to the limit.",
             source=f"{LIMIT}; {CODE}")
     def permits_are_conserved(self) -> bool:
-        """No way in which a request ends keeps its permit, and none gives back two."""
+        """No outcome of a request keeps its permit, and none gives back two."""
         return self.K == 0 or self.free + self.in_progress() == self.K
 
     @always("BK-2", MUST, "No more requests are in progress than the limit allows.", source=LIMIT)

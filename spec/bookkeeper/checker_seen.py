@@ -71,7 +71,7 @@ class CheckerSeen(View[Checker]):
         return see("released", call=call)
 
     def asked(self, machine: Checker) -> Iterable[Seen]:
-        """Whether a permit can be had at once; and the quiescence, if no task can be woken."""
+        """Show whether a permit can be had at once; and the quiescence, if no task can be woken."""
         taken = machine.free == 0 or machine.blocked > 0
         yield see("seen_locked" if taken else "seen_free")
         if machine.blocked == 0 or machine.free == 0:

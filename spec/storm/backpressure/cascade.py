@@ -1,4 +1,4 @@
-"""How backpressure gets from the last bolt to the spout, and which tasks it does not reach.
+"""The path of backpressure from the last bolt to the spout, and the tasks that it does not reach.
 
 Theory of operation
 -------------------

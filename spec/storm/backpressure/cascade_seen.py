@@ -1,4 +1,4 @@
-"""How far backpressure goes, as the observers of a cluster see it.
+"""The reach of backpressure, as the observers of a cluster see it.
 
 Theory. ``cascade`` has a chain of bolts behind a spout, and another spout with its own bolt. Two
 observers each see one part of that: a *flag*, which is a spout's knowledge of its bolt and whether
@@ -28,7 +28,7 @@ class SpoutsSeen(View[Cascade]):
     """The first spout's knowledge of its bolt; both spouts always have something to send."""
 
     def asked(self, machine: Cascade) -> Iterable[Sequence[Seen]]:
-        """That the spout holds a tuple back, if it does not send."""
+        """Show that the spout holds a tuple back, if it does not send."""
         yield from self.held_back("emit", machine.recvq[0] == machine.C)
 
     def held_back(self, action: str, is_full: bool) -> Iterable[Sequence[Seen]]:
@@ -41,7 +41,7 @@ class OthersSeen(SpoutsSeen):
     """The other spout's knowledge of its bolt."""
 
     def asked(self, machine: Cascade) -> Iterable[Sequence[Seen]]:
-        """That the other spout holds a tuple back, if it does not send."""
+        """Show that the other spout holds a tuple back, if it does not send."""
         yield from self.held_back("emit_other", machine.other == machine.C)
 
 

@@ -19,7 +19,7 @@ adding first *and* something that orders the two statuses: numbers (taken before
 or the lock around N's three steps as well. Numbers without adding first do not help: a status
 that is not sent to U has no number that U could compare. Repetition needs no order at all.
 
-The snapshot can be lost in two more ways: U ignores it because the handshake is not finished
+The snapshot can also be lost otherwise: U ignores it because the handshake is not finished
 (STORM-3763); or the task's worker has been restarted, its numbers start over, and U takes them
 for old ones unless it keeps one number for each incarnation.
 

@@ -1,4 +1,4 @@
-"""What can be seen of backpressure status between two Storm workers, and what must not be.
+"""Backpressure status between two Storm workers, as an observer of the network sees it.
 
 Theory. ``storm.status`` and ``storm.joining`` say which protocols keep a sender from stalling.
 This machine says what that amounts to for an observer that controls the network: it makes tuples

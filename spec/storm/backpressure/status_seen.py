@@ -127,7 +127,7 @@ class FlagSeen(View[StatusAsWritten]):
         return see("hears", blocked=before.channel[0].on)
 
     def asked(self, machine: StatusAsWritten) -> Iterable[Seen]:
-        """That a tuple is held back, if U may not send."""
+        """Show that a tuple is held back, if U may not send."""
         if not machine.may_send():
             yield see("holds_back")
 

@@ -1,4 +1,4 @@
-"""What an observer of a task's input in Storm can see, and what it must not see.
+"""A task's input in Storm, as an observer sees it: what it can see, and what it must not see.
 
 Theory. ``storm.queue``, ``storm.limit`` and ``storm.batching`` say which policies keep which
 promises. This machine says what the promises amount to for an observer that hands tuples in,

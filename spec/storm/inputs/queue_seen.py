@@ -85,7 +85,7 @@ class InputSeen(View[TaskInput]):
             yield see("ran_out")
 
     def at_rest(self, machine: TaskInput) -> Iterable[Seen]:
-        """That the task has run out: an observer concludes it when nothing more is processed."""
+        """Show that the task has run out: an observer concludes it if nothing is processed."""
         yield see("ran_out")
 
 

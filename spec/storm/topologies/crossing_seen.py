@@ -42,7 +42,7 @@ class PathsSeen(View[CrossingPaths]):
         return see("writes", standing=len(before.link[worker]))
 
     def at_rest(self, machine: CrossingPaths) -> Iterable[Seen]:
-        """That the run stalls, because no task can take a step."""
+        """Show that the run stalls, because no task can take a step."""
         yield see("stalls")
 
 
@@ -50,7 +50,7 @@ class ThreadSeen(View[CrossingPaths]):
     """The receiving thread of worker 0, as the observer of an input sees it."""
 
     def asked(self, machine: CrossingPaths) -> Iterable[Seen]:
-        """That the thread waits with the next tuple, if it does."""
+        """Show that the thread waits with the next tuple, if it does."""
         if machine.link[1] and not machine.can_place(0):
             yield see("held_up", sender=0)
 
@@ -86,7 +86,7 @@ class RetriesSeen(View[Retrying]):
         self.history = 0
 
     def asked(self, machine: Retrying) -> Iterable[Seen]:
-        """That the run stalls: the task tries in vain, or not at all, so the tuple is never sent.
+        """Show that the run stalls: the task tries in vain, or not at all.
 
         """
         if machine.refused and machine.room and (

@@ -1,4 +1,4 @@
-"""What an observer of a running topology can see, and what it must not see.
+"""A running topology, as observers see it: what they can see, and what they must not see.
 
 Theory. A cluster leaves a history of events: a task emits a tuple to another, a task processes
 one, a tuple is lost and counted, a root is emitted, acked, failed, and so on. Each event is

@@ -1,5 +1,4 @@
-"""Which tuples are held back, and in what order they are sent, as the observers of a cluster see
-it.
+"""Tuples that are held back, and the order of the others, as the observers of a cluster see it.
 
 Theory. ``senders`` has two executors that send to X, which may be backlogged, and to Y, which never
 is. Two observers each see one part of that: a *lane*, the tuples that executor 0 emits for X and
@@ -71,7 +70,7 @@ class FlagSeen(View[Sender]):
     """The statuses heard of Y, to which both executors send."""
 
     def asked(self, machine: Sender) -> Iterable[Seen]:
-        """That executor 1's tuple for Y is held back, if Y is not free."""
+        """Show that executor 1's tuple for Y is held back, if Y is not free."""
         if not machine.is_free(Receiver.Y):
             yield see("holds_back")
 

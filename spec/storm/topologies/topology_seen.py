@@ -99,7 +99,7 @@ class LoopSeen(View[LoopingBolts]):
     """Two bolts in a cycle: their run has no end, unless they deadlock."""
 
     def at_rest(self, machine: LoopingBolts) -> Iterable[Seen]:
-        """That the run stalls: each bolt waits for the other."""
+        """Show that the run stalls: each bolt waits for the other."""
         yield see("stalls")
 
 

@@ -309,7 +309,7 @@ class ForgettingToRead(Admission):
     """The loop has its permit, and does not turn autoread on."""
 
     def read_again(self, loop: int) -> None:
-        """Autoread stays off."""
+        """Autoread is never turned on again."""
 
 
 class CountingDecoded(Admission):

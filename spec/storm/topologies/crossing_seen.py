@@ -86,9 +86,7 @@ class RetriesSeen(View[Retrying]):
         self.history = 0
 
     def asked(self, machine: Retrying) -> Iterable[Seen]:
-        """Show that the run stalls: the task tries in vain, or not at all.
-
-        """
+        """Show that the run stalls: the task tries in vain, or not at all."""
         if machine.refused and machine.room and (
                 self.history > machine.l1 + machine.l2 + 1
                 or not self.enabled & {"attempt", "wake"}):

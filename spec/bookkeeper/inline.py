@@ -205,9 +205,7 @@ class InlineSeen(View[Inline]):
 
     def asked(self, machine: Inline) -> Iterable[Seen | Sequence[Seen]]:
         """The quiescence, if no loop can take a step; and that a server does not notice a request
-        that is
-        done elsewhere, if it does not.
-        """
+        that is done elsewhere, if it does not."""
         if not self.enabled & {"wake", "end"}:
             yield see("rests")
             if self.history.away and "finish" not in self.enabled:

@@ -85,8 +85,7 @@ class LoopsSeen(View[Loops]):
 
     def asked(self, machine: Loops) -> Iterable[Seen | Sequence[Seen]]:
         """The quiescence, if all wait for workers or blocked loops; and a started request without a
-        worker.
-        """
+        worker."""
         if not self.enabled & {"wake", "write", "see_written"}:
             yield see("rests")
             if self.history.working and "work" not in self.enabled:

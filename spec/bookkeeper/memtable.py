@@ -277,10 +277,8 @@ class KeepingDuplicates(Memtable):
 
 
 class Sleeping(Memtable):
-    """Before the pull request: an adder that finds no room sleeps for a moment, once, and continues
-    as if
-    there were some.
-    """
+    """Before the pull request: an adder that finds no room sleeps for a moment, once, and
+    continues as if there were some."""
 
     table = integer(0, 4 * Memtable.L)
     snapshot = integer(0, 4 * Memtable.L)

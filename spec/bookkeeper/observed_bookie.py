@@ -329,7 +329,6 @@ class ObservedBookie(Machine):
 
     def leave_line(self, channel: int) -> None:
         """Take a channel out of the wait queue; its next waiting request begins to wait only now.
-
         """
         self.lined[channel] = False
         for other in range(self.N):

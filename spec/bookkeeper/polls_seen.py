@@ -81,8 +81,7 @@ class PollsSeen(View[Polls]):
 
     def asked(self, machine: Polls) -> Iterable[Seen | Sequence[Seen]]:
         """The quiescence, if no read can continue; and a read that storage has done, if the server
-        ignores it.
-        """
+        ignores it."""
         if not machine.wanted or machine.free == 0:
             yield see("rests")
             if self.history.reads and "serve" not in self.enabled:

@@ -158,10 +158,9 @@ class ObservedElection(Machine):
         self.resigning = False
 
     def begin_term(self, candidate: int) -> None:
-        """The holder learns for the first time that it leads. A term gets an even number, so that a
-        term of
-        which its leader learns too late, when it is over, has its place before the latest.
-        """
+        """The holder learns for the first time that it leads. A term gets an even number, so that
+        a term of which its leader learns too late, when it is over, has its place before the
+        latest."""
         require(self.terms < self.K)
         self.terms += 1
         self.term[candidate] = 2 * self.terms
@@ -244,8 +243,7 @@ class ObservedElection(Machine):
 
     def settle(self) -> None:
         """The service hears from every candidate again, and a candidate that lost the lock knows
-        it.
-        """
+        it."""
         for each in range(self.N):
             self.shaken[each] = False
             self.deposed[each] = self.told[each] and self.holder != each

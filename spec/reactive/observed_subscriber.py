@@ -208,8 +208,7 @@ class Subscribing(Machine):
 
     def is_heard(self) -> bool:
         """True if the application knows of the end, need not know, or has elements to process
-        first.
-        """
+        first."""
         return self.told or self.W > 0 or self.stopped or not self.wants()
 
     def is_idle(self) -> bool:

@@ -76,8 +76,7 @@ class OutletSeen(View[Processor]):
 
 class InletSeen(View[Processor]):
     """The view of its publisher: its signals, the calls it receives, and what is passed on
-    meanwhile.
-    """
+    meanwhile."""
 
     around = OutletSeen.around
 

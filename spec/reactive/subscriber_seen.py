@@ -52,8 +52,7 @@ class SubscriberSeen(View[Stream]):
 
     def asked(self, machine: Stream) -> Iterable[Seen | Sequence[Seen]]:
         """The quiescence, if it can request nothing; and that a blocked application processes
-        nothing.
-        """
+        nothing."""
         if not machine.may_request():
             yield see("comes_to_rest")
         if machine.W > 0 and not machine.cancelled and "process" not in self.enabled:

@@ -17,7 +17,6 @@ __all__ = ["ReferenceProcessor"]
 
 class ReferenceProcessor(Fed, Driven):
     """The reference processor; a twin replaces ``core`` (the inlet), ``outlet`` or ``processor``.
-
     """
 
     port: ClassVar[Port] = PORT

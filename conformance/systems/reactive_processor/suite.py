@@ -43,8 +43,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 def _of_one(course: Course) -> Course:
     """A course of two subscribers' suite, for the only subscriber here, as if the publisher had its
-    elements already: they are in the processor's buffer before any is requested.
-    """
+    elements already: they are in the processor's buffer before any is requested."""
     acts = tuple(tuple(act._replace(pick=act.pick // 2) for act in each)
                  if isinstance(each, tuple) else each for each in course)
     return ("on_subscribe", *("on_next",) * 5, *acts)

@@ -45,8 +45,7 @@ ELSEWHERE: Final = {
 NOT_HERE: Final = (
     "subscriber-works-within", "publisher-fails-at-its-end", "subscriber-application-sleeps")
 """Twins that are no bugs in a processor: it may work within the signal, draws from no iterator, and
-has no application.
-"""
+has no application."""
 
 for _each in (*PUBLISHERS.values(), *SUBSCRIBERS.values()):
     if "publisher" not in _each.parts and not _each.after and _each.name not in NOT_HERE:

@@ -22,8 +22,7 @@ class Driven(Calls):
     """Drives outlets by the harness's calls: the common part of a publisher and a processor.
 
     ``inline``: an outlet's signals are delivered within the calls that allow them, otherwise by
-    ``run``
-    and ``settle``.
+    ``run`` and ``settle``.
     """
 
     policy: ClassVar[str] = "queued"

@@ -204,8 +204,7 @@ class BareObservable(CallingPublisher):
 
 class _Buffer:
     """All elements that an observable has produced and that were not requested yet, without a
-    bound.
-    """
+    bound."""
 
     def __init__(self) -> None:
         self._waiting: list[int] = []

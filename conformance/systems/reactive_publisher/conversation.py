@@ -16,7 +16,6 @@ __all__ = ["COUNTS", "Downstream"]
 
 COUNTS: Final = (1, 2, 3, 0, 9, -1)
 """The numbers that are requested: the last but one exceeds the source, and 0 and less is illegal.
-
 """
 
 _CALLS: Final = ("subscribe", "request", "request_all", "cancel")
@@ -32,8 +31,7 @@ _CAUSES_IN_WORDS: Final = (": the source has failed", ": the request was illegal
 
 class Downstream:
     """The side of the subscribers, of which there are ``subscribers``. At most ``most`` elements
-    come:
-    ``brought`` if they come from another side, otherwise the numbers from ``first`` on.
+    come: ``brought`` if they come from another side, otherwise the numbers from ``first`` on.
 
     ``pick`` is a subscriber, and how many elements it requests. ``depth`` is how many onNext may be
     open, one in the other. It knows which subscribers have a subscription, and which onNext is

@@ -20,8 +20,7 @@ FAILING: Final = 2
 
 _FIRST: Final = {3: -1, 6: 2**31 - 3, 400: 2**53 - 400}
 """By number of elements, the first of them, if it is not 0: -1, which may be mistaken for the end;
-numbers beyond 31 bits; and the largest.
-"""
+numbers beyond 31 bits; and the largest."""
 
 SUBSCRIBERS: Final = 2
 DEPTH: Final = 4

@@ -30,8 +30,7 @@ class _Load:
 
     ``inside`` elements were received and have not been processed, or passed on. ``coming`` were
     requested and not received. Elements that it drops when it is stopped, or its publisher fails,
-    are
-    not counted any more.
+    are not counted any more.
     """
 
     def __init__(self) -> None:

@@ -23,9 +23,7 @@ EDGES: Final = (
     ("c4ceb9fe1a85ec53", "0123456789abcdef"),
 )
 """The ids of each root's edges a and b, independent over GF(2); b of the second root is a single
-high
-bit, which is lost if fewer than 64 bits are kept.
-"""
+high bit, which is lost if fewer than 64 bits are kept."""
 
 
 GROUPS: Final = 100
@@ -161,9 +159,7 @@ class AckerConversation(PlainConversation):
 
     def _is_addressed(self, request: Message, telling: Message) -> bool:
         """True if a message goes to the right task. For a tick no message is expected at all, and
-        before INIT
-        no right task can be known.
-        """
+        before INIT no right task can be known."""
         if request["do"] == "tick":
             return True
         root = _NUMBERS[request["root"]]

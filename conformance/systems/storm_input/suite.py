@@ -284,9 +284,7 @@ def _sized(queue: str, answer: Mapping[str, int]) -> Step:
 
 def _settings(capacity: int) -> Mapping[str, int]:
     """The settings of ``hello`` for a capacity: every third has no overflow limit, and if a batch
-    of two
-    fits into half of the buffer, there are batches.
-    """
+    of two fits into half of the buffer, there are batches."""
     return {
         "capacity": capacity, "overflow_limit": (0, 2, 1)[capacity % 3] if capacity < 4 else 0,
         "batch": 2 if capacity >= 4 else 1, "remote": REMOTE, "local": LOCAL,

@@ -30,8 +30,7 @@ with a fetch size of 1, 2, 3, and again."""
 
 _FIRST: Final = {2: 2**31 - 4, 3: 2**53 - 8_192, 6: 2**32 - 40}
 """The first offset of the log that goes with a fetch size, if it is not 0: offsets exceed 31 and 32
-bits, and are the largest that every language reads.
-"""
+bits, and are the largest that every language reads."""
 
 
 def _offsets(talk: PartitionConversation, request: Fields) -> range:

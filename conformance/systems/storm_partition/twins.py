@@ -65,8 +65,7 @@ class StartingOverWhenStale(PartitionManager):
     "an offset that has left the log stays pending, and delays the commit", "STORM-2608")
 class KeepingTheGonePending(PartitionManager):
     """An offset that has left the log is no longer sought, and stays pending: the commit stops
-    there.
-    """
+    there."""
 
     def _let_go_of_missing(self, start: int, present: frozenset[int], reached: int) -> None:
         self._failed -= set(range(start, reached)) - present
@@ -174,7 +173,6 @@ class BehindIsLost(PartitionManager):
     "storm#partition-manager: a Scheme that makes several tuples of a message")
 class FirstAckCounts(PartitionManager):
     """A message is done with the first ack that has its id, even if another tuple has the id, too.
-
     """
 
     def _are_siblings_left(self, offset: int) -> bool:

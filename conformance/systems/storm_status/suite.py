@@ -38,8 +38,8 @@ class StatusConversation(PlainConversation):
     """One session with two workers; see ``Conversation``.
 
     An act's ``pick`` chooses the task that spills (the last one is none of the worker's), the
-    number of
-    steps, less one, after which the receiving thread is stopped, or the status that is meant.
+    number of steps, less one, after which the receiving thread is stopped, or the status that is
+    meant.
     """
 
     errors_tell = True

@@ -42,18 +42,15 @@ __all__ = [
 
 WAIT_MAX: Final = 20
 """Instants that a message may wait in a transfer queue. A connection that is not writable
-becomes writable when it has delivered its messages; such a wait is no longer than a few delays.
-"""
+becomes writable when it has delivered its messages; such a wait is no longer than a few delays."""
 
 DEATH_MAX: Final = 20
 """Instants within which a worker dies after user code has raised an exception that is not caught.
-
 """
 
 WORD_MAX: Final = 100
 """Instants that a message about a root may take from a bolt to its spout in a calm run, and that a
-tick may wait for room: D. Three or four hops of a few instants each, with short queues.
-"""
+tick may wait for room: D. Three or four hops of a few instants each, with short queues."""
 
 STATUS_MAX: Final = 5
 """Instants until an undelayed status is heard: sent, under way, and read."""
@@ -306,8 +303,7 @@ class HistoryJudge:
 
     def _note(self, event: Happened) -> None:
         """Record when a root was emitted, when a bolt first failed it, and when bolts asked for
-        time.
-        """
+        time."""
         root = event.about[1]
         if event.what == "asking":
             self._asked.setdefault(root, []).append(event.at)
@@ -368,10 +364,8 @@ def _at_stake(machine: str, name: str, idle: frozenset[str]) -> tuple[str, ...]:
     """The ids of the rules that an event could have violated by being another one.
 
     Quiescence of a run is the alternative to its stalling, and to the death of a worker; the
-    failure of
-    a root that a bolt has failed, to its ack; the death of a worker in which user code has raised,
-    to
-    its continuing.
+    failure of a root that a bolt has failed, to its ack; the death of a worker in which user code
+    has raised, to its continuing.
     """
     found = [rule.id for rule in rules_of(_NAMED[machine].actions_declared[name])]
     if machine == ObservedRun.__name__ and name == "comes_to_rest":

@@ -218,9 +218,7 @@ def _draw(random: Random, can: Collection[str], focus: Rule) -> Program:
 
 def _swamped(one: Scenario, random: Random) -> Scenario:
     """A run in which one bolt is much slower than the source, and few messages are on their way
-    besides:
-    as a rule the sink of a pipeline, to which all tuples come from the other worker.
-    """
+    besides: as a rule the sink of a pipeline, to which all tuples come from the other worker."""
     bolts = bolts_of(one.topology)
     last = one.topology.name == "word-count" and random.random() < 0.75
     slow = Fault(0, What.SLOW, bolts[-1] if last else random.choice(bolts), lasts=4_000)
@@ -285,8 +283,7 @@ _EASIER: Final[Mapping[str, int]] = {
 
 _ALL_OR_NOTHING: Final = ("overflow_limit", "max_pending")
 """Limits, which are removed or kept. Below those that are drawn a correct cluster need not become
-quiescent: an overflowQ of one drops replayed tuples again and again.
-"""
+quiescent: an overflowQ of one drops replayed tuples again and again."""
 
 
 def _easier(act: Act) -> Iterator[Act]:

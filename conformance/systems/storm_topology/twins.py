@@ -34,8 +34,7 @@ PENDING_BOUND: Final = 2
 
 class _TwinTopology(ReferenceTopology):
     """The adapter of a twin. It does not offer the faults in ``without``, because they would show a
-    different bug.
-    """
+    different bug."""
 
     without: frozenset[str] = frozenset()
 

@@ -271,9 +271,7 @@ class Acker(Machine):
               source=f"{TREE} ('the value is 0')")
     def complete_trees_are_acked(self) -> tuple[bool, bool]:
         """It assumes that no message is lost. With T = 0 there is no timeout, and only an ack will
-        do; how
-        soon the ack must come is STORM-A11.
-        """
+        do; how soon the ack must come is STORM-A11."""
         complete = self.is_all_acked()
         return (
             self.spout == Spout.WAITING and complete,
@@ -321,9 +319,7 @@ class Acker(Machine):
               source="001#tree (any edge that fails triggers fail at the spout); storm#D12")
     def failures_are_told(self) -> tuple[bool, bool]:
         """It assumes that no message is lost. That the answer comes at once, without waiting for
-        the other
-        tuples, is STORM-A4.
-        """
+        the other tuples, is STORM-A4."""
         return self.mishap, self.spout == Spout.FAILED or self.spout == Spout.TIMED_OUT
 
     @leads_to("STORM-A7", MUST, "The acker does not keep an entry forever.",

@@ -16,17 +16,16 @@ attained.
 
 The **spout** keeps pending roots in N = 2 buckets and calls fail() when an entry is dropped: a
 timeout T = P becomes (T, 2T], so the notes' "after 30 s" is after more than 30 and up to 60 (D15).
-The **acker** keeps its entries in N = 3, and forgets
-silently: (2T, 3T]. With two buckets it could forget before the spout has timed out, and a
-tree that completes in between could no longer be acked (STORM-1245). With three it cannot,
-*provided* that its entry is made or renewed no earlier than the spout's, and that the
-spout's ticks are on time. Both provisos are needed: an ACK may reach the acker before the
-spout has put the root into its own map (its data is sent first); a RESET_TIMEOUT renews the
-acker's entry first, and the spout's only when the answer gets there; and ticks wait in the
-recvQ like everything else (D14). A delay D of the first two kinds opens a window as long as
-itself (of D - 1 whole units, since the shortest lifetime is 2T + 1). A fourth bucket keeps it
-shut for the first kind up to a delay of P, and for the second always, since a later answer
-finds the root timed out. Late ticks have no bound that buckets could make up for.
+The **acker** keeps its entries in N = 3, and forgets silently: (2T, 3T]. With two buckets it could
+forget before the spout has timed out, and a tree that completes in between could no longer be acked
+(STORM-1245). With three it cannot, *provided* that its entry is made or renewed no earlier than the
+spout's, and that the spout's ticks are on time. Both provisos are needed: an ACK may reach the
+acker before the spout has put the root into its own map (its data is sent first); a RESET_TIMEOUT
+renews the acker's entry first, and the spout's only when the answer gets there; and ticks wait in
+the recvQ like everything else (D14). A delay D of the first two kinds opens a window as long as
+itself (of D - 1 whole units, since the shortest lifetime is 2T + 1). A fourth bucket keeps it shut
+for the first kind up to a delay of P, and for the second always, since a later answer finds the
+root timed out. Late ticks have no bound that buckets could make up for.
 
 The acker holds the entries of N periods, if ticks come. If none do, it leaks
 (STORM-2786).
@@ -268,8 +267,7 @@ class ResettingTimeouts(Timeouts):
     @action
     def reset(self) -> None:
         """A bolt asks for more time; the acker renews its entry and passes the request to the
-        spout.
-        """
+        spout."""
         require(0 < self.at_acker <= self.NA and not self.under_way)
         self.at_acker = 1
         self.under_way = True

@@ -251,9 +251,7 @@ class NumbersPerIncarnation(AddingFirstByNumber):
 
 class NumbersOfOneWorker(NumbersPerIncarnation):
     """U compares numbers of different incarnations. The old worker took so many that those of the
-    new one
-    stay below them for as long as it matters.
-    """
+    new one stay below them for as long as it matters."""
 
     def begin_numbering(self) -> None:
         """Every number of the new incarnation is old to U."""

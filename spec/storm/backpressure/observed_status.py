@@ -97,7 +97,6 @@ class Taken(IntEnum):
 
 class Told(NamedTuple):
     """A status on its way: its place in the order of sending, its flags, and whether it is vague.
-
     """
 
     place: int
@@ -345,8 +344,7 @@ class ObservedStatus(Machine):
 
     def send(self, told: int, vague: bool) -> None:
         """Put a status on its way. It makes good an earlier loss, unless it is vague: then the
-        lost one may have been newer.
-        """
+        lost one may have been newer."""
         if told > 0:
             require(self.told < self.K)
             self.told += 1

@@ -99,7 +99,6 @@ class Status(NamedTuple):
 
 def has_grown(length: int, told_at: int, reminder: int) -> bool:
     """True if a reminder is due: the overflowQ has grown by more than that since the last status.
-
     """
     return length - told_at > reminder
 
@@ -361,8 +360,7 @@ class LockedStatus(StatusAsWritten):
           "more than R.", source=f"{MEMORY}; storm#remote-receive, STORM-3141")
     def on_is_not_repeated_needlessly(self, after: LockedStatus) -> bool:
         """Writing and sending are one step here: it sets the flag and sends ON, or it finds the
-        flag set and sends ON only for growth since then.
-        """
+        flag set and sends ON only for growth since then."""
         is_told = len(after.channel) > len(self.channel) and after.channel[-1].on
         if not self.backlogged:
             return is_told == after.backlogged

@@ -29,10 +29,8 @@ __all__ = [
 
 
 class NegatedRecord(LockedSpill):
-    """STORM-3141, in review: recordBackPressure returned the result of getAndSet, not its negation,
-    so no
-    status is sent when the flag is set, but one at every tuple after that.
-    """
+    """STORM-3141, in review: recordBackPressure returned the result of getAndSet, not its
+    negation, so no status is sent when the flag is set, but one at every tuple after that."""
 
     def is_worth_telling(self) -> bool:
         """The negation of what is right."""
@@ -81,9 +79,8 @@ class LookingInTwoMaps(LockedSpill):
 
 
 class FailingOnSystemTask(LockedSpill):
-    """STORM-3148: statuses include the system task, -1, when it is backlogged, and U's client fails
-    on a
-    number that is out of its range: the rest of that status is not applied.
+    """STORM-3148: statuses include the system task, -1, when it is backlogged, and U's client
+    fails on a number that is out of its range: the rest of that status is not applied.
 
     Once it is backlogged the system task stays so. That U fails is judged when it hears, so a
     status that was read before counts as well: one step earlier, and no other behaviour.

@@ -36,9 +36,7 @@ __all__ = ["EXPECTATIONS", "FlagSeen", "OverflowSeen", "SpillSeen", "StatusSeen"
 
 class StatusSeen(View[LockedSpill]):
     """``history``: whether the task drains its overflowQ, how many statuses were sent, and the
-    numbers of
-    those on their way, in the channel's order.
-    """
+    numbers of those on their way, in the channel's order."""
 
     history: tuple[bool, int, tuple[int, ...]] = (False, 0, ())
 

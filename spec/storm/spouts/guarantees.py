@@ -76,8 +76,7 @@ class CommittingBeforeProcessing(PartitionManager):
 
 class CommittingWithNextFetch(CommittingBeforeProcessing):
     """The messages of a fetch are committed when all of them are emitted, and the next fetch
-    begins.
-    """
+    begins."""
 
     @action(fair=True)
     def fill(self) -> None:

@@ -33,11 +33,10 @@ pending, or nothing new is ever read, or nothing is ever committed.
 Two things are kept in memory: *bodies* of messages that are fetched and not yet emitted, one fetch
 at most (emitted ones are in the topology's queues, and after a failure they are read again);
 *offsets*, as many as are pending. With a maximum of M roots outstanding these are at most M + F,
-failed ones
-included, since nothing new is fetched while any failed. Both conditions count: without a maximum
-there is no bound, and with retries that wait there is none either, since new messages are fetched
-meanwhile (see ``guarantees``). So the notes' "OOM? No, only offsets are kept" is right of bodies,
-and right of memory only under conditions that it does not name (D12).
+failed ones included, since nothing new is fetched while any failed. Both conditions count: without
+a maximum there is no bound, and with retries that wait there is none either, since new messages are
+fetched meanwhile (see ``guarantees``). So the notes' "OOM? No, only offsets are kept" is right of
+bodies, and right of memory only under conditions that it does not name (D12).
 
 The log has L messages; bolts fail, or roots time out, X times in all; the spout crashes Y
 times; the log drops G messages. A tuple that was processed may still fail (time out) if its

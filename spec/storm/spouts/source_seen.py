@@ -36,10 +36,8 @@ __all__ = ["EXPECTATIONS", "BackingOffSeen", "PartitionSeen", "SharedSeen"]
 
 
 class PartitionSeen(View[PartitionManager]):
-    """Messages by their offsets; all of the log is there from the beginning. ``history`` is true if
-    a
-    fetch has just been made, in a call that continues to emit.
-    """
+    """Messages by their offsets; all of the log is there from the beginning. ``history`` is true
+    if a fetch has just been made, in a call that continues to emit."""
 
     history: bool = False
     # The topology and its acker, the log, and the faults.

@@ -68,8 +68,7 @@ class RetriesSeen(View[Retrying]):
     """The writes of a task that was refused, and whether its run stalls.
 
     ``history`` counts the failed attempts in a row while the receiver had room; more than one for
-    each
-    turn of the strategy means forever.
+    each turn of the strategy means forever.
     """
 
     history: int = 0

@@ -196,8 +196,7 @@ class ObservedTask(Machine):
     @action(recvq=upto(C + 2), overflowq=upto(X + 2))
     def holds(self, recvq: int, overflowq: int) -> None:
         """Its queues hold so many tuples; a number above the range is reported as the largest of
-        it.
-        """
+        it."""
         require(recvq <= self.C, CAPACITY)
         require(self.X == 0 or overflowq <= self.X, LIMIT)
 
@@ -241,8 +240,7 @@ class ObservedOverflow(Machine):
     @action(overflowq=upto(W + H + L * (R + 1) + 3))
     def holds(self, overflowq: int) -> None:
         """The overflowQ holds so many tuples; a number above the range is reported as the largest
-        of it.
-        """
+        of it."""
         require(overflowq <= 1 + self.W + self.H + self.lost * (self.R + 1), IN_FLIGHT)
 
 
@@ -405,10 +403,8 @@ class ObservedWorker(Machine):
 
     @action(ago=upto(G + 2))
     def works(self, ago: int) -> None:
-        """One of its tasks takes a tuple, ``ago`` instants after user code raised; a time above the
-        range is
-        reported as the last of it.
-        """
+        """One of its tasks takes a tuple, ``ago`` instants after user code raised; a time above
+        the range is reported as the last of it."""
         require(not self.raised or ago <= self.G, FALLS)
 
     @action

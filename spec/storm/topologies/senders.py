@@ -182,9 +182,7 @@ class GlobalThrottle(Sender):
 
 class ColocatedSender(Sender):
     """X runs in the same worker: its bounded recvQ refuses tuples while it is full. X may stop
-    processing
-    forever, so a full recvQ has the effect that being backlogged has elsewhere.
-    """
+    processing forever, so a full recvQ has the effect that being backlogged has elsewhere."""
 
     C = const(1, at_least=1)            # capacity of X's recvQ
 

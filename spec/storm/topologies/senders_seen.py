@@ -53,8 +53,7 @@ class LaneSeen(View[Sender]):
 
     def sent(self, number: int) -> Seen:
         """The processing of a sent tuple: links are in order, so tuples are processed as they are
-        sent.
-        """
+        sent."""
         count, unsent = self.history
         mine = next(mine for its, mine in unsent if its == number)
         self.history = count, tuple(each for each in unsent if each[1] != mine)

@@ -207,9 +207,7 @@ class Topology(Machine):
 
 class WithoutAckers(Topology):
     """ACKing is off: the spout emits data alone, and learns nothing of its processing. ``acked``
-    counts
-    the roots that the bolt has processed.
-    """
+    counts the roots that the bolt has processed."""
 
     @action(fair=True)
     def next_tuple(self) -> None:

@@ -1,1 +1,1 @@
-"""Chapters on a server of BookKeeper: what it admits, answers, and keeps in memory."""
+"""Chapters on a server of BookKeeper: its admission, its responses, its journal, its memory."""

@@ -1,33 +1,34 @@
-"""Requests in progress: how many a server admits, and who waits when there are too many.
+"""Requests in progress: how many a server admits, and what waits when there are too many.
 
 Theory of operation
 -------------------
-A server admits K requests at a time, adds and reads each with a limit of their own. A request is in
-progress from the moment that its event loop has a permit for it until its response has been sent,
-dropped, or made needless by a closed channel:
+A server admits K requests at a time; adds and reads have a limit each. A request is in progress
+from the moment that its event loop has a permit for it until its response has been sent, dropped,
+or made needless by a closed channel:
 
     network --read--> [decoded] --permit--> [queued: Q] --> [running: W] --answer--> finish
                      event loop                    the pool's threads              permit back
 
-An event loop reads up to B requests at once, and asks for a permit for each of them in turn. Where
-there is none it stops reading (autoread is off), and waits with the request in its hands. It reads
-again as soon as it has a permit. What was decoded with the request is still in its hands, and is in
-progress for nobody: a limit of K requests in progress lets K + E B be in memory (BK-7).
+An event loop reads up to B requests at once, and asks for a permit for each of them in turn. If no
+permit is free, it stops reading (autoread is off), and waits with the request. It reads again as
+soon as it has a permit. Requests that were decoded together with this one stay at the loop, and are
+not counted as in progress: with a limit of K requests in progress, K + E B may be in memory (BK-7).
 
-A limit of 0 is no limit: nobody asks for a permit, and no loop stops reading. A server that takes
-it for a semaphore without permits stands still with the first request (``TakingZeroForNone``).
+A limit of 0 is no limit: no request needs a permit, and no loop stops reading. A server that takes
+it for a semaphore without permits blocks at the first request (``TakingZeroForNone``).
 
-As the text counts them, at threads and waiting for one, no more than W + Q + E requests are ever in
-progress here, and a limit from there up never binds. An add that waits for the journal is neither,
-and has its permit all the same: ``journal``. Without a pool it is other numbers: ``inline``.
+If the text's count is used (requests at threads or waiting for one), no more than W + Q + E
+requests are ever in progress here, and a limit from there up never binds. An add that waits for the
+journal is neither, and has its permit all the same: ``journal``. Without a pool the numbers are
+others: ``inline``.
 
-The pool has W threads and a queue with Q places; what finds it full is answered at once with an
-error. Each way on which a request ends has to give the permit back, exactly once. The history of
-this code is one of ways that were forgotten.
+The pool has W threads and a queue with Q places; a request that finds it full is answered at once
+with an error. Each path on which a request ends has to give the permit back, exactly once. The
+history of this code is one of paths that were forgotten.
 
-Those who wait are served in the order in which they began to. As merged, a loop first tries to take
-a permit past those who wait (``tryAcquire`` does so on a fair semaphore, too), and a loop that
-waits may be passed by for ever (BK-5).
+Waiting loops are served in the order in which they began to wait. As merged, a loop first tries to
+take a permit ahead of the waiters (``tryAcquire`` does so on a fair semaphore, too), so waiting
+loops may be overtaken forever (BK-5).
 
 Source: BookKeeper pull request 1410; 004#limit, 004#autoread, bookkeeper#admission.
 """
@@ -55,7 +56,7 @@ CODE = "bookkeeper#admission"
 
 
 class Way(IntEnum):
-    """How a request ends that a thread of the pool has taken up."""
+    """The outcomes of a request at a thread of the pool."""
 
     WRITTEN = 0         # the response is written to the channel
     DROPPED = 1         # the channel took no response in time
@@ -73,7 +74,7 @@ class Admission(Machine):
     W = const(1, at_least=1)            # threads of the pool
     Q = const(1, at_least=1)            # places in the pool's queue
 
-    decoded = array(upto(E), integer(0, B))     # at each loop, not yet in progress
+    decoded = array(upto(E), integer(0, B))     # requests at each loop, not yet in progress
     reading = array(upto(E), boolean(True))     # autoread
     waiting = fifo(integer(0, E - 1), E)            # loops that wait for a permit, in their order
     free = integer(0, K + W + Q + E, init=K)    # permits
@@ -102,11 +103,11 @@ class Admission(Machine):
             self.waiting.push(loop)
 
     def may_start(self) -> bool:
-        """There is a permit, or none is needed."""
+        """True if a permit is free, or none is needed."""
         return self.free > 0 or self.K == 0
 
     def may_take(self) -> bool:
-        """Behind those who wait."""
+        """True if no loop waits."""
         return len(self.waiting) == 0
 
     @action(fair=True)
@@ -132,7 +133,7 @@ class Admission(Machine):
             self.reject(loop)
 
     def reject(self, loop: int) -> None:
-        """The loop answers itself."""
+        """The loop answers the request itself, with an error."""
         self.refused.add(loop)
 
     @action(fair=True)
@@ -144,13 +145,13 @@ class Admission(Machine):
 
     @action(fair=True, way=Way)
     def answer(self, way: Way) -> None:
-        """The request has ended, and its thread knows how."""
+        """The request ends, in one of the ways, at its thread."""
         require(self.running > 0)
         self.running -= 1
         self.end(way)
 
     def end(self, way: Way) -> None:
-        """Its thread has it until it is finished."""
+        """Its thread keeps it until it is finished."""
         self.ended += 1
 
     @action(fair=True)
@@ -162,84 +163,85 @@ class Admission(Machine):
 
     @action(fair=True, loop=upto(E))
     def finish_refused(self, loop: int) -> None:
-        """The same by a loop, of a request that was rejected."""
+        """A loop gives back the permit of a request that was rejected."""
         require(loop in self.refused)
         self.refused.discard(loop)
         self.give_back()
 
     @action(fair=True)
     def answer_late(self) -> None:
-        """A response that is still owed is sent; a right server owes none."""
+        """Send a response that is still owed; a correct server owes none."""
         require(self.late > 0)
         self.late -= 1
 
     def give_back(self) -> None:
-        """The count first, then the permit."""
+        """Decrement the gauge, then return the permit."""
         self.gauge -= 1
         self.free += min(1, self.K)
 
     def in_progress(self) -> int:
-        """Those that were admitted, and not yet finished."""
+        """Number of requests that were admitted, and not yet finished."""
         return self.queued + self.running + self.ended + len(self.refused)
 
     # --- rules -------------------------------------------------------------------------------
 
-    @always("BK-1", MUST, "Free permits and requests in progress are as many as the limit.",
+    @always("BK-1", MUST, "Free permits and requests in progress add up to the limit.",
             source=f"{LIMIT}; {CODE}")
     def permits_are_conserved(self) -> bool:
-        """No way on which a request ends keeps its permit, and none gives back two."""
+        """No outcome of a request keeps its permit, and none gives back two."""
         return self.K == 0 or self.free + self.in_progress() == self.K
 
-    @always("BK-2", MUST, "No more requests are in progress than the limit.", source=LIMIT)
+    @always("BK-2", MUST, "No more requests are in progress than the limit allows.", source=LIMIT)
     def few_are_in_progress(self) -> bool:
-        """Whatever comes, and on however many loops; where there is no limit, as many as like."""
+        """For any number of requests and loops; a limit of 0 allows any number."""
         return self.K == 0 or self.in_progress() <= self.K
 
-    @always("BK-3", MUST, "Each start has one finish, which counts back and gives back.",
+    @always("BK-3", MUST, "The server's gauge equals the number of requests in progress.",
             source=f"{LIMIT}; {CODE}")
     def gauge_is_right(self) -> bool:
-        """Otherwise an operator sees other requests than there are."""
+        """Otherwise an operator sees a wrong number."""
         return self.gauge == self.in_progress()
 
     @always("BK-4", MUST, "A request is in progress until its response is sent or dropped.",
             source=f"{LIMIT} ('to the moment response for the request is sent')")
     def nobody_finishes_early(self) -> bool:
-        """A permit that comes back earlier bounds nothing that the response needs."""
+        """A permit that is returned earlier does not bound the memory of responses."""
         return self.late == 0
 
-    @leads_to("BK-5", MUST, "A loop that stops reading reads again some day.",
+    @leads_to("BK-5", MUST, "A loop that stops reading reads again eventually.",
               source=f"{AUTOREAD}; {CODE}", loop=upto(E))
     def reading_goes_on(self, loop: int) -> tuple[bool, bool]:
-        """As long as requests come to an end."""
+        """It assumes that requests end."""
         return not self.reading[loop], self.reading[loop]
 
-    @leads_to("BK-6", MUST, "A request that a loop has read is admitted some day.",
+    @leads_to("BK-6", MUST, "A request that a loop has read is admitted eventually.",
               source=f"{LIMIT} (inferred: what is limited waits, and is not refused); "
               "BookKeeper #3486", loop=upto(E))
     def nobody_is_forgotten(self, loop: int) -> tuple[bool, bool]:
-        """All of one batch."""
+        """This covers all requests of one batch."""
         return self.decoded[loop] > 0, self.decoded[loop] == 0
 
-    @always("BK-8", MUST, "The server's books are right: its permits, its count, and its threads.",
+    @always("BK-8", MUST, "The server's accounts add up: permits, gauge, threads and wait queue.",
             source=CODE)
     def books_are_right(self) -> bool:
-        """A thread has one request until it is finished, a loop that waits has one to wait with."""
+        """A thread keeps its request until it is finished; a waiting loop has a request."""
         return ((self.K == 0 or self.free + self.gauge == self.K)
                 and self.gauge == self.in_progress()
                 and self.running + self.ended <= self.W
                 and all(self.is_in_line_once(loop) for loop in range(self.E)))
 
     def is_in_line_once(self, loop: int) -> bool:
-        """Or not at all."""
+        """True if the loop waits once, with a request, or not at all."""
         times = sum(each == loop for each in self.waiting)
         return times == 0 or (
             times == 1 and self.decoded[loop] > 0 and loop not in self.refused)
 
-    @always("BK-7", CLAIM, "While a loop does not read, it has one request not in progress.",
+    @always("BK-7", CLAIM,
+            "While a loop does not read, it has at most one request that is not in progress.",
             source=f"{AUTOREAD} ('to prevent it from pulling more data before we track it'); "
                    "bookkeeper#decoded", loop=upto(E))
     def nothing_else_is_in_memory(self, loop: int) -> bool:
-        """The one that it waits with."""
+        """The loop waits with that one."""
         return self.reading[loop] or self.decoded[loop] <= 1
 
 
@@ -247,15 +249,15 @@ class TakingZeroForNone(Admission):
     """A limit of 0 is a semaphore without permits."""
 
     def may_start(self) -> bool:
-        """There is none, and none comes back."""
+        """True only if a permit is free, and with a limit of 0 none ever is."""
         return self.free > 0
 
 
 class Barging(Admission):
-    """As merged: a loop takes a permit that is there, whoever waits for one."""
+    """As merged: a loop takes a free permit ahead of waiters (barging)."""
 
     def may_take(self) -> bool:
-        """``tryAcquire`` does not look at the queue."""
+        """True always: ``tryAcquire`` ignores the wait queue."""
         return True
 
 
@@ -263,14 +265,14 @@ class KeepingRejected(Admission):
     """A request that the pool rejects is answered, and keeps its permit."""
 
     def reject(self, loop: int) -> None:
-        """There is nothing left to do for it."""
+        """Nothing is done to return the permit."""
 
 
 class KeepingClosed(Admission):
     """A request whose channel is closed keeps its permit."""
 
     def end(self, way: Way) -> None:
-        """There is nobody to answer, and the thread goes on."""
+        """There is no client to answer, and the thread continues with the next request."""
         if way != Way.CLOSED:
             super().end(way)
 
@@ -279,7 +281,7 @@ class KeepingFenced(Admission):
     """An add to a fenced ledger is answered by a method of its own, which finishes nothing."""
 
     def end(self, way: Way) -> None:
-        """An error is sent."""
+        """An error is sent, and the request is not finished."""
         if way != Way.FENCED:
             super().end(way)
 
@@ -288,16 +290,16 @@ class KeepingOldVersions(Admission):
     """A request of a version that the server does not speak keeps its permit."""
 
     def end(self, way: Way) -> None:
-        """An error is sent before the request is looked at."""
+        """An error is sent early, and the request is not finished."""
         if way != Way.VERSION:
             super().end(way)
 
 
 class FinishingTwice(Admission):
-    """A response that is dropped is finished by who drops it, and by who asked to send it."""
+    """A dropped response is finished twice: by the code that drops it, and by its sender."""
 
     def end(self, way: Way) -> None:
-        """Both think that the other does not."""
+        """Return a second permit for a dropped response."""
         super().end(way)
         if way == Way.DROPPED and self.free < self.K:
             self.free += 1
@@ -307,14 +309,14 @@ class ForgettingToRead(Admission):
     """The loop has its permit, and does not turn autoread on."""
 
     def read_again(self, loop: int) -> None:
-        """And nobody else turns it on."""
+        """Autoread is never turned on again."""
 
 
 class CountingDecoded(Admission):
     """A request is counted when its loop begins to wait for a permit."""
 
     def start(self, loop: int) -> None:
-        """The count comes before."""
+        """Count the next request of the batch, too, although it has no permit."""
         super().start(loop)
         if self.decoded[loop] > 0:
             self.gauge = min(self.gauge + 1, self.K + 1)
@@ -339,19 +341,19 @@ class OlderProtocol(Admission):
 
     @action(fair=True, loop=upto(Admission.E))
     def admit_older(self, loop: int) -> None:
-        """No permit is asked for."""
+        """It goes to the pool without a permit."""
         require(self.decoded[loop] > 0 and loop not in self.waiting and self.older < self.Q)
         self.decoded[loop] -= 1
         self.older += 1
 
     @action(fair=True)
     def end_older(self) -> None:
-        """And none is given back."""
+        """It ends without a permit to give back."""
         require(self.older > 0)
         self.older -= 1
 
     def in_progress(self) -> int:
-        """With those that know no limit."""
+        """Number of requests in progress, with and without a permit."""
         return super().in_progress() + self.older
 
 
@@ -361,45 +363,49 @@ LIVE: dict[str, Any] = {"E": (1, 2), "K": (0, 1, 2), "B": (1, 2), "W": 1, "Q": (
 EXPECTATIONS = (
     *(expect(Admission, rule, "holds", says, **SMALL) for rule, says in (
         ("BK-1", "each way gives one permit back"),
-        ("BK-2", "the limit is kept, also with more threads and places than permits"),
-        ("BK-3", "the gauge is right"),
+        ("BK-2", "the limit is kept, even with more threads and places than permits"),
+        ("BK-3", "the gauge is correct"),
         ("BK-4", "permits come back after the responses"),
-        ("BK-8", "the books are right"))),
-    prove(Admission, "BK-8", "the books are right, for all limits and pools",
+        ("BK-8", "the accounts add up"))),
+    prove(Admission, "BK-8", "the accounts add up, for all limits and pools",
           for_all=("K", "W", "Q"), E=(1, 2), B=2),
     *(prove(Admission, rule, f"{says}, for all limits and pools", for_all=("K", "W", "Q"),
             lemmas=("BK-8",), E=(1, 2), B=2) for rule, says in (
         ("BK-1", "permits are conserved"), ("BK-2", "the limit is kept"),
-        ("BK-3", "each start has one finish"))),
+        ("BK-3", "the gauge is correct"))),
     *(expect(Admission, rule, "holds", says, **LIVE) for rule, says in (
         ("BK-5", "each loop reads again"), ("BK-6", "each request is admitted"))),
-    expect(Admission, "BK-7", "violated", "004: what was decoded with a request waits beside it, "
-           "exactly where a batch is larger than 1 and the pool takes as many as the limit",
+    expect(Admission, "BK-7", "violated",
+           "004: requests decoded with a waiting one wait beside it, "
+           "exactly if a batch is larger than 1 and the pool takes as many as the limit",
            where="B > 1 and 0 < K <= W + Q + E - 1", **SMALL),
-    expect(Barging, "BK-5", "violated", "bookkeeper#fair: a loop that waits may be passed by for "
-           "ever, exactly where there is another", where="E > 1 and K > 0", **LIVE),
-    expect(TakingZeroForNone, "BK-5", "violated", "004: a limit of 0 that lets nobody in, exactly "
-           "where it is 0", where="K == 0", **LIVE),
-    expect(Barging, "BK-2", "holds", "passing others by exceeds no limit", **LIVE),
-    expect(KeepingRejected, "BK-1", "violated", "BookKeeper #2945: what the pool rejects keeps its "
-           "permit, exactly where it can be full", where="K > Q", K=(1, 2, 3), Q=(1, 2, 3)),
+    expect(Barging, "BK-5", "violated", "bookkeeper#fair: a waiting loop may be overtaken "
+           "forever, exactly if there is another loop", where="E > 1 and K > 0", **LIVE),
+    expect(TakingZeroForNone, "BK-5", "violated", "004: a limit of 0 admits no request, exactly "
+           "if it is 0", where="K == 0", **LIVE),
+    expect(Barging, "BK-2", "holds", "barging exceeds no limit", **LIVE),
+    expect(KeepingRejected, "BK-1", "violated", "BookKeeper #2945: a rejected request keeps its "
+           "permit, exactly if the pool can be full", where="K > Q", K=(1, 2, 3), Q=(1, 2, 3)),
     expect(KeepingRejected, "BK-6", "holds", "BookKeeper #2945: as many permits are left as the "
            "pool's queue has places: the limit shrinks to that", K=(1, 2, 3), Q=(1, 2)),
     expect(KeepingClosed, "BK-1", "violated", "BookKeeper #3486: a closed channel keeps a permit"),
-    expect(KeepingClosed, "BK-6", "violated", "BookKeeper #3486: a request waits for ever"),
-    expect(KeepingClosed, "BK-8", "violated", "the server's books are wrong from then on"),
-    expect(KeepingFenced, "BK-3", "violated", "an add to a fenced ledger is counted for ever"),
-    expect(KeepingOldVersions, "BK-1", "violated", "a version that nobody speaks keeps a permit"),
-    expect(FinishingTwice, "BK-2", "violated", "a permit that comes back twice is one too many",
+    expect(KeepingClosed, "BK-6", "violated", "BookKeeper #3486: a request waits forever"),
+    expect(KeepingClosed, "BK-8", "violated", "the server's accounts are wrong from then on"),
+    expect(KeepingFenced, "BK-3", "violated", "an add to a fenced ledger is counted forever"),
+    expect(KeepingOldVersions, "BK-1", "violated",
+           "a request of an unknown version keeps its permit"),
+    expect(FinishingTwice, "BK-2", "violated", "a permit returned twice is one too many",
            K=2, W=1, Q=2, E=1),
     expect(ForgettingToRead, "BK-5", "violated", "a loop that forgets to read stays silent", K=1),
-    expect(CountingDecoded, "BK-3", "violated", "what waits is counted as in progress", B=2, K=1),
-    expect(FinishingFirst, "BK-4", "violated", "BookKeeper #3837: the permit of an add comes back "
+    expect(CountingDecoded, "BK-3", "violated", "a waiting request is counted as in progress", B=2,
+           K=1),
+    expect(FinishingFirst, "BK-4", "violated", "BookKeeper #3837: the permit of an add is returned "
            "before its response is written", K=(1, 2)),
     expect(OlderProtocol, "BK-2", "violated", "BookKeeper #3324: requests of the older protocol "
-           "know no limit", K=1, W=1, Q=2),
+           "have no limit", K=1, W=1, Q=2),
 )
 
 UNSEEN = {
-    "BK-7": "It is false where several are read at once, so no implementation is to keep it.",
+    "BK-7": "It is false if several requests are read at once, so it is not required of "
+            "implementations.",
 }

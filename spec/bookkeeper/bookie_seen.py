@@ -1,12 +1,13 @@
-"""Admission, as those see it who bring requests and take the responses away.
+"""Admission, as the network, the storage and the clock of a server see it.
 
-Theory. A loop of ``admission`` is a channel here, and all requests are adds. Threads are done in
-whatever order; the view says that the oldest is, for requests are alike there. A response that is
-dropped is seen as that of a channel which is not writable for that moment, and has no patience
-(t = 0); and so is one to a channel that is closed, for the loop goes on with others.
+Theory. A loop of ``admission`` is a channel here, and all requests are adds. Threads finish in any
+order; the view says that the oldest request is done first, because requests are alike there. A
+dropped response is shown as one to a channel that is not writable for that moment, without patience
+(t = 0); a response to a closed channel is shown in the same way, because the loop continues with
+other channels.
 
-The server rests where no loop can ask for a permit, none is to be given back, and no response is
-owed.
+The server is quiescent if no loop can ask for a permit, none is to be given back, and no response
+is owed.
 
 Source: ``admission``, ``observed_bookie``.
 """
@@ -90,8 +91,10 @@ class AdmissionSeen(View[Admission]):
         return see("writes", request=request)
 
     def asked(self, machine: Admission) -> Iterable[Seen | Sequence[Seen]]:
-        """A server that can do nothing more rests, and may be asked for its count. Storage may
-        have done what it has in hand, whether the server hears of it or not."""
+        """The quiescence and the gauge, if the server can do nothing more.
+
+        Storage may have finished a request, whether or not the server notices it.
+        """
         if not self.enabled & {"admit", "wake", "finish", "finish_refused", "answer_late"}:
             if machine.running > 0 and "answer" not in self.enabled:
                 yield see("done", request=self.history.storage[0]), see("rests")
@@ -100,7 +103,7 @@ class AdmissionSeen(View[Admission]):
 
 
 SEEN = refines(
-    Admission, ObservedBookie, "it starts, rejects and answers each request as it has to",
+    Admission, ObservedBookie, "each request is started, rejected and answered by the rules",
     shows=AdmissionSeen, seen_by={"N": "E", "K": "K", "Q": "Q", "W": "W", "t": 0, "R": 3},
     room=("self.named < self.R",), E=(1, 2), K=(0, 1, 2), B=(1, 2), W=1, Q=1)
 
@@ -108,18 +111,19 @@ EXPECTATIONS = (
     SEEN,
     refused(Barging, "BK-53", "a loop takes a permit past one that waits", like=SEEN, E=2, K=1,
             B=1, seen_by={"R": 4}),
-    refused(TakingZeroForNone, "BK-51", "a limit of 0 lets nobody in", like=SEEN, E=1, K=0, B=1),
-    refused(KeepingRejected, "BK-51", "what the pool rejects keeps its permit", like=SEEN,
+    refused(TakingZeroForNone, "BK-51", "a limit of 0 admits no request", like=SEEN, E=1, K=0, B=1),
+    refused(KeepingRejected, "BK-51", "a rejected request keeps its permit", like=SEEN,
             E=1, K=2, B=2),
     refused(KeepingClosed, "BK-51", "a closed channel keeps a permit", like=SEEN, E=1, K=1, B=2),
     refused(KeepingFenced, "BK-51", "an add to a fenced ledger keeps its permit", like=SEEN, E=1,
             K=1, B=2),
-    refused(KeepingOldVersions, "BK-51", "a version that nobody speaks keeps a permit", like=SEEN,
+    refused(KeepingOldVersions, "BK-51", "a request of an unknown version keeps its permit",
+            like=SEEN,
             E=1, K=1, B=2),
-    refused(FinishingTwice, "BK-2", "a permit that comes back twice is one too many", like=SEEN,
+    refused(FinishingTwice, "BK-2", "a permit returned twice is one too many", like=SEEN,
             E=1, K=2, B=2, Q=2, seen_by={"R": 4}),
     refused(ForgettingToRead, "BK-56", "a loop forgets to read", like=SEEN, E=1, K=1, B=2),
-    refused(CountingDecoded, "BK-3", "what waits is counted", like=SEEN, E=1, K=1, B=2),
-    refused(FinishingFirst, "BK-2", "a permit comes back before its response is written",
+    refused(CountingDecoded, "BK-3", "a waiting request is counted", like=SEEN, E=1, K=1, B=2),
+    refused(FinishingFirst, "BK-2", "a permit is returned before its response is written",
             like=SEEN, E=1, K=1, B=2),
 )

@@ -3,13 +3,13 @@
 Theory of operation
 -------------------
 The auditor's checker of ledgers starts T tasks on a pool of P threads. Each takes one of S permits,
-sends a read, and is done; the permit comes back in the read's callback, which the same pool runs,
+sends a read, and is done; the read's callback returns the permit, and the same pool runs it,
 behind the tasks that are in its queue already. A task that finds no permit keeps its thread.
 
 Once S reads are under way and P tasks wait, no thread is left for the callbacks. So the checker
-hangs exactly where T >= S + P, however fast the reads are: it depends on the order in which tasks
-and callbacks enter the queue, and some order is always bad. If callbacks have a thread of their own
-(``CallbacksApart``), it never does.
+hangs exactly if T >= S + P, however fast the reads are: it depends on the order in which tasks and
+callbacks enter the queue, and some order is always bad. If callbacks have a thread of their own
+(``CallbacksApart``), it never hangs.
 
 Source: bookkeeper#checker.
 """
@@ -61,7 +61,7 @@ class Checker(Machine):
 
     @action(fair=True)
     def respond(self) -> None:
-        """The response of a read has come; its callback is for the pool."""
+        """The response of a read arrives; its callback enters the pool's queue."""
         require(self.reads > 0)
         self.reads -= 1
         self.callbacks += 1
@@ -75,24 +75,24 @@ class Checker(Machine):
         self.done += 1
 
     def has_a_thread(self) -> bool:
-        """One of the pool that does not wait."""
+        """True if a thread of the pool does not wait."""
         return self.blocked < self.P
 
-    @never_stuck("BK-15", MUST, "A checker comes to an end.", source=f"{CODE}; BookKeeper #3070")
+    @never_stuck("BK-15", MUST, "The checker finishes.", source=f"{CODE}; BookKeeper #3070")
     def all_is_checked(self) -> bool:
-        """All tasks are done."""
+        """True if all tasks are done."""
         return self.done == self.T
 
     @always("BK-16", MUST, "While a task waits, a permit is free, a read is under way, or a thread "
             "is left for callbacks.", source=f"{CODE}; BookKeeper #3070")
     def who_waits_is_helped(self) -> bool:
-        """The pool is never full of tasks that wait for what is behind them."""
+        """The pool is never full of tasks that wait for callbacks queued behind them."""
         return self.blocked == 0 or self.free > 0 or self.reads > 0 or self.has_a_thread()
 
-    @always("BK-17", MUST, "Permits are free, at reads, or at callbacks; tasks wait, or are at "
-            "one of these places, or done.", source=CODE)
+    @always("BK-17", MUST, "Every permit is free, with a read, or with a callback; every task is "
+            "queued, waiting, with one of these, or done.", source=CODE)
     def nothing_is_lost(self) -> bool:
-        """S permits and T tasks."""
+        """Count all S permits and all T tasks."""
         return (self.free + self.reads + self.callbacks == self.S
                 and self.tasks + self.blocked + self.reads + self.callbacks + self.done == self.T)
 
@@ -110,29 +110,29 @@ class CallbacksApart(Checker):
     """Callbacks run on a thread of their own."""
 
     def has_a_thread(self) -> bool:
-        """Which waits for nothing."""
+        """True always: that thread never waits."""
         return True
 
 
 GRID: dict[str, Any] = {"P": (1, 2, 3), "S": (1, 2, 3), "T": range(1, 8)}
 
 EXPECTATIONS = (
-    expect(Checker, "BK-15", "violated", "BookKeeper #3070: it hangs exactly where there are "
+    expect(Checker, "BK-15", "violated", "BookKeeper #3070: it hangs exactly if there are "
            "enough tasks to take all permits and all threads", where="T >= S + P", **GRID),
     expect(Checker, "BK-16", "violated", "BookKeeper #3214: all threads wait for callbacks behind "
            "them, at the same constants", where="T >= S + P", **GRID),
     prove(Checker, "BK-17", "nothing is lost, for all pools", for_all=("P", "S", "T")),
-    prove(FewTasks, "BK-16", "who waits is helped, for all with fewer tasks",
+    prove(FewTasks, "BK-16", "waiting tasks are helped, if there are fewer tasks",
           for_all=("P", "S", "T"), lemmas=("BK-17",)),
     expect(CallbacksApart, "BK-15", "holds", "with a thread for callbacks it always ends", **GRID),
-    prove(CallbacksApart, "BK-16", "who waits is helped, for all tasks",
+    prove(CallbacksApart, "BK-16", "waiting tasks are helped, for any number of tasks",
           for_all=("P", "S", "T"), lemmas=("BK-17",)),
     prove(CallbacksApart, "BK-17", "nothing is lost, for all pools", for_all=("P", "S", "T")),
 )
 
 UNSEEN = {
     "BK-15":
-        "Where a checker hangs no permit is lost and none is refused: who sees the semaphore sees "
-        "calls that hold all of them and have not given them back yet.",
-    "BK-16": "Which thread waits for what is inside the checker.",
+        "An observer of the semaphore sees no lost and no refused permit where a checker hangs: "
+        "it sees calls that hold all permits and have not returned them yet.",
+    "BK-16": "It is about the checker's threads, which an observer of the semaphore does not see.",
 }

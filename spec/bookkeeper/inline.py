@@ -1,24 +1,22 @@
-"""Requests that run on the event loop which has read them.
+"""Requests that run on the event loop that has read them.
 
 Theory of operation
 -------------------
-A server may have no pool: its event loops run requests themselves. Then a loop that has a request
-at hand reads nothing, and what a limit of K permits adds to that depends on where requests end.
+A server may have no pool: its event loops run requests themselves. Then a loop that runs a request
+reads nothing, and the effect of a limit of K permits depends on where requests end.
 
-    J = 0   on the loop, as a read does: it sends the response, and reads again. There is one
-            request in progress for each of the E loops, at most, so a limit from E up never holds
-            anybody.
-    J = 1   elsewhere, as an add does that waits for the journal: the loop goes on to the next one.
-            The limit is all that bounds them, and whoever finishes must not be a loop.
+    J = 0   on the loop, as a read does: it sends the response, and reads again. At most one request
+            is in progress for each of the E loops, so a limit from E up never makes a loop wait.
+    J = 1   elsewhere, as an add does that waits for the journal: the loop continues with the next
+            one. Only the limit bounds them, and the thread that finishes them must not be a loop.
 
-So the one number binds exactly where J = 1 or K < E. From the number of a pool's threads it cannot
-be computed, for there is none; that is one of the text's reasons to let it be set.
+So this limit binds exactly if J = 1 or K < E. It cannot be computed from the number of a pool's
+threads, because there is no pool; that is one of the text's reasons to make it configurable.
 
-Whoever brings the requests and takes the responses away sees the same as of a server with a pool
-that has room for all. In which order loops get permits is that of ``admission``, and left out here.
-
-Where a loop finishes requests that end elsewhere, all loops may wait for permits that only they
-give back, whatever K and E are: it is ``loops`` without a pool (BookKeeper #4827).
+From outside, the server looks like one with a pool that has room for all requests. The order in
+which loops get permits is specified in ``admission``, and left out here. If a loop finishes
+requests that end elsewhere, all loops may wait for permits that only they give back, for all K and
+E: that is ``loops`` without a pool (BookKeeper #4827).
 
 Source: BookKeeper pull request 1410; 004#limit ('an option to run request directly on netty
 thread').
@@ -44,7 +42,7 @@ LIMIT = "004#limit"
 
 
 class Doing(IntEnum):
-    """What a loop is at."""
+    """The activity of a loop."""
 
     READING = 0
     RUNNING = 1         # a request that it has read
@@ -52,7 +50,7 @@ class Doing(IntEnum):
 
 
 class Inline(Machine):
-    """Event loops without a pool behind them."""
+    """Event loops without a pool."""
 
     E = const(2, at_least=1)            # event loops
     K = const(1, at_least=1)            # requests in progress, at most
@@ -64,7 +62,7 @@ class Inline(Machine):
 
     @action(loop=upto(E))
     def read(self, loop: int) -> None:
-        """A request comes, and gets a permit, or its loop waits for one."""
+        """A request arrives and gets a permit, or its loop waits for one."""
         require(self.doing[loop] == Doing.READING)
         if self.free > 0:
             self.start(loop)
@@ -73,7 +71,7 @@ class Inline(Machine):
 
     @action(fair=True, loop=upto(E))
     def wake(self, loop: int) -> None:
-        """There is a permit again."""
+        """A waiting loop gets a permit."""
         require(self.doing[loop] == Doing.WAITING and self.free > 0)
         self.start(loop)
 
@@ -84,7 +82,7 @@ class Inline(Machine):
 
     @action(fair=True, loop=upto(E))
     def end(self, loop: int) -> None:
-        """It has run: the response is sent, or the request goes elsewhere."""
+        """The request has run: its response is sent, or it goes elsewhere."""
         require(self.doing[loop] == Doing.RUNNING)
         self.doing[loop] = Doing.READING
         if self.J == 0:
@@ -94,43 +92,43 @@ class Inline(Machine):
 
     @action(fair=True)
     def finish(self) -> None:
-        """A request that was elsewhere is done, and its permit is back."""
+        """A request that was elsewhere is done, and its permit is returned."""
         require(self.away > 0 and self.may_finish())
         self.away -= 1
         self.free += 1
 
     def may_finish(self) -> bool:
-        """Another thread does it."""
+        """True always: another thread finishes it."""
         return True
 
     def in_progress(self) -> int:
-        """Those that run, and those that are elsewhere."""
+        """Number of requests that run on loops or are elsewhere."""
         return self.away + sum(self.doing[loop] == Doing.RUNNING for loop in range(self.E))
 
-    @always("BK-85", MUST, "Requests that run on event loops are no more than the limit, and those "
-            "and the free permits are as many.", source=LIMIT)
+    @always("BK-85", MUST, "Without a pool, too, free permits and requests in progress add up to "
+            "the limit.", source=LIMIT)
     def permits_are_conserved(self) -> bool:
-        """As with a pool."""
+        """The same law holds with a pool."""
         return self.free + self.in_progress() == self.K
 
-    @always("BK-86", CLAIM, "A loop that runs requests itself does not wait for a permit.",
+    @always("BK-86", CLAIM, "A loop that runs requests itself never waits for a permit.",
             source=LIMIT)
     def nobody_waits(self) -> bool:
-        """It has only one at a time."""
+        """A loop has only one request at a time."""
         return all(self.doing[loop] != Doing.WAITING for loop in range(self.E))
 
-    @never_stuck("BK-87", MUST, "A loop that waits for a permit gets one, where requests run on "
-                 "loops.", source=f"{LIMIT}; bookkeeper#B9")
+    @never_stuck("BK-87", MUST, "Loops that run requests themselves are never deadlocked over "
+                 "permits.", source=f"{LIMIT}; bookkeeper#B9")
     def loops_go_on(self) -> bool:
-        """There is always another request."""
+        """Work is always left: there is always another request."""
         return False
 
 
 class FinishedByLoops(Inline):
-    """What ended elsewhere is finished by a loop that has nothing else to do."""
+    """A request that ended elsewhere is finished by an idle loop."""
 
     def may_finish(self) -> bool:
-        """One that waits for a permit does nothing."""
+        """True if some loop is idle; a loop that waits for a permit is not."""
         return any(self.doing[loop] == Doing.READING for loop in range(self.E))
 
 
@@ -139,7 +137,7 @@ class Uncounted(Inline):
 
     @action(fair=True, loop=upto(Inline.E))
     def end(self, loop: int) -> None:
-        """Its permit is back, and it is not done; the model ends somewhere."""
+        """Return the permit although it is not done; K bounds the model."""
         require(self.doing[loop] == Doing.RUNNING and self.away < self.K)
         self.doing[loop] = Doing.READING
         self.free += 1
@@ -153,7 +151,7 @@ class Uncounted(Inline):
 
 
 class Requests(NamedTuple):
-    """The numbers of the requests, by where they are."""
+    """The numbers of the requests, by place."""
 
     named: int = 0
     waiting: tuple[tuple[int, int], ...] = ()   # a loop, and its request: in their order
@@ -206,36 +204,37 @@ class InlineSeen(View[Inline]):
         return [see("done", request=request), see("writes", request=request)]
 
     def asked(self, machine: Inline) -> Iterable[Seen | Sequence[Seen]]:
-        """A server whose loops can do nothing rests; and one that does not hear of what is
-        elsewhere, when that is done."""
+        """The quiescence, if no loop can take a step; and that a server does not notice a request
+        that is done elsewhere, if it does not."""
         if not self.enabled & {"wake", "end"}:
             yield see("rests")
             if self.history.away and "finish" not in self.enabled:
                 yield see("done", request=self.history.away[0]), see("rests")
 
     def at_rest(self, machine: Inline) -> Iterable[Sequence[Seen]]:
-        """Where nothing goes on, a request comes to a loop that is to read."""
+        """In a deadlock, a request that comes to a reading loop, and the quiescence after it."""
         for loop in range(machine.E):
             if machine.doing[loop] == Doing.READING:
                 yield see("receive", channel=loop, kind=Kind.ADD), see("rests")
 
 
 SEEN = refines(
-    Inline, ObservedBookie, "requests that loops run themselves are started and answered as others "
-    "are", shows=InlineSeen, seen_by={"N": "E", "K": "K", "Q": "K + E", "R": 3},
+    Inline, ObservedBookie, "requests that loops run themselves are started and answered by the "
+    "rules", shows=InlineSeen, seen_by={"N": "E", "K": "K", "Q": "K + E", "R": 3},
     room=("self.named < self.R",), E=(1, 2), K=(1, 2), J=(0, 1))
 
 GRID: dict[str, Any] = {"E": (1, 2, 3), "K": (1, 2, 3, 4), "J": (0, 1)}
 
 EXPECTATIONS = (
     expect(Inline, "BK-85", "holds", "permits are conserved without a pool, too", **GRID),
-    expect(Inline, "BK-86", "violated", "004: the limit holds loops up exactly where requests end "
-           "elsewhere, or are fewer than loops", where="J == 1 or K < E", **GRID),
-    expect(Inline, "BK-87", "holds", "who waits is served by whoever ends", **GRID),
+    expect(Inline, "BK-86", "violated", "004: loops wait for the limit exactly if requests end "
+           "elsewhere, or permits are fewer than loops", where="J == 1 or K < E", **GRID),
+    expect(Inline, "BK-87", "holds", "waiting loops get the permits of finished requests", **GRID),
     expect(Uncounted, "BK-85", "violated", "a request in the journal that has no permit",
            where="J == 1", E=(1, 2), K=(1, 2), J=(0, 1)),
-    expect(FinishedByLoops, "BK-87", "violated", "BookKeeper #4827: loops wait for what only they "
-           "give back, exactly where requests end elsewhere", where="J == 1", **GRID),
+    expect(FinishedByLoops, "BK-87", "violated",
+           "BookKeeper #4827: loops wait for permits that only they "
+           "return, exactly if requests end elsewhere", where="J == 1", **GRID),
     SEEN,
     refused(Uncounted, "BK-2", "a request too many is in progress", like=SEEN, E=1, K=1, J=1),
     refused(FinishedByLoops, "BK-57", "BookKeeper #4827: a response waits for a loop that waits",
@@ -244,6 +243,6 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "BK-86":
-        "It is false where requests end elsewhere, or are fewer than loops, so no "
-        "implementation is to keep it.",
+        "It is false if requests end elsewhere, or permits are fewer than loops, so it is "
+        "not required of implementations.",
 }

@@ -9,20 +9,21 @@ and forces them together; another thread forces, and answers, while the next gro
     start --> storage --> group of g --full, or after a while--> forced --> answered
     permit                one thread                          another     permit back
 
-Now adds wait for other adds, which need permits themselves. With K permits and a group of g that is
-closed only when it is full, nothing goes on once all K adds are in the group: stuck exactly where
-K < g. The journal is rescued by a timer (Z = 1, journalMaxGroupWaitMSec), at the price of its wait
-for each group; that is the *misconfigured delay* of which the text speaks. And the limits that it
-proposes, from twice the threads and one group up, are never below g: without a word of it they
-keep the journal from being stuck. A limit that is chosen by experiment need not.
+So adds wait for other adds, which need permits themselves. With K permits and a group of g that is
+closed only when it is full, nothing can continue once all K adds are in the group: a deadlock
+exactly if K < g. A timer saves the journal (Z = 1, journalMaxGroupWaitMSec), at the price of its
+wait for each group; that is the *misconfigured delay* of which the text speaks. The limits that the
+text proposes, from twice the threads and one group up, are never below g: they keep the journal
+free of deadlocks, although the text does not mention it. A limit that is chosen by experiment need
+not.
 
 The text defines requests in progress as those at a thread and those that wait for one. An add that
-waits for its group is neither, and has its permit all the same, for its response has not been sent.
-The text's own lifetime, from reading to the response, is the right definition (BK-84).
+waits for its group is neither, and has its permit all the same, because its response has not been
+sent. The text's own lifetime, from reading to the response, is the right definition (BK-84).
 
-Whoever looks on from outside plays storage and disk, and says that an add is done when both have
-done with it. A server that answers before that is refused, and so is one that waits for a group
-which nobody can fill: nothing is left to be done then, and the responses are owed.
+The observer plays storage and disk, and says that an add is done when both have finished it. A
+server that answers before that is refused, and so is one that waits for a group that can never be
+filled: nothing is left to be done then, and the responses are owed.
 
 Source: BookKeeper pull request 1410; 004#order, 004#limit, bookkeeper#journal.
 """
@@ -51,7 +52,7 @@ CODE = "bookkeeper#journal"
 
 
 class Journal(Machine):
-    """Adds on their way, by where they are; there are always more to come."""
+    """Adds, counted by place; there is always another one to start."""
 
     K = const(2, at_least=1)            # adds in progress, at most
     g = const(2, at_least=1)            # adds of a full group
@@ -88,58 +89,58 @@ class Journal(Machine):
 
     @action(fair=True)
     def force(self) -> None:
-        """What was closed is on disk."""
+        """The closed groups are forced to disk."""
         require(self.forcing > 0)
         self.forced += self.forcing
         self.forcing = 0
 
     @action(fair=True)
     def answer(self) -> None:
-        """The response of an add is sent, and its permit is back."""
+        """The response of an add is sent, and its permit is returned."""
         require(self.forced > 0)
         self.forced -= 1
         self.free += 1
 
     # --- rules -------------------------------------------------------------------------------
 
-    @always("BK-80", MUST, "The permits of adds are free, or with adds that are in progress.",
+    @always("BK-80", MUST, "Every permit for adds is free, or held by an add in progress.",
             source=f"{LIMIT}; {CODE}")
     def permits_are_conserved(self) -> bool:
-        """At storage, in the group, closed, or on disk."""
+        """Adds hold them at storage, in the group, in a closed group, or on disk."""
         return (self.free + self.at_storage + self.group + self.forcing + self.forced
                 + self.late_force + self.late_storage == self.K)
 
-    @never_stuck("BK-81", MUST, "Adds that wait in the journal are answered.",
+    @never_stuck("BK-81", MUST, "Adds that wait in the journal are never deadlocked.",
                  source=f"{ORDER} ('batching delay (mis)configuration'); {CODE}")
     def somebody_goes_on(self) -> bool:
-        """There is always another add."""
+        """Work is always left: there is always another add."""
         return False
 
     @always("BK-82", MUST, "An add is answered only when the journal has been forced to disk.",
             source=f"{ORDER} ('finished when journal's write is fsynced')")
     def what_is_answered_is_on_disk(self) -> bool:
-        """Else a server that loses its power loses what it has confirmed."""
+        """Otherwise a power failure loses entries that were confirmed."""
         return self.late_force == 0
 
-    @always("BK-83", MUST, "An add is in storage before it is in the journal.", source=ORDER)
+    @always("BK-83", MUST, "An add is answered only when it is in storage.", source=ORDER)
     def what_is_answered_is_in_storage(self) -> bool:
-        """So that whoever hears of its end can read it."""
+        """A client that receives the answer can read the entry."""
         return self.late_storage == 0
 
-    @always("BK-84", CLAIM, "Requests in progress are those at threads and those that wait for "
+    @always("BK-84", CLAIM, "Requests in progress are those at a thread and those that wait for "
             "one.", source=f"{LIMIT} ('requests being processed by threads in threadpool + "
             "requests waiting for the next thread')")
     def they_are_at_threads(self) -> bool:
-        """All that have a permit."""
+        """Requests in progress are those with a permit."""
         return self.K - self.free == self.at_storage
 
 
 class Filled(Journal):
-    """The permits are enough to fill a group, or its thread has a timer: then it goes on."""
+    """The permits suffice to fill a group, or its thread has a timer: no deadlock."""
 
     @assume
     def a_group_can_be_filled(self) -> bool:
-        """By adds that are all in progress."""
+        """The K adds in progress can fill a group, or a timer closes it."""
         return self.g <= self.K or self.Z == 1
 
 
@@ -150,7 +151,7 @@ class ByTheFormula(Journal):
 
     @assume
     def it_is_the_formula(self) -> bool:
-        """The first of the three that it offers."""
+        """The first of the text's three formulas."""
         return self.K == 2 * self.T + self.g
 
 
@@ -159,25 +160,25 @@ class AnsweringBeforeForcing(Journal):
 
     @action(fair=True)
     def log(self) -> None:
-        """The operating system has it, and the disk does not."""
+        """Answer when the operating system has it, and the disk does not."""
         require(self.at_storage > 0)
         self.at_storage -= 1
         self.late_force += 1
 
     @action(fair=True)
     def force(self) -> None:
-        """The disk has it at last, in the background."""
+        """The disk gets it later, in the background."""
         require(self.late_force > 0)
         self.free += self.late_force
         self.late_force = 0
 
 
 class AnsweringAtOnce(Journal):
-    """The permit comes back when an add has been put into the group (BookKeeper #3837)."""
+    """The permit is returned when an add has been put into the group (BookKeeper #3837)."""
 
     @action(fair=True)
     def log(self) -> None:
-        """Another add may start; the model ends somewhere."""
+        """Return the permit early, so that another add may start; K bounds the model."""
         require(self.at_storage > 0 and self.group < self.g)
         require(self.group + self.forcing + self.forced < self.K)
         self.at_storage -= 1
@@ -192,7 +193,7 @@ class AnsweringAtOnce(Journal):
 
 
 class JournalFirst(Journal):
-    """An add goes to the journal, and to storage when there is time."""
+    """An add goes to the journal first, and to storage later."""
 
     @action(fair=True)
     def answer(self) -> None:
@@ -203,7 +204,7 @@ class JournalFirst(Journal):
 
     @action(fair=True)
     def store(self) -> None:
-        """There is time for what was put off."""
+        """Storage catches up on an add that was answered."""
         require(self.late_storage > 0)
         self.late_storage -= 1
         self.free += 1
@@ -217,8 +218,8 @@ class Adds(NamedTuple):
 
 
 class JournalSeen(View[Journal]):
-    """Adds are numbered as they are read, all of them from one channel. The oldest is answered
-    first, for they are alike."""
+    """Adds are numbered as they are read, all from one channel. The oldest is answered first,
+    because they are alike."""
 
     history: Adds = Adds()
 
@@ -237,7 +238,7 @@ class JournalSeen(View[Journal]):
         return self.answered("done" if after.late_storage == before.late_storage else "")
 
     def answered(self, *before: str) -> list[Seen]:
-        """The oldest add is answered, and something may be seen of it before."""
+        """The answer of the oldest add, after the steps ``before``."""
         if not self.history.started:
             return [see("invents")]
         add, *started = self.history.started
@@ -245,24 +246,24 @@ class JournalSeen(View[Journal]):
         return [see(each, request=add) for each in (*before, "writes") if each]
 
     def asked(self, machine: Journal) -> Iterable[Seen]:
-        """A server rests that has answered what is on disk."""
+        """The quiescence, if every add that is on disk was answered."""
         if "answer" not in self.enabled:
             yield see("rests")
 
     def at_rest(self, machine: Journal) -> Iterable[Sequence[Seen]]:
-        """Where nothing goes on storage and disk have done; and an add that comes then waits."""
+        """In a deadlock, that storage and disk have finished; and that the next add has to wait."""
         if self.history.started:
             yield see("done", request=self.history.started[0]), see("rests")
         yield see("receive", channel=0, kind=Kind.ADD), see("pauses", channel=0), see("rests")
 
 
 def _groups(K: int, Z: int) -> range:
-    """Those that the permits fill, and where there is a timer, one that they do not."""
+    """Sizes of groups that K permits fill, and with a timer also one that they do not."""
     return range(1, K + 1 + Z)
 
 
 SEEN = refines(
-    Journal, ObservedBookie, "adds in the journal are answered as others are", shows=JournalSeen,
+    Journal, ObservedBookie, "adds in the journal are answered by the rules", shows=JournalSeen,
     seen_by={"N": 1, "K": "K", "Q": "K", "R": "K + 2"}, room=("self.named < self.R",),
     K=(1, 2), Z=(0, 1), g=_groups)
 
@@ -271,31 +272,33 @@ BOOKS = ("BK-80", "BK-82", "BK-83")
 FEW: dict[str, Any] = {"K": (1, 2, 3), "g": (1, 2, 3), "Z": (0, 1)}
 
 EXPECTATIONS = (
-    expect(Journal, "BK-81", "violated", "004: stuck exactly where all permits do not fill a group "
+    expect(Journal, "BK-81", "violated",
+           "004: deadlocked exactly if all permits do not fill a group "
            "that has no timer", where="K < g and Z == 0", **GRID),
-    prove(Filled, "BK-81", "never stuck where K >= g, or with a timer, for all sizes",
+    prove(Filled, "BK-81", "never deadlocked if K >= g, or with a timer, for all sizes",
           for_all=("K", "g"), lemmas=BOOKS, Z=(0, 1)),
-    prove(ByTheFormula, "BK-81", "004: limits by the text's formula are never stuck, for all sizes",
+    prove(ByTheFormula, "BK-81",
+          "004: limits by the text's formula exclude the deadlock, for all sizes",
           for_all=("K", "g", "T"), lemmas=BOOKS, Z=(0, 1)),
     *(prove(Journal, rule, f"{says}, for all sizes", for_all=("K", "g"), lemmas=lemmas, Z=(0, 1))
       for rule, says, lemmas in (
         ("BK-80", "permits are conserved", ()),
-        ("BK-82", "what is answered is on disk", ("BK-80",)),
-        ("BK-83", "what is answered can be read", ("BK-80",)))),
+        ("BK-82", "answered adds are on disk", ("BK-80",)),
+        ("BK-83", "answered adds can be read", ("BK-80",)))),
     *(expect(Journal, rule, "holds", says, **FEW) for rule, says in (
         ("BK-80", "permits are conserved"),
-        ("BK-82", "what is answered is on disk"),
-        ("BK-83", "what is answered can be read"))),
+        ("BK-82", "answered adds are on disk"),
+        ("BK-83", "answered adds can be read"))),
     expect(Journal, "BK-84", "violated", "004: an add that waits for its group is at no thread, "
            "and is in progress", **FEW),
-    expect(AnsweringAtOnce, "BK-80", "violated", "BookKeeper #3837: more adds are on their way "
+    expect(AnsweringAtOnce, "BK-80", "violated", "BookKeeper #3837: more adds are in progress "
            "than there are permits", K=(1, 2), g=(1, 2)),
-    expect(AnsweringBeforeForcing, "BK-82", "violated", "an add is answered, and lost with the "
-           "power", K=1, g=1),
-    expect(JournalFirst, "BK-83", "violated", "an add is answered, and cannot be read yet", K=1,
+    expect(AnsweringBeforeForcing, "BK-82", "violated", "an answered add is lost at a power "
+           "failure", K=1, g=1),
+    expect(JournalFirst, "BK-83", "violated", "an answered add cannot be read yet", K=1,
            g=1),
     SEEN,
-    refused(Journal, "BK-57", "004: adds that wait for a group which nobody can fill", like=SEEN,
+    refused(Journal, "BK-57", "004: adds wait for a group that can never be filled", like=SEEN,
             K=1, Z=0, g=2),
     refused(AnsweringAtOnce, "BK-2", "BookKeeper #3837: an add too many is in progress", like=SEEN,
             K=1, Z=0, g=1),
@@ -307,6 +310,6 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "BK-84":
-        "It is false of every server whose adds wait for a journal, so no implementation is to "
-        "keep it.",
+        "It is false of every server whose adds wait for a journal, so it is not required of "
+        "implementations.",
 }

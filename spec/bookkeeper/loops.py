@@ -1,4 +1,4 @@
-"""Who gives a permit back: the event loop that waits for it must not be the one.
+"""The thread that gives a permit back must not be the event loop that waits for it.
 
 Theory of operation
 -------------------
@@ -7,17 +7,18 @@ worker, and writes the response when the worker has it. A loop that finds no per
 and does nothing else meanwhile: it writes no response.
 
 As merged, a worker gives the permit back once it has handed the response over, and never needs a
-loop for that. So a loop that waits, waits for a worker, and workers wait for nobody: the server is
+loop for that. So a waiting loop waits for a worker, and workers wait for no thread: the server is
 live for all E and K.
 
 Release 4.18.0 gives the permit back when the response has been written, which the loop does. A loop
-that waits for the permits of its own responses waits for ever, and the others soon wait behind it.
-That is so for every K and E, and in a default configuration. It makes no difference who gives the
-permit back if he has to wait for the loop first: a worker that waits until its response is written
-is as bad (``Awaiting``), and is what reads of the older protocol do where the limit is on.
+that waits for the permits of its own responses waits forever, and the others soon wait behind it.
+That is so for every K and E, and in a default configuration. It does not matter which thread gives
+the permit back if that thread has to wait for the loop first: a worker that waits until its
+response is written is as bad (``Awaiting``), and reads of the older protocol do this if the limit
+is on.
 
-Two ways out. A loop that finds no permit stops reading, keeps the request for later, and goes on
-writing (``Pausing``); or permits are given back by those who need no loop.
+There are two fixes. A loop that finds no permit stops reading, keeps the request for later, and
+continues to write (``Pausing``); or permits are given back by threads that need no loop.
 
 Source: 003#defining (messages and no blocking), bookkeeper#event-loop.
 """
@@ -38,7 +39,7 @@ CODE = "bookkeeper#event-loop"
 
 
 class Loops(Machine):
-    """Permits come back from the workers."""
+    """Event loops whose permits are returned by the workers."""
 
     E = const(1, at_least=1)            # event loops
     K = const(1, at_least=1)            # requests in progress, at most: permits
@@ -51,7 +52,7 @@ class Loops(Machine):
 
     @action(loop=upto(E))
     def arrive(self, loop: int) -> None:
-        """A request comes, and its loop asks for a permit."""
+        """A request arrives, and its loop asks for a permit."""
         require(self.may_read(loop) and len(self.waiting) < self.E)
         if self.free > 0 and len(self.waiting) == 0:
             self.free -= 1
@@ -60,7 +61,7 @@ class Loops(Machine):
             self.waiting.push(loop)
 
     def may_read(self, loop: int) -> bool:
-        """One that waits for a permit does not."""
+        """True if the loop does not wait for a permit."""
         return loop not in self.waiting
 
     @action(fair=True)
@@ -79,7 +80,7 @@ class Loops(Machine):
         self.hand_over(loop)
 
     def hand_over(self, loop: int) -> None:
-        """The permit is free; whatever the loop does with the response."""
+        """Return the permit at once; the loop writes the response later."""
         self.free += 1
 
     @action(fair=True, loop=upto(E))
@@ -90,7 +91,7 @@ class Loops(Machine):
         self.wrote(loop)
 
     def is_at_work(self, loop: int) -> bool:
-        """One that waits does nothing else."""
+        """True if the loop does not wait: a waiting loop does nothing else."""
         return loop not in self.waiting
 
     def wrote(self, loop: int) -> None:
@@ -105,16 +106,17 @@ class Loops(Machine):
         self.free += 1
 
     def held(self) -> int:
-        """The permits that requests have, wherever they are."""
+        """Number of permits that requests hold."""
         return sum(self.working) + sum(self.writes) + sum(self.written)
 
-    @never_stuck("BK-10", MUST, "Loops that wait for permits get them.",
+    @never_stuck("BK-10", MUST, "Loops that wait for permits are never deadlocked.",
                  source=f"{CODE}; BookKeeper #4730")
     def somebody_goes_on(self) -> bool:
-        """There is always more to read."""
+        """Work is always left: there is always another request to read."""
         return False
 
-    @always("BK-11", MUST, "While a loop waits and no permit is free, somebody who has one waits "
+    @always("BK-11", MUST,
+            "While a loop waits and no permit is free, some thread that can give one back waits "
             "for no loop.", source=f"{CODE}; BookKeeper #4827")
     def who_releases_does_not_wait(self) -> bool:
         """The thread that releases never needs the thread that waits."""
@@ -122,32 +124,33 @@ class Loops(Machine):
                 or sum(self.working) + sum(self.written) > 0
                 or any(self.writes[loop] > 0 and self.is_at_work(loop) for loop in range(self.E)))
 
-    @always("BK-13", MUST, "A loop that waits is in the line once.", source="bookkeeper#admission",
+    @always("BK-13", MUST, "A loop is in the wait queue at most once.",
+            source="bookkeeper#admission",
             loop=upto(E))
     def each_waits_once(self, loop: int) -> bool:
-        """It does nothing else, so it cannot come a second time."""
+        """A waiting loop does nothing else, so it cannot begin to wait a second time."""
         return sum(each == loop for each in self.waiting) <= 1
 
-    @always("BK-12", MUST, "Permits are free, or requests have them.",
+    @always("BK-12", MUST, "Every permit is free or held by a request.",
             source="bookkeeper#admission")
     def permits_are_conserved(self) -> bool:
-        """All K of them."""
+        """Count all K permits."""
         return self.free + self.held() == self.K
 
 
 class ReleasingOnLoop(Loops):
-    """Release 4.18.0: the permit comes back when the loop has written the response."""
+    """Release 4.18.0: the permit is returned when the loop has written the response."""
 
     def hand_over(self, loop: int) -> None:
-        """A task for the loop."""
+        """Give the loop a response to write, with its permit."""
         self.writes[loop] += 1
 
 
 class Awaiting(ReleasingOnLoop):
-    """Reads of the older protocol: the worker waits for the write, and then gives it back."""
+    """Reads of the older protocol: the worker waits for the write, and then returns the permit."""
 
     def wrote(self, loop: int) -> None:
-        """The worker is told."""
+        """The waiting worker is notified."""
         self.written[loop] += 1
 
 
@@ -155,23 +158,23 @@ class Pausing(ReleasingOnLoop):
     """A loop without a permit only stops reading."""
 
     def is_at_work(self, loop: int) -> bool:
-        """Its other work goes on."""
+        """True always: a waiting loop still writes responses."""
         return True
 
 
 class ReadingOn(Pausing):
-    """A loop without a permit reads on, and waits for several."""
+    """A loop without a permit continues to read, and waits for several permits."""
 
     def may_read(self, loop: int) -> bool:
-        """Whatever it waits for."""
+        """True always, even for a waiting loop."""
         return True
 
 
 class LosingPermits(Pausing):
-    """The permit of a response that is written comes back to nobody."""
+    """The permit of a written response is never returned."""
 
     def wrote(self, loop: int) -> None:
-        """The loop takes it for the worker's affair."""
+        """The loop leaves the permit to the worker, which does not return it."""
 
 
 GRID: dict[str, Any] = {"E": (1, 2, 3), "K": (1, 2, 3, 4)}
@@ -179,23 +182,25 @@ GRID: dict[str, Any] = {"E": (1, 2, 3), "K": (1, 2, 3, 4)}
 EXPECTATIONS = (
     expect(Loops, "BK-10", "holds", "workers release: live", **GRID),
     prove(Loops, "BK-12", "permits are conserved, for all limits", for_all=("K",), E=(1, 2)),
-    prove(Loops, "BK-13", "nobody is in the line twice, for all limits", for_all=("K",),
+    prove(Loops, "BK-13", "no loop waits twice, for all limits", for_all=("K",),
           lemmas=("BK-12",), E=(1, 2)),
     prove(Loops, "BK-11", "a loop waits for workers only, for all limits", for_all=("K",),
           lemmas=("BK-12", "BK-13"), E=(1, 2)),
-    expect(ReleasingOnLoop, "BK-10", "violated", "BookKeeper #4730: the loop that waits is the one "
-           "that releases, whatever the limit and the number of loops", **GRID),
+    expect(ReleasingOnLoop, "BK-10", "violated", "BookKeeper #4730: the waiting loop is the one "
+           "that releases, for every limit and number of loops", **GRID),
     expect(ReleasingOnLoop, "BK-11", "violated", "BookKeeper #4827: one loop waits for itself",
            **GRID),
-    expect(Awaiting, "BK-10", "violated", "bookkeeper#latent: who releases waits for the loop",
+    expect(Awaiting, "BK-10", "violated",
+           "bookkeeper#latent: the thread that releases waits for the loop",
            **GRID),
     expect(Pausing, "BK-10", "holds", "a loop that only stops reading can release as well",
            **GRID),
     prove(Pausing, "BK-12", "permits are conserved, for all limits", for_all=("K",), E=(1, 2)),
-    prove(Pausing, "BK-13", "nobody is in the line twice, for all limits", for_all=("K",),
+    prove(Pausing, "BK-13", "no loop waits twice, for all limits", for_all=("K",),
           lemmas=("BK-12",), E=(1, 2)),
-    prove(Pausing, "BK-11", "a loop that pauses waits for nobody, for all limits", for_all=("K",),
+    prove(Pausing, "BK-11", "a pausing loop waits for no other loop, for all limits",
+          for_all=("K",),
           lemmas=("BK-12", "BK-13"), E=(1, 2)),
-    expect(ReadingOn, "BK-13", "violated", "a loop that reads on is in the line twice", E=(2, 3)),
-    expect(LosingPermits, "BK-12", "violated", "a permit that nobody gives back is lost"),
+    expect(ReadingOn, "BK-13", "violated", "a loop that continues to read waits twice", E=(2, 3)),
+    expect(LosingPermits, "BK-12", "violated", "a permit that is not returned is lost"),
 )

@@ -1,11 +1,12 @@
-"""Loops and their permits, as those see it who bring requests and take the responses away.
+"""Loops and their permits, as the network and the storage of a server see them.
 
-Theory. Each loop of ``loops`` has a channel here. A request that gets a permit is started, and
-done when its worker hands the response over; the response is written then by whoever needs no
-loop, or later by the loop. A loop that may not read has turned autoread off. The server rests
-where no loop that can do something has anything to do.
+Theory. Each loop of ``loops`` has a channel here. A request that gets a permit is started, and is
+done when its worker hands the response over; the response is then written at once if no loop is
+needed, or later by the loop. A loop that may not read has turned autoread off. The server is
+quiescent if no loop that can take a step has anything to do.
 
-A worker that waits for a write (``Awaiting``) is inside; that its response is never written is not.
+A worker that waits for a write (``Awaiting``) is inside the server; that its response is never
+written can be seen from outside.
 
 Source: ``loops``, ``observed_bookie``.
 """
@@ -27,7 +28,7 @@ Numbers = tuple[tuple[int, int], ...]
 
 
 class Requests(NamedTuple):
-    """The numbers of the requests, by where they are."""
+    """The numbers of the requests, by place."""
 
     named: int = 0
     waiting: Numbers = ()
@@ -83,8 +84,8 @@ class LoopsSeen(View[Loops]):
         return see("writes", request=request)
 
     def asked(self, machine: Loops) -> Iterable[Seen | Sequence[Seen]]:
-        """A server that waits for its workers, or for a loop that waits, rests; and one that has
-        nobody at work on a request that was started, when that is done."""
+        """The quiescence, if all wait for workers or blocked loops; and a started request without a
+        worker."""
         if not self.enabled & {"wake", "write", "see_written"}:
             yield see("rests")
             if self.history.working and "work" not in self.enabled:
@@ -93,19 +94,21 @@ class LoopsSeen(View[Loops]):
 
 ROOM = ("self.named < self.R",)
 SEEN = refines(
-    Loops, ObservedBookie, "loops that wait get the permits that workers give back",
+    Loops, ObservedBookie, "waiting loops get the permits that workers return",
     shows=LoopsSeen, seen_by={"N": "E", "K": "K", "Q": "K", "R": 3}, room=ROOM, E=(1, 2), K=(1, 2))
 
 EXPECTATIONS = (
     SEEN,
-    refines(Pausing, ObservedBookie, "a loop that only stops reading answers all the same",
+    refines(Pausing, ObservedBookie, "a loop that only stops reading still answers",
             shows=LoopsSeen, seen_by={"N": "E", "K": "K", "Q": "K", "R": 3}, room=ROOM,
             E=(1, 2), K=(1, 2)),
     refused(ReleasingOnLoop, "BK-57", "BookKeeper #4730: a response waits for the loop that waits "
             "for its permit", like=SEEN, E=1, K=1),
-    refused(Awaiting, "BK-57", "bookkeeper#latent: who would give the permit back waits for the "
+    refused(Awaiting, "BK-57",
+            "bookkeeper#latent: the thread that would give the permit back waits for the "
             "loop", like=SEEN, E=1, K=1),
-    refused(LosingPermits, "BK-51", "a request waits for a permit that nobody has", like=SEEN,
+    refused(LosingPermits, "BK-51", "a request waits for a permit that is lost", like=SEEN,
             E=1, K=1),
-    refused(ReadingOn, "BK-55", "a loop reads on while a request of it waits", like=SEEN, E=2, K=1),
+    refused(ReadingOn, "BK-55", "a loop continues to read while its request waits", like=SEEN, E=2,
+            K=1),
 )

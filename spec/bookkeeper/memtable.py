@@ -1,33 +1,33 @@
-"""The memtable's bytes: who waits for room, and who makes it.
+"""The memtable's bytes: which adders wait for room, and which steps make room.
 
 Theory of operation
 -------------------
 Entries go to a table in memory before they go to disk. A table of L bytes or more is set aside as
 the *snapshot*, and flushed in the background; meanwhile entries go to a new one. There are 2 L
-permits, one for each byte: an adder takes as many as its entry is long, and waits where there are
-not enough. A flush gives back what the snapshot held:
+permits, one for each byte: an adder takes as many as its entry is long, and waits if there are not
+enough. A flush gives back what the snapshot held:
 
     permits free + table + snapshot + what adders have taken and not inserted = 2 L
 
-An adder does three things in turn. It looks whether the table has reached L, and if so sets it
-aside and asks for a flush, if no snapshot is there. It takes permits for its entry, perhaps after
-waiting. It inserts the entry; one that is in the table already gives its permits back.
+An adder does three things in turn. It checks whether the table has reached L, and if so sets it
+aside and asks for a flush, unless there is a snapshot. It takes permits for its entry, perhaps
+after waiting. It inserts the entry; one that is in the table already gives its permits back.
 
-Who looks, looks before he waits. While a snapshot is being flushed he asks for nothing, and another
-L bytes may come into the table. Then L permits are left when the flush is done. If the next entry
-is longer, its adder waits for a flush that only the entry after it would ask for: the table is live
-exactly where no entry is longer than L bytes (BK-21), unless somebody else flushes now and then. If
-nothing were added during a flush, L - 1 bytes at most would be there when nobody asks, and L + 1
-permits left (``FlushingAtOnce``). To look again where one begins to wait does not help: a flush may
-be under way then, and what it brings may be too little. One has to ask until who waits is served
-(``AskingUntilServed``), and then all entries of up to 2 L bytes get room. A longer one waits for
-ever whatever one does, and has to be refused.
+The check happens before the wait. While a snapshot is being flushed, the adder asks for nothing,
+and another L bytes may come into the table. Then L permits are left when the flush is done. If the
+next entry is longer, its adder waits for a flush that only the entry after it would ask for: the
+table is live exactly if no entry is longer than L bytes (BK-21), unless another task flushes now
+and then. If nothing were added during a flush, at most L - 1 bytes would be there when no adder
+asks, and L + 1 permits left (``FlushingAtOnce``). Checking again when the wait begins does not
+help: a flush may be under way then, and may bring too little. One has to ask until the waiting
+adder is served (``AskingUntilServed``), and then all entries of up to 2 L bytes get room. A longer
+one waits forever in any case, and has to be refused.
 
-What was there before slept for a millisecond while a flush was under way, and then added its entry:
-that makes adders slower, and bounds nothing (``Sleeping``).
+Before this change, an adder slept for a millisecond while a flush was under way, and then added its
+entry: that makes adders slower, and bounds nothing (``Sleeping``).
 
-A flush that fails gives nothing back, and it is the next adder that asks again: if all of them
-wait, there is none.
+A flush that fails gives nothing back, and the next adder asks again: if all adders wait, there is
+none.
 
 Source: BookKeeper pull request 1410; 004#memtable, bookkeeper#memtable.
 """
@@ -54,10 +54,10 @@ CODE = "bookkeeper#memtable"
 
 
 class Doing(IntEnum):
-    """What an adder is at."""
+    """The activity of an adder."""
 
     NOTHING = 0
-    LOOKED = 1          # whether to flush; it takes permits next
+    LOOKED = 1          # it has checked whether to flush, and takes permits next
     WAITING = 2         # for permits
     TAKEN = 3           # it inserts next
 
@@ -88,14 +88,14 @@ class Memtable(Machine):
 
     @action(adder=upto(A))
     def add(self, adder: int) -> None:
-        """The entry is complete; its adder looks whether to flush."""
+        """The entry is complete; its adder checks whether to flush."""
         require(self.doing[adder] == Doing.NOTHING and self.length[adder] > 0)
         self.doing[adder] = Doing.LOOKED
         if self.table >= self.L or self.retry:
             self.ask()
 
     def ask(self) -> None:
-        """The table is set aside, unless there is a snapshot already, and a flush is asked for."""
+        """Set the table aside, unless there is a snapshot already, and ask for a flush."""
         if self.snapshot == 0 and self.table > 0:
             self.snapshot = self.table
             self.table = 0
@@ -116,7 +116,7 @@ class Memtable(Machine):
             self.waits()
 
     def waits(self) -> None:
-        """It has looked before."""
+        """Nothing: the adder has checked before."""
 
     @action(fair=True)
     def wake(self) -> None:
@@ -128,7 +128,7 @@ class Memtable(Machine):
 
     @action(fair=True, adder=upto(A), known=upto(2))
     def insert(self, adder: int, known: int) -> None:
-        """The entry is in the table; perhaps it was before."""
+        """The entry is put into the table, or was there already (``known``)."""
         require(self.doing[adder] == Doing.TAKEN)
         if known == 1:
             self.give_back(self.length[adder])
@@ -138,7 +138,7 @@ class Memtable(Machine):
         self.doing[adder] = Doing.NOTHING
 
     def give_back(self, length: int) -> None:
-        """An entry that is there already takes no room."""
+        """Return the permits of an entry that is in the table already."""
         self.free += length
 
     @action(fair=True)
@@ -152,15 +152,15 @@ class Memtable(Machine):
         self.flushed()
 
     def written(self, bytes: int) -> int:
-        """What a flush gives back."""
+        """Number of bytes that a flush of ``bytes`` gives back."""
         return bytes
 
     def flushed(self) -> None:
-        """Who waits may go on, if it is enough."""
+        """Nothing: a waiting adder continues if there is enough room."""
 
     @action
     def fail(self) -> None:
-        """The disk takes nothing; the next adder is to ask again."""
+        """The disk writes nothing; the next adder will ask again."""
         require(self.asked and self.failed < self.X)
         self.asked = False
         self.failed += 1
@@ -169,53 +169,54 @@ class Memtable(Machine):
     # --- rules -------------------------------------------------------------------------------
 
     def taken(self) -> int:
-        """Bytes that adders have permits for, and have not inserted."""
+        """Number of bytes that adders have permits for, and have not inserted."""
         return sum(self.length[adder] if self.doing[adder] == Doing.TAKEN else 0
                    for adder in range(self.A))
 
-    @always("BK-20", MUST, "Free permits and bytes in memory are twice the size of a table.",
+    @always("BK-20", MUST, "Free permits and bytes in memory add up to twice the size of a table.",
             source=f"{TEXT}; {CODE}")
     def bytes_are_conserved(self) -> bool:
-        """In the table, in the snapshot, and in the hands of adders."""
+        """Bytes are in the table, in the snapshot, or with adders."""
         return self.free + self.table + self.snapshot + self.taken() == 2 * self.L
 
-    @never_stuck("BK-21", MUST, "Adders that wait for room get it.", source=f"{TEXT}; {CODE}")
+    @never_stuck("BK-21", MUST, "Adders that wait for room are never deadlocked.",
+                 source=f"{TEXT}; {CODE}")
     def somebody_goes_on(self) -> bool:
-        """There is always another entry."""
+        """Work is always left: there is always another entry."""
         return False
 
     @always("BK-22", MUST, "While an adder waits for more bytes than are free, a flush is under "
-            "way, or an entry on its way into the table.", source=CODE)
+            "way, or another adder is about to take bytes or to insert its entry.", source=CODE)
     def who_waits_is_helped(self) -> bool:
-        """Otherwise it waits until somebody else adds something."""
+        """Otherwise it waits until another adder brings an entry."""
         if len(self.waiting) == 0 or self.length[self.waiting[0]] <= self.free:
             return True
         return self.asked or any(
             self.doing[adder] == Doing.LOOKED or self.doing[adder] == Doing.TAKEN
             for adder in range(self.A))
 
-    @always("BK-23", MUST, "No more bytes are in memory than twice a table's.",
+    @always("BK-23", MUST, "The bytes in memory are at most twice the size of a table.",
             source=f"{TEXT} ('2*(skipListSize)')")
     def memory_is_bounded(self) -> bool:
-        """Whatever the disk does."""
+        """The bound does not depend on the disk."""
         return self.table + self.snapshot + self.taken() <= 2 * self.L
 
-    @always("BK-24", MUST, "What is set aside is being flushed, or its flush has failed.",
+    @always("BK-24", MUST, "A snapshot is being flushed, unless a flush has failed.",
             source=CODE)
     def snapshots_are_flushed(self) -> bool:
-        """And a table that may not grow is set aside when the next entry comes."""
+        """After a failure, the next adder asks for the flush again."""
         return (self.snapshot == 0 or self.asked or self.failed > 0) and (
             not self.retry or self.failed > 0)
 
-    @always("BK-26", MUST, "The books of the table are right: its bytes, and who waits for some.",
+    @always("BK-26", MUST, "The accounts of the table add up: its bytes, and its waiting adders.",
             source=CODE)
     def books_are_right(self) -> bool:
-        """Adders that wait are in the line, and nobody else is."""
+        """Exactly the waiting adders are in the wait queue."""
         return self.bytes_are_conserved() and all(
             (adder in self.waiting) == (self.doing[adder] == Doing.WAITING)
             for adder in range(self.A))
 
-    @always("BK-27", MUST, "No less than L bytes are set aside, as long as no flush fails.",
+    @always("BK-27", MUST, "At least L bytes are set aside for a flush, as long as no flush fails.",
             source=f"{TEXT}; {CODE}")
     def flushes_are_worth_it(self) -> bool:
         """A flush of a few bytes costs as much as one of many."""
@@ -236,11 +237,11 @@ class FlushingAtOnce(Memtable):
 
     @assume
     def disks_work(self) -> bool:
-        """The adder itself would wait for it."""
+        """A flush that fails would block the adder."""
         return self.X == 0
 
     def ask(self) -> None:
-        """The table is on disk before the adder goes on."""
+        """The table is on disk before the adder continues."""
         self.free += self.table
         self.table = 0
 
@@ -249,21 +250,21 @@ class AskingAtWait(Memtable):
     """An adder that begins to wait asks for a flush."""
 
     def waits(self) -> None:
-        """Whatever the table's size."""
+        """Ask for a flush, even of a small table."""
         self.ask()
 
 
 class AskingUntilServed(AskingAtWait):
-    """And a flush that is done is followed by another one while somebody still waits."""
+    """After each flush another one is asked for while an adder still waits."""
 
     def flushed(self) -> None:
-        """What the flush has brought may be too little."""
+        """Ask again if the flush has brought too little for the first waiter."""
         if len(self.waiting) > 0 and self.length[self.waiting[0]] > self.free:
             self.ask()
 
     @action(fair=True, adder=upto(Memtable.A), known=upto(2))
     def insert(self, adder: int, known: int) -> None:
-        """Nor may what was in an adder's hands when the last flush was asked for."""
+        """Ask again: this entry was not in the table at the last flush."""
         super().insert(adder, known)
         self.flushed()
 
@@ -272,12 +273,12 @@ class KeepingDuplicates(Memtable):
     """An entry that is there already keeps its permits."""
 
     def give_back(self, length: int) -> None:
-        """It was not inserted, so that no flush gives them back."""
+        """Nothing: the entry was not inserted, so no flush returns its permits, either."""
 
 
 class Sleeping(Memtable):
-    """Before the pull request: an adder that finds no room sleeps for a moment, once, and goes on
-    as if there were some."""
+    """Before the pull request: an adder that finds no room sleeps for a moment, once, and
+    continues as if there were some."""
 
     table = integer(0, 4 * Memtable.L)
     snapshot = integer(0, 4 * Memtable.L)
@@ -285,7 +286,7 @@ class Sleeping(Memtable):
 
     @action(fair=True)
     def wake(self) -> None:
-        """A millisecond has passed, and perhaps no flush is done; the model ends somewhere."""
+        """A millisecond has passed, perhaps without a flush; 4 L bytes bound the model."""
         require(len(self.waiting) > 0)
         adder = self.waiting[0]
         require(self.table + self.snapshot + self.taken() + self.length[adder] <= 4 * self.L)
@@ -298,16 +299,16 @@ class KeepingFlushed(Memtable):
     """A flush gives back a byte too few."""
 
     def written(self, bytes: int) -> int:
-        """The length of a header, say."""
+        """One byte less than was written, for instance the length of a header."""
         return bytes - 1
 
 
 class Retrying(AskingUntilServed):
-    """A flush that has failed is tried again, whoever comes."""
+    """A failed flush is tried again, even if no adder comes."""
 
     @action
     def fail(self) -> None:
-        """It stays asked for."""
+        """The flush remains asked for."""
         super().fail()
         self.asked = True
 
@@ -317,17 +318,17 @@ class FlushingLittle(Retrying):
 
     @action(fair=True, adder=upto(Memtable.A), known=upto(2))
     def insert(self, adder: int, known: int) -> None:
-        """However little there is."""
+        """Ask for a flush, even of a few bytes."""
         super().insert(adder, known)
         self.ask()
 
 
 class ShortEnough(AskingUntilServed):
-    """No entry is longer than all the room that there is, and no flush fails."""
+    """No entry is longer than 2 L bytes, and no flush fails."""
 
     @assume
     def entries_fit(self) -> bool:
-        """What is longer never fits."""
+        """A longer entry never gets room."""
         return self.M <= 2 * self.L and self.X == 0
 
 
@@ -335,56 +336,57 @@ GRID: dict[str, Any] = {"L": (1, 2, 3), "M": lambda L: range(1, 2 * L + 3)}
 
 EXPECTATIONS = (
     expect(Memtable, "BK-20", "holds", "bytes are conserved", A=(1, 2), X=(0, 1), L=(1, 2), M=3),
-    prove(Memtable, "BK-26", "the books are right, for all sizes", for_all=("L", "M", "X"), A=1),
+    prove(Memtable, "BK-26", "the accounts add up, for all sizes", for_all=("L", "M", "X"), A=1),
     prove(Memtable, "BK-20", "bytes are conserved, for all sizes", for_all=("L", "M", "X"),
           lemmas=("BK-26",), A=1),
     prove(Memtable, "BK-23", "memory is bounded, for all sizes", for_all=("L", "M", "X"),
           lemmas=("BK-26",), A=1),
     expect(Memtable, "BK-23", "holds", "memory is bounded, with several adders", A=(1, 2), X=(0, 1),
            L=(1, 2), M=3),
-    expect(Memtable, "BK-21", "violated", "bookkeeper#B7: all adders are stuck exactly where an "
-           "entry may be longer than L: who would ask for the flush is who waits",
+    expect(Memtable, "BK-21", "violated", "bookkeeper#B7: all adders are deadlocked exactly if an "
+           "entry may be longer than L: the adder that would ask for the flush waits",
            where="M > L", A=(1, 2), **GRID),
-    expect(Memtable, "BK-21", "violated", "bookkeeper#B7: so it is with three adders",
+    expect(Memtable, "BK-21", "violated", "bookkeeper#B7: the same with three adders",
            where="M > L", A=3, L=(1, 2), M=lambda L: range(1, L + 2)),
     expect(FlushingLittle, "BK-27", "violated", "a table is set aside at each entry", L=2, M=1),
-    expect(Memtable, "BK-22", "violated", "bookkeeper#B7: a single adder has nobody to help it "
-           "exactly where an entry may be longer than L", where="M > L", A=1, L=range(1, 7),
+    expect(Memtable, "BK-22", "violated", "bookkeeper#B7: a single adder is not helped "
+           "exactly if an entry may be longer than L", where="M > L", A=1, L=range(1, 7),
            M=lambda L: range(1, 2 * L + 3)),
-    expect(FlushingAtOnce, "BK-21", "violated", "bookkeeper#B7: one byte more is allowed where "
+    expect(FlushingAtOnce, "BK-21", "violated", "bookkeeper#B7: one byte more is allowed if "
            "nothing is added during a flush", where="M > L + 1", A=1, L=range(1, 7),
            M=lambda L: range(1, 2 * L + 3)),
-    prove(Memtable, "BK-24", "what is set aside is flushed, for all sizes",
+    prove(Memtable, "BK-24", "snapshots are flushed, for all sizes",
           for_all=("L", "M", "X"), lemmas=("BK-26",), A=1),
-    prove(FittingMemtable, "BK-27", "no less than L bytes are set aside, for all sizes",
+    prove(FittingMemtable, "BK-27", "at least L bytes are set aside, for all sizes",
           for_all=("L", "M"), lemmas=("BK-24", "BK-26"), A=1, X=0),
     prove(FittingMemtable, "BK-22", "a single adder with entries of up to L bytes is helped, for "
           "all sizes", for_all=("L", "M"), lemmas=("BK-24", "BK-26", "BK-27"), A=1, X=0),
     expect(Memtable, "BK-22", "violated", "bookkeeper#latent: of two adders, one may wait until "
-           "the other brings something, whatever is longer than a byte", where="M > 1", A=2,
+           "the other brings an entry, if entries may be longer than a byte", where="M > 1", A=2,
            L=(2, 3), M=(1, 2, 3)),
     expect(Memtable, "BK-21", "violated", "bookkeeper#latent: a flush that fails is asked for "
            "again by the next entry only, and none comes", A=(1, 2), L=(1, 2), M=(1, 2), X=1),
-    expect(AskingAtWait, "BK-21", "violated", "asking where one begins to wait does not help a "
+    expect(AskingAtWait, "BK-21", "violated", "asking when the wait begins does not help a "
            "single adder: a flush may be under way then", where="M > L", A=1, **GRID),
-    expect(AskingAtWait, "BK-21", "violated", "two are stuck with shorter entries than if nobody "
-           "asked there: small tables are set aside", where="2 * M > L + 1", A=2, L=(1, 2, 3),
+    expect(AskingAtWait, "BK-21", "violated",
+           "two are deadlocked with shorter entries than without "
+           "that request: small tables are set aside", where="2 * M > L + 1", A=2, L=(1, 2, 3),
            M=(1, 2, 3)),
-    expect(AskingUntilServed, "BK-21", "violated", "asking until who waits is served helps all "
-           "entries that fit into the room at all, whatever the number of adders",
+    expect(AskingUntilServed, "BK-21", "violated", "asking until the waiter is served helps all "
+           "entries that fit into the room at all, for any number of adders",
            where="M > 2 * L", A=(1, 2), L=(1, 2), M=lambda L: range(1, 2 * L + 3)),
-    expect(AskingUntilServed, "BK-21", "violated", "asking until who waits is served helps three "
+    expect(AskingUntilServed, "BK-21", "violated", "asking until the waiter is served helps three "
            "adders as well", where="M > 2 * L", A=3, L=1, M=(1, 2, 3)),
-    prove(ShortEnough, "BK-22", "who waits is helped, for all sizes that fit",
+    prove(ShortEnough, "BK-22", "waiting adders are helped, for all sizes that fit",
           for_all=("L", "M"), lemmas=("BK-24", "BK-26"), A=1, X=0),
-    expect(Retrying, "BK-21", "holds", "a flush that is tried again helps after all",
+    expect(Retrying, "BK-21", "holds", "retrying a failed flush helps",
            A=(1, 2), L=(1, 2), M=(1, 2), X=(0, 1, 2)),
     expect(KeepingDuplicates, "BK-20", "violated", "BookKeeper #2832: an entry that comes twice "
            "keeps its bytes"),
-    expect(KeepingDuplicates, "BK-26", "violated", "the table's books are wrong from then on"),
+    expect(KeepingDuplicates, "BK-26", "violated", "the table's accounts are wrong from then on"),
     expect(KeepingDuplicates, "BK-21", "violated", "BookKeeper #2832: adders wait for bytes that "
-           "nobody has", L=2, M=1),
-    expect(Sleeping, "BK-23", "violated", "004: a throttle that sleeps bounds nothing, however "
-           "short entries are", A=(1, 2), L=(1, 2), M=(1, 2)),
-    expect(KeepingFlushed, "BK-20", "violated", "a flush that gives back too little loses room"),
+           "are lost", L=2, M=1),
+    expect(Sleeping, "BK-23", "violated", "004: a throttle that sleeps bounds nothing, even "
+           "for short entries", A=(1, 2), L=(1, 2), M=(1, 2)),
+    expect(KeepingFlushed, "BK-20", "violated", "a flush that returns too little loses room"),
 )

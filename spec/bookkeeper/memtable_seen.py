@@ -1,14 +1,14 @@
-"""The memtable, as those see it who bring entries and write to disk.
+"""The memtable, as the clients that bring entries and the disk see it.
 
-Theory. There is one adder (A = 1): several that have room at the same time insert in whatever
-order, and what a table has is then not what they have permits for. An entry is added when its adder
-looks whether to flush, and is in the table when it is inserted. Whether it was there already, its
-adder finds out only then, and says so first. A memtable rests while its adder has nothing to do or
-waits for more bytes than are free.
+Theory. There is one adder (A = 1): several that have room at the same time insert in any order, and
+the bytes in the table are then not those of the permits taken. An entry is added when its adder
+checks whether to flush, and is in the table when it is inserted. Only then does the adder find out
+whether the entry was there already, and says so first. A memtable is quiescent while its adder has
+nothing to do or waits for more bytes than are free.
 
-As merged, a memtable is refused where an entry may be longer than L, and where a flush may fail
-(bookkeeper#B7, bookkeeper#latent). What is accepted asks until who waits is served, and tries
-flushes again.
+As merged, a memtable is refused if an entry may be longer than L, or if a flush may fail
+(bookkeeper#B7, bookkeeper#latent). An accepted one asks until the waiting adder is served, and
+tries flushes again.
 
 Source: ``memtable``, ``observed_memtable``.
 """
@@ -28,7 +28,7 @@ from .observed_memtable import ObservedMemtable
 __all__ = ["EXPECTATIONS", "MemtableSeen", "SeenWithMore"]
 
 NUMBERS: Final = 3
-"""Numbers of entries: as many are waiting or in memory at the same time."""
+"""Numbers of entries: at most this many wait or are in memory at the same time."""
 ROOM: Final = ("self.place[self.named] in (Entry.UNNAMED, Entry.GONE)",)
 
 
@@ -67,44 +67,44 @@ class MemtableSeen(View[Memtable]):
         return see("fails"), *again
 
     def asked(self, machine: Memtable) -> Iterable[Seen | Sequence[Seen]]:
-        """One that can do nothing more rests."""
+        """The quiescence, if the memtable can do nothing more."""
         if self.enabled <= {"add", "flush", "fail"}:
             yield see("rests")
 
 
 class SeenWithMore(MemtableSeen):
-    """The same, with as many numbers as there may be entries in two full tables."""
+    """The same view, with as many numbers as two full tables may have entries."""
 
     numbers = 2 * NUMBERS
 
 
 def asked_for(before: Memtable, after: Memtable) -> list[Seen]:
-    """The flush that a step asked for, if it did."""
+    """The flush that a step asked for, if any."""
     return [see("flushes", bytes=after.snapshot)] if after.asked and not before.asked else []
 
 
 SEEN = refines(
-    Retrying, ObservedMemtable, "entries get room as they have to", shows=MemtableSeen,
+    Retrying, ObservedMemtable, "entries get room by the rules", shows=MemtableSeen,
     seen_by={"L": "L", "M": "M", "R": NUMBERS},
     room=ROOM,
     A=1, L=(1, 2), M=lambda L: range(1, 2 * L + 1), X=(0, 1))
 
 LONGER = refines(
-    Retrying, ObservedMemtable, "what two tables show that are full in turn", shows=SeenWithMore,
+    Retrying, ObservedMemtable, "the same for two tables that fill up in turn", shows=SeenWithMore,
     seen_by={"L": "L", "M": "M", "R": 2 * NUMBERS}, room=ROOM, A=1, L=2, M=2, X=0)
 
 EXPECTATIONS = (
     SEEN,
     LONGER,
-    refused(Memtable, "BK-22", "bookkeeper#B7: an entry waits for a flush that nobody asks for",
+    refused(Memtable, "BK-22", "bookkeeper#B7: an entry waits for a flush that no adder asks for",
             like=SEEN, L=2, M=3, X=0),
-    refused(Memtable, "BK-24", "bookkeeper#latent: nobody tries a flush again that has failed",
+    refused(Memtable, "BK-24", "bookkeeper#latent: a failed flush is not tried again",
             like=SEEN, L=2, M=2, X=1),
     refused(KeepingDuplicates, "BK-73", "an entry that comes twice keeps its bytes", like=SEEN,
             L=1, M=1, X=0, beside=("BK-21",)),
-    refused(FlushingLittle, "BK-75", "a flush of a few bytes, for which nobody waits", like=SEEN,
+    refused(FlushingLittle, "BK-75", "a flush of a few bytes, for which no entry waits", like=SEEN,
             L=2, M=1, X=0),
-    refused(Sleeping, "BK-23", "004: an entry is inserted that finds no room, after a while",
+    refused(Sleeping, "BK-23", "004: an entry without room is inserted after a while",
             like=SEEN, L=1, M=1, X=0),
-    refused(KeepingFlushed, "BK-73", "a flush gives back too little", like=SEEN, L=1, M=1, X=0),
+    refused(KeepingFlushed, "BK-73", "a flush returns too little", like=SEEN, L=1, M=1, X=0),
 )

@@ -1,27 +1,27 @@
 """A server of BookKeeper as its network, its storage and its clock see it.
 
-Theory. Whoever delivers the requests, does what storage does, and takes the responses away knows of
-each request where it is, although the server has threads and semaphores inside:
+Theory. The observer delivers the requests, does the work of storage, and takes the responses away;
+so it knows where each request is, although the server has threads and semaphores inside:
 
     read --start--> at storage --done--> being answered --write or drop--> ended
       |                                       ^
       +--------------reject-------------------+
 
 A request is in progress from its start, or its rejection, until its response is written or dropped.
-Adds and reads have a limit each, and none where it is 0. What was read and not started waits at its
-channel, from which nothing more is read meanwhile. A server that loses a permit, on whatever way,
-shows it by letting a request wait although fewer are in progress than the limit; one that gives
-back too many, by starting one more.
+Adds and reads have a limit each, and none if it is 0. A request that was read and not started waits
+at its channel, from which nothing more is read meanwhile. A server that loses a permit, on whatever
+path, shows it by letting a request wait although fewer are in progress than the limit; one that
+gives back too many, by starting one more.
 
 A response waits while its channel is not writable, t ticks at most. One that has waited in vain is
-dropped, and the channel is listed for t ticks: until then, what cannot be written is dropped at
-once. With c = 1 the channel is closed as well. Nobody needs a response to a channel that is closed.
+dropped, and the channel is listed for t ticks: until then, a response that cannot be written is
+dropped at once. With c = 1 the channel is closed as well. A closed channel needs no response.
 
 The pool has Q places and W threads for each kind. How soon a thread takes a request from its place
 is the pool's affair: between Q and Q + W requests at storage it may take another or reject it.
 
-Requests are numbered in the order in which they are read. What a server does in answer to one event
-is over when it *rests*.
+Requests are numbered in the order in which they are read. The server's reaction to one event is
+over when it is *quiescent*.
 
 Source: ``admission``, ``response``; 004#limit, 004#autoread, 004#responses.
 """
@@ -47,25 +47,28 @@ ONCE = guard_rule(
     "BK-50", MUST, "A request is started or rejected once, and answered once after that.",
     source="bookkeeper#B3")
 STARTS = guard_rule(
-    "BK-51", MUST, "A request waits only while as many of its kind are in progress as the limit.",
+    "BK-51", MUST,
+    "A request waits only while as many requests of its kind are in progress as the limit.",
     source="004#limit; bookkeeper#B1, bookkeeper#B5")
 IN_ORDER = guard_rule(
     "BK-52", MUST, "The requests of a channel start in the order in which they were read.",
     source="bookkeeper#decoded")
 FAIR = guard_rule(
-    "BK-53", MUST, "Of the channels that wait for one kind, that is next which has waited longest.",
+    "BK-53", MUST,
+    "Of the channels that wait for one kind, the one that has waited longest is served first.",
     source="bookkeeper#fair")
 REJECTS = guard_rule(
-    "BK-54", MUST, "A request is rejected only where the pool's queue is full, and then it is.",
+    "BK-54", MUST,
+    "A request is rejected only if the pool's queue may be full, and always if the pool is full.",
     source="bookkeeper#admission")
 PAUSES = guard_rule(
-    "BK-55", MUST, "Nothing is read from a channel while a request of it waits.",
+    "BK-55", MUST, "Nothing is read from a channel while one of its requests waits.",
     source="004#autoread")
 READS = guard_rule(
-    "BK-56", MUST, "A channel of which no request waits is read from.",
+    "BK-56", MUST, "A channel without a waiting request is read from.",
     source="bookkeeper#B5")
 SENDS = guard_rule(
-    "BK-57", MUST, "A response is written at once where its channel is writable.",
+    "BK-57", MUST, "A response is written at once if its channel is writable.",
     source="004#responses; bookkeeper#responses")
 RESPECTS = guard_rule(
     "BK-58", MUST, "No response is written to a channel that is not writable.",
@@ -77,19 +80,20 @@ DROPS = guard_rule(
     "BK-60", MUST, "A response that has waited t ticks, or whose channel is listed or closed, is "
     "dropped.", source="004#responses; bookkeeper#B8")
 CLOSES = guard_rule(
-    "BK-61", MUST, "A channel is closed if a response has waited in vain and closing is asked for, "
-    "and not otherwise.", source="004#responses ('close the channel')")
+    "BK-61", MUST,
+    "A channel is closed if and only if a response has waited in vain and closing is "
+    "configured.", source="004#responses ('close the channel')")
 
 
 class Kind(IntEnum):
-    """What a request is."""
+    """The kind of a request."""
 
     ADD = 0
     READ = 1
 
 
 class Place(IntEnum):
-    """Where a request is."""
+    """The place of a request on its path through the server."""
 
     UNREAD = 0
     WAITING = 1         # read, and not started
@@ -107,7 +111,7 @@ class ObservedBookie(Machine):
     Q = const(1, at_least=1)            # places in the pool's queue
     W = const(1, at_least=1)            # threads of the pool
     t = const(1)                        # ticks that a response waits, at most
-    c = const(0, at_most=1)             # 1: a channel is closed when one has waited in vain
+    c = const(0, at_most=1)             # 1: a channel is closed when a response waited in vain
     R = const(3, at_least=1)            # requests that a run may name
 
     named = integer(0, R)               # requests that were read: the next has this number
@@ -120,10 +124,10 @@ class ObservedBookie(Machine):
     open = array(upto(N), boolean(True))
     failed = array(upto(N), boolean())          # a response has waited in vain
     listed = array(upto(N), integer(0, t))      # ticks that a channel is still listed
-    lined = array(upto(N), boolean())           # it waited when the server last rested
+    lined = array(upto(N), boolean())           # it waited at the last quiescence
     ahead = subset(pairs(upto(N), upto(N)))     # a * N + b: a waited when b began to
 
-    # --- what others do ----------------------------------------------------------------------
+    # --- steps of the environment ------------------------------------------------------------
 
     @action(channel=upto(N), kind=Kind)
     def receive(self, channel: int, kind: Kind) -> None:
@@ -137,13 +141,13 @@ class ObservedBookie(Machine):
 
     @action(request=upto(R))
     def done(self, request: int) -> None:
-        """Storage has done with a request."""
+        """Storage has finished a request."""
         require(self.place[request] == Place.STORAGE)
         self.place[request] = Place.ANSWERING
 
     @action(channel=upto(N))
     def turns(self, channel: int) -> None:
-        """A channel is writable, or no longer is."""
+        """A channel becomes writable, or stops being so."""
         self.writable[channel] = not self.writable[channel]
 
     @action(channel=upto(N))
@@ -154,14 +158,14 @@ class ObservedBookie(Machine):
 
     @action
     def ticks(self) -> None:
-        """One tick of the clock, for all that waits."""
+        """One tick of the clock, for all waiting responses and listed channels."""
         for request in range(self.R):
             if self.place[request] == Place.ANSWERING:
                 self.since[request] = min(self.t, self.since[request] + 1)
         for channel in range(self.N):
             self.listed[channel] = max(0, self.listed[channel] - 1)
 
-    # --- what the server does ----------------------------------------------------------------
+    # --- steps of the server -----------------------------------------------------------------
 
     @action(request=upto(R))
     def starts(self, request: int) -> None:
@@ -178,7 +182,7 @@ class ObservedBookie(Machine):
         self.place[request] = Place.ANSWERING
 
     def admit(self, request: int) -> None:
-        """A request comes to be in progress."""
+        """Check that a request may be in progress, and serve its channel."""
         channel = self.channel[request]
         require(self.place[request] == Place.WAITING, ONCE)
         require(not any(
@@ -214,7 +218,7 @@ class ObservedBookie(Machine):
 
     @action
     def invents(self) -> None:
-        """A request that there is not is started or answered."""
+        """A request that does not exist is started or answered."""
         require(False, ONCE)
 
     @action(channel=upto(N))
@@ -235,12 +239,12 @@ class ObservedBookie(Machine):
 
     @action(kind=Kind, count=upto(R + 1))
     def gauged(self, kind: Kind, count: int) -> None:
-        """The server says how many requests are in progress."""
+        """The server reports how many requests are in progress."""
         require(count == self.in_progress(kind), COUNTED)
 
     @action(rests=(STARTS, READS, CLOSES, DROPS, SENDS))
     def rests(self) -> None:
-        """The server does no more for the time being."""
+        """The server is quiescent: it does nothing more until the next event."""
         for channel in range(self.N):
             require(not self.may_go_on(channel), STARTS)
             require(not (self.reading[channel] and self.is_waiting(channel)), PAUSES)
@@ -252,10 +256,10 @@ class ObservedBookie(Machine):
                 self.check_answer(request)
         self.line_up()
 
-    # --- what follows from it ----------------------------------------------------------------
+    # --- derived values ----------------------------------------------------------------------
 
     def forget(self, channel: int) -> None:
-        """What waits at a closed channel is not started any more."""
+        """Close a channel: its waiting requests are not started any more."""
         self.open[channel] = False
         for request in range(self.R):
             if self.channel[request] == channel and self.place[request] == Place.WAITING:
@@ -263,37 +267,37 @@ class ObservedBookie(Machine):
         self.leave_line(channel)
 
     def end(self, request: int) -> None:
-        """Nothing is to be remembered of it."""
+        """The request has ended, and is forgotten."""
         self.place[request] = Place.ENDED
         self.since[request] = 0
 
     def limit(self, kind: Kind) -> int:
-        """Of requests in progress."""
+        """Largest number of requests of a kind in progress; 0: no limit."""
         return self.K if kind == Kind.ADD else self.J
 
     def has_permit(self, kind: Kind) -> bool:
-        """Whether another request may be in progress."""
+        """True if another request of this kind may be in progress."""
         return self.limit(kind) == 0 or self.in_progress(kind) < self.limit(kind)
 
     def in_progress(self, kind: Kind) -> int:
-        """At storage, or being answered."""
+        """Number of requests of a kind that are at storage or being answered."""
         return sum(
             self.kind[each] == kind
             and (self.place[each] == Place.STORAGE or self.place[each] == Place.ANSWERING)
             for each in range(self.R))
 
     def at_storage(self, request: int) -> int:
-        """How many are there of the kind of a request."""
+        """Number of requests of the same kind that are at storage."""
         return sum(self.kind[each] == self.kind[request] and self.place[each] == Place.STORAGE
                    for each in range(self.R))
 
     def is_waiting(self, channel: int) -> bool:
-        """A request of it is."""
+        """True if a request of the channel waits."""
         return any(self.place[each] == Place.WAITING and self.channel[each] == channel
                    for each in range(self.R))
 
     def waits_for(self, channel: int, kind: Kind) -> bool:
-        """The first request of it that waits is of a kind."""
+        """True if the channel's first waiting request is of this kind."""
         return any(
             self.place[each] == Place.WAITING and self.channel[each] == channel
             and self.kind[each] == kind and not any(
@@ -302,19 +306,19 @@ class ObservedBookie(Machine):
             for each in range(self.R))
 
     def may_go_on(self, channel: int) -> bool:
-        """The first request of it that waits could be in progress."""
+        """True if the limit allows the channel's first waiting request to start."""
         return (self.waits_for(channel, Kind.ADD) and self.has_permit(Kind.ADD)) or (
             self.waits_for(channel, Kind.READ) and self.has_permit(Kind.READ))
 
     def check_answer(self, request: int) -> None:
-        """Why a response is neither written nor dropped yet."""
+        """Check that a response may be neither written nor dropped yet."""
         channel = self.channel[request]
         require(self.open[channel], DROPS)
         require(not self.writable[channel], SENDS)
         require(self.listed[channel] == 0 and self.since[request] < self.t, DROPS)
 
     def line_up(self) -> None:
-        """Channels that have begun to wait are behind those that waited before."""
+        """Put channels that have begun to wait behind those that waited before."""
         for late in range(self.N):
             if self.is_waiting(late) and not self.lined[late]:
                 for early in range(self.N):
@@ -324,16 +328,17 @@ class ObservedBookie(Machine):
             self.lined[channel] = self.is_waiting(channel)
 
     def leave_line(self, channel: int) -> None:
-        """What waits there next has begun to wait only now."""
+        """Take a channel out of the wait queue; its next waiting request begins to wait only now.
+        """
         self.lined[channel] = False
         for other in range(self.N):
             self.ahead.discard(other * self.N + channel)
             self.ahead.discard(channel * self.N + other)
 
-    @always("BK-62", MUST, "The books of whoever looks at a server agree: the limits are kept, and "
-            "of two channels one at most is ahead.", source="004#limit; bookkeeper#fair")
+    @always("BK-62", MUST, "The observer's accounts add up: the limits are kept, and "
+            "of two channels at most one is ahead.", source="004#limit; bookkeeper#fair")
     def books_agree(self) -> bool:
-        """Of each kind, and of each pair."""
+        """Check each kind, and each pair of channels."""
         return ((self.K == 0 or self.in_progress(Kind.ADD) <= self.K)
                 and (self.J == 0 or self.in_progress(Kind.READ) <= self.J)
                 and not any(
@@ -342,13 +347,16 @@ class ObservedBookie(Machine):
 
 
 EXPECTATIONS = (
-    expect(ObservedBookie, "BK-62", "holds", "the books agree", N=(1, 2), R=2, t=(0, 1), c=(0, 1)),
-    expect(ObservedBookie, "BK-62", "holds", "the books agree without limits", N=1, K=0, J=0, R=2,
+    expect(ObservedBookie, "BK-62", "holds", "the accounts add up", N=(1, 2), R=2, t=(0, 1), c=(0,
+                                                                                                1)),
+    expect(ObservedBookie, "BK-62", "holds", "the accounts add up without limits", N=1, K=0, J=0,
+           R=2,
            t=1, c=1),
 )
 
 BOOKKEEPING = {
     "BK-62":
-        "The harness finishes only what it has in its storage, and the observer notes who is "
-        "ahead of whom; a server that exceeds a limit is refused by BK-2 before.",
+        "The harness finishes only what it has in its storage, and the observer notes which "
+        "channel "
+        "is ahead of which; a server that exceeds a limit is refused by BK-2 before.",
 }

@@ -1,19 +1,19 @@
-"""A memtable as those see it who bring entries and write to disk.
+"""A memtable as the clients that bring entries and the disk see it.
 
 Theory. An entry is added and waits until there is room for it; then it is in the table. The table
 is asked to be flushed as a whole, and is the *snapshot* until that is done; a flush that fails
 leaves it where it is, and has to be asked for again. Table and snapshot together never have more
-than 2 L bytes. An entry that is in the table already takes no room: whoever brings it knows that,
-and says so.
+than 2 L bytes. An entry that is in the table already takes no room: the client that brings it knows
+that, and says so.
 
-What permits there are inside is not seen, and need not be: a memtable that loses bytes shows it by
-letting an entry wait although there is room; one that has too many, by taking an entry for which
-there is none. An entry that waits does so for a flush that is under way. If none is, it waits until
-somebody brings another entry, and perhaps for ever.
+The permits inside are not seen, and need not be: a memtable that loses bytes shows it by letting an
+entry wait although there is room; one that has too many, by taking an entry for which there is no
+room. A waiting entry waits for a flush that is under way. If none is, it waits until another entry
+is brought, and perhaps forever.
 
-Entries are numbered in the order in which they come, and R after R again: by then the one that had
-the number has gone to disk, or else no more come. What a memtable does in answer to one event is
-over when it *rests*.
+Entries are numbered in the order in which they come, and after R numbers from 0 again: by then the
+entry that had the number has gone to disk, or else no more come. The memtable's reaction to one
+event is over when it is *quiescent*.
 
 Source: ``memtable``; 004#memtable, bookkeeper#memtable.
 """
@@ -43,21 +43,22 @@ IN_ORDER = guard_rule(
     "BK-71", MUST, "Entries that wait for room are inserted in the order in which they came.",
     source="bookkeeper#memtable")
 FITS = guard_rule(
-    "BK-72", MUST, "An entry is refused exactly where it is longer than all the room there is.",
+    "BK-72", MUST, "An entry is refused if and only if it is longer than 2 L bytes.",
     source="bookkeeper#B7")
 TAKES = guard_rule(
     "BK-73", MUST, "An entry waits only while there is no room for it.",
     source="bookkeeper#B6; BookKeeper #2832")
 WHOLE = guard_rule(
-    "BK-74", MUST, "The whole table is set aside, and nothing while a snapshot is there.",
+    "BK-74", MUST,
+    "A flush takes the whole table, and none is set aside while there is a snapshot.",
     source="bookkeeper#memtable")
 WORTH = guard_rule(
-    "BK-75", MUST, "Less than L bytes are flushed only for an entry that waits.",
+    "BK-75", MUST, "Fewer than L bytes are flushed only for an entry that waits.",
     source="004#memtable ('limit that triggers memtable flush')")
 
 
 class Entry(IntEnum):
-    """Where an entry is."""
+    """The place of an entry on its path to disk."""
 
     UNNAMED = 0
     WAITING = 1
@@ -77,9 +78,9 @@ class ObservedMemtable(Machine):
     place = array(upto(R), choice(Entry, Entry.UNNAMED))
     length = array(upto(R), integer(0, M))
     known = array(upto(R), boolean())   # it is in the table already
-    under_way = boolean()               # a flush is
+    under_way = boolean()               # a flush is under way
 
-    # --- what others do ----------------------------------------------------------------------
+    # --- steps of the environment ------------------------------------------------------------
 
     @action(length=upto(M))
     def add(self, length: int) -> None:
@@ -92,7 +93,7 @@ class ObservedMemtable(Machine):
 
     @action(entry=upto(R))
     def repeats(self, entry: int) -> None:
-        """An entry that has come is one that is in the table."""
+        """A waiting entry is in the table already."""
         require(self.place[entry] == Entry.WAITING)
         self.known[entry] = True
 
@@ -107,15 +108,15 @@ class ObservedMemtable(Machine):
 
     @action
     def fails(self) -> None:
-        """A flush has not written anything."""
+        """A flush fails, and has written nothing."""
         require(self.under_way)
         self.under_way = False
 
-    # --- what the memtable does --------------------------------------------------------------
+    # --- steps of the memtable ---------------------------------------------------------------
 
     @action(entry=upto(R))
     def inserts(self, entry: int) -> None:
-        """There is room for an entry."""
+        """An entry is put into the table."""
         require(self.place[entry] == Entry.WAITING, ONCE)
         require(not any(self.place[other] == Entry.WAITING for other in range(self.R)
                         if self.is_older(other, entry)), IN_ORDER)
@@ -124,19 +125,19 @@ class ObservedMemtable(Machine):
 
     @action(entry=upto(R))
     def refuses(self, entry: int) -> None:
-        """There never will be."""
+        """An entry is refused, because there can never be room for it."""
         require(self.place[entry] == Entry.WAITING, ONCE)
         require(self.length[entry] > 2 * self.L, FITS)
         self.place[entry] = Entry.GONE
 
     @action
     def invents(self) -> None:
-        """An entry that nobody has added is inserted or refused."""
+        """An entry that was not added is inserted or refused."""
         require(False, ONCE)
 
     @action(bytes=upto(2 * L + 2))
     def flushes(self, bytes: int) -> None:
-        """A flush is asked for; of so many bytes."""
+        """A flush of ``bytes`` bytes is asked for."""
         require(not self.under_way, WHOLE)
         if self.bytes_in(Entry.SNAPSHOT) > 0:
             require(bytes == self.bytes_in(Entry.SNAPSHOT), WHOLE)
@@ -150,7 +151,7 @@ class ObservedMemtable(Machine):
 
     @action(rests=True)
     def rests(self) -> None:
-        """The memtable does no more for the time being."""
+        """The memtable is quiescent: it does nothing more until the next event."""
         for entry in range(self.R):
             if self.place[entry] == Entry.WAITING and not any(
                     self.place[other] == Entry.WAITING for other in range(self.R)
@@ -160,32 +161,33 @@ class ObservedMemtable(Machine):
         require(self.under_way or self.bytes_in(Entry.SNAPSHOT) == 0, FLUSHED)
         require(self.under_way or not self.is_waiting(), HELPED)
 
-    # --- what follows from it ----------------------------------------------------------------
+    # --- derived values ----------------------------------------------------------------------
 
     def is_older(self, other: int, entry: int) -> bool:
-        """Of two that wait: whether the first came before the second."""
+        """True if ``other`` came before ``entry``; both wait."""
         return (other + self.R - self.named) % self.R < (entry + self.R - self.named) % self.R
 
     def bytes_in(self, place: Entry) -> int:
-        """Of the entries there."""
+        """Sum of the lengths of the entries at a place."""
         return sum(self.length[entry] if self.place[entry] == place else 0
                    for entry in range(self.R))
 
     def room(self) -> int:
-        """Bytes that are free."""
+        """Number of free bytes."""
         return 2 * self.L - self.bytes_in(Entry.TABLE) - self.bytes_in(Entry.SNAPSHOT)
 
     def is_waiting(self) -> bool:
-        """There is an entry without room."""
+        """True if an entry waits for room."""
         return any(self.place[entry] == Entry.WAITING for entry in range(self.R))
 
-    @always("BK-76", MUST, "Whoever brings entries and writes them to disk counts 2 L bytes in "
-            "memory, at most.", source="bookkeeper#B6")
+    @always("BK-76", MUST, "By the observer's account, at most 2 L bytes are in "
+            "memory.", source="bookkeeper#B6")
     def books_agree(self) -> bool:
-        """In the table and in the snapshot."""
+        """Count the table and the snapshot."""
         return self.room() >= 0
 
 
 EXPECTATIONS = (
-    expect(ObservedMemtable, "BK-76", "holds", "no more is in memory", L=(1, 2), M=(1, 3), R=3),
+    expect(ObservedMemtable, "BK-76", "holds", "the bound on memory is kept", L=(1, 2), M=(1, 3),
+           R=3),
 )

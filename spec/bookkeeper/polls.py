@@ -6,13 +6,13 @@ A client may ask for the entry after the last one that is confirmed, and the ser
 there is one, or after a time that the client chose. Such a *poll* is a read, and as merged it keeps
 its permit while it waits.
 
-So with K permits K idle polls are enough: whoever wants to read what is there has to wait for a
-writer, or for the polls' clients to lose patience. If they are patient for ever, all reads are
-(BK-41), exactly where there are as many polls as permits.
+So with K permits, K idle polls are enough to block all reads of entries that are there: such a read
+has to wait for a writer, or for a poll's client to lose patience. If the clients wait forever, the
+reads do, too (BK-41), exactly if there can be as many polls as permits.
 
-What holds nothing need hold no permit: a poll can give it back when it begins to wait, and ask
-for another when it has something to send (``GivingBack``). Polls are then bounded by their own
-number, and reads go on.
+A waiting poll needs no permit: it can give it back when it begins to wait, and ask for another when
+it has something to send (``GivingBack``). Polls are then bounded by their own number, and reads
+continue.
 
 Source: bookkeeper#latent; 004#limit.
 """
@@ -30,7 +30,7 @@ LATENT = "bookkeeper#latent"
 
 
 class Polls(Machine):
-    """Polls keep their permits, and their clients are patient."""
+    """Polls that keep their permits, with clients that wait forever."""
 
     K = const(2, at_least=1)            # reads in progress, at most: permits
     G = const(2, at_least=1)            # polls at a time, at most
@@ -44,13 +44,13 @@ class Polls(Machine):
 
     @action
     def poll(self) -> None:
-        """A client asks for the next entry; nobody passes a read that waits."""
+        """A client asks for the next entry; a poll does not overtake a waiting read."""
         require(self.polls + self.leaving < self.G and self.free > 0 and not self.wanted)
         self.polls += 1
         self.hold()
 
     def hold(self) -> None:
-        """It has a permit as any read."""
+        """The poll takes a permit like any read."""
         self.free -= 1
         self.held += 1
 
@@ -62,7 +62,7 @@ class Polls(Machine):
 
     @action(fair=True)
     def admit(self) -> None:
-        """The read has a permit."""
+        """The waiting read gets a permit."""
         require(self.wanted and self.free > 0)
         self.wanted = False
         self.free -= 1
@@ -81,24 +81,26 @@ class Polls(Machine):
         self.end_poll()
 
     def end_poll(self) -> None:
-        """Its permit is free."""
+        """End a poll, and return its permit."""
         require(self.polls > 0)
         self.polls -= 1
         self.held -= 1
         self.free += 1
 
-    @always("BK-40", MUST, "Permits are free, at reads, or at polls: at each of them, or at none.",
+    @always("BK-40", MUST,
+            "Every permit is free, with a read, or with a poll; all polls have one, or none has.",
             source="bookkeeper#admission, bookkeeper#latent")
     def permits_are_conserved(self) -> bool:
-        """All K of them."""
+        """Count all K permits."""
         return (self.free + self.held + self.serving == self.K
                 and (self.held == self.polls or self.held == 0)
                 and self.polls + self.leaving <= self.G)
 
-    @leads_to("BK-41", MUST, "A read of what is there is served, whoever waits for what is not.",
+    @leads_to("BK-41", MUST,
+              "A read of an entry that is there is admitted, however many polls wait.",
               source=f"{LATENT}; 004#limit")
     def reads_go_on(self) -> tuple[bool, bool]:
-        """Nobody need write for that."""
+        """No write is needed for that."""
         return self.wanted, not self.wanted
 
 
@@ -112,26 +114,26 @@ class Impatient(Polls):
 
 
 class GivingBack(Polls):
-    """A poll has no permit while it waits."""
+    """A poll that has no permit while it waits."""
 
     def hold(self) -> None:
-        """It needs one to be looked at, and gives it back."""
+        """Nothing: the poll returns its permit at once."""
 
     def end_poll(self) -> None:
-        """Now it needs one again."""
+        """End the wait of a poll, which needs a permit again."""
         require(self.polls > 0)
         self.polls -= 1
         self.leaving += 1
 
-    @always("BK-42", MUST, "A poll that has given its permit back has none while it waits.",
+    @always("BK-42", MUST, "A waiting poll holds no permit.",
             source=LATENT)
     def polls_hold_nothing(self) -> bool:
-        """However many there are."""
+        """This covers any number of polls."""
         return self.held == 0
 
     @action(fair=True)
     def leave(self) -> None:
-        """It has it, and is a read like others."""
+        """A poll that has something to send gets a permit, like any read."""
         require(self.leaving > 0 and self.free > 0 and not self.wanted)
         self.leaving -= 1
         self.free -= 1
@@ -139,10 +141,10 @@ class GivingBack(Polls):
 
 
 class KeepingSome(GivingBack):
-    """A poll keeps its permit after all."""
+    """A poll that is said to return its permit, and keeps it."""
 
     def hold(self) -> None:
-        """As if it were to be answered at once."""
+        """The poll keeps its permit, as if it were answered at once."""
         self.free -= 1
         self.held += 1
 
@@ -152,7 +154,7 @@ class ForgettingPolls(Polls):
 
     @action
     def forget(self) -> None:
-        """Nobody gives its permit back."""
+        """The poll ends, and its permit is not returned."""
         require(self.polls > 0)
         self.polls -= 1
 
@@ -160,13 +162,13 @@ class ForgettingPolls(Polls):
 GRID: dict[str, Any] = {"K": (1, 2, 3, 4), "G": (1, 2, 3, 4)}
 
 EXPECTATIONS = (
-    expect(Polls, "BK-41", "violated", "bookkeeper#latent: reads wait for polls exactly where "
-           "there are as many polls as permits", where="G >= K", **GRID),
-    expect(Impatient, "BK-41", "holds", "reads wait as long as clients are patient", **GRID),
-    expect(GivingBack, "BK-41", "holds", "polls without permits hold up nobody", **GRID),
+    expect(Polls, "BK-41", "violated", "bookkeeper#latent: reads wait for polls exactly if "
+           "there can be as many polls as permits", where="G >= K", **GRID),
+    expect(Impatient, "BK-41", "holds", "reads wait no longer than the clients of polls", **GRID),
+    expect(GivingBack, "BK-41", "holds", "polls without permits block no read", **GRID),
     prove(Polls, "BK-40", "permits are conserved, for all limits", for_all=("K", "G")),
-    expect(GivingBack, "BK-40", "holds", "permits that polls give back are conserved", **GRID),
-    prove(GivingBack, "BK-40", "permits that polls give back are conserved, for all limits",
+    expect(GivingBack, "BK-40", "holds", "permits that polls return are conserved", **GRID),
+    prove(GivingBack, "BK-40", "permits that polls return are conserved, for all limits",
           for_all=("K", "G"), lemmas=("BK-42",)),
     prove(GivingBack, "BK-42", "polls hold no permit, for all limits", for_all=("K", "G"),
           lemmas=("BK-40",)),
@@ -178,5 +180,5 @@ EXPECTATIONS = (
 UNSEEN = {
     "BK-41":
         "To the observer of a server a poll is in progress until it is answered, and a read may "
-        "wait for as many as the limit; that it waits for ever is about runs without an end.",
+        "wait for as many as the limit; that it waits forever concerns infinite runs only.",
 }

@@ -1,12 +1,12 @@
-"""Polls and reads, as those see it who bring requests and take the responses away.
+"""Polls and reads, as the network and the storage of a server see them.
 
-Theory. A poll of ``polls`` is a read that is at storage until a writer adds an entry, or its
-client loses patience. As merged it is in progress meanwhile, and so the observer of a server
-(``observed_bookie``) counts it. Polls come on one channel and other reads on another, which waits
-where no permit is free. The server rests where no read that waits can have a permit.
+Theory. A poll of ``polls`` is a read that is at storage until a writer adds an entry, or its client
+loses patience. As merged it is in progress meanwhile, and the observer of a server
+(``observed_bookie``) counts it so. Polls come on one channel and other reads on another, which
+waits if no permit is free. The server is quiescent if no waiting read can have a permit.
 
-A poll that gives its permit back is, to whoever counts permits, a read that comes when it has
-something to send: so it is shown, and what comes before that is not.
+A poll that gives its permit back is, to an observer that counts permits, a read that comes when it
+has something to send: so it is shown from then on, and not before.
 
 Source: ``polls``, ``observed_bookie``.
 """
@@ -31,7 +31,7 @@ POLLING, READING = 0, 1
 
 
 class Requests(NamedTuple):
-    """The numbers of the requests, by where they are."""
+    """The numbers of the requests, by place."""
 
     named: int = 0
     polls: tuple[int, ...] = ()
@@ -80,8 +80,8 @@ class PollsSeen(View[Polls]):
         return answered(request)
 
     def asked(self, machine: Polls) -> Iterable[Seen | Sequence[Seen]]:
-        """A server at which no read can go on rests; storage has done with what it was given,
-        whether the server hears of it or not."""
+        """The quiescence, if no read can continue; and a read that storage has done, if the server
+        ignores it."""
         if not machine.wanted or machine.free == 0:
             yield see("rests")
             if self.history.reads and "serve" not in self.enabled:
@@ -89,12 +89,12 @@ class PollsSeen(View[Polls]):
 
 
 def answered(request: int) -> list[Seen]:
-    """Storage has done with a request, and its response is written."""
+    """Storage has finished a request, and its response is written."""
     return [see("done", request=request), see("writes", request=request)]
 
 
 class ImpatientSeen(PollsSeen):
-    """Where polls end early as well."""
+    """The view of polls that may end early as well."""
 
     @shown
     def lose_patience(self, before: Polls, after: Polls) -> Iterable[Seen]:
@@ -102,7 +102,7 @@ class ImpatientSeen(PollsSeen):
 
 
 class GivingBackSeen(PollsSeen):
-    """Where polls have no permit: each is seen when it asks for one again, and has it."""
+    """The view of polls without permits: each is shown when it has a permit again."""
 
     @shown
     def poll(self, before: Polls, after: Polls) -> Iterable[Seen]:
@@ -121,11 +121,11 @@ class GivingBackSeen(PollsSeen):
 
 
 class PassingBy(GivingBack):
-    """What was a poll does not stand in line for its permit."""
+    """A poll that has something to send takes a permit ahead of a waiting read."""
 
     @action(fair=True)
     def leave(self) -> None:
-        """Also where a read waits."""
+        """Take a permit even while a read waits."""
         require(self.leaving > 0 and self.free > 0)
         self.leaving -= 1
         self.free -= 1
@@ -133,7 +133,7 @@ class PassingBy(GivingBack):
 
 
 class ForgettingSeen(PollsSeen):
-    """Where the pool rejects a poll, which is answered with an error."""
+    """The view of polls that the pool may reject, which are answered with an error."""
 
     @shown
     def forget(self, before: Polls, after: Polls) -> Iterable[Seen]:
@@ -141,12 +141,12 @@ class ForgettingSeen(PollsSeen):
 
 
 SEEN = refines(
-    Polls, ObservedBookie, "polls and reads have the permits that there are", shows=PollsSeen,
+    Polls, ObservedBookie, "polls and reads are started and answered by the rules", shows=PollsSeen,
     seen_by={"N": 2, "J": "K", "Q": "K", "R": 3}, room=("self.named < self.R",),
     K=(1, 2), G=(1, 2))
 
 RETURNED = refines(
-    GivingBack, ObservedBookie, "polls that come back are reads with permits like others",
+    GivingBack, ObservedBookie, "polls that return are reads with permits",
     shows=GivingBackSeen, seen_by={"N": 2, "J": "K", "Q": "K", "R": 3},
     room=("self.named < self.R",), K=(1, 2), G=(1, 2))
 
@@ -155,7 +155,7 @@ EXPECTATIONS = (
     refines(Impatient, ObservedBookie, "a poll may end with nothing", shows=ImpatientSeen,
             seen_by={"N": 2, "J": "K", "Q": "K", "R": 3}, room=("self.named < self.R",), K=1, G=1),
     RETURNED,
-    refused(PassingBy, "BK-53", "a poll that has something to send passes a read that waits",
+    refused(PassingBy, "BK-53", "a poll that has something to send overtakes a waiting read",
             like=RETURNED, K=1, G=1),
     refused(ForgettingPolls, "BK-51", "bookkeeper#latent: a poll that is rejected keeps its permit",
             like=replace(SEEN, machine=ForgettingPolls, shows=ForgettingSeen), K=1, G=1),

@@ -2,10 +2,10 @@
 
 Theory of operation
 -------------------
-A channel takes responses until too many bytes of it wait to be sent: then it is not *writable*. A
-thread that has a response for such a channel waits up to t ticks from when it began, and nobody
-waits for that channel beside it: other threads wait until the first one is done (the channel's
-monitor), in the order in which they came, and their time runs as well. Then, where the channel is
+A channel takes responses until too many of its bytes wait to be sent: then it is not *writable*. A
+thread that has a response for such a channel waits up to t ticks from when it began, and it waits
+alone: other threads wait until the first one is done (the channel's monitor), in the order in
+which they came, and their time runs as well. Then, if the channel is
 
 - writable, the response is written;
 - not writable, it is *dropped*, and the channel is on a *blacklist* for t ticks. If the server
@@ -15,13 +15,13 @@ While a channel is on the list and still not writable, responses to it are dropp
 that is written takes the channel off the list.
 
 So a thread is held for t ticks at most (BK-30), and after waiting in vain it is not held by that
-channel again for t ticks (BK-31): one slow client costs one thread half of its time, at most. It
-is all threads that have something for that client, not one of them: the others wait at the
-monitor meanwhile (BK-34). A monitor that keeps no order, as Java's, lets a thread wait longer than
-t, while others come and go before it (``UnfairMonitor``).
+channel again for t ticks (BK-31): one slow client costs one thread at most half of its time.
+That holds for all threads that have a response for that client, not for one only: the others wait
+at the monitor meanwhile (BK-34). A monitor that keeps no order, like Java's, lets a thread wait
+longer than t, while others come and go before it (``UnfairMonitor``).
 
-With t = 0 a response is dropped at once, and no channel is on the list. A dropped response is
-nowhere: its client learns of it only if the channel is closed (BK-33).
+With t = 0 a response is dropped at once, and no channel is on the list. The client learns of a
+dropped response only if the channel is closed (BK-33).
 
 Source: BookKeeper pull request 1410; 004#responses, bookkeeper#responses.
 """
@@ -47,7 +47,7 @@ CODE = "bookkeeper#responses"
 
 
 class At(IntEnum):
-    """Where a thread is that has a response for the channel."""
+    """The place of a thread that has a response for the channel."""
 
     NOWHERE = 0         # it has none
     MONITOR = 1         # it waits until nobody else waits for the channel
@@ -83,7 +83,7 @@ class Responses(Machine):
 
     @action(thread=upto(H))
     def respond(self, thread: int) -> None:
-        """A thread has a response."""
+        """A thread has a response for the channel."""
         require(self.at[thread] == At.NOWHERE)
         if not self.writable and not self.is_listed():
             self.held[thread] = 0
@@ -93,12 +93,12 @@ class Responses(Machine):
             self.send(thread)
 
     def is_listed(self) -> bool:
-        """The channel is on the blacklist."""
+        """True if the channel is on the blacklist."""
         return self.listed > 0
 
     @action(fair=True, thread=upto(H))
     def enter(self, thread: int) -> None:
-        """Nobody else waits: the thread looks again, and perhaps waits."""
+        """No other thread waits: the thread checks again, and perhaps waits."""
         require(self.at[thread] == At.MONITOR and self.is_next(thread))
         require(all(self.at[other] != At.WAITING for other in range(self.H)))
         if self.writable or self.is_listed():
@@ -107,7 +107,7 @@ class Responses(Machine):
             self.at[thread] = At.WAITING
 
     def is_next(self, thread: int) -> bool:
-        """Threads enter in the order in which they came."""
+        """True if no thread at the monitor came before: the order is that of arrival."""
         return all(self.at[other] != At.MONITOR or self.held[other] <= self.held[thread]
                    for other in range(self.H))
 
@@ -122,11 +122,11 @@ class Responses(Machine):
         self.send(thread)
 
     def may_leave(self, thread: int) -> bool:
-        """It is measured from when the thread began."""
+        """True if the channel is writable, or the time since the thread began is over."""
         return self.writable or self.left[thread] == 0
 
     def give_up(self) -> None:
-        """Nothing else happens to the channel."""
+        """Nothing: the channel stays open."""
 
     def send(self, thread: int) -> None:
         """The response is written, or dropped."""
@@ -140,7 +140,7 @@ class Responses(Machine):
 
     @action(fair=True)
     def tick(self) -> None:
-        """Time passes; what a thread can do at once it has done."""
+        """One tick passes, once no thread can take a step."""
         require(not any(self.is_due(thread) for thread in range(self.H)))
         for thread in range(self.H):
             if self.at[thread] != At.NOWHERE:
@@ -150,7 +150,7 @@ class Responses(Machine):
         self.rested = min(self.t, self.rested + 1)
 
     def is_due(self, thread: int) -> bool:
-        """It can go on now."""
+        """True if the thread can take a step now."""
         if self.at[thread] == At.WAITING:
             return self.may_leave(thread)
         return self.at[thread] == At.MONITOR and all(
@@ -158,52 +158,55 @@ class Responses(Machine):
 
     # --- rules -------------------------------------------------------------------------------
 
-    @always("BK-30", MUST, "A thread waits for a channel t ticks at most.",
+    @always("BK-30", MUST, "A thread waits for a channel at most t ticks.",
             source=f"{TEXT} ('wait up to certain timeout'); {CODE}", thread=upto(H))
     def nobody_waits_long(self, thread: int) -> bool:
-        """At the monitor or in it."""
+        """Time at the monitor counts as well."""
         return self.held[thread] <= self.t
 
     @always("BK-31", MUST, "After a thread has waited for a channel in vain, none waits for it for "
             "t ticks, unless it was writable since.", source=f"{CODE}; bookkeeper#B8",
             thread=upto(H))
     def nobody_waits_again(self, thread: int) -> bool:
-        """So a slow client costs half of a thread's time."""
+        """So a slow client costs at most half of a thread's time."""
         return self.rested >= self.t or self.listed == 0 or self.at[thread] != At.WAITING
 
     @always("BK-32", MUST, "While a channel is listed, a thread waited for it in vain less than t "
             "ticks ago.", source=CODE)
     def lists_end(self) -> bool:
-        """Then it gets another chance."""
+        """After that the channel gets another chance."""
         return self.listed == 0 or self.listed + self.rested <= self.t
 
-    @always("BK-35", MUST, "What a thread has waited and what it still waits are t ticks.",
+    @always("BK-35", MUST,
+            "The time that a thread has waited and the time left to it add up to t ticks.",
             source=CODE)
     def time_is_measured_once(self) -> bool:
-        """From when it began; who has nothing to send does not wait."""
+        """Time runs from when a thread began; a thread without a response does not wait."""
         return all(
             self.held[thread] + self.left[thread] == (
                 0 if self.at[thread] == At.NOWHERE else self.t)
             for thread in range(self.H))
 
-    @always("BK-36", MUST, "Who waits for the channel came before all that are at the monitor.",
+    @always("BK-36", MUST,
+            "The thread that waits for the channel came before all threads at the monitor.",
             source=CODE)
     def first_come_first_in(self) -> bool:
-        """And nobody waits beside it."""
+        """At most one thread waits for the channel itself."""
         return all(
             self.at[thread] != At.WAITING or other == thread or self.at[other] == At.NOWHERE
             or (self.at[other] == At.MONITOR and self.held[other] <= self.held[thread])
             for thread in range(self.H) for other in range(self.H))
 
-    @always("BK-33", CLAIM, "A client whose response is dropped finds its channel closed.",
+    @always("BK-33", CLAIM, "A client whose response is dropped has its channel closed.",
             source=f"{TEXT} ('disconnect will notify the client')")
     def dropping_is_told(self) -> bool:
-        """The text says that otherwise it does not hear of it."""
+        """Otherwise, says the text, the client does not learn of it."""
         return not self.dropped or self.closed
 
-    @always("BK-34", CLAIM, "One channel holds one thread at a time.", source="bookkeeper#B8")
+    @always("BK-34", CLAIM, "One channel holds at most one thread at a time.",
+            source="bookkeeper#B8")
     def one_thread_is_held(self) -> bool:
-        """At the monitor or in it."""
+        """Threads at the monitor count as well."""
         return sum(self.at[thread] != At.NOWHERE for thread in range(self.H)) <= 1
 
 
@@ -211,7 +214,7 @@ class Closing(Responses):
     """A channel that takes no response in time is closed."""
 
     def give_up(self) -> None:
-        """Its client learns that none will come."""
+        """Close the channel, so that the client learns that no response comes."""
         self.closed = True
 
 
@@ -219,34 +222,34 @@ class Stubborn(Responses):
     """No channel is ever on the list."""
 
     def is_listed(self) -> bool:
-        """Each response is waited for."""
+        """Never: each response is waited for."""
         return False
 
 
 class ListingAgain(Responses):
-    """Whatever is dropped puts the channel on the list for t ticks more."""
+    """Each dropped response puts the channel on the list for t ticks more."""
 
     def send(self, thread: int) -> None:
-        """Also where nobody has waited for it."""
+        """List the channel even if no thread has waited for it."""
         if not self.writable:
             self.listed = self.t
         super().send(thread)
 
 
 class UnfairMonitor(Responses):
-    """As merged: whoever is at the monitor when it is free may be the next one."""
+    """As merged: any thread at the monitor may be the next one."""
 
     def is_next(self, thread: int) -> bool:
-        """However long others have waited."""
+        """True always, however long others have waited."""
         return True
 
 
 class FromMonitor(Responses):
-    """A thread's time begins when nobody else waits any more."""
+    """A thread's time begins when no other thread waits any more."""
 
     @action(fair=True, thread=upto(Responses.H))
     def enter(self, thread: int) -> None:
-        """Only now it looks at the clock."""
+        """Start the thread's time only now."""
         self.left[thread] = self.t
         super().enter(thread)
 
@@ -255,7 +258,7 @@ class AwaitingWrites(Responses):
     """The thread waits until the response is written, however long that takes."""
 
     def may_leave(self, thread: int) -> bool:
-        """There is no timeout."""
+        """True only if the channel is writable: there is no timeout."""
         return self.writable
 
 
@@ -263,38 +266,41 @@ GRID: dict[str, Any] = {"H": (1, 2, 3), "t": range(4)}
 
 EXPECTATIONS = (
     *(expect(Responses, rule, "holds", says, **GRID) for rule, says in (
-        ("BK-30", "nobody is held for long"), ("BK-31", "a channel that was waited for in vain "
-         "is not waited for again"), ("BK-32", "the list is not for ever"))),
+        ("BK-30", "no thread is held for long"), ("BK-31", "a channel that was waited for in vain "
+         "is not waited for again"), ("BK-32", "no channel is listed forever"))),
     expect(Responses, "BK-35", "holds", "time is measured once", **GRID),
     *(prove(Responses, rule, f"{says}, for all timeouts", for_all=("t",), lemmas=lemmas, H=(1, 2))
       for rule, says, lemmas in (
-          ("BK-36", "who comes first is first in", ()),
+          ("BK-36", "threads enter in the order of arrival", ()),
           ("BK-35", "time is measured once", ("BK-36",)),
-          ("BK-30", "nobody is held long", ("BK-35", "BK-36")),
+          ("BK-30", "no thread is held for long", ("BK-35", "BK-36")),
           ("BK-32", "the list ends", ("BK-35",)),
-          ("BK-31", "a channel on the list holds nobody", ("BK-32", "BK-35", "BK-36")))),
+          ("BK-31", "a listed channel holds no thread", ("BK-32", "BK-35", "BK-36")))),
     expect(UnfairMonitor, "BK-30", "violated", "bookkeeper#B8: a monitor that keeps no order lets "
            "a thread wait longer", where="H > 1 and t > 0", H=(1, 2), t=range(4)),
     expect(Responses, "BK-34", "violated", "bookkeeper#B8: a slow client holds all threads that "
-           "have something for it, and not one of them", where="H > 1", **GRID),
-    expect(Responses, "BK-33", "violated", "004: the client does not hear of a response that is "
-           "dropped", **GRID),
-    expect(Closing, "BK-33", "holds", "it hears of it if the channel is closed", **GRID),
-    expect(Closing, "BK-30", "holds", "closing holds nobody", **GRID),
+           "have a response for it, not only one", where="H > 1", **GRID),
+    expect(Responses, "BK-33", "violated", "004: the client does not learn of a dropped "
+           "response", **GRID),
+    expect(Closing, "BK-33", "holds", "the client learns of it if the channel is closed", **GRID),
+    expect(Closing, "BK-30", "holds", "closing holds no thread", **GRID),
     expect(Stubborn, "BK-31", "violated", "without a list, each response costs t ticks",
            H=(1, 2), t=(2, 3)),
-    expect(FromMonitor, "BK-30", "violated", "a thread that counts from when it is first in line "
+    expect(FromMonitor, "BK-30", "violated",
+           "a thread whose time starts when it is the first waiter "
            "is held longer", H=2, t=(1, 2)),
-    expect(FromMonitor, "BK-35", "violated", "a thread that looks at the clock late waits for more "
-           "than is left to it", H=2, t=(1, 2)),
-    expect(ListingAgain, "BK-32", "violated", "a client that asks often enough gets no other "
-           "chance", H=1, t=(2, 3)),
-    expect(UnfairMonitor, "BK-36", "violated", "whoever is faster is first in", H=2, t=(1, 2)),
+    expect(FromMonitor, "BK-35", "violated", "a thread that reads the clock late waits longer than "
+           "its time", H=2, t=(1, 2)),
+    expect(ListingAgain, "BK-32", "violated", "a client that asks often enough never gets "
+           "another chance", H=1, t=(2, 3)),
+    expect(UnfairMonitor, "BK-36", "violated", "the faster thread enters first", H=2, t=(1, 2)),
     expect(AwaitingWrites, "BK-30", "violated", "BookKeeper #3582: without a timeout a client that "
-           "never reads holds a thread for ever", H=(1, 2), t=(1, 2)),
+           "never reads holds a thread forever", H=(1, 2), t=(1, 2)),
 )
 
 UNSEEN = {
-    "BK-33": "It is false wherever channels are not closed, so no implementation is to keep it.",
-    "BK-34": "It is false wherever there are two threads, so no implementation is to keep it.",
+    "BK-33": "It is false wherever channels are not closed, so it is not required of "
+             "implementations.",
+    "BK-34": "It is false wherever there are two threads, so it is not required of "
+             "implementations.",
 }

@@ -1,12 +1,12 @@
-"""Responses to a client that does not read, as those see it who bring requests and read responses.
+"""Responses to a client that does not read, as the network of the server sees them.
 
-Theory. ``response`` has the threads that have something for one channel: where each waits, and how
+Theory. ``response`` has the threads that have responses for one channel: where each waits, and how
 long. The observer of a server (``observed_bookie``) sees the channel from the network: a request is
 read, started and done when a thread has its response, and the response is written or dropped later.
-The clock is the same. A server rests where no thread can go on before the clock does.
+The clock is the same. A server is quiescent if no thread can take a step before the clock does.
 
 There is room for all threads in the pool, and permits for all requests: admission is another
-chapter's.
+chapter's subject.
 
 Source: ``response``, ``observed_bookie``.
 """
@@ -25,7 +25,7 @@ from .response import (
 __all__ = ["EXPECTATIONS", "ResponsesSeen"]
 
 Requests = tuple[int, tuple[tuple[int, int], ...]]
-"""How many requests were read; and each thread that has a response, with its request."""
+"""The number of requests read so far; and each thread that has a response, with its request."""
 
 
 class ResponsesSeen(View[Responses]):
@@ -50,7 +50,7 @@ class ResponsesSeen(View[Responses]):
         return self.sent(after, thread)
 
     def sent(self, after: Responses, thread: int) -> list[Seen]:
-        """What became of a thread's response, if it has none any more."""
+        """The write or drop of a thread's response, if the step ended it."""
         if after.at[thread] != At.NOWHERE:
             return []
         named, owed = self.history
@@ -74,18 +74,19 @@ class ResponsesSeen(View[Responses]):
         return see("ticks")
 
     def follows(self, machine: Responses, action: str) -> bool:
-        """Nobody looks at a channel that is closed."""
+        """False once the channel is closed: it is not observed any more."""
         return not machine.closed
 
     def asked(self, machine: Responses) -> Iterable[Seen]:
-        """A server none of whose threads can go on rests."""
+        """The quiescence, if no thread of the server can take a step."""
         if not machine.closed and not any(machine.is_due(thread) for thread in range(machine.H)):
             yield see("rests")
 
 
 ROOM = ("self.named < self.R",)
 SEEN = refines(
-    Responses, ObservedBookie, "each response is written or dropped in time", shows=ResponsesSeen,
+    Responses, ObservedBookie, "each response is written or dropped by the rules",
+    shows=ResponsesSeen,
     seen_by={"K": 4, "J": 4, "Q": 4, "t": "t", "R": 3}, room=ROOM, H=(1, 2), t=(0, 1, 2))
 
 EXPECTATIONS = (
@@ -93,10 +94,11 @@ EXPECTATIONS = (
     refines(Closing, ObservedBookie, "a channel that takes no response in time is closed",
             shows=ResponsesSeen, seen_by={"K": 4, "J": 4, "Q": 4, "t": "t", "c": 1, "R": 3},
             room=ROOM, H=2, t=(0, 1)),
-    refused(Stubborn, "BK-60", "a listed channel is waited for", like=SEEN, H=1, t=2),
-    refused(UnfairMonitor, "BK-60", "bookkeeper#B8: whoever is late at the monitor is first in",
+    refused(Stubborn, "BK-60", "a thread waits for a listed channel", like=SEEN, H=1, t=2),
+    refused(UnfairMonitor, "BK-60", "bookkeeper#B8: a later thread at the monitor enters first",
             like=SEEN, H=3, t=1, seen_by={"R": 4}),
-    refused(FromMonitor, "BK-60", "time is counted from when a thread is first in line", like=SEEN,
+    refused(FromMonitor, "BK-60", "time is counted from when a thread is the first waiter",
+            like=SEEN,
             H=2, t=1),
     refused(AwaitingWrites, "BK-60", "BookKeeper #3582: a response waits without a timeout",
             like=SEEN, H=1, t=1),

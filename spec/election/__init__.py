@@ -1,1 +1,1 @@
-"""Chapters on leader election: who may write, and why a lock is not enough to say so."""
+"""Chapters on leader election: which candidate may write, and why a lock alone cannot decide it."""

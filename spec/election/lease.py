@@ -1,19 +1,20 @@
-"""A lock that ends by the clock: who counts the time, and what a pause does.
+"""A lock that expires by the clock: which clock counts the time, and what a pause does.
 
-Theory. ``SET key value NX PX time`` in Redis, and every other lease: the service gives the lock for
-T ticks, and takes it back when they have passed by its own clock. The holder may not wait to be
-told, so it counts, too: it began before it asked, and stops believing when T ticks have passed by
-its own clock. While both clocks go alike, two never *believe* that they lead at one time: the
-holder stops before the service does. That is all that is promised, and it is not enough.
+Theory. ``SET key value NX PX time`` in Redis, and every other lease: the service grants the lock
+for T ticks, and takes it back when T ticks have passed by its own clock. The holder cannot wait for
+a notification, so it counts, too: it starts before it sends the request, and stops believing when T
+ticks have passed by its own clock. While both clocks run at the same rate, two clients never
+*believe* at the same time that they lead: the holder stops before the service does. That is all
+that is promised, and it is not enough.
 
-Between the look at one's clock and the write that arrives there is time, in which a process may be
-stopped (and no lock can see it, for none is asked). So a lease keeps the writes in
-their order only with a token, as any other lock (``lock``). What the clocks add is a second way to
-fail: a client's clock that goes slowly, or is set back, lets two believe at the same moment.
+Between the look at the clock and the arrival of the write there is time, in which the process may
+be stopped (and no lock can see that, because no lock is asked). So a lease keeps the writes in
+their order only with a token, like any other lock (``lock``). Clocks add a second way to fail: if a
+client's clock is slow, or is set back, two clients can believe at the same moment that they lead.
 
-The variants are those readings: a store without tokens, a client's clock that drifts, a holder who
-counts from the answer and not from the request, one who deletes a lock that is no longer its own,
-and the repair, a store that compares.
+The variants are these readings: a store without tokens, a client's clock that drifts, a holder that
+counts from the answer instead of the request, a client that deletes a lock that is no longer its
+own, and the fix, a store that compares tokens.
 
 Source: election#redis-lock, election#fencing, election#redlock.
 """
@@ -86,7 +87,7 @@ class Lease(Machine):
 
     @action(client=upto(N))
     def write(self, client: int) -> None:
-        """What it began to write gets to the store, however late."""
+        """The write reaches the store, however late."""
         require(self.holds[client] > 0)
         if self.takes(self.holds[client]):
             self.last = self.holds[client]
@@ -98,7 +99,10 @@ class Lease(Machine):
 
     @action
     def tick(self) -> None:
-        """All clocks go on by one; who has begun to write is done in time, unless it is stopped."""
+        """All clocks advance by one tick.
+
+        Without pauses (P = 0), a write arrives before the next tick.
+        """
         require(self.P > 0 or not any(held > 0 for held in self.holds))
         self.pass_at_service()
         for client in range(self.N):
@@ -136,16 +140,17 @@ class Lease(Machine):
         """Each lease has a value of its own, which is compared."""
         return self.owner == client
 
-    @always("ELECT-14", SHOULD, "At most one client counts a lease that has not ended.",
+    @always("ELECT-14", SHOULD, "At most one client counts on a lease at any time.",
             source="election#redis-lock (mutual exclusion); election#redlock (bounded drift)")
     def one_counts(self) -> bool:
-        """Whoever counts is the owner, where clocks go alike."""
+        """While clocks run at the same rate, a client that counts is the owner."""
         return sum(1 for left in self.counts if left > 0) <= 1
 
-    @step("ELECT-15", MUST, "A write that is accepted is of no earlier lease than the one before.",
+    @step("ELECT-15", MUST,
+          "An accepted write is of no earlier lease than the accepted write before it.",
           source="election#fencing; election#redlock; ELECT-10")
     def writes_keep_their_order(self, after: Lease) -> bool:
-        """What no clock can promise."""
+        """No clock can promise this order."""
         return after.last >= self.last
 
 
@@ -158,11 +163,11 @@ class CountingFromTheAnswer(Lease):
 
 
 class DeletingBlindly(Lease):
-    """Who gives up deletes the key, whoever has it: ``DEL`` without a look at the value."""
+    """A client that gives up deletes the key without comparing its value: a blind ``DEL``."""
 
     @action(client=upto(Lease.N))
     def give_up(self, client: int) -> None:
-        """Also when its own lease has ended long ago."""
+        """It deletes the key even if its own lease expired long ago."""
         require(self.token[client] > 0 and self.holds[client] == 0)
         require(not self.asking[client])
         self.token[client] = 0
@@ -175,23 +180,24 @@ class FencedLease(Lease):
     """The store compares tokens, and refuses older ones."""
 
     def takes(self, token: int) -> bool:
-        """No older one than the last."""
+        """Refuse a token older than the last one."""
         return token >= self.last
 
 
 EXPECTATIONS = (
-    expect(Lease, "ELECT-14", "holds", "clocks go alike: one believes", T=(1, 2, 3), K=3, P=1),
+    expect(Lease, "ELECT-14", "holds", "clocks at one rate: one believes", T=(1, 2, 3), K=3, P=1),
     expect(Lease, "ELECT-14", "violated", "a client's clock stays behind", T=2, K=2, D=1),
     expect(CountingFromTheAnswer, "ELECT-14", "violated", "it counts from the answer", T=2, K=2),
     expect(DeletingBlindly, "ELECT-14", "violated", "it deletes another's lock", T=2, K=3),
-    expect(Lease, "ELECT-15", "holds", "nobody is stopped, clocks go alike", T=2, K=3, P=0),
+    expect(Lease, "ELECT-15", "holds", "no pauses, clocks at one rate", T=2, K=3, P=0),
     expect(Lease, "ELECT-15", "violated", "stopped between look and write", T=2, K=2, P=1),
-    expect(Lease, "ELECT-15", "violated", "a clock stays behind, nobody is stopped",
+    expect(Lease, "ELECT-15", "violated", "a clock stays behind, no pauses",
            T=2, K=2, D=1, P=0),
-    expect(FencedLease, "ELECT-15", "holds", "with tokens, whatever happens", T=2, K=3, D=1, P=1),
+    expect(FencedLease, "ELECT-15", "holds", "with tokens, in spite of pauses and drift", T=2, K=3,
+           D=1, P=1),
 )
 
 UNSEEN = {
-    "ELECT-14": "Two that count at one time are both told that they lead, which the observer "
-                "allows to whoever was shaken; what it judges are their writes.",
+    "ELECT-14": "Clients that count at the same time all report that they lead, which the observer "
+                "allows to a disturbed candidate; it judges their writes.",
 }

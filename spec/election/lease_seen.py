@@ -1,10 +1,10 @@
-"""A lock that ends by the clock, as the observer of an election sees it.
+"""A lock that expires by the clock, as the observer of an election sees it.
 
-Theory. All clients of ``lease`` are candidates. Who learns in time that it has the lock is told so;
-who gives up resigns, and is a candidate again. That a lease ends while its client has not given it
-up is something that happens to the client: it may have lost the lock without knowing. The store's
-answers are seen as they are, and it is their order that the observer judges, for the clock can
-promise nothing about that.
+Theory. All clients of ``lease`` are candidates. A client that learns in time that it has the lock
+reports that it leads; a client that gives up resigns, and becomes a candidate again. If a lease
+expires before its client has given it up, that disturbs the client: it may have lost the lock
+without knowing. The store's answers are shown as they are, and the observer judges their order,
+because the clock can promise nothing about it.
 
 Source: ``lease``, ``observed_election``.
 """
@@ -22,12 +22,12 @@ __all__ = ["EXPECTATIONS", "LeaseSeen"]
 
 
 class LeaseSeen(View[Lease]):
-    """``history`` is the greatest token that was told."""
+    """``history`` is the greatest token reported so far."""
 
     history: int = 0
 
     def begins(self, machine: Lease) -> Iterable[Seen]:
-        """All want to lead."""
+        """Every client is a candidate."""
         return [see("join", candidate=client) for client in range(machine.N)]
 
     @shown
@@ -57,7 +57,7 @@ class LeaseSeen(View[Lease]):
 
     @staticmethod
     def ended(before: Lease, after: Lease) -> list[Seen]:
-        """The lease that ended, if one did."""
+        """The step that shows the expiry of a lease, if one expired."""
         has_ended = before.owner < before.N and after.owner == after.N
         return [see("shake", candidate=before.owner)] if has_ended else []
 
@@ -67,6 +67,6 @@ SEEN = refines(FencedLease, ObservedElection, "a store that compares tokens keep
 
 EXPECTATIONS = (
     SEEN,
-    refused(Lease, "ELECT-2", "who was stopped writes with a lease that has ended", like=SEEN,
+    refused(Lease, "ELECT-2", "a stopped client writes with a lease that has expired", like=SEEN,
             D=0, P=1, beside=("ELECT-14",)),
 )

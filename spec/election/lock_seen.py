@@ -1,9 +1,9 @@
 """An election by a lock, as its observer sees it.
 
-Theory. The observer is told what candidates are told, and sees what the store does with their
-writes. It numbers no tokens: of each it says whether it is greater than all before, or the one that
-this candidate had (``Token``). That all is quiet can be seen when nobody is stopped and all that
-there was to hear was heard; then whoever believes that it leads is asked for.
+Theory. The observer sees what candidates report, and what the store does with their writes. It
+numbers no tokens: of each it records whether it is greater than all before, or the one that this
+candidate already had (``Token``). The system is quiescent when no candidate is stopped and every
+notification has been received; then the observer asks which candidate believes that it leads.
 
 Source: ``lock``, ``observed_election``.
 """
@@ -24,13 +24,13 @@ __all__ = ["EXPECTATIONS", "LockSeen"]
 
 
 class LockSeen(View[Lock]):
-    """``history``: the greatest token that was told, and the last that each was told."""
+    """``history``: the greatest token reported so far, and the last one of each candidate."""
 
     history: tuple[int, tuple[int, ...]] = (0, ())
     same = ("join", "resign")
 
     def begins(self, machine: Lock) -> Iterable[Seen]:
-        """Nobody was told anything."""
+        """No candidate has reported anything yet."""
         self.history = 0, (0,) * machine.N
         return ()
 
@@ -59,7 +59,7 @@ class LockSeen(View[Lock]):
         return see("shake", candidate=candidate)
 
     def asked(self, machine: Lock) -> Iterable[Seen]:
-        """Who leads, once all is quiet."""
+        """The candidate that leads once the system is quiescent, or that none leads."""
         if self.enabled & {"hear_of_lead", "hear_of_loss", "go"}:
             return
         leading = [each for each in range(machine.N)
@@ -68,19 +68,20 @@ class LockSeen(View[Lock]):
         yield see("quiet", candidate=leading[0]) if leading else see("quiet_without")
 
 
-SEEN = refines(Lock, ObservedElection, "an election by a lock is as it has to be", shows=LockSeen,
+SEEN = refines(Lock, ObservedElection, "an election by a lock satisfies the election rules",
+               shows=LockSeen,
                seen_by={"N": "N", "K": "K"}, N=2, K=3, X=(0, 1))
 
 EXPECTATIONS = (
     SEEN,
     *(refused(variant, rule, about, like=SEEN, X=X) for variant, rule, about, X in (
-        (DeletingAnothers, "ELECT-1", "who resigns deletes the leader's node", 0),
+        (DeletingAnothers, "ELECT-1", "a resigning candidate deletes the leader's node", 0),
         (Unfenced, "ELECT-2", "a stopped leader writes last", 1),
-        (TokensBeginAgain, "ELECT-3", "two leaders with one token", 0),
+        (TokensBeginAgain, "ELECT-3", "two leaders have the same token", 0),
         (StrictStore, "ELECT-4", "a leader can write once", 0),
         (GhostNode, "ELECT-5", "a node outlives its session", 1),
-        (MissedWatch, "ELECT-6", "the next in line hears nothing", 0),
+        (MissedWatch, "ELECT-6", "the next candidate hears nothing", 0),
         (Forgetful, "ELECT-7", "no new node after a session's end", 1),
-        (DeafLeader, "ELECT-8", "a leader is not told of its session's end", 1),
+        (DeafLeader, "ELECT-8", "a leader is not notified of its session's end", 1),
     )),
 )

@@ -1,22 +1,23 @@
-"""An election as its observer sees it: what candidates are told, and which writes are accepted.
+"""An election as its observer sees it: what candidates report, and which writes are accepted.
 
 Theory. Candidates ask a lock service to make one of them the leader. The leader writes to a store
-that everybody can reach, and there the trouble lies: between the moment at which a candidate looks
-whether it leads, and the moment at which its write arrives, anything may happen. It may be paused,
-its session with the service may end, another may be elected and write. No lock service can help
-that, for it is not asked again. What helps is a *fencing token*: a number that grows with each term
-of leadership, that comes with every write, and that the store compares. A write with a token older
-than one that the store has seen is refused.
+that every candidate can reach, and there the trouble lies: between the moment at which a candidate
+checks that it leads, and the moment at which its write arrives, anything may happen. It may be
+paused, its session with the service may end, another may be elected and write. No lock service can
+prevent that, because it is not asked again. The remedy is a *fencing token*: a number that grows
+with each term of leadership, that comes with every write, and that the store compares. A write with
+a token older than one that the store has seen is refused.
 
-The observer sees calls and answers. ``leads`` and ``leads_not`` are what a candidate is told when
-it asks; ``accepted`` and ``refused`` what becomes of a write, which a candidate makes with what it
-was told last, without asking again. It sees also what goes wrong, for it does that itself: a
-candidate is stopped, cut off from the service, its session ended, its process killed; the service
-is killed and started again. Who holds the lock is hidden. A holder that nothing has happened to
-keeps it; one that was *shaken* may have lost it without knowing, until all is quiet again.
+The observer sees calls and answers. ``leads`` and ``leads_not`` are what a candidate reports when
+it is asked; ``accepted`` and ``refused`` are the store's answers to a write, which a candidate
+makes with what it learnt last, without asking again. The observer also sees the faults, because it
+injects them itself: a candidate is stopped, cut off from the service, its session ended, its
+process killed; the service is killed and restarted. The holder of the lock is hidden. An
+undisturbed holder keeps it; one that was disturbed (*shaken*) may have lost it without knowing,
+until the system is quiescent again.
 
-Not every system has tokens. One that has none is told apart by ``Token.NONE``; the terms of its
-leaders are then those that its answers allow.
+Not every system has tokens. One that has none is marked by ``Token.NONE``; the terms of its leaders
+are then those that its answers allow.
 
 Source: election#fencing, election#recipe, election#redlock.
 """
@@ -34,12 +35,13 @@ __all__ = ["EXPECTATIONS", "ObservedElection", "Token"]
 
 ONE_LEADER = guard_rule(
     "ELECT-1", MUST,
-    "While a leader leads whom nothing has happened to, nobody else is told that it leads.",
+    "While an undisturbed candidate leads, another one may report that it leads only if it was "
+    "disturbed, and with no newer token.",
     source="election#recipe (one holds the lowest number); election#etcd; election#postgresql",
 )
 NEWER_WROTE = guard_rule(
     "ELECT-2", MUST,
-    "Once a write of a later leader was accepted, none of an earlier leader is.",
+    "Once a write of a later leader was accepted, no write of an earlier leader is accepted.",
     source="election#fencing: a paused client writes with a lock that it no longer has",
 )
 TOKENS_GROW = guard_rule(
@@ -49,33 +51,34 @@ TOKENS_GROW = guard_rule(
 )
 LEADER_WRITES = guard_rule(
     "ELECT-4", MUST,
-    "A leader whom nothing has happened to is told so, and its writes are accepted.",
+    "An undisturbed leader reports that it leads, and its writes are accepted.",
     source="election#fencing (only older tokens are refused)",
 )
 SOMEBODY_LEADS = guard_rule(
     "ELECT-5", MUST,
-    "When all is quiet again after a leader was lost, some candidate leads.",
+    "Once the system is quiescent after a leader was lost, some candidate leads.",
     source="election#recipe (the next number is watched); election#sessions",
 )
 HANDS_OVER = guard_rule(
     "ELECT-6", MUST,
-    "Who resigns leads no more, and when all is quiet another candidate does.",
+    "A candidate that resigned no longer leads; another one, if there is one, leads once the "
+    "system is quiescent.",
     source="election#recipe (the holder deletes its node)",
 )
 NONE_FORGOTTEN = guard_rule(
     "ELECT-7", MUST,
-    "A candidate whose session has ended, or whose service was away, is a candidate still.",
+    "A candidate whose session ended, or whose service was restarted, is still a candidate.",
     source="election#curator (reconnected: a new node); election#kazoo",
 )
 DEPOSED_KNOWS = guard_rule(
     "ELECT-8", MUST,
-    "When all is quiet again, a leader that was replaced is no longer told that it leads.",
+    "Once the system is quiescent again, a replaced leader no longer reports that it leads.",
     source="election#curator; election#kazoo (both: assume that it is lost when suspended)",
 )
 
 
 class Token(IntEnum):
-    """A token that a candidate is told, beside all those that were told before."""
+    """A token that a candidate receives, compared with all those that were given out before."""
 
     NONE = 0      # there is none: the system has no tokens
     NEWER = 1     # greater than all of them
@@ -84,24 +87,24 @@ class Token(IntEnum):
 
 
 class ObservedElection(Machine):
-    """N candidates, who are told at most K times that they lead."""
+    """N candidates, which in all become leader at most K times."""
 
     N = const(2, at_least=2)            # candidates
-    K = const(4, at_least=1)            # terms, that is tokens, that can be told apart
+    K = const(4, at_least=1)            # terms (tokens) that can be distinguished
 
     joined = array(upto(N), boolean(False))
     told = array(upto(N), boolean(False))       # that it leads, since it joined
     shaken = array(upto(N), boolean(False))     # it may have lost the lock without knowing
     wavering = array(upto(N), boolean(False))   # it was shaken since it joined
-    deposed = array(upto(N), boolean(False))    # another led when all was quiet
-    term = array(upto(N), integer(0, 2 * K))    # the last in which it was told; 0: none yet
-    holder = integer(0, N, init=N)              # of the lock; N: nobody
-    known = boolean(False)                      # the holder was told
+    deposed = array(upto(N), boolean(False))    # another led at the last quiescence
+    term = array(upto(N), integer(0, 2 * K))    # the last in which it led; 0: none yet
+    holder = integer(0, N, init=N)              # of the lock; N: no candidate
+    known = boolean(False)                      # the holder knows that it leads
     terms = integer(0, K)
     written = integer(0, 2 * K)                 # the latest term of which a write was accepted
-    resigning = boolean(False)                  # the last leader resigned, nobody was told since
+    resigning = boolean(False)                  # the last leader resigned, none followed yet
 
-    # --- what is hidden --------------------------------------------------------------------
+    # --- hidden steps ----------------------------------------------------------------------
 
     @action(internal=True, candidate=upto(N))
     def elect(self, candidate: int) -> None:
@@ -112,12 +115,12 @@ class ObservedElection(Machine):
 
     @action(internal=True)
     def lapse(self) -> None:
-        """The service gives up a holder of whom it may not have heard."""
+        """The service drops a holder from which it may not have heard."""
         require(any(self.holder == each and self.shaken[each] for each in range(self.N)))
         self.holder = self.N
         self.known = False
 
-    # --- what candidates do, and are told --------------------------------------------------
+    # --- what candidates do and report -----------------------------------------------------
 
     @action(candidate=upto(N))
     def join(self, candidate: int) -> None:
@@ -138,7 +141,7 @@ class ObservedElection(Machine):
 
     @action(candidate=upto(N), token=Token)
     def leads(self, candidate: int, token: Token) -> None:
-        """It is told that it leads; one that was shaken may not know better."""
+        """It learns that it leads; a disturbed candidate may report this wrongly."""
         require(self.joined[candidate], HANDS_OVER)
         is_holder = self.holder == candidate
         require(is_holder or not self.deposed[candidate], DEPOSED_KNOWS)
@@ -155,8 +158,9 @@ class ObservedElection(Machine):
         self.resigning = False
 
     def begin_term(self, candidate: int) -> None:
-        """The holder is told for the first time. A term gets an even number, so that one of which
-        its leader is told too late, when it is over, has its place before the latest."""
+        """The holder learns for the first time that it leads. A term gets an even number, so that
+        a term of which its leader learns too late, when it is over, has its place before the
+        latest."""
         require(self.terms < self.K)
         self.terms += 1
         self.term[candidate] = 2 * self.terms
@@ -164,7 +168,7 @@ class ObservedElection(Machine):
 
     @action(candidate=upto(N), rests=True)
     def leads_not(self, candidate: int) -> None:
-        """It is told that it does not lead."""
+        """It reports that it does not lead."""
         require(not self.leads_firmly(candidate), LEADER_WRITES)
 
     @action(candidate=upto(N))
@@ -179,17 +183,17 @@ class ObservedElection(Machine):
         require(not self.leads_firmly(candidate), LEADER_WRITES)
 
     def leads_firmly(self, candidate: int) -> bool:
-        """Whether it was told that it leads, and nothing has happened to it."""
+        """True if it has learnt that it leads and nothing has disturbed it since."""
         return (self.holder == candidate and self.known and self.told[candidate]
                 and not self.shaken[candidate])
 
     def forget(self, candidate: int) -> None:
-        """It is no candidate any more."""
+        """It is not a candidate any longer."""
         self.joined[candidate] = False
         self.told[candidate] = False
         self.deposed[candidate] = False
 
-    # --- what happens to them --------------------------------------------------------------
+    # --- faults ----------------------------------------------------------------------------
 
     @action(candidate=upto(N))
     def shake(self, candidate: int) -> None:
@@ -198,7 +202,7 @@ class ObservedElection(Machine):
 
     @action(candidate=upto(N))
     def crash(self, candidate: int) -> None:
-        """Its process is killed: it can say no farewell."""
+        """Its process is killed: it cannot resign."""
         self.unsettle(candidate)
         self.forget(candidate)
 
@@ -209,15 +213,15 @@ class ObservedElection(Machine):
             self.unsettle(candidate)
 
     def unsettle(self, candidate: int) -> None:
-        """From now on it may lose the lock, or its place in line."""
+        """From now on it may lose the lock, or its place in the queue."""
         self.shaken[candidate] = True
         self.wavering[candidate] = True
 
-    # --- when all is quiet -----------------------------------------------------------------
+    # --- quiescence ------------------------------------------------------------------------
 
     @action(candidate=upto(N))
     def quiet(self, candidate: int) -> None:
-        """Nothing is wrong any more, all has settled, and this one leads."""
+        """All faults are over, the system is quiescent, and this candidate leads."""
         require(self.joined[candidate], HANDS_OVER)
         require(self.holder == self.N or self.holder == candidate or any(
             self.holder == each and self.shaken[each] for each in range(self.N)), ONE_LEADER)
@@ -228,7 +232,7 @@ class ObservedElection(Machine):
 
     @action(rests=True)
     def quiet_without(self) -> None:
-        """Nothing is wrong any more, all has settled, and nobody leads."""
+        """All faults are over, the system is quiescent, and no candidate leads."""
         firm = any(self.joined[each] and not self.wavering[each] for each in range(self.N))
         require(not (firm and self.resigning), HANDS_OVER)
         require(not firm, SOMEBODY_LEADS)
@@ -238,17 +242,18 @@ class ObservedElection(Machine):
         self.settle()
 
     def settle(self) -> None:
-        """Everybody is heard of again, and whoever lost the lock has learnt it."""
+        """The service hears from every candidate again, and a candidate that lost the lock knows
+        it."""
         for each in range(self.N):
             self.shaken[each] = False
             self.deposed[each] = self.told[each] and self.holder != each
             self.told[each] = self.told[each] and self.holder == each
         self.resigning = False
 
-    @always("ELECT-9", MUST, "No write was accepted of a term that nobody was told of.",
+    @always("ELECT-9", MUST, "Every accepted write belongs to a term that a leader has reported.",
             source="election#fencing; ELECT-2")
     def writes_have_terms(self) -> bool:
-        """What is written has a leader."""
+        """Every written term has a leader."""
         return self.written <= 2 * self.terms and all(
             term <= 2 * self.terms for term in self.term)
 
@@ -259,6 +264,6 @@ EXPECTATIONS = (
 
 BOOKKEEPING = {
     "ELECT-9":
-        "The observer numbers the terms, and gives a write the number of its writer's; none can "
-        "be larger.",
+        "The observer numbers the terms, and gives each write the number of its writer's term, "
+        "which cannot be larger.",
 }

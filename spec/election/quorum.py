@@ -3,11 +3,10 @@
 Theory. A client asks S servers that know nothing of each other for the key, one after the other,
 and has the lock if more than half gave it, for as long as was left of T ticks when the last one
 answered. No server is a single point of failure, and two clients cannot both have a majority of
-servers at one moment. But each server takes its key back by its own clock. Let one clock go fast
-by a step, or one server come back empty from a crash, and its key is free before its time; then a
-second client finds a majority while the first still counts. A pause does what it does to every
-lease (``lease``); and there is no number that grows from lease to lease, so a store has nothing
-that it could compare.
+servers at one moment. But each server takes its key back by its own clock. If one clock jumps ahead
+by a tick, or one server loses its keys in a crash, a key is free before its time; then a second
+client finds a majority while the first still counts. A pause does the same harm as to every lease
+(``lease``). And no number grows from lease to lease, so a store has nothing that it could compare.
 
 Source: election#redlock, election#fencing.
 """
@@ -57,7 +56,7 @@ class Quorum(Machine):
 
     @action(client=upto(2))
     def give_back(self, client: int) -> None:
-        """A round that did not succeed, or a lock that is no longer wanted: its own keys go."""
+        """After a failed round, or when the lock is not needed any more, its keys are deleted."""
         require(self.given[client] > 0 or self.counts[client] > 0)
         self.given[client] = 0
         self.counts[client] = 0
@@ -68,7 +67,7 @@ class Quorum(Machine):
 
     @action
     def tick(self) -> None:
-        """All clocks go on by one."""
+        """All clocks advance by one tick."""
         for server in range(self.S):
             self.pass_at(server)
         for client in range(2):
@@ -77,7 +76,7 @@ class Quorum(Machine):
 
     @action(server=upto(S))
     def jump(self, server: int) -> None:
-        """One server's clock goes on alone."""
+        """One server's clock advances alone."""
         require(self.jumped < self.J and self.left[server] > 0)
         self.jumped += 1
         self.pass_at(server)
@@ -96,20 +95,22 @@ class Quorum(Machine):
         if self.left[server] == 0:
             self.owner[server] = 2
 
-    @always("ELECT-16", SHOULD, "At most one client counts a lock on a majority of servers.",
+    @always("ELECT-16", SHOULD,
+            "At most one client counts on a lock from a majority of servers at any time.",
             source="election#redlock (mutual exclusion, clocks, crashes)")
     def one_counts(self) -> bool:
-        """As long as all clocks go alike and nobody forgets."""
+        """It holds while all clocks run at one rate and no server forgets a key."""
         return self.counts[0] == 0 or self.counts[1] == 0
 
 
 EXPECTATIONS = (
-    expect(Quorum, "ELECT-16", "holds", "clocks go alike, nobody forgets", S=(1, 3), T=(1, 2)),
+    expect(Quorum, "ELECT-16", "holds", "clocks at one rate, no server forgets", S=(1, 3), T=(1,
+           2)),
     expect(Quorum, "ELECT-16", "violated", "one clock jumps", S=3, T=2, J=2),
     expect(Quorum, "ELECT-16", "violated", "one server comes back empty", S=3, T=2, R=1),
 )
 
 UNSEEN = {
-    "ELECT-16": "Which servers gave their keys is between a client and them; a lock that was given "
-                "twice is seen as any other, by ELECT-1.",
+    "ELECT-16": "An observer does not see which servers gave their keys; a lock that was given "
+                "twice is seen like any other, by ELECT-1.",
 }

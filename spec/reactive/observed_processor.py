@@ -2,10 +2,10 @@
 
 Theory. A processor is a subscriber to one side and a publisher to the other, and has to keep the
 rules of both (the specification's 4.1). So two observers judge it, each its own side, and each sees
-of the other side what it needs: what the processor has been brought is what it can signal, and what
-it signals leaves its buffer. What its subscriber cancels it needs no more.
+of the other side what it needs: the processor can signal the elements that it has received, and an
+element that it signals leaves its buffer. Once its subscriber cancels, it needs no more elements.
 
-It makes one element of each, in their order, and has one subscriber. A failure is passed on at once
+It makes one element of each, in order, and has one subscriber. A failure is passed on at once
 (4.2): before the elements that wait, and without demand. Processors that recover are not covered.
 
 Source: ``observed_publisher``, ``observed_subscriber``; reactive#R4-1, reactive#R4-2.
@@ -25,7 +25,7 @@ __all__ = ["EXPECTATIONS", "ObservedInlet", "ObservedOutlet", "Source"]
 
 
 class Source(IntEnum):
-    """What the publisher above has said of its end."""
+    """The end that the publisher above has signalled, if any."""
 
     OPEN = 0
     COMPLETED = 1
@@ -33,7 +33,7 @@ class Source(IntEnum):
 
 
 class ObservedOutlet(ObservedPublisher):
-    """The side of a processor that publishes: its source is what it has been brought."""
+    """The publishing side of a processor: its source is the elements that it has received."""
 
     brought = integer(0, ObservedPublisher.N)       # elements that were signalled to it
     source = choice(Source, Source.OPEN)
@@ -56,44 +56,44 @@ class ObservedOutlet(ObservedPublisher):
 
     @action(s=upto(ObservedPublisher.S), deep=upto(ObservedPublisher.D + 1))
     def on_next(self, s: int, deep: int) -> None:
-        """What it has made of the next element, unless there is a failure to pass on."""
+        """Signal the result for the next element, unless there is a failure to pass on."""
         require(not self.fails(), PASSES_ON)
         self.note_element(s, deep)
 
     @action(s=upto(ObservedPublisher.S), rests=True)
     def rests(self, s: int) -> None:
-        """Nothing more comes for its subscriber, least of all a failure."""
+        """It is quiescent: nothing more comes for its subscriber, and no failure is owed."""
         require(not (self.fails() and self.is_on(s)), PASSES_ON)
         self.note_rest(s)
 
     def there(self) -> int:
-        """What it was brought so far."""
+        """Number of elements that were signalled to it so far."""
         return self.brought
 
     def is_over(self) -> bool:
-        """It will be brought no more."""
+        """True if its publisher has ended."""
         return self.source != Source.OPEN
 
     def fails(self) -> bool:
-        """Its publisher has failed."""
+        """True if its publisher has failed."""
         return self.source == Source.FAILED
 
     def end_is_due(self, s: int) -> bool:
-        """The end takes no demand, once all before it has gone."""
+        """True if all elements before the end were signalled; the end needs no demand."""
         return self.is_over() and self.sent[s] == self.brought
 
 
 class ObservedInlet(Subscribing):
-    """The side of a processor that subscribes: its application is its subscriber."""
+    """The subscribing side of a processor: its application is the processor's subscriber."""
 
     S = ObservedPublisher.S
     D = ObservedPublisher.D
 
-    joined = boolean(False)             # somebody has subscribed to the processor
+    joined = boolean(False)             # the processor has a subscriber
 
     @action(s=upto(S))
     def on_subscribe(self, s: int) -> None:
-        """Somebody has a subscription to the processor."""
+        """The processor's subscriber has its subscription."""
         self.joined = True
 
     @action(s=upto(S), deep=upto(D + 1))
@@ -108,7 +108,7 @@ class ObservedInlet(Subscribing):
 
     @action(s=upto(S), cause=Cause)
     def on_error(self, s: int, cause: int) -> None:
-        """A failure has been passed on, or the subscriber has done something wrong."""
+        """A failure has been passed on, or the subscriber made an illegal request."""
         self.told = True
         self.stopped = True
 
@@ -118,12 +118,12 @@ class ObservedInlet(Subscribing):
         self.stopped = True
 
     def wants(self) -> bool:
-        """There is somebody to want elements."""
+        """True if the processor has a subscriber."""
         return self.joined
 
 
 EXPECTATIONS = (
-    expect(ObservedOutlet, "RS-0.3", "holds", "what the observer accepts was requested",
+    expect(ObservedOutlet, "RS-0.3", "holds", "every accepted element was requested",
            S=1, N=(1, 2), X=0, D=1),
-    expect(ObservedInlet, "RS-0.8", "holds", "what was asked for fits", S=1, D=1, C=(1, 2)),
+    expect(ObservedInlet, "RS-0.8", "holds", "what was requested fits", S=1, D=1, C=(1, 2)),
 )

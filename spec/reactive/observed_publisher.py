@@ -1,22 +1,21 @@
 """A publisher, as its subscribers see it.
 
-Theory. A publisher and its subscribers call each other. What a subscriber calls (subscribe,
-request, cancel) and what it is called with (its signals) is all that it can see, but it sees both
-beginnings and ends: a signal that has not returned is *open*. A signal that begins within an open
-one, on the same thread, goes one deeper, which RS-3.3 bounds. A signal is *held* if the observer
-keeps it open and lets the publisher be called from elsewhere: whatever is signalled meanwhile
-overlaps (RS-1.3).
+Theory. A publisher and its subscribers call each other. A subscriber sees its own calls (subscribe,
+request, cancel) and the signals that the publisher sends it, and it sees both the beginning and the
+end of each: a signal that has not returned is *open*. A signal that begins within an open one, on
+the same thread, is one level deeper, which RS-3.3 bounds. A signal is *held* if the observer keeps
+it open and calls the publisher from elsewhere: whatever is signalled meanwhile overlaps (RS-1.3).
 
-What the specification demands "eventually" is demanded here of a publisher that has come to *rest*:
-its work is done until somebody calls it again. Time does not come into it. A subscription that is
-cancelled may be followed by L signals that were under way, and by none once there was a rest.
+What the specification demands "eventually" is demanded here of a *quiescent* publisher: its work is
+done until it is called again. Time does not come into it. A cancelled subscription may be followed
+by L signals that were under way, and by none once the publisher was quiescent.
 
-Demand is kept as the number of elements that the subscriber may have had so far, ``allowed``. More
-than there is makes no difference, except that it asks for the end as well. So no number is large,
-whatever was requested.
+Demand is kept as the number of elements that the subscriber may have received so far, ``allowed``.
+Demand beyond the elements of the source makes no difference, except that it requests the end as
+well. So no number is large, whatever was requested.
 
-Who subscribes behind another subscriber may be turned away with an onError (the specification's
-1.11). A source that fails may be found out before its elements have come.
+A second subscriber may be refused with an onError (the specification's 1.11). The failure of a
+source may be noticed before its elements have come.
 
 Source: ``specification``; reactive#specification.
 """
@@ -40,16 +39,16 @@ __all__ = ["EXPECTATIONS", "Cause", "Late", "ObservedPublisher", "Phase"]
 
 
 class Phase(IntEnum):
-    """How far a subscriber is."""
+    """State of a subscriber's subscription."""
 
-    NEW = 0             # nobody has subscribed it
-    CALLED = 1          # subscribe was called
+    NEW = 0             # subscribe was not called
+    CALLED = 1          # subscribe was called, onSubscribe was not
     ON = 2              # it has its subscription
     ENDED = 3           # onComplete or onError has come
 
 
 class Cause(IntEnum):
-    """What an onError says."""
+    """Reason that an onError gives."""
 
     FAILURE = 0         # the source has failed
     ARGUMENT = 1        # a request was for less than one
@@ -57,7 +56,7 @@ class Cause(IntEnum):
 
 
 class Late(IntEnum):
-    """What was called on a subscription that was cancelled and at rest."""
+    """The call made on a subscription after it was cancelled and the publisher was quiescent."""
 
     NOTHING = 0
     REQUEST = 1
@@ -65,27 +64,27 @@ class Late(IntEnum):
 
 
 class ObservedPublisher(Machine):
-    """S subscribers, each for itself; a source with N elements, which then ends or fails."""
+    """S independent subscribers; a source with N elements, which then ends or fails."""
 
     S = const(2, at_least=1)            # subscribers
     N = const(3, at_least=1)            # elements of the source
     X = const(0, at_most=1)             # 1: after these the source fails
     D = const(4, at_least=1)            # elements of one subscriber that may be open at a time
-    L = const(1)                        # signals that may come between a cancel and a rest
+    L = const(1)                        # signals that may come after a cancel, until quiescence
 
     phase = array(upto(S), choice(Phase, Phase.NEW))
     allowed = array(upto(S), integer(0, N + 1))     # requested so far, the end as one more
     sent = array(upto(S), integer(0, N))            # elements signalled so far
-    held = array(upto(S), boolean(False))           # a signal is kept open
+    held = array(upto(S), boolean(False))           # a signal to it is kept open
     cancelled = array(upto(S), boolean(False))
-    rested = array(upto(S), boolean(False))         # at rest since it was cancelled, or ended
+    rested = array(upto(S), boolean(False))         # quiescent since its cancel or its end
     behind = array(upto(S), integer(0, L))          # signals since it was cancelled
     late = array(upto(S), choice(Late, Late.NOTHING))
     wrong = array(upto(S), boolean(False))          # it has requested less than one
     within = array(upto(S), boolean(False))         # what is owed was requested in a signal
     vast = array(upto(S), boolean(False))           # it has requested 2^63 - 1
 
-    # --- what a subscriber calls -------------------------------------------------------------
+    # --- calls of the subscriber -------------------------------------------------------------
 
     @action(s=upto(S))
     def subscriber(self, s: int) -> None:
@@ -131,7 +130,7 @@ class ObservedPublisher(Machine):
         """The signal that is open returns."""
         self.held[s] = False
 
-    # --- what the publisher does -------------------------------------------------------------
+    # --- steps of the publisher --------------------------------------------------------------
 
     @action(s=upto(S))
     def on_subscribe(self, s: int) -> None:
@@ -143,11 +142,11 @@ class ObservedPublisher(Machine):
 
     @action(s=upto(S), deep=upto(D + 1))
     def on_next(self, s: int, deep: int) -> None:
-        """The next element of the source, within so many that have not returned."""
+        """The next element of the source, within ``deep`` onNext calls that have not returned."""
         self.note_element(s, deep)
 
     def note_element(self, s: int, deep: int) -> None:
-        """What is required of an element, and what it changes."""
+        """Check an element against the rules, and count it."""
         self.may_signal(s)
         require(self.sent[s] < self.there(), IN_ORDER)
         require(self.sent[s] < self.allowed[s], NO_MORE_THAN_ASKED)
@@ -158,14 +157,14 @@ class ObservedPublisher(Machine):
 
     @action(s=upto(S))
     def on_next_other(self, s: int) -> None:
-        """An element out of turn, or for the second time, or one that there is not."""
+        """An element out of order, a duplicate, or one that the source does not have."""
         self.may_signal(s)
         require(self.sent[s] < self.allowed[s], NO_MORE_THAN_ASKED)
         require(False, IN_ORDER)
 
     @action(s=upto(S))
     def on_complete(self, s: int) -> None:
-        """All is signalled, and the source has ended."""
+        """All elements are signalled, and the source has ended."""
         self.may_signal(s)
         require(not self.fails(), FAILS)
         require(self.is_over() and self.sent[s] == self.there(), IN_ORDER)
@@ -174,9 +173,9 @@ class ObservedPublisher(Machine):
 
     @action(s=upto(S), cause=Cause)
     def on_error(self, s: int, cause: int) -> None:
-        """The source has failed, or the subscriber has done something wrong, or is one too many."""
+        """The source has failed, or the subscriber made an illegal request or is one too many."""
         self.may_signal(s)
-        # Whether or not there was a rest since the cancel: nothing of before explains it.
+        # Even if the publisher was not quiescent since the cancel: no earlier call explains it.
         require(not self.cancelled[s] or self.wrong[s] or cause != Cause.ARGUMENT, REQUEST_AFTER)
         require(not self.wrong[s] or cause == Cause.ARGUMENT or self.fails(), BAD_ARGUMENT)
         require(self.has_cause(s, cause), COMPLETES)
@@ -189,7 +188,7 @@ class ObservedPublisher(Machine):
 
     @action(s=upto(S))
     def subscribe_raises(self, s: int) -> None:
-        """What subscribes a subscriber ends with an exception."""
+        """The call of subscribe raises an exception."""
         require(False, SUBSCRIBES)
 
     @action
@@ -234,11 +233,11 @@ class ObservedPublisher(Machine):
 
     @action(s=upto(S), rests=True)
     def rests(self, s: int) -> None:
-        """Nothing more comes for a subscriber until somebody calls the publisher."""
+        """The publisher is quiescent: no signal comes for a subscriber until it is called again."""
         self.note_rest(s)
 
     def note_rest(self, s: int) -> None:
-        """What is required of a publisher at rest, and what that changes."""
+        """Check what a quiescent publisher must have done, and record the quiescence."""
         require(not self.held[s])
         require(self.phase[s] != Phase.CALLED, SUBSCRIBES)
         if self.is_on(s):
@@ -251,10 +250,10 @@ class ObservedPublisher(Machine):
         self.rested[s] = self.cancelled[s] or self.phase[s] == Phase.ENDED
         self.late[s] = Late.NOTHING
 
-    # --- in other words ----------------------------------------------------------------------
+    # --- derived values ----------------------------------------------------------------------
 
     def may_signal(self, s: int) -> None:
-        """What is required of every signal but onSubscribe."""
+        """Check the rules that hold for every signal but onSubscribe."""
         require(self.phase[s] != Phase.NEW)
         require(self.phase[s] != Phase.CALLED, SUBSCRIBES)
         require(self.phase[s] != Phase.ENDED, NO_SIGNAL_AFTER)
@@ -264,12 +263,12 @@ class ObservedPublisher(Machine):
         require(not self.held[s], SERIAL)
 
     def note_signal(self, s: int) -> None:
-        """A signal behind a cancel is counted."""
+        """Count a signal that comes after a cancel."""
         if self.cancelled[s] and self.behind[s] < self.L:
             self.behind[s] += 1
 
     def note_request(self, s: int, n: int) -> None:
-        """A request counts unless the subscription is over."""
+        """Count a request, unless the subscription is over."""
         if self.cancelled[s] or self.phase[s] == Phase.ENDED:
             if self.cancelled[s] and self.rested[s]:
                 self.late[s] = Late.REQUEST
@@ -279,49 +278,49 @@ class ObservedPublisher(Machine):
             self.allowed[s] = min(self.N + 1, self.allowed[s] + n)
 
     def is_silent(self, s: int) -> bool:
-        """It has cancelled, and what was under way has come."""
+        """True if it has cancelled, and no signal can be under way any more."""
         return self.cancelled[s] and (self.rested[s] or self.behind[s] >= self.L)
 
     def is_on(self, s: int) -> bool:
-        """It has its subscription, and has not cancelled."""
+        """True if it has its subscription, and has neither cancelled nor ended."""
         return self.phase[s] == Phase.ON and not self.cancelled[s]
 
     def owes(self, s: int) -> bool:
-        """There is an element that was requested and has not come."""
+        """True if an element was requested, exists, and was not signalled."""
         return self.sent[s] < self.allowed[s] and self.sent[s] < self.there()
 
     def there(self) -> int:
-        """How many elements the source has brought so far."""
+        """Number of elements that the source has produced so far."""
         return self.N
 
     def is_over(self) -> bool:
-        """The source brings no more."""
+        """True if the source produces no more elements."""
         return True
 
     def fails(self) -> bool:
-        """The source has failed, or is to fail after its elements."""
+        """True if the source has failed, or will fail after its elements."""
         return self.X == 1
 
     def end_is_due(self, s: int) -> bool:
-        """More was requested than there is, and all of that has come."""
+        """True if all elements were signalled, and more was requested than there is."""
         return self.allowed[s] > self.N and self.sent[s] == self.N
 
     def has_cause(self, s: int, cause: int) -> bool:
-        """An onError says what is the case."""
+        """True if the reason that an onError gives is true."""
         if cause == Cause.FAILURE:
             return self.fails()
         if cause == Cause.ARGUMENT:
             return self.wrong[s]
         return any(self.phase[other] >= Phase.ON for other in upto(self.S) if other != s)
 
-    @always("RS-0.3", MUST, "No subscriber has had more elements than it has requested.",
+    @always("RS-0.3", MUST, "No subscriber receives more elements than it has requested.",
             source="reactive#R1-1", s=upto(S))
     def sent_is_allowed(self, s: int) -> bool:
-        """What was sent, against all that was ever requested."""
+        """Compare the elements sent with all that was ever requested."""
         return self.sent[s] <= self.allowed[s]
 
 
 EXPECTATIONS = (
-    expect(ObservedPublisher, "RS-0.3", "holds", "what the observer accepts was requested",
+    expect(ObservedPublisher, "RS-0.3", "holds", "every accepted element was requested",
            S=1, N=(1, 2), X=(0, 1), D=2),
 )

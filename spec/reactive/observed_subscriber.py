@@ -1,17 +1,17 @@
 """A subscriber, as its publisher sees it.
 
 Theory. The observer is the publisher: it hands over a subscription, signals what was requested, and
-sees what the subscriber calls. It also stands at the other end, where the application is: that
-processes one element at a time, when it is told to, and may *stop*. So the work that an element
-makes can be told from the signal that brings it (RS-2.2): it is done within its onNext, or
-afterwards.
+sees what the subscriber calls. It also drives the application behind the subscriber, which
+processes one element each time that the observer asks it to, and may *stop*. So the observer can
+distinguish the processing of an element from the signal that brings it (RS-2.2): the work is done
+within its onNext, or afterwards.
 
-A call of the subscription is *held* if the observer lets it not return; whatever the subscriber
-calls meanwhile overlaps (RS-2.7). Of a subscriber at rest it is known that nothing more comes of it
-by itself: so one that is not done, and has processed all, has to have asked for more (RS-2.1).
+A call of the subscription is *held* if the observer keeps it from returning; whatever the
+subscriber calls meanwhile overlaps (RS-2.7). A quiescent subscriber does nothing more by itself: so
+one that is not done, and has processed everything, must have requested more (RS-2.1).
 
-A subscriber has a buffer of C elements. It may ask for as many as fit, whatever its strategy: all
-at once, in batches, or one by one.
+A subscriber has a buffer of C elements. It may request as many as fit, by any strategy: all at
+once, in batches, or one by one.
 
 Source: ``specification``; reactive#specification; reactive#ours.
 """
@@ -33,7 +33,7 @@ __all__ = ["EXPECTATIONS", "ObservedSubscriber", "Other", "Subscribing", "Within
 
 
 class Within(IntEnum):
-    """Which signal has not returned."""
+    """The signal that has not returned, if any."""
 
     NONE = 0
     SUBSCRIBE = 1
@@ -51,7 +51,7 @@ class Other(IntEnum):
 
 
 class Subscribing(Machine):
-    """Whoever has a subscription, and a buffer of C elements."""
+    """The holder of a subscription, with a buffer of C elements."""
 
     C = const(2, at_least=1)            # slots of the subscriber's buffer
 
@@ -67,18 +67,18 @@ class Subscribing(Machine):
     other = choice(Other, Other.NONE)
     held = boolean(False)               # a call of the subscription has not returned
 
-    # --- what is signalled -----------------------------------------------------------------
+    # --- signals ---------------------------------------------------------------------------
 
     @action
     def subscribe(self) -> None:
-        """It is handed its subscription."""
+        """It receives its subscription."""
         require(not self.on)
         self.on = True
         self.within = Within.SUBSCRIBE
 
     @action
     def subscribe_again(self) -> None:
-        """It is handed another one, although it has one."""
+        """It receives a second subscription although it has one."""
         require(self.on and self.other == Other.NONE)
         self.other = Other.GIVEN
         self.within = Within.SUBSCRIBE
@@ -135,7 +135,7 @@ class Subscribing(Machine):
         require(not self.stopped)
         self.stopped = True
 
-    # --- what the subscriber calls ---------------------------------------------------------
+    # --- calls of the subscriber -----------------------------------------------------------
 
     @action(n=upto(C + 2))
     def requests(self, n: int) -> None:
@@ -155,12 +155,12 @@ class Subscribing(Machine):
 
     @action
     def requests_other(self) -> None:
-        """It requests elements of the other subscription."""
+        """It requests elements from the second subscription."""
         require(False, KEEPS_ONE)
 
     @action
     def cancels_other(self) -> None:
-        """It cancels the other subscription, whatever it does with its own."""
+        """It cancels the second subscription."""
         require(self.within < Within.COMPLETE, NOT_IN_THE_END)
         require(self.other != Other.NONE)
         self.other = Other.CANCELLED
@@ -177,7 +177,7 @@ class Subscribing(Machine):
 
     @action(rests=True)
     def comes_to_rest(self) -> None:
-        """Nothing more comes of the subscriber by itself."""
+        """The subscriber is quiescent: it does nothing more by itself."""
         require(not self.held)
         require(self.other != Other.GIVEN, KEEPS_ONE)
         require(not self.completed or self.is_heard(), TAKES_COMPLETE)
@@ -187,48 +187,49 @@ class Subscribing(Machine):
             require(self.stopped or not self.wants() or not self.cancelled, REQUESTS)
             require(not self.is_idle() or self.asked > 0, REQUESTS)
 
-    # --- in other words --------------------------------------------------------------------
+    # --- derived values --------------------------------------------------------------------
 
     def may_call(self) -> None:
-        """What is required of every call of a subscription."""
+        """Check the rules that hold for every call of a subscription."""
         require(self.within < Within.COMPLETE, NOT_IN_THE_END)
         require(not self.held, CALLS_ARE_SERIAL)
 
     def is_over(self) -> bool:
-        """The publisher has signalled its end."""
+        """True if the publisher has signalled its end."""
         return self.completed or self.failed
 
     def takes(self) -> bool:
-        """What comes is for the application."""
+        """True if the application still takes the elements that come."""
         return not (self.cancelled or self.stopped)
 
     def wants(self) -> bool:
-        """The application wants elements."""
+        """True if the application wants elements."""
         return True
 
     def is_heard(self) -> bool:
-        """Whoever is to know of the end does, or has something to process before."""
+        """True if the application knows of the end, need not know, or has elements to process
+        first."""
         return self.told or self.W > 0 or self.stopped or not self.wants()
 
     def is_idle(self) -> bool:
-        """It has processed all, and is not done."""
+        """True if it has processed everything, and is not done."""
         return self.wants() and self.takes() and self.W == 0
 
-    @always("RS-0.8", MUST, "What a subscriber has asked for fits its buffer, whatever comes, as "
-            "long as it wants more and has not cancelled.", source="reactive#ours")
+    @always("RS-0.8", MUST, "While a subscriber wants elements and has not cancelled, those that "
+            "it has requested or not yet processed fit its buffer.", source="reactive#ours")
     def what_comes_fits(self) -> bool:
-        """What waits, and what may come."""
+        """Elements that wait, plus elements that may still come, fit C slots."""
         return self.cancelled or self.stopped or self.asked + self.W <= self.C
 
 
 class ObservedSubscriber(Subscribing):
-    """A subscriber with an application, which processes what comes."""
+    """A subscriber with an application, which processes the elements."""
 
-    # --- what the application does ---------------------------------------------------------
+    # --- the application -------------------------------------------------------------------
 
     @action
     def process(self) -> None:
-        """The application is to process an element."""
+        """The application is asked to process an element."""
 
     @action
     def consumes(self) -> None:
@@ -244,23 +245,23 @@ class ObservedSubscriber(Subscribing):
 
     @action
     def consumes_another(self) -> None:
-        """An element out of turn, or for the second time, or one that did not come."""
+        """It processes an element out of order, twice, or one that was not signalled."""
         require(False, VISIBLE)
 
     @action
     def finishes(self) -> None:
-        """The application is told that there are no more: by onComplete."""
+        """The application is notified of the normal end of the stream, by onComplete."""
         require(self.completed and self.W == 0, TAKES_COMPLETE)
         self.told = True
 
     @action
     def breaks_off(self) -> None:
-        """The application is told that the publisher has failed."""
+        """The application is notified that the publisher has failed."""
         require(self.failed, TAKES_ERROR)
         self.told = True
         self.W = 0
 
 
 EXPECTATIONS = (
-    expect(ObservedSubscriber, "RS-0.8", "holds", "what was asked for fits", C=(1, 2, 3)),
+    expect(ObservedSubscriber, "RS-0.8", "holds", "what was requested fits", C=(1, 2, 3)),
 )

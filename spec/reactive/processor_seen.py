@@ -1,11 +1,11 @@
 """A processor, as its publisher and its subscriber see it, each by its own observer.
 
 Theory. Both observers see both sides, in one order: what goes in, what comes out, and the calls of
-both subscriptions. To an observer a signal from above has returned before anything else happens; a
+both subscriptions. To an observer, a signal from above has returned before anything else happens; a
 signal below that begins while another one is open comes from another thread, so the open one is
-held. Each may ask whether the processor rests wherever it can do nothing by itself: nobody is in
-its loop, or whoever is in it has looked and is about to leave; it can ask for nothing, and has no
-cancel to pass on.
+held. Each observer may ask whether the processor is quiescent. It is if it can do nothing by
+itself: no thread is in its loop, or the thread in it has already looked and is about to leave; and
+it has no request to make and no cancel to pass on.
 
 Source: ``processor``, ``observed_processor``.
 """
@@ -31,7 +31,7 @@ RETURNS = see("signal_returns")
 
 
 class OutletSeen(View[Processor]):
-    """What its subscriber sees, and what is brought meanwhile."""
+    """The view of its subscriber: its own calls, its signals, and what is brought meanwhile."""
 
     around = ("all_is_brought", "is_to_fail")       # the publisher above
 
@@ -69,18 +69,19 @@ class OutletSeen(View[Processor]):
         return see("cancel", s=0)
 
     def asked(self, machine: Processor) -> Iterable[Seen | Sequence[Seen]]:
-        """At rest: whether it rests."""
+        """The quiescence, if the processor is quiescent."""
         if is_at_rest(machine):
             yield see("rests", s=0)
 
 
 class InletSeen(View[Processor]):
-    """What its publisher sees, and what is passed on meanwhile."""
+    """The view of its publisher: its signals, the calls it receives, and what is passed on
+    meanwhile."""
 
     around = OutletSeen.around
 
     def begins(self, machine: Processor) -> Iterable[Seen]:
-        """There is somebody to want elements, and it requests what its buffer holds."""
+        """The processor has a subscriber, and requests what its buffer can hold."""
         return (see("on_subscribe", s=0), see("subscribe"), see("requests", n=machine.C), RETURNS)
 
     @shown
@@ -116,7 +117,7 @@ class InletSeen(View[Processor]):
         return see("cancels")
 
     def asked(self, machine: Processor) -> Iterable[Seen | Sequence[Seen]]:
-        """At rest: whether it rests."""
+        """The quiescence, if the processor is quiescent."""
         if is_at_rest(machine):
             yield see("comes_to_rest")
 
@@ -128,40 +129,48 @@ def ended(machine: Processor) -> Seen:
 
 
 def is_at_rest(machine: Processor) -> bool:
-    """Nothing comes of it by itself, whichever of its threads is asked."""
+    """True if none of its threads can do anything by itself."""
     outside = machine.open == 0 and machine.loop in (Loop.IDLE, Loop.LEAVING)
     return outside and not machine.may_ask() and not machine.may_leave()
 
 
-OUTLET = refines(Processor, ObservedOutlet, "it signals what it has to", shows=OutletSeen,
+OUTLET = refines(Processor, ObservedOutlet, "a processor keeps the rules of a publisher",
+                 shows=OutletSeen,
                  seen_by={"S": 1, "N": "N", "X": 0, "D": 2}, C=(1, 2, 3),
                  b=lambda C: range(1, C + 1), N=3, X=(0, 1))
-INLET = refines(Processor, ObservedInlet, "it asks for what it has room for", shows=InletSeen,
+INLET = refines(Processor, ObservedInlet, "a processor keeps the rules of a subscriber",
+                shows=InletSeen,
                 seen_by={"C": "C", "S": 1, "D": 2}, C=(1, 2, 3), b=lambda C: range(1, C + 1),
                 N=3, X=(0, 1))
 
 EXPECTATIONS = (
     OUTLET,
     INLET,
-    refused(AskingForAll, "RS-0.2", "a buffer requested for a batch above", like=INLET, C=2, b=1,
+    refused(AskingForAll, "RS-0.2", "a whole buffer requested above for a freed batch", like=INLET,
+            C=2, b=1,
             N=4, X=0),
-    refused(AskingAtArrival, "RS-0.2", "a slot requested while it is taken", like=INLET, C=1, b=1,
+    refused(AskingAtArrival, "RS-0.2", "a slot requested while it is occupied", like=INLET, C=1,
+            b=1,
             N=4, X=0),
-    refused(AskingOnce, "RS-2.1", "a buffer is requested, and no more", like=INLET, C=1, b=1, N=4,
+    refused(AskingOnce, "RS-2.1", "a buffer is requested once only", like=INLET, C=1, b=1, N=4,
             X=0),
     refused(AskingAfterTheEnd, "RS-2.4", "it requests after the end", like=INLET, C=1, b=1, N=2,
             X=0),
     refused(KeepingCancels, "RS-2.6", "a cancel stays in the processor", like=INLET, C=1, b=1, N=2,
             X=0),
     refused(Overdrawing, "RS-1.1", "one element too many below", like=OUTLET, C=1, b=1, N=2, X=0),
-    refused(Overlapping, "RS-1.3", "who brings an element signals it", like=OUTLET, C=2, b=1, N=2,
+    refused(Overlapping, "RS-1.3", "the thread that brings an element signals it", like=OUTLET, C=2,
+            b=1, N=2,
             X=0),
     refused(TwoStepsOut, "RS-3.8", "an element between looking and leaving", like=OUTLET, C=1, b=1,
             N=2, X=0),
-    refused(GoingOn, "RS-1.8", "what waits goes on down", like=OUTLET, C=2, b=1, N=4, X=0),
-    refused(EndingWithElementsLeft, "RS-0.1", "the end overtakes what waits", like=OUTLET, C=1,
+    refused(GoingOn, "RS-1.8", "waiting elements are signalled after a cancel", like=OUTLET, C=2,
+            b=1, N=4, X=0),
+    refused(EndingWithElementsLeft, "RS-0.1", "the end overtakes waiting elements", like=OUTLET,
+            C=1,
             b=1, N=2, X=0),
-    refused(FailingInTurn, "RS-4.2", "a failure stands in line", like=OUTLET, C=1, b=1, N=2, X=1),
+    refused(FailingInTurn, "RS-4.2", "a failure waits behind elements", like=OUTLET, C=1, b=1, N=2,
+            X=1),
     refused(DroppingFailures, "RS-4.2", "the failure is not passed on", like=OUTLET, C=1, b=1, N=2,
             X=1),
     refused(DroppingTheEnd, "RS-1.5", "the end is forgotten while elements wait", like=OUTLET, C=1,

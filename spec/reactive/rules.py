@@ -1,8 +1,8 @@
-"""The rules of Reactive Streams that an implementation can be seen to break.
+"""The rules of Reactive Streams whose violation can be seen from outside.
 
 They are *guard rules*: the ``require`` lines that name them, in the observers' machines, are their
 only definition. Their ids are RS and the number of the specification. Numbers that begin with 0 are
-ours: what the specification leaves to others, and every user of it relies on.
+ours: what the specification leaves open, and every user of it relies on.
 """
 
 from __future__ import annotations
@@ -76,11 +76,12 @@ PASSES_ON = _of("4.2")
 # --- ours ------------------------------------------------------------------------------------
 
 IN_ORDER = guard_rule(
-    "RS-0.1", MUST, "What a source has reaches each subscriber in its order, each element once.",
+    "RS-0.1", MUST,
+    "Each subscriber receives the elements of the source in order, each element once.",
     source="reactive#ours",
 )
 BOUNDED = guard_rule(
     "RS-0.2", MUST,
-    "What a subscriber has asked for and what it has and has not processed fit its buffer.",
+    "The elements that a subscriber has requested or not yet processed fit its buffer.",
     source="reactive#ours; reactor #167",
 )

@@ -1,8 +1,8 @@
 """The subscriber of a stream, as its publisher sees it, and its application.
 
-Theory. In ``stream`` a thread of the application processes what waits, whether or not a signal has
-returned; the observer, which is told of one thing at a time, sees each signal return before
-anything else happens. The subscriber may be asked whether it rests whenever it can request nothing.
+Theory. In ``stream``, a thread of the application processes what waits, whether or not a signal has
+returned; the observer, which sees one event at a time, sees each signal return before anything else
+happens. The observer may ask whether the subscriber is quiescent whenever it can request nothing.
 
 Source: ``stream``, ``observed_subscriber``.
 """
@@ -22,10 +22,10 @@ RETURNS = see("signal_returns")
 
 
 class SubscriberSeen(View[Stream]):
-    """All signals, what is requested, and what is processed."""
+    """All signals, requests, and processed elements."""
 
     def begins(self, machine: Stream) -> Iterable[Seen]:
-        """It is handed its subscription, and requests what its buffer holds."""
+        """It receives its subscription, and requests what its buffer can hold."""
         return see("subscribe"), see("requests", n=machine.C), RETURNS
 
     @shown
@@ -51,14 +51,15 @@ class SubscriberSeen(View[Stream]):
         return see("stop"), see("cancels")
 
     def asked(self, machine: Stream) -> Iterable[Seen | Sequence[Seen]]:
-        """It rests where it can request nothing; and whoever is to process what waits may not."""
+        """The quiescence, if it can request nothing; and that a blocked application processes
+        nothing."""
         if not machine.may_request():
             yield see("comes_to_rest")
         if machine.W > 0 and not machine.cancelled and "process" not in self.enabled:
             yield see("process"), see("consumes_nothing")
 
 
-SEEN = refines(Stream, ObservedSubscriber, "it asks for what it has room for",
+SEEN = refines(Stream, ObservedSubscriber, "a subscriber keeps the rules of a subscriber",
                shows=SubscriberSeen, seen_by={"C": "C"}, C=(1, 2, 3), b=lambda C: range(1, C + 1),
                N=(2, 4), X=0)
 
@@ -66,7 +67,8 @@ EXPECTATIONS = (
     SEEN,
     refused(HoardingSubscriber, "RS-2.1", "the last batch is not requested", like=SEEN, C=(1, 2),
             b=lambda C: C, N=4),
-    refused(UnboundedSubscriber, "RS-0.2", "a buffer requested for a batch", like=SEEN, C=(2, 3),
+    refused(UnboundedSubscriber, "RS-0.2", "a whole buffer requested for a freed batch", like=SEEN,
+            C=(2, 3),
             b=1, N=4),
     refused(Restless, "RS-2.4", "it requests after the end", like=SEEN, C=2, b=1, N=2),
 )

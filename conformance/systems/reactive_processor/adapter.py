@@ -16,7 +16,8 @@ __all__ = ["ReferenceProcessor"]
 
 
 class ReferenceProcessor(Fed, Driven):
-    """``core`` (the inlet), ``outlet`` and ``processor`` are what the twins replace."""
+    """The reference processor; a twin replaces ``core`` (the inlet), ``outlet`` or ``processor``.
+    """
 
     port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "inline"

@@ -18,7 +18,7 @@ __all__ = ["PORT"]
 
 
 def _is_event(value: object) -> bool:
-    """Those of its subscriber have its number."""
+    """True for an event of a processor; one of its subscriber has the subscriber's number."""
     of_subscriber = isinstance(value, dict) and "subscriber" in value
     return is_of_publisher(value) if of_subscriber else is_of_subscriber(value)
 
@@ -31,21 +31,23 @@ EVENTS: Final = Kind(
 PORT: Final = Port(
     name="reactive.processor",
     version=1,
-    meaning="a processor of Reactive Streams that passes each element on as it is; the harness "
+    meaning="a processor of Reactive Streams that passes each element on unchanged; the harness "
             "signals to it, and requests from it",
     operations=promised((
         hello("make a processor that has no subscription and no subscriber"),
         *upstream(EVENTS), *downstream(EVENTS)), PUBLISHER_PROMISES | SUBSCRIBER_PROMISES | {
             "on_error": {"The failure is passed on at once.": "RS-4.2",
-                         "Whoever is to know of it hears of it.": "RS-2.10"},
-            "cancel": {"The call returns, whatever onNext is held.": "RS-3.5",
-                       "If nobody wants elements any more, its own subscription is cancelled.":
+                         "The end is passed on to the subscriber.": "RS-2.10"},
+            "cancel": {"The call returns, even while an onNext is held.": "RS-3.5",
+                       "If no subscriber wants elements any more, its own subscription is "
+                       "cancelled.":
                            "RS-2.6"},
         }),
     settings=(Argument("capacity", POSITIVE, "the most elements that it buffers"),
-              Argument("batch", POSITIVE, "how many it is to ask for together, at least"),
+              Argument("batch", POSITIVE, "how many it requests together, at least"),
               Argument("depth", POSITIVE, "how many onNext may be open, one in the other"),
-              Argument("behind", COUNT, "how many signals may come between a cancel and a rest")),
-    policies={"inline": "what a signal or a call leads to has happened when that has returned",
-              "queued": "it happens when the harness lets it: `run`, `settle`"},
+              Argument("behind", COUNT,
+                       "how many signals may come after a cancel, until quiescence")),
+    policies={"inline": "the effects of a signal or a call have happened when it has returned",
+              "queued": "they happen at the harness's `run` and `settle`"},
 )

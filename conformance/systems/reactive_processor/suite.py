@@ -23,7 +23,7 @@ ELEMENTS_MAX: Final = 9
 """Elements that a program may signal to the processor."""
 
 BATCHES: Final = {1: 1, 2: 1, 3: 2, 6: 3}
-"""By capacity."""
+"""Sizes of batches by capacity of the buffer."""
 
 
 def _converse(session: Session, capacity: int, items_max: int) -> StreamConversation:
@@ -42,8 +42,8 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 
 def _of_one(course: Course) -> Course:
-    """A course of two subscribers' suite, for the only one that there is here, as a publisher that
-    has its elements already: they are in the processor's buffer before anybody asks."""
+    """A course of two subscribers' suite, for the only subscriber here, as if the publisher had its
+    elements already: they are in the processor's buffer before any is requested."""
     acts = tuple(tuple(act._replace(pick=act.pick // 2) for act in each)
                  if isinstance(each, tuple) else each for each in course)
     return ("on_subscribe", *("on_next",) * 5, *acts)
@@ -87,8 +87,8 @@ SUITE: Final = Suite(
         "RS-4.2": (("on_subscribe", "subscribe", "on_next", "on_error", "settle"),),
     },
     picks=len(COUNTS),
-    measures=(Measure("buffer", "Largest buffer (elements that were brought and not passed on)"),
+    measures=(Measure("buffer", "Largest buffer (elements that were received and not passed on)"),
               *UPSTREAM_MEASURES, DOWNSTREAM_DEPTH),
-    scene="A processor. Elements that it may buffer: {capacity}; elements that it asks for "
+    scene="A processor. Elements that it may buffer: {capacity}; elements that it requests "
           "together, at least: {batch}.",
 )

@@ -1,8 +1,8 @@
-"""Processors with one seeded bug each: of their publisher's side, their subscriber's, or between.
+"""Processors with one seeded bug each: on their publisher's side, their subscriber's, or between.
 
-A processor is made of an outlet and an inlet, so what goes wrong in these of a publisher or of a
-subscriber goes wrong here, and breaks the same rule; but for the bugs that another rule sees first
-where both sides are watched.
+A processor is made of an outlet and an inlet, so a bug in these of a publisher or of a subscriber
+is a bug here, and violates the same rule, except for the bugs that another rule detects first if
+both sides are watched.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Inlet = BatchSubscriber[int]
 
 
 def _part(bug: type[Any]) -> dict[str, Any]:
-    """Whether a class with a bug is a processor or an inlet."""
+    """The part that a class with a bug replaces: the processor or its inlet."""
     return {"core" if issubclass(bug, BatchSubscriber) else "processor": bug}
 
 
@@ -40,12 +40,12 @@ ELSEWHERE: Final = {
     **dict.fromkeys(("subscriber-loses-what-is-false", "subscriber-cuts-long-texts",
                      "subscriber-takes-numbers-for-texts"), "RS-0.1"),
 }
-"""By twin of one side, the rule that sees its bug in a processor, where that is another one."""
+"""By twin of one side, the rule that detects its bug in a processor, if it is another one."""
 
 NOT_HERE: Final = (
     "subscriber-works-within", "publisher-fails-at-its-end", "subscriber-application-sleeps")
-"""What is no bug of a processor: it may work within the signal, draws from no iterator, and has no
-application."""
+"""Twins that are no bugs in a processor: it may work within the signal, draws from no iterator, and
+has no application."""
 
 for _each in (*PUBLISHERS.values(), *SUBSCRIBERS.values()):
     if "publisher" not in _each.parts and not _each.after and _each.name not in NOT_HERE:
@@ -58,44 +58,44 @@ for _each in (*PUBLISHERS.values(), *SUBSCRIBERS.values()):
 # ---- between both sides -------------------------------------------------------------------------
 
 
-@TWINS.twin("processor-takes-nobody", "RS-1.9", "null is subscribed like anybody",
+@TWINS.twin("processor-takes-nobody", "RS-1.9", "null is subscribed like any subscriber",
             "no check: the exception comes later, elsewhere")
 class TakingNobody(Mapper):
-    """A subscriber is a subscriber."""
+    """A null subscriber is treated like any other."""
 
     def subscribe(self, subscriber: Hashable) -> Outlet[int]:
         return super().subscribe("nobody" if subscriber is None else subscriber)
 
 
 @TWINS.twin("processor-does-not-pass-on-cancels", "RS-2.6", "a cancel stays in the processor",
-            "RxJava #7081: the source is not cancelled, and goes on for nobody")
+            "RxJava #7081: the source is not cancelled, and continues without a subscriber")
 class KeepingCancels(Mapper):
-    """What is left to do is to forget the subscriber."""
+    """A cancel only makes the processor forget its subscriber."""
 
     def _leave(self) -> None:
-        """Its publisher does not hear of it."""
+        """Do nothing: the publisher does not learn of the cancel."""
 
 
-@TWINS.twin("processor-asks-for-all", "RS-0.2", "asks its publisher for everything",
-            "RxJava #3061, reactor #167: demand does not go through, MAX does")
+@TWINS.twin("processor-asks-for-all", "RS-0.2", "requests everything from its publisher",
+            "RxJava #3061, reactor #167: MAX is passed on instead of the demand")
 class AskingForAll(Inlet):
-    """Whatever comes is kept until it is wanted."""
+    """Every element that comes is kept until it is requested."""
 
     def _next(self) -> Call | None:
         call = super()._next()
         return Request(DEMAND_MAX >> 20) if isinstance(call, Request) else call
 
 
-@TWINS.twin("processor-ends-with-elements-left", "RS-0.1", "onComplete overtakes what waits",
-            "the end is passed on when it comes, as a failure is")
+@TWINS.twin("processor-ends-with-elements-left", "RS-0.1", "onComplete overtakes waiting elements",
+            "the end is passed on when it comes, like a failure")
 class EndingWithElementsLeft(Inlet):
-    """The end is not behind the elements, but beside them."""
+    """The end is passed on even while elements wait."""
 
     def on_complete(self) -> None:
         self._buffer.clear()
         super().on_complete()
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- bugs that show late ------------------------------------------------------------------------
 
 TWINS.late("processor-out-overlaps", 40, 300)

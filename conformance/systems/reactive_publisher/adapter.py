@@ -19,16 +19,16 @@ __all__ = ["Driven", "InlinePublisher", "ReferencePublisher", "deliver", "elemen
 
 
 class Driven(Calls):
-    """Drives outlets by the harness's calls: what a publisher and a processor have in common.
+    """Drives outlets by the harness's calls: the common part of a publisher and a processor.
 
-    ``inline``: an outlet's signals are delivered within the calls that allow them, else by ``run``
-    and ``settle``.
+    ``inline``: an outlet's signals are delivered within the calls that allow them, otherwise by
+    ``run`` and ``settle``.
     """
 
     policy: ClassVar[str] = "queued"
 
     def begin(self) -> None:
-        """With no subscribers, and nothing planned."""
+        """Begin with no subscribers, and nothing planned."""
         self._outlets: dict[int, Outlet[int]] = {}
         self._held: set[int] = set()
         self._subscribers = Subscribers(self._request, self._cancel)
@@ -94,7 +94,7 @@ class Driven(Calls):
         """Deliver signals until there are none."""
         delivered = True
         while delivered:
-            # A list, for each of them is to have its turn.
+            # A list, because every subscriber must have its turn.
             delivered = True in [self._deliver_one(each) for each in [*self._outlets]]
 
     def _deliver_one(self, subscriber: int) -> bool:
@@ -110,7 +110,7 @@ class Driven(Calls):
         return True
 
     def _request(self, subscriber: int, count: int) -> None:
-        """A request from within a signal."""
+        """Make a request from within a signal."""
         self._outlets[subscriber].request(count)
         if self.policy == "inline":
             while self._deliver_one(subscriber):
@@ -121,7 +121,7 @@ class Driven(Calls):
 
 
 def deliver(subscribers: Subscribers, subscriber: int, signal: Signal[int]) -> bool:
-    """Signal something to a subscriber; whether that has returned, and is not held."""
+    """Deliver a signal to a subscriber; true if it has returned, and is not held."""
     if isinstance(signal, Next):
         return subscribers.on_next(subscriber, signal.element)
     if isinstance(signal, Subscribed):
@@ -141,7 +141,7 @@ def elements_of(settings: Mapping[str, Any]) -> Iterator[int]:
 
 
 class ReferencePublisher(Driven):
-    """``outlet`` and ``publisher`` are what the twins replace."""
+    """The reference publisher; a twin replaces ``outlet`` or ``publisher``."""
 
     port: ClassVar[Port] = PORT
     name = "reference publisher"
@@ -163,7 +163,7 @@ class ReferencePublisher(Driven):
         """See the port."""
         try:
             self._publisher.subscribe(None)
-        except Exception:  # noqa: BLE001  any exception will do
+        except Exception:  # noqa: BLE001 any exception will do
             return True
         return False
 

@@ -23,7 +23,7 @@ __all__ = ["AsyncGenerator", "BareObservable", "BufferedObservable"]
 
 
 class _Subscriber:
-    """One subscriber, as a publisher has it: it has nothing but what tells of its signals."""
+    """One subscriber as a publisher sees it: it only reports its signals."""
 
     def __init__(self, number: int, all_of_them: Subscribers, given: dict[int, Any]) -> None:
         self._number = number
@@ -50,7 +50,7 @@ class CallingPublisher(Calls):
     port: ClassVar[Port] = PORT
 
     def begin(self) -> None:
-        """With no subscribers, and nothing planned."""
+        """Begin with no subscribers, and nothing planned."""
         self._given: dict[int, Any] = {}
         self._known: dict[int, weakref.ref[_Subscriber]] = {}
         self._subscribers = Subscribers(
@@ -82,7 +82,10 @@ class CallingPublisher(Calls):
         return False
 
     def references(self) -> list[int]:
-        """See the port: whoever is still there. Nothing here waits for a collection of garbage."""
+        """See the port: the subscribers that are still referenced.
+
+        No wait for a garbage collection.
+        """
         return [number for number, known in self._known.items() if known() is not None]
 
     def settle_(self) -> list[Message]:
@@ -91,7 +94,7 @@ class CallingPublisher(Calls):
 
 
 class AsyncGenerator(CallingPublisher):
-    """The reference's driver for async generators, on a loop that runs when it is told to."""
+    """The reference's driver for async generators, on a loop that runs at the harness's request."""
 
     policy: ClassVar[str] = "queued"
     name = "async generator"
@@ -150,14 +153,14 @@ class AsyncGenerator(CallingPublisher):
 
 
 class _Disposing:
-    """A subscription of reactivex: it can be ended, and asked for nothing."""
+    """A subscription of reactivex: it can be ended, and ignores requests."""
 
     def __init__(self) -> None:
         self.disposable: Any = None
         self.cancelled = False
 
     def request(self, count: int) -> None:
-        """There is no demand: all elements come."""
+        """Do nothing: there is no demand, and all elements come."""
 
     def cancel(self) -> None:
         self.cancelled = True
@@ -200,7 +203,8 @@ class BareObservable(CallingPublisher):
 
 
 class _Buffer:
-    """All that an observable has brought and nobody has wanted yet, without a bound."""
+    """All elements that an observable has produced and that were not requested yet, without a
+    bound."""
 
     def __init__(self) -> None:
         self._waiting: list[int] = []
@@ -220,7 +224,7 @@ class _Buffer:
 
 
 class BufferedObservable(Driven):
-    """An observable of reactivex behind the reference's outlet: what is not wanted yet waits."""
+    """An observable of reactivex behind the reference's outlet: elements wait until requested."""
 
     port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "inline"

@@ -1,4 +1,4 @@
-"""What subscribers ask of a publisher: the operations that any adapter makes calls of."""
+"""The calls of subscribers to a publisher, made from the port's operations by any adapter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Calls"]
 
 
 class Calls(PortAdapter):
-    """Requests, cancels, and what subscribers are to do; ``_subscribers`` tell what is signalled.
+    """Requests, cancels, and plans of subscribers; ``_subscribers`` report the signals.
 
     An adapter says what a subscription is, and where and when the publisher is called.
     """
@@ -22,7 +22,7 @@ class Calls(PortAdapter):
     _subscribers: Subscribers
 
     def subscription(self, subscriber: int) -> Any:
-        """What has ``request`` and ``cancel`` for a subscriber."""
+        """The object with ``request`` and ``cancel`` for a subscriber."""
         raise NotImplementedError
 
     def running(self, made: Callable[[], object]) -> None:
@@ -30,11 +30,11 @@ class Calls(PortAdapter):
         made()
 
     def then(self) -> list[Message]:
-        """What a call has led to before it returns."""
+        """The events that a call has caused before it returns."""
         return self._subscribers.told()
 
     def called(self, name: str, subscriber: int, made: Callable[[], object]) -> list[Message]:
-        """Make a call for a subscriber; what it leads to."""
+        """Make a call for a subscriber, and return the events that it causes."""
         self._subscribers.call(name, subscriber, lambda: self.running(made))
         return self.then()
 

@@ -1,4 +1,4 @@
-"""What is said to whoever publishes: the harness as its subscribers."""
+"""The conversation with a publisher: the harness acts as its subscribers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from .port import CAUSES
 __all__ = ["COUNTS", "Downstream"]
 
 COUNTS: Final = (1, 2, 3, 0, 9, -1)
-"""What is requested: the last but one is more than there is, and 0 and less is wrong."""
+"""The numbers that are requested: the last but one exceeds the source, and 0 and less is illegal.
+"""
 
 _CALLS: Final = ("subscribe", "request", "request_all", "cancel")
 _OF_ALL: Final = ("subscribe_null", "references", "run", "settle")
@@ -25,15 +26,16 @@ _SAID: Final = {
     "raised": "({s}) {call} raises", "waits": "({s}) {call} does not return", "returned": "",
     "refers": "to subscriber {s}",
 }
-_CAUSES_IN_WORDS: Final = (": the source has failed", ": the request was wrong", "")
+_CAUSES_IN_WORDS: Final = (": the source has failed", ": the request was illegal", "")
 
 
 class Downstream:
-    """The side of the subscribers, of whom there may be so many. At most ``most`` elements come:
-    ``brought`` where they come from another side, else the numbers from ``first`` on.
+    """The side of the subscribers, of which there are ``subscribers``. At most ``most`` elements
+    come: ``brought`` if they come from another side, otherwise the numbers from ``first`` on.
 
     ``pick`` is a subscriber, and how many elements it requests. ``depth`` is how many onNext may be
-    open, one in the other. It knows who has a subscription, and which onNext is held.
+    open, one in the other. It knows which subscribers have a subscription, and which onNext is
+    held.
     """
 
     words: ClassVar[Mapping[str, str]] = {
@@ -45,8 +47,8 @@ class Downstream:
         "quit": "subscriber {subscriber} will cancel in its next onNext",
         "hold": "the next onNext of subscriber {subscriber} will not return",
         "release": "the onNext of subscriber {subscriber} may return",
-        "subscribe_null": "null is subscribed", "references": "to whom it refers",
-        "run": "one piece of work runs", "settle": "all runs that can run",
+        "subscribe_null": "null is subscribed", "references": "subscribers it refers to",
+        "run": "one piece of work runs", "settle": "everything runs that can run",
     }
     flags: ClassVar[Mapping[str, tuple[str, str]]] = {
         "subscribe_null": ("takes_nobody", "refuses_nobody")}
@@ -59,10 +61,10 @@ class Downstream:
         self._most = most
         self._depth = depth
         self._joined: set[int] = set()
-        self._active: set[int] = set()          # those who have their subscription
+        self._active: set[int] = set()          # subscribers with a subscription
         self._next = [0] * subscribers          # the element that is due next
         self._open = [0] * subscribers          # elements that have not returned
-        self._arming: set[int] = set()          # those whose next onNext is to be held
+        self._arming: set[int] = set()          # subscribers whose next onNext is to be held
         self._held: set[int] = set()
         self._planning: set[int] = set()
         self._measured: dict[str, int] = {}
@@ -91,7 +93,7 @@ class Downstream:
             request["n"] = count if act.do == "request" else max(1, count)
         return request
 
-    # --- what may come -----------------------------------------------------------------------
+    # --- possible answers --------------------------------------------------------------------
 
     def possible(self, do: str, request: Message) -> Iterator[Answer]:
         """See ``Side``."""
@@ -125,7 +127,7 @@ class Downstream:
         if s in self._planning:
             yield Answer("a request within a signal raises", step_of("request_within_raises", s))
 
-    # --- what came ---------------------------------------------------------------------------
+    # --- requests and events -----------------------------------------------------------------
 
     def note(self, request: Message) -> list[Step]:
         """See ``Side``."""
@@ -158,7 +160,7 @@ class Downstream:
         if name == "refers":
             return [step_of("refers", s)] if s in self._joined else []
         if s not in self._joined:
-            # Of nobody who is there: as an element that there is not.
+            # An event of an unknown subscriber counts as an element that does not exist.
             return [step_of("on_next_other", min(self._joined, default=0))]
         if name == "next":
             return self._element(s, event["element"])
@@ -177,7 +179,7 @@ class Downstream:
         return [_failed(name, event["call"], s)]
 
     def _is_due(self, number: int, element: Value) -> bool:
-        """Whether an element is that of a number."""
+        """True if an element is the one with this number."""
         if self._brought is None:
             return element == self._first + number
         return self._brought[number:number + 1] == [element]
@@ -187,7 +189,7 @@ class Downstream:
         deep = min(self._open[s], self._depth)
         self._next[s] += 1
         self._open[s] += 1
-        # One that is held is another thread's, and no recursion.
+        # A held one belongs to another thread, and is no recursion.
         self._measure("depth", self._open[s] - (s in self._held))
         steps = [step_of("on_next", s, deep=deep) if is_next else step_of("on_next_other", s)]
         if s in self._arming:
@@ -233,7 +235,7 @@ class Downstream:
         return _SAID[name].format(s=s, n=event.get("n"), call=event.get("call"))
 
     def _clipped(self, count: int) -> int:
-        """A request as the machine takes it: more than there is is all and the end."""
+        """A request as the machine takes it: a larger one counts as all elements and the end."""
         return max(0, min(count, self._most + 1))
 
 
@@ -243,14 +245,14 @@ def step_of(name: str, s: int, **more: int) -> Step:
 
 
 def _is_fault_of(event: Message, request: Message) -> bool:
-    """Whether an event says of a request itself that it did not return as it should."""
+    """True if an event reports that a request itself did not return normally."""
     return (event["event"] in ("raised", "waits")
             and event.get("subscriber") == request["subscriber"]
             and str(request["do"]).startswith(event["call"]))
 
 
 def _failed(name: str, call: str, s: int) -> Step:
-    """A call that raises, or does not return."""
+    """The step for a call that raises, or does not return."""
     if call == "requests":
         return step_of("request_within_raises" if name == "raised" else "request_waits", s)
     called = "cancel" if call == "cancels" else call

@@ -17,7 +17,7 @@ _CAUSES: Final[Mapping[str, str]] = {
     "other": "anything else",
 }
 CAUSES: Final = (*_CAUSES,)
-"""What an onError may say."""
+"""The causes that an onError may give."""
 
 _CALLS: Final[Mapping[str, str]] = {
     "subscribe": "the call that subscribes it", "request": "its request, from outside",
@@ -36,12 +36,12 @@ _EVENTS: Final[Mapping[str, str]] = {
     "subscribed": "onSubscribe", "next": "onNext begins, with an `element`",
     "returned": "the onNext that began last, and has not returned, returns",
     "complete": "onComplete", "error": "onError, with a `cause`",
-    "requests": "the subscriber requests `n` within a signal, as `subscribe` and `plan` told it to",
-    "cancels": "the subscriber cancels within a signal, as `quit` told it to",
+    "requests": "the subscriber requests `n` within a signal, as planned by `subscribe` and `plan`",
+    "cancels": "the subscriber cancels within a signal, as planned by `quit`",
     "raised": "that `call` ends with an exception",
     "waits": "that `call` does not return while a signal is open",
-    "holds": "`n` elements are drawn from the source and signalled to nobody; where an adapter can "
-             "tell, at each reply before which the number has changed",
+    "holds": "`n` elements are drawn from the source and not signalled yet; if an adapter knows "
+             "it, at each reply before which the number has changed",
 }
 
 PARTS: Final = (
@@ -52,11 +52,11 @@ PARTS: Final = (
     Vocabulary("`event` of a publisher", _EVENTS),
     Vocabulary("`cause`", _CAUSES), Vocabulary("`call`", _CALLS),
 )
-"""What events of a publisher have in them."""
+"""The vocabulary of a publisher's events."""
 
 
 def is_event(value: object) -> bool:
-    """Whether a value is an event of a publisher."""
+    """True if a value is an event of a publisher."""
     if not (isinstance(value, dict) and isinstance(value.get("event"), str)):
         return False
     fields = _FIELDS.get(value["event"])
@@ -77,7 +77,7 @@ _SUBSCRIBER: Final = Argument("subscriber", COUNT, "its number: 0 or 1")
 
 
 def downstream(events: Kind = EVENTS) -> tuple[Operation, ...]:
-    """What whoever publishes is asked by its subscribers; a processor too."""
+    """The operations of subscribers on a publisher, or on a processor."""
     return (
         Operation("subscribe", events, "a subscriber is subscribed, for the first time", (
             _SUBSCRIBER, Argument("n", COUNT, "how many it requests within onSubscribe; 0: none"))),
@@ -85,39 +85,39 @@ def downstream(events: Kind = EVENTS) -> tuple[Operation, ...]:
             _SUBSCRIBER, Argument("n", INTEGER, "how many; not always 1 or more"))),
         Operation("request_all", events, "it requests 2^63 - 1", (_SUBSCRIBER,)),
         Operation("cancel", events, "it cancels, perhaps again", (_SUBSCRIBER,)),
-        Operation("plan", TRUE, "from now on it requests so many more in each onNext", (
+        Operation("plan", TRUE, "from now on it requests this many more in each onNext", (
             _SUBSCRIBER, Argument("n", POSITIVE, "how many"))),
         Operation("quit", TRUE, "it will cancel in its next onNext", (_SUBSCRIBER,)),
         Operation("hold", TRUE, "its next onNext does not return before a `release`; meanwhile the "
                   "publisher is called by other threads", (_SUBSCRIBER,)),
         Operation("release", events, "the onNext that is held returns", (_SUBSCRIBER,)),
-        Operation("subscribe_null", FLAG, "a subscriber that is null is subscribed; ok: whether "
+        Operation("subscribe_null", FLAG, "a null subscriber is subscribed; ok: true if "
                   "that ended with an exception"),
         Operation("references", NUMBERS, "ok: the subscribers to which the publisher refers"),
-        Operation("run", events, "one piece of work runs that is ready, if there is one"),
+        Operation("run", events, "run one piece of work that is ready, if there is one"),
         Operation("settle", events, "everything runs that can run", optional=False),
     )
 
 
 POLICIES: Final = {
-    "inline": "what a call leads to has happened when it has returned",
-    "queued": "it happens when the harness lets it: `run`, `settle`",
+    "inline": "the effects of a call have happened when it has returned",
+    "queued": "they happen at the harness's `run` and `settle`",
 }
 
 PROMISES: Final = {
     "subscribe": {"The subscriber gets its subscription.": "RS-1.9"},
     "request": {
-        "So many elements more are signalled, as far as there are any.": "RS-3.8",
-        "Where more was requested than there is, the end is signalled.": "RS-1.5",
-        "Where the source fails, that is signalled.": "RS-1.4",
+        "That many more elements are signalled, as far as there are any.": "RS-3.8",
+        "If more was requested than there is, the end is signalled.": "RS-1.5",
+        "If the source fails, that is signalled.": "RS-1.4",
         "A request for less than one is answered with onError.": "RS-3.9",
-        "The call returns, whatever onNext is held.": "RS-3.4",
+        "The call returns, even while an onNext is held.": "RS-3.4",
     },
     "request_all": {"All elements are signalled.": "RS-3.17"},
-    "cancel": {"The call returns, whatever onNext is held.": "RS-3.5"},
-    "plan": {"What is requested within onNext is signalled too.": "RS-3.2"},
+    "cancel": {"The call returns, even while an onNext is held.": "RS-3.5"},
+    "plan": {"The elements requested within onNext are signalled, too.": "RS-3.2"},
 }
-"""What has to come of each operation of whoever publishes, and the rules that judge it."""
+"""The required effects of each operation on a publishing side, with the rules that judge them."""
 
 PORT: Final = Port(
     name="reactive.publisher",
@@ -125,12 +125,13 @@ PORT: Final = Port(
     meaning="a publisher of Reactive Streams whose elements are numbers one after the other; the "
             "harness subscribes, requests and cancels",
     operations=promised((
-        hello("make a publisher whose source has so many elements, and then ends or fails"),
+        hello("make a publisher whose source has this many elements, and then ends or fails"),
         *downstream()), PROMISES),
     settings=(Argument("capacity", POSITIVE, "how many elements its source has"),
               Argument("first", INTEGER, "the first of them; each of the others is one more"),
               Argument("fails", COUNT, "1: after these the source fails; 0: it ends"),
               Argument("depth", POSITIVE, "how many onNext may be open, one in the other"),
-              Argument("behind", COUNT, "how many signals may come between a cancel and a rest")),
+              Argument("behind", COUNT,
+                       "how many signals may come after a cancel, until quiescence")),
     policies=POLICIES,
 )

@@ -1,7 +1,7 @@
 """A conversation with one side of a stream, or with both sides at once.
 
-A *side* knows what its operations ask, which steps the events of a reply are, and what could have
-come instead. A publisher and a subscriber have one, a processor has two; their requests and events
+A *side* knows its operations, the steps that the events of a reply show, and the possible
+alternatives. A publisher and a subscriber have one, a processor has two; their requests and events
 go through one conversation, so that each machine sees all of it in one order.
 """
 
@@ -24,62 +24,62 @@ class Side(Protocol):
 
     @property
     def words(self) -> Mapping[str, str]:
-        """By operation, what it asks; a format of the request's fields."""
+        """The words for each operation; a format of the request's fields."""
         ...
 
     @property
     def flags(self) -> Mapping[str, tuple[str, str]]:
-        """By operation that asks for an exception: the steps without one, and with one."""
+        """For each operation that provokes an exception: the steps without one, and with one."""
         ...
 
     @property
     def is_held(self) -> bool:
-        """Whether something is open that has not been released."""
+        """True if a signal or call is open that has not been released."""
         ...
 
     def request_of(self, act: Act) -> Message | None:
-        """The request that an act makes now; None where it makes no sense."""
+        """The request that an act makes now; None if it makes no sense."""
         ...
 
     def possible(self, do: str, request: Message) -> Iterator[Answer]:
-        """What there could be in a reply."""
+        """The possible answers in a reply."""
         ...
 
     def note(self, request: Message) -> list[Step]:
-        """What a request is a step of, and what it changes."""
+        """Take note of a request, and return its steps."""
         ...
 
     def knows(self, event: Message) -> bool:
-        """Whether an event is of this side."""
+        """True if an event is of this side."""
         ...
 
     def steps(self, event: Message) -> list[Step]:
-        """What an event shows."""
+        """The steps that an event shows."""
         ...
 
     def ends(self, request: Message, events: Sequence[Message]) -> list[Step]:
-        """What it shows that a reply is over, where nothing has said so."""
+        """Steps that mark the end of a reply without an explicit signal."""
         ...
 
     def rests(self) -> list[Step]:
-        """What it shows that all has come to rest."""
+        """Steps that show quiescence."""
         ...
 
     def in_words(self, event: Message) -> str:
-        """An event for a reader; empty for what goes without saying."""
+        """An event for a reader; empty for one that is obvious."""
         ...
 
     def overhear(self, request: Message, events: Sequence[Message]) -> None:
-        """Take note of what any side was asked, and of all events, for what is measured."""
+        """Take note of requests to any side, and of all events, for the measures."""
         ...
 
     def measured(self) -> Mapping[str, int]:
-        """The largest that the measures of this side were so far."""
+        """The largest values of this side's measures so far."""
         ...
 
 
 class StreamConversation(PlainConversation):
-    """One session, whose harness is on all ``sides``."""
+    """One session, in which the harness takes all ``sides``."""
 
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"on_next": ("element",)}
 
@@ -114,7 +114,7 @@ class StreamConversation(PlainConversation):
             yield from side.possible(request["do"], request)
 
     def say(self, act: Act) -> Exchange:
-        """See ``Conversation``: what could be otherwise is what comes, not what was asked."""
+        """See ``Conversation``: the alternatives are other events, not other requests."""
         exchange = super().say(act)
         measured = {name: most for side in self._sides for name, most in side.measured().items()}
         exchange = exchange._replace(measured=measured)
@@ -136,7 +136,7 @@ class StreamConversation(PlainConversation):
         self._told = steps[0] if steps else None
         if answer is True:
             return Seen((), "so be it")
-        # What asks to whom something refers is answered with numbers.
+        # A question about references is answered with numbers.
         events: list[Message] = [
             each if isinstance(each, dict) else {"event": "refers", "subscriber": each}
             for each in answer]

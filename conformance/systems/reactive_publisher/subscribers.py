@@ -1,4 +1,4 @@
-"""The harness's subscribers: they tell what is signalled to them, and do in it what was planned."""
+"""The harness's subscribers: they report their signals, and act within them as planned."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ __all__ = ["SourceFailed", "Subscribers"]
 
 
 class SourceFailed(Exception):
-    """What the source raises where a program has one that fails."""
+    """The exception of a source in a program whose source fails."""
 
 
 class Subscribers:
     """All subscribers of one session.
 
-    ``request`` and ``cancel`` call the subscription of one of them. ``events`` are those since they
-    were last told. If a source is drawn from through ``drawing``, they tell of a buffer as well.
+    ``request`` and ``cancel`` call the subscription of one of them. ``events`` are those since the
+    last reply. If a source is drawn from through ``drawing``, they report the buffer as well.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Subscribers:
             yield element
 
     def told(self) -> list[Message]:
-        """The events since the last reply; what is held, where that is another number now."""
+        """The events since the last reply; and the number of elements held, if it has changed."""
         holds = self._drawn - self._signalled
         if self._drawn and holds != self._holds:
             self._holds = holds
@@ -49,44 +49,44 @@ class Subscribers:
         return events
 
     def begins(self, subscriber: int, first: int) -> None:
-        """It will request so many within its onSubscribe."""
+        """Plan that a subscriber requests ``first`` elements within its onSubscribe."""
         self._first[subscriber] = first
 
     def plan(self, subscriber: int, count: int) -> None:
-        """It will request so many in each onNext."""
+        """Plan that a subscriber requests ``count`` elements in each onNext."""
         self._plan[subscriber] = count
 
     def quit(self, subscriber: int) -> None:
-        """It will cancel in its next onNext."""
+        """Plan that a subscriber cancels in its next onNext."""
         self._quitting.add(subscriber)
 
     def hold(self, subscriber: int) -> None:
-        """Its next onNext is to be held."""
+        """Plan that a subscriber's next onNext is held."""
         self._holding.add(subscriber)
 
     def event(self, name: str, subscriber: int, **more: object) -> None:
-        """Write down what happens, for the next reply."""
+        """Record an event for the next reply."""
         self.events.append({"event": name, "subscriber": subscriber, **more})
 
     def call(self, name: str, subscriber: int, made: Callable[[], object]) -> None:
-        """Make a call, and tell if it does not return as it should."""
+        """Make a call, and record an event if it does not return normally."""
         try:
             made()
         except BlockingIOError:
             self.event("waits", subscriber, call=name)
-        except Exception:  # noqa: BLE001  that it raises is what is told, whatever it is
+        except Exception:  # noqa: BLE001 any exception is reported as an event
             self.event("raised", subscriber, call=name)
 
     # --- signals -----------------------------------------------------------------------------
 
     def on_subscribe(self, subscriber: int) -> None:
-        """It gets its subscription."""
+        """The subscriber receives its subscription."""
         self.event("subscribed", subscriber)
         if first := self._first.get(subscriber):
             self._requests(subscriber, first)
 
     def on_next(self, subscriber: int, element: int) -> bool:
-        """It gets an element; whether this returns now, and is not held."""
+        """The subscriber receives an element; true if its onNext returns now, and is not held."""
         self._signalled += 1
         self.event("next", subscriber, element=element)
         if subscriber in self._holding:
@@ -102,11 +102,11 @@ class Subscribers:
         return True
 
     def on_complete(self, subscriber: int) -> None:
-        """Its elements have come to their end."""
+        """The subscriber's stream ends normally."""
         self.event("complete", subscriber)
 
     def on_error(self, subscriber: int, error: BaseException) -> None:
-        """Its stream has failed, for one of three causes."""
+        """The subscriber's stream fails, for one of three causes."""
         cause = ("failure" if isinstance(error, SourceFailed)
                  else "argument" if isinstance(error, ValueError) else "other")
         self.event("error", subscriber, cause=cause)

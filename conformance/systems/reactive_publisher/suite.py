@@ -1,4 +1,4 @@
-"""The suite ``reactive.publisher``: two subscribers request, cancel and hold what is signalled."""
+"""The suite ``reactive.publisher``: two subscribers request, cancel and hold signals."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .sides import StreamConversation
 __all__ = ["DOWNSTREAM_COURSES", "DOWNSTREAM_DEPTH", "DOWNSTREAM_WEIGHTS", "SUITE"]
 
 FAILING: Final = 2
-"""With so many elements the source fails after them."""
+"""The number of elements with which the source fails at its end."""
 
 
 _FIRST: Final = {3: -1, 6: 2**31 - 3, 400: 2**53 - 400}
-"""By how many elements there are, the first of them, where that is not 0: an end that is no end,
-numbers beyond 31 bits, and the largest."""
+"""By number of elements, the first of them, if it is not 0: -1, which may be mistaken for the end;
+numbers beyond 31 bits; and the largest."""
 
 SUBSCRIBERS: Final = 2
 DEPTH: Final = 4
-"""How many onNext may be open, one in the other."""
+"""The number of onNext that may be open, one in the other."""
 
 
 def _converse(session: Session, capacity: int, items_max: int) -> StreamConversation:
@@ -43,15 +43,15 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 
 def _act(do: str, value: int = 0) -> tuple[Act, ...]:
-    """An operation of the first subscriber; ``value`` picks how many."""
+    """An operation of the first subscriber; ``value`` picks the number."""
     return (Act(do, value * SUBSCRIBERS),)
 
 
 ONE, TWO, WRONG, MANY = 0, 1, 3, 4
-"""What requests pick; see ``COUNTS``."""
+"""Picks of requests; see ``COUNTS``."""
 
 _JOINED: Final = (_act("subscribe"), "settle")
-"""Where signals are for later, onSubscribe comes when all runs that can run."""
+"""If signals are deferred, onSubscribe comes when everything runs that can run."""
 
 DOWNSTREAM_WEIGHTS: Final = {
     "subscribe": 3, "request": 6, "request_all": 1, "cancel": 1, "plan": 1, "quit": 1, "hold": 1,
@@ -83,7 +83,7 @@ DOWNSTREAM_COURSES: Final = {
                 (*_JOINED, _act("request_all"), _act("request_all"), "settle"),
                 (*_JOINED, _act("request_all"), _act("request"), "settle")),
 }
-"""The rare courses of events of what every publisher has to keep."""
+"""The rare courses of events that test the rules for every publisher."""
 
 DOWNSTREAM_DEPTH: Final = Measure(
     "depth", "Deepest recursion below (onNext that were open, one in the other)",
@@ -98,7 +98,7 @@ SUITE: Final = Suite(
     epilogue=(Act("release"), Act("release", 1), Act("settle"), Act("request", 2 * MANY),
               Act("settle"), Act("references")),
     constants=_constants,
-    # Whoever requests within each onNext has all elements at once.
+    # A subscriber that requests within each onNext receives all elements at once.
     long=Long(sizes=(1_000, 400),
               ending=("cancel", "quit", "request_all", "subscribe_null", "plan"),
               picks={"subscribe": (0, 1), "plan": (0, 1),
@@ -106,14 +106,15 @@ SUITE: Final = Suite(
     converse=_converse,
     settings=_settings,
     capacities=(1, FAILING, 3, 6),
-    # A publisher may drop what waits as soon as its source fails: then no onNext can be held, and
+    # A publisher may drop waiting elements as soon as its source fails: then no onNext can be held,
+    # and
     # nothing is cancelled before the end.
     telling={"RS-1.1": (3, 6), "RS-1.3": (3, 6), "RS-1.4": (FAILING,), "RS-1.8": (3, 6),
              "RS-3.3": (6,), **dict.fromkeys(("RS-1.5", "RS-3.4", "RS-3.5", "RS-3.7"), (1, 3, 6))},
     courses=DOWNSTREAM_COURSES,
     picks=SUBSCRIBERS * len(COUNTS),
     measures=(Measure("buffer", "Largest buffer (elements that it had drawn from its source, and "
-                      "signalled to nobody)", 'an adapter that tells it: the event "holds"'),
+                      "not signalled)", 'an adapter that reports it: the event "holds"'),
               DOWNSTREAM_DEPTH),
     scene="A publisher. Elements of its source: {capacity}; whether it fails after them: {fails}.",
 )

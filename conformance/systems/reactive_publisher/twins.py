@@ -1,4 +1,4 @@
-"""Publishers with one seeded bug each, for each rule that a publisher can break."""
+"""Publishers with one seeded bug each, for each rule that a publisher can violate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Publisher = IterablePublisher[int]
 
 
 def _part(bug: type[Any]) -> dict[str, Any]:
-    """Whether a class with a bug is a publisher or an outlet."""
+    """The part that a class with a bug replaces: the publisher or its outlet."""
     return {"outlet" if issubclass(bug, Outlet) else "publisher": bug}
 
 
@@ -32,9 +32,9 @@ TWINS: Final = Twins(
 
 
 @TWINS.twin("publisher-overdraws", "RS-1.1", "signals one element more than was requested",
-            ">= 0 in the place of > 0")
+            ">= 0 instead of > 0")
 class Overdrawing(Out):
-    """The last request is good for two."""
+    """The last requested element counts for two."""
 
     def _is_wanted(self) -> bool:
         return self._demand >= 0 and self._begun
@@ -43,19 +43,20 @@ class Overdrawing(Out):
         self._demand -= 1
 
 
-@TWINS.twin("publisher-takes-any-request-for-all", "RS-1.1", "signals all, whatever was requested",
-            "RxJava #5725: unsubscribeOn requests MAX in the place of n")
+@TWINS.twin("publisher-takes-any-request-for-all", "RS-1.1",
+            "signals all elements, whatever was requested",
+            "RxJava #5725: unsubscribeOn requests MAX instead of n")
 class TakingAnyForAll(Out):
-    """A request opens the gate."""
+    """Any request counts as one for all elements."""
 
     def _sum(self, count: int) -> int:
         return DEMAND_MAX
 
 
 @TWINS.twin("publisher-takes-the-last-request", "RS-3.8", "a request replaces what is outstanding",
-            "= in the place of +=")
+            "= instead of +=")
 class TakingTheLast(Out):
-    """The demand is what was said last."""
+    """The demand is the number of the last request."""
 
     def _sum(self, count: int) -> int:
         return count
@@ -64,16 +65,16 @@ class TakingTheLast(Out):
 @TWINS.twin("publisher-serves-one", "RS-3.8", "signals one element for a request, however many",
             "a drain without its loop: request(n) taken for request(1)")
 class ServingOne(Out):
-    """Requests are counted, not what they are for."""
+    """Requests are counted, not the elements that they ask for."""
 
     def _sum(self, count: int) -> int:
         return self._demand + 1
 
 
-@TWINS.twin("publisher-wraps", "RS-3.17", "adds up demand in 64 bits, and wraps",
+@TWINS.twin("publisher-wraps", "RS-3.17", "adds up demand in 64 bits, and overflows",
             "demand that overflows is negative: request(MAX) twice stops the stream")
 class Wrapping(Out):
-    """There is no cap."""
+    """The sum of requests overflows: it is not capped."""
 
     def _sum(self, count: int) -> int:
         total = self._demand + count
@@ -83,7 +84,7 @@ class Wrapping(Out):
 @TWINS.twin("publisher-counts-in-31-bits", "RS-3.17", "keeps the lower 31 bits of a demand",
             "a frame with 31 bits for a number that has 63: -1 & 0x7fffffff is 0 after one more")
 class Narrow(Out):
-    """What is above is cut off."""
+    """The upper bits of the demand are cut off."""
 
     def _sum(self, count: int) -> int:
         return (self._demand + count + 1) % 2**31 if count > 2**31 else self._demand + count
@@ -92,10 +93,11 @@ class Narrow(Out):
 # ---- one at a time --------------------------------------------------------------------------
 
 
-@TWINS.twin("publisher-overlaps", "RS-1.3", "whoever requests signals, also while a signal is open",
+@TWINS.twin("publisher-overlaps", "RS-1.3",
+            "a requesting thread signals even while a signal is open",
             "a loop that is entered by two threads")
 class Overlapping(Out):
-    """A request does not look whether somebody is in the loop."""
+    """A request does not check whether the loop is occupied."""
 
     def request(self, count: int) -> None:
         super().request(count)
@@ -105,16 +107,16 @@ class Overlapping(Out):
 @TWINS.twin("publisher-recurses", "RS-3.3", "signals from within request, from within onNext",
             "onNext, request, onNext and so on: as deep as the stream is long")
 class Recursing(Out):
-    """There is no loop."""
+    """Signals are made by recursion, not by a loop."""
 
     def _is_busy(self) -> bool:
         return False
 
 
 @TWINS.twin("publisher-is-deaf-within", "RS-3.2", "a request from within a signal is lost",
-            "who is in the loop has already looked: lost wake-up")
+            "the thread in the loop has already looked: lost wake-up")
 class DeafWithin(Out):
-    """Nothing is noted while a signal is out."""
+    """A request is ignored while a signal is open."""
 
     def request(self, count: int) -> None:
         if not self._out:
@@ -124,7 +126,7 @@ class DeafWithin(Out):
 @TWINS.twin("publisher-forbids-within", "RS-3.2", "a request from within a signal is an error",
             "a lock that its owner cannot take again")
 class ForbiddingWithin(Out):
-    """An exception for who is inside."""
+    """A request raises while a signal is open."""
 
     def request(self, count: int) -> None:
         if self._out:
@@ -135,7 +137,7 @@ class ForbiddingWithin(Out):
 @TWINS.twin("publisher-requests-wait", "RS-3.4", "a request waits until the signal has returned",
             "signals are made under the lock that request takes")
 class WaitingRequests(Out):
-    """The lock is held by who signals."""
+    """The thread that signals holds the lock, so a request waits."""
 
     def request(self, count: int) -> None:
         if self._out:
@@ -146,7 +148,7 @@ class WaitingRequests(Out):
 @TWINS.twin("publisher-cancels-wait", "RS-3.5", "a cancel waits until the signal has returned",
             "signals are made under the lock that cancel takes")
 class WaitingCancels(Out):
-    """The lock is held by who signals."""
+    """The thread that signals holds the lock, so a cancel waits."""
 
     def cancel(self) -> None:
         if self._out:
@@ -160,7 +162,7 @@ class WaitingCancels(Out):
 @TWINS.twin("publisher-never-completes", "RS-1.5", "there is no onComplete",
             "hasNext is asked before, and not after, an element")
 class NeverCompleting(Out):
-    """The end of the elements is nothing."""
+    """The end of the elements is not signalled."""
 
     def _next(self) -> Signal[int] | None:
         signal = super()._next()
@@ -170,7 +172,7 @@ class NeverCompleting(Out):
 @TWINS.twin("publisher-fails-at-its-end", "RS-1.5", "the end of its elements is an error",
             "the iterator's own exception for its end is passed on")
 class FailingAtItsEnd(Out):
-    """StopIteration is an exception like any other."""
+    """StopIteration is treated like any other exception."""
 
     def _end(self, signal: Complete | Failed) -> Signal[int]:
         return super()._end(Failed(RuntimeError("no more")) if signal is COMPLETE else signal)
@@ -179,7 +181,7 @@ class FailingAtItsEnd(Out):
 @TWINS.twin("publisher-fails-in-silence", "RS-1.4", "there is no onError when the source fails",
             "an exception that only the log sees")
 class FailingInSilence(Out):
-    """A failure ends the stream, and nobody is told."""
+    """A failure ends the stream without an onError."""
 
     def _next(self) -> Signal[int] | None:
         signal = super()._next()
@@ -189,7 +191,7 @@ class FailingInSilence(Out):
 @TWINS.twin("publisher-completes-when-it-fails", "RS-1.4", "a failure of the source is an end",
             "finally: onComplete()")
 class CompletingWhenItFails(Out):
-    """An end is an end."""
+    """A failure is signalled as onComplete."""
 
     def _end(self, signal: Complete | Failed) -> Signal[int]:
         return super()._end(signal if self._error else COMPLETE)
@@ -198,7 +200,7 @@ class CompletingWhenItFails(Out):
 @TWINS.twin("publisher-ends-twice", "RS-1.7", "the end is signalled again",
             "onComplete in the loop and once more behind it")
 class EndingTwice(Out):
-    """The first end does not count."""
+    """The first end does not end the subscription."""
 
     _ends = 0
 
@@ -211,7 +213,7 @@ class EndingTwice(Out):
 @TWINS.twin("publisher-completes-after-its-error", "RS-1.7", "onError, and then onComplete",
             "finally: onComplete(), behind onError")
 class CompletingAfterItsError(Out):
-    """Behind an error there is the end."""
+    """An onError is followed by onComplete."""
 
     def _next(self) -> Signal[int] | None:
         if self._error is not None and self.is_over:
@@ -223,7 +225,7 @@ class CompletingAfterItsError(Out):
 @TWINS.twin("publisher-keeps-the-ended", "RS-1.6", "refers to subscribers whose stream has ended",
             "only cancel removes a subscription from the list")
 class KeepingTheEnded(Out):
-    """To the publisher it is not over."""
+    """The publisher keeps its reference after the end."""
 
     _ended = False
 
@@ -239,18 +241,18 @@ class KeepingTheEnded(Out):
 
 
 @TWINS.twin("publisher-goes-on", "RS-1.8", "a cancel changes nothing",
-            "the flag is set, and the loop does not look at it")
+            "the flag is set, and the loop does not check it")
 class GoingOn(Out):
-    """All that was requested comes."""
+    """All requested elements come in spite of a cancel."""
 
     def cancel(self) -> None:
-        """Somebody else may look at that."""
+        """Do nothing: the loop ignores the cancel."""
 
 
 @TWINS.twin("publisher-looks-between-batches", "RS-1.8", "a cancel counts once nothing is owed",
-            "the flag is looked at once for each request, and not for each element")
+            "the flag is checked once for each request, and not for each element")
 class LookingBetweenBatches(Out):
-    """What was requested before is signalled."""
+    """Elements that were requested before the cancel are still signalled."""
 
     _cancelled = False
 
@@ -268,7 +270,7 @@ class LookingBetweenBatches(Out):
 @TWINS.twin("publisher-keeps-the-cancelled", "RS-3.13", "refers to subscribers that have cancelled",
             "a flag in the subscription, which stays in the publisher's list")
 class KeepingTheCancelled(Out):
-    """To the publisher it is not over."""
+    """The publisher keeps its reference after a cancel."""
 
     _cancelled = False
 
@@ -282,17 +284,17 @@ class KeepingTheCancelled(Out):
 @TWINS.twin("publisher-revives", "RS-3.6", "a request after a cancel is honoured",
             "request sets the state to running, whatever it was")
 class Reviving(Out):
-    """The last call counts."""
+    """The last call wins: a request undoes a cancel."""
 
     def request(self, count: int) -> None:
         self.is_over = False
         super().request(count)
 
 
-@TWINS.twin("publisher-checks-first", "RS-3.6", "complains of a wrong request after a cancel",
+@TWINS.twin("publisher-checks-first", "RS-3.6", "complains of an illegal request after a cancel",
             "the argument is checked before the state")
 class CheckingFirst(Out):
-    """A wrong number is wrong at any time."""
+    """An illegal number is an error even after a cancel."""
 
     def request(self, count: int) -> None:
         if count < 1:
@@ -303,7 +305,7 @@ class CheckingFirst(Out):
 @TWINS.twin("publisher-minds-second-cancels", "RS-3.7", "a second cancel is answered with onError",
             "a state machine without an arrow from cancelled to cancelled")
 class MindingSecondCancels(Out):
-    """To cancel what is cancelled is an error."""
+    """A second cancel is treated as an error."""
 
     def cancel(self) -> None:
         if self.is_over:
@@ -313,10 +315,10 @@ class MindingSecondCancels(Out):
             super().cancel()
 
 
-@TWINS.twin("publisher-cancel-raises", "RS-3.15", "a cancel of what is over raises",
-            "removing from a list what is no longer in it")
+@TWINS.twin("publisher-cancel-raises", "RS-3.15", "a cancel of a finished subscription raises",
+            "removing from a list an element that is no longer in it")
 class CancelRaising(Out):
-    """It cannot be removed twice."""
+    """A subscription cannot be removed twice."""
 
     def cancel(self) -> None:
         if self.is_over:
@@ -324,43 +326,43 @@ class CancelRaising(Out):
         super().cancel()
 
 
-# ---- wrong requests -------------------------------------------------------------------------
+# ---- illegal requests -----------------------------------------------------------------------
 
 
 @TWINS.twin("publisher-ignores-wrong-requests", "RS-3.9", "a request for less than one is ignored",
             "if (n > 0) … without an else: RxJava 2 outside of its strict mode")
 class IgnoringWrong(Out):
-    """It asks for nothing, and gets it."""
+    """An illegal request has no effect."""
 
     def _refuse(self, count: int) -> None:
-        """Nothing was asked for."""
+        """Do nothing: the illegal request is ignored."""
 
 
-@TWINS.twin("publisher-blames-itself", "RS-3.9", "answers a wrong request with some other error",
-            "IllegalStateException in the place of IllegalArgumentException")
+@TWINS.twin("publisher-blames-itself", "RS-3.9", "answers an illegal request with some other error",
+            "IllegalStateException instead of IllegalArgumentException")
 class BlamingItself(Out):
-    """The kind of the error is another."""
+    """The onError is of another kind than the rule requires."""
 
     def _refuse(self, count: int) -> None:
         self._error = RuntimeError("illegal state")
 
 
-@TWINS.twin("publisher-raises-at-wrong-requests", "RS-3.16", "a wrong request raises",
-            "the exception goes to who calls, in the place of onError")
+@TWINS.twin("publisher-raises-at-wrong-requests", "RS-3.16", "an illegal request raises",
+            "the exception goes to the caller, instead of onError")
 class RaisingAtWrong(Out):
-    """An argument that is wrong is told its caller."""
+    """An illegal argument raises an exception in the caller."""
 
     def _refuse(self, count: int) -> None:
         raise ValueError(count)
 
 
-# ---- subscribing, and what comes ------------------------------------------------------------
+# ---- subscribing, and elements --------------------------------------------------------------
 
 
 @TWINS.twin("publisher-greets-again", "RS-2.12", "onSubscribe comes again with the first element",
             "each stage in a chain hands its subscription on, one of them twice")
 class GreetingAgain(Out):
-    """A subscription for each of two occasions."""
+    """A second onSubscribe comes with the first element."""
 
     _greeted = 0
 
@@ -378,7 +380,7 @@ class GreetingAgain(Out):
 @TWINS.twin("publisher-refuses-by-exception", "RS-1.9", "subscribe raises for a second subscriber",
             "IllegalStateException: only one subscriber is allowed")
 class RefusingByException(Publisher):
-    """There can be only one."""
+    """A second subscriber is refused with an exception."""
 
     def subscribe(self, subscriber: Hashable) -> Outlet[int]:
         if self._outlets:
@@ -389,7 +391,7 @@ class RefusingByException(Publisher):
 @TWINS.twin("publisher-refuses-without-greeting", "RS-1.9", "onError comes without onSubscribe",
             "the specification's own example of a failed publisher did so")
 class RefusingWithoutGreeting(Publisher):
-    """Who is one too many is told at once."""
+    """A second subscriber gets onError without onSubscribe."""
 
     def subscribe(self, subscriber: Hashable) -> Outlet[int]:
         outlet = super().subscribe(subscriber)
@@ -398,19 +400,19 @@ class RefusingWithoutGreeting(Publisher):
         return outlet
 
 
-@TWINS.twin("publisher-takes-null", "RS-1.9", "null is subscribed like anybody",
+@TWINS.twin("publisher-takes-null", "RS-1.9", "null is subscribed like any subscriber",
             "no check: the exception comes later, elsewhere")
 class TakingNull(Publisher):
-    """A subscriber is a subscriber."""
+    """A null subscriber is treated like any other."""
 
     def subscribe(self, subscriber: Hashable) -> Outlet[int]:
         return super().subscribe("nobody" if subscriber is None else subscriber)
 
 
 @TWINS.twin("publisher-shares-its-iterator", "RS-0.1", "all subscribers draw from one iterator",
-            "an iterable that can be gone through once, taken for one that can be again")
+            "an iterable that can be read once, taken for one that can be read again")
 class SharingItsIterator(Publisher):
-    """What one gets, the others do not."""
+    """An element that one subscriber receives is missing for the others."""
 
     _only: IterableSupply[int] | None = None
 
@@ -420,31 +422,32 @@ class SharingItsIterator(Publisher):
 
 
 class _Hasty(IterableSupply[int]):
-    """Draws an element to see whether there is one, and drops it if it is not wanted."""
+    """A supply that draws an element to see if there is one, and drops it if it is not wanted."""
 
     def take(self, wanted: bool) -> Next[int] | Complete | Failed | None:
         signal = super().take(True)
         return signal if wanted or not isinstance(signal, Next) else None
 
 
-@TWINS.twin("publisher-draws-without-demand", "RS-0.1", "drops what it has drawn and nobody wants",
+@TWINS.twin("publisher-draws-without-demand", "RS-0.1",
+            "drops an element that it has drawn without demand",
             "Akka #24633: every other element is lost")
 class DrawingWithoutDemand(Publisher):
-    """The demand is looked at behind the element."""
+    """The demand is checked after the element is drawn."""
 
     def _supply(self) -> IterableSupply[int]:
         return _Hasty(self._make)
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- bugs that show late ------------------------------------------------------------------------
 
 TWINS.late("publisher-overdraws", 40, 300)
 
 
-# ---- what looks at the elements -----------------------------------------------------------------
+# ---- bugs in elements ----------------------------------------------------------------------------
 
 class _Until(IterableSupply[int]):
-    """Takes -1 for the end, as of a stream of bytes."""
+    """A supply that takes -1 for the end, as in a stream of bytes."""
 
     def take(self, wanted: bool) -> Next[int] | Complete | Failed | None:
         signal = super().take(wanted)
@@ -454,14 +457,14 @@ class _Until(IterableSupply[int]):
 @TWINS.twin("publisher-ends-at-minus-one", "RS-0.1", "an element of -1 is taken for the end",
             "read() of java.io answers -1 at the end")
 class EndingAtMinusOne(Publisher):
-    """What is a number to one is a sign to the other."""
+    """The element -1 is mistaken for a mark of the end."""
 
     def _supply(self) -> IterableSupply[int]:
         return _Until(self._make)
 
 
 class _Wrapping(IterableSupply[int]):
-    """Keeps numbers in 32 bits."""
+    """A supply that keeps numbers in 32 bits."""
 
     def take(self, wanted: bool) -> Next[int] | Complete | Failed | None:
         signal = super().take(wanted)
@@ -469,10 +472,10 @@ class _Wrapping(IterableSupply[int]):
             signal, Next) else signal
 
 
-@TWINS.twin("publisher-keeps-32-bits", "RS-0.1", "elements wrap at 2^31",
+@TWINS.twin("publisher-keeps-32-bits", "RS-0.1", "elements overflow at 2^31",
             "an int where the numbers are longs")
 class Keeping32Bits(Publisher):
-    """Above the largest is the lowest."""
+    """Numbers above the largest of 32 bits become negative."""
 
     def _supply(self) -> IterableSupply[int]:
         return _Wrapping(self._make)

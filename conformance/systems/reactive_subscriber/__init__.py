@@ -12,7 +12,7 @@ SYSTEM = System(
     page="reactive-port.md",
     shipped=(
         Shipped("reference.subscriber", "adapter:ReferenceSubscriber",
-                "the reference of a subscriber with a buffer, which asks for batches"),
+                "the reference of a subscriber with a buffer, which requests in batches"),
         Shipped("async-iterator", "async_iterator:AsyncIteratorOfElements",
                 "the reference's async iterator over a publisher, on asyncio"),
     ),

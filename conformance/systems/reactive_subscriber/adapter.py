@@ -17,16 +17,17 @@ __all__ = ["Fed", "ReferenceSubscriber"]
 
 
 class Fed(PortAdapter):
-    """Feeds signals to an inlet, and makes its calls: what a subscriber and a processor share.
+    """Feeds signals to an inlet, and makes its calls: the common part of a subscriber and a
+    processor.
 
-    ``core`` is what the twins replace.
+    A twin replaces ``core``.
     """
 
     policy: ClassVar[str] = "inline"
     core: type[BatchSubscriber[Any]] = BatchSubscriber
 
     def feed(self, settings: Mapping[str, Any]) -> BatchSubscriber[Any]:
-        """A new inlet, and no call that is held. Raises ``Declined`` for a wrong batch."""
+        """A new inlet, without a held call. Raises ``Declined`` for a wrong batch."""
         self._holding_call = self._held_call = False
         try:
             self._inlet = self.core(settings["capacity"], settings["batch"])
@@ -34,14 +35,14 @@ class Fed(PortAdapter):
             raise Declined(f"{UNSUPPORTED}batch") from None
         return self._inlet
 
-    # --- what differs ------------------------------------------------------------------------
+    # --- for subclasses ----------------------------------------------------------------------
 
     def told(self) -> list[Message]:
         """The events since the last reply."""
         raise NotImplementedError
 
     def tell(self, name: str, **more: object) -> None:
-        """Write down what happens, for the next reply."""
+        """Record an event for the next reply."""
         raise NotImplementedError
 
     def drive(self) -> None:
@@ -103,12 +104,12 @@ class Fed(PortAdapter):
     # --- the driver --------------------------------------------------------------------------
 
     def then(self) -> list[Message]:
-        """What has happened, and what happens by itself now."""
+        """The events so far, after everything has run that runs by itself now."""
         self.drive()
         return self.told()
 
     def make_calls(self) -> bool:
-        """Make the calls that there are; whether there were any."""
+        """Make the calls that are due; true if there were any."""
         made = False
         while (call := self._inlet.take()) is not None:
             made = True
@@ -125,7 +126,7 @@ class Fed(PortAdapter):
     def _signal(self, made: Callable[[], object]) -> list[Message]:
         try:
             made()
-        except Exception:  # noqa: BLE001  that it raises is what is told, whatever it is
+        except Exception:  # noqa: BLE001 any exception is reported as an event
             self.tell("raised")
             return self.then()
         self.drive()
@@ -134,7 +135,7 @@ class Fed(PortAdapter):
 
 
 class ReferenceSubscriber(Fed):
-    """A subscriber with an application, which processes an element when it is told to."""
+    """A subscriber with an application that processes an element at the harness's request."""
 
     port: ClassVar[Port] = PORT
     name = "reference subscriber"

@@ -1,6 +1,6 @@
-"""An async iterator over a publisher, whose application reads one element when it is told to.
+"""An async iterator over a publisher, whose application reads one element at a time, on request.
 
-The iterator subscribes when the first element is asked for, so its application waits for that one
+The iterator subscribes when the first element is requested, so its application waits for that one
 from the beginning. Once the stream is over and nothing waits, the application asks once more: that
 is how it learns of the end.
 """
@@ -37,7 +37,10 @@ class _Subscription:
 
 
 class AsyncIteratorOfElements(PortAdapter):
-    """``elements_of`` on a loop that runs when it is told to. Its publisher is this adapter."""
+    """``elements_of`` on a loop that runs at the harness's request.
+
+    Its publisher is this adapter.
+    """
 
     port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "inline"
@@ -50,7 +53,7 @@ class AsyncIteratorOfElements(PortAdapter):
         self._loop = VirtualLoop()
         self._events: list[Message] = []
         self._subscriber: Subscriber[int] | None = None
-        self._waiting = 0                   # elements that were brought and not read
+        self._waiting = 0                   # elements that were received and not read
         self._over = self._stopped = False
         self._elements: AsyncIterator[int] = elements_of(
             self, settings["capacity"], settings["batch"])
@@ -114,7 +117,7 @@ class AsyncIteratorOfElements(PortAdapter):
         return self._then()
 
     def close(self) -> None:
-        """Cancel what still waits, so that no task is thrown away while pending."""
+        """Cancel waiting tasks, so that none is thrown away while pending."""
         if self._loop is None:
             return
         with self._running() as loop:
@@ -156,12 +159,12 @@ class AsyncIteratorOfElements(PortAdapter):
             try:
                 getattr(self._subscriber, name)(*brought)
                 self._events.append({"event": "returned"})
-            except Exception:  # noqa: BLE001  that it raises is what is told, whatever it is
+            except Exception:  # noqa: BLE001 any exception is reported as an event
                 self._events.append({"event": "raised"})
         return self._then()
 
     def _then(self, begun: Callable[[], Coroutine[Any, Any, None]] | None = None) -> list[Message]:
-        """Begin something, let everything run, and tell what has happened."""
+        """Begin an action, let everything run, and return the events."""
         with self._running() as loop:
             if begun is not None:
                 self._begin(begun)

@@ -1,4 +1,4 @@
-"""What is said to whoever subscribes: the harness as its publisher and as its application."""
+"""The conversation with a subscriber: the harness acts as its publisher and its application."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ _SIGNALS: Final = {
 }
 _NULLS: Final = ("next", "error", "subscribe")
 _SAID: Final = {
-    "requests": "request({n})", "cancels": "cancel", "requests_other": "request({n}) of the other",
-    "cancels_other": "cancel of the other", "raised": "it raises", "returned": "",
+    "requests": "request({n})", "cancels": "cancel",
+    "requests_other": "request({n}) of the second subscription",
+    "cancels_other": "cancel of the second subscription", "raised": "it raises", "returned": "",
 }
 
 
 class _Load:
-    """What a subscriber holds, and has committed itself to hold: whatever rules say of it.
+    """The elements that a subscriber holds, and those that it has requested, apart from all rules.
 
-    ``inside`` elements were brought and have not been processed, or passed on. ``coming`` were
-    asked for and not brought. What it drops when it is stopped, or its publisher fails, is gone.
+    ``inside`` elements were received and have not been processed, or passed on. ``coming`` were
+    requested and not received. Elements that it drops when it is stopped, or its publisher fails,
+    are not counted any more.
     """
 
     def __init__(self) -> None:
@@ -37,7 +39,7 @@ class _Load:
         self.most: dict[str, int] = {}
 
     def overhear(self, request: Message, events: Sequence[Message]) -> None:
-        """Take one exchange; what came within it is counted as it stands when it is over."""
+        """Take one exchange; its elements are counted when it is over."""
         if request["do"] == "on_next":
             self.coming = max(0, self.coming - 1)
             self.inside += not self.stopped
@@ -72,14 +74,14 @@ class _Load:
 
 
 class Upstream:
-    """The side of the publisher: what was requested, and how far the end is.
+    """The side of the publisher: the demand, and the progress of the stream.
 
-    It brings no more than ``most`` elements. No more than ``capacity`` are to be asked for.
+    It signals at most ``most`` elements. At most ``capacity`` may be requested at a time.
     """
 
     words: ClassVar[Mapping[str, str]] = {
         "on_subscribe": "onSubscribe",
-        "on_subscribe_again": "onSubscribe, with another subscription",
+        "on_subscribe_again": "onSubscribe, with a second subscription",
         "on_next": "onNext({element})", "on_complete": "onComplete", "on_error": "onError",
         "on_null": "null in the signal {signal}",
         "hold_call": "the next call of the subscription will not return",
@@ -111,7 +113,7 @@ class Upstream:
         return {"do": do, "signal": _NULLS[act.pick % 3]} if do == "on_null" else {"do": do}
 
     def _sensible(self) -> dict[str, bool]:
-        """By operation, whether it makes sense now."""
+        """For each operation, true if it makes sense now."""
         running = self._on and not self._over
         return {
             "on_subscribe": not self._on, "on_subscribe_again": self._on and not self._again,
@@ -129,8 +131,8 @@ class Upstream:
             yield Answer(f"request({count})", _requests(count))
         yield Answer("cancel", ("cancels", ()))
         if self._again or do == "on_subscribe_again":
-            yield Answer("request of the other", ("requests_other", ()))
-            yield Answer("cancel of the other", ("cancels_other", ()))
+            yield Answer("request of the second subscription", ("requests_other", ()))
+            yield Answer("cancel of the second subscription", ("cancels_other", ()))
         if do in _SIGNALS:
             yield Answer("it returns", ("signal_returns", ()))
             yield Answer("it raises", ("signal_raises", ()))
@@ -168,11 +170,11 @@ class Upstream:
     def _request(self, count: int) -> Step:
         if not (self._cancelled or self._over):
             self._asked = min(self._asked + max(0, count), self._capacity)
-        # More than a buffer holds is as wrong as that, and less than 0 as wrong as 0.
+        # A number above the buffer is as wrong as this one, and one below 0 as wrong as 0.
         return _requests(max(0, min(count, self._capacity + 1)))
 
     def _held_after(self, step: Step) -> list[Step]:
-        """A call, which is held if the next one was to be."""
+        """The steps of a call, which is held if the next one was to be."""
         if not self._arming:
             return [step]
         self._arming, self._held = False, True
@@ -200,17 +202,17 @@ class Upstream:
 
 
 class Application(Upstream):
-    """The same, and the application behind a subscriber: what waits for it."""
+    """The side of the publisher and of the application, with the elements that wait for it."""
 
     words: ClassVar[Mapping[str, str]] = {
         **Upstream.words, "process": "the application processes an element",
-        "stop": "the application needs no more elements", "settle": "all runs that can run",
+        "stop": "the application needs no more elements", "settle": "everything runs that can run",
     }
 
     def __init__(self, capacity: int, most: int) -> None:
         super().__init__(capacity, most)
         self._stopped = False
-        self._due = False           # it was to process an element, and has not said whether it did
+        self._due = False           # it was asked to process an element, and has not answered
         self._waiting: deque[Value] = deque()
 
     def _sensible(self) -> dict[str, bool]:
@@ -226,9 +228,9 @@ class Application(Upstream):
         if do == "process":
             yield Answer("nothing is processed", ("consumes_nothing", ()))
         if do in ("process", "on_complete", "settle"):
-            yield Answer("the application is told of the end", ("finishes", ()))
+            yield Answer("the application is notified of the end", ("finishes", ()))
         if do in ("on_error", "settle"):
-            yield Answer("the application is told of the failure", ("breaks_off", ()))
+            yield Answer("the application is notified of the failure", ("breaks_off", ()))
 
     def note(self, request: Message) -> list[Step]:
         """See ``Side``."""
@@ -270,8 +272,8 @@ class Application(Upstream):
         if name == "consumes":
             element = event["element"]
             return "nothing" if element is None else f"element {in_words(element)} is processed"
-        told = {"finishes": "the application is told of the end",
-                "breaks_off": "the application is told of the failure"}
+        told = {"finishes": "the application is notified of the end",
+                "breaks_off": "the application is notified of the failure"}
         return told.get(name) or super().in_words(event)
 
 

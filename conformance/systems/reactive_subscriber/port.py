@@ -15,11 +15,11 @@ __all__ = ["CALLS", "EVENTS", "PARTS", "PORT", "PROMISES", "is_event", "upstream
 CALLS: Final = ("requests", "cancels", "requests_other", "cancels_other")
 _NAMES: Final[Mapping[str, str]] = {
     "requests": "it requests `n` of its subscription", "cancels": "it cancels its subscription",
-    "requests_other": "it requests `n` of the other subscription, after `on_subscribe_again`",
-    "cancels_other": "it cancels the other subscription",
+    "requests_other": "it requests `n` of the second subscription, after `on_subscribe_again`",
+    "cancels_other": "it cancels the second subscription",
     "consumes": "the application has processed an `element`; null: there was none",
-    "finishes": "the application is told of onComplete",
-    "breaks_off": "the application is told of onError",
+    "finishes": "the application is notified of onComplete",
+    "breaks_off": "the application is notified of onError",
     "raised": "the signal has ended with an exception", "returned": "the signal has returned",
 }
 
@@ -29,11 +29,11 @@ PARTS: Final = (
         "element": "of consumes: the element, or null: there was none"}),
     Vocabulary("`event` of a subscriber", _NAMES),
 )
-"""What events of a subscriber have in them."""
+"""The vocabulary of a subscriber's events."""
 
 
 def is_event(value: object) -> bool:
-    """Whether a value is an event of a subscriber."""
+    """True if a value is an event of a subscriber."""
     if not isinstance(value, dict) or not is_word(value.get("event"), _NAMES):
         return False
     if value["event"] in ("requests", "requests_other"):
@@ -54,35 +54,38 @@ SIGNAL: Final = Kind('"subscribe", "next" or "error"', lambda value: is_word(val
 
 
 def upstream(events: Kind = EVENTS) -> tuple[Operation, ...]:
-    """What whoever subscribes is told by its publisher; a processor too."""
+    """The operations of a publisher on a subscriber, or on a processor."""
     return (
-        Operation("on_subscribe", events, "it is handed its subscription"),
-        Operation("on_subscribe_again", events, "it is handed another one, although it has one"),
+        Operation("on_subscribe", events, "it receives its subscription"),
+        Operation("on_subscribe_again", events,
+                  "it receives a second subscription, although it has one"),
         Operation("on_next", events, "an element that it has requested is signalled",
                   (Argument("element", ITEM, "the element; the same may come again"),)),
         Operation("on_complete", events, "there are no more elements"),
         Operation("on_error", events, "the publisher has failed"),
-        Operation("on_null", FLAG, "a signal comes with null in it; ok: whether that ended with an "
+        Operation("on_null", FLAG, "a signal comes with null in it; ok: true if that ended with an "
                   "exception", (Argument("signal", SIGNAL, "which one"),)),
         Operation("hold_call", TRUE, "the next call that it makes of its subscription does not "
-                  "return before a `release_call`; meanwhile other threads go on"),
+                  "return before a `release_call`; meanwhile other threads continue"),
         Operation("release_call", events, "the call that is held returns"),
     )
 
 
 PROMISES: Final = {
     "on_subscribe": {"If elements are wanted, some are requested.": "RS-2.1"},
-    "on_subscribe_again": {"The other subscription is cancelled.": "RS-2.5"},
-    "on_complete": {"Whoever is to know of the end hears of it.": "RS-2.9"},
-    "on_error": {"Whoever is to know of the failure hears of it.": "RS-2.10"},
+    "on_subscribe_again": {"The second subscription is cancelled.": "RS-2.5"},
+    "on_complete": {"The end is passed on: to the application, or to the processor's "
+                    "subscriber.": "RS-2.9"},
+    "on_error": {"The failure is passed on: to the application, or to the processor's "
+                 "subscriber.": "RS-2.10"},
 }
-"""What has to come of each operation of whoever subscribes, and the rules that judge it."""
+"""The required effects of each operation on a subscribing side, with the rules that judge them."""
 
 PORT: Final = Port(
     name="reactive.subscriber",
     version=1,
     meaning="a subscriber of Reactive Streams and its application; the harness signals elements, "
-            "and says when the application processes one",
+            "and lets the application process them one by one",
     operations=promised((
         hello("make a subscriber that has no subscription yet"),
         *upstream(),
@@ -95,9 +98,9 @@ PORT: Final = Port(
         "stop": {"The subscription is cancelled.": "RS-2.6"},
     }),
     settings=(Argument("capacity", POSITIVE, "the most elements that it buffers"),
-              Argument("batch", POSITIVE, "how many it is to ask for together, at least")),
+              Argument("batch", POSITIVE, "how many it requests together, at least")),
     policies={
-        "inline": "what a signal or the application leads to has happened when that has returned",
-        "queued": "it happens when the harness lets it: `settle`",
+        "inline": "the effects of a signal or the application have happened when it has returned",
+        "queued": "they happen at the harness's `settle`",
     },
 )

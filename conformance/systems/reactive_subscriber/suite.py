@@ -16,7 +16,7 @@ from .conversation import Application
 __all__ = ["PAYLOADS", "SUITE", "UPSTREAM_MEASURES", "UPSTREAM_WEIGHTS"]
 
 BATCHES: Final = {1: 1, 2: 1, 3: 2, 7: 3}
-"""By capacity."""
+"""Sizes of batches by capacity of the buffer."""
 
 
 ELEMENTS_MAX: Final = 24
@@ -42,7 +42,7 @@ UPSTREAM_WEIGHTS: Final = {
     "on_null": 1, "hold_call": 1, "release_call": 2,
 }
 UPSTREAM_MEASURES: Final = (
-    Measure("demand", "Largest demand (elements that it had asked for, and not processed or "
+    Measure("demand", "Largest demand (elements that it had requested, and not processed or "
             "passed on)"),
     Measure("within", "Deepest recursion above (signals, and calls of its subscription within "
             "them, that were open)"),
@@ -71,8 +71,8 @@ SUITE: Final = Suite(
         "RS-2.8": (("on_subscribe", "stop", "on_next"),),
         "RS-2.10": (("on_subscribe", "on_next", "on_error", "process"),),
     },
-    measures=(Measure("buffer", "Largest buffer (elements that were brought and not processed)"),
+    measures=(Measure("buffer", "Largest buffer (elements that were received and not processed)"),
               *UPSTREAM_MEASURES),
-    scene="A subscriber. Elements that it may buffer: {capacity}; elements that it asks for "
+    scene="A subscriber. Elements that it may buffer: {capacity}; elements that it requests "
           "together, at least: {batch}.",
 )

@@ -1,4 +1,4 @@
-"""Subscribers with one seeded bug each, for each rule that a subscriber can break."""
+"""Subscribers with one seeded bug each, for each rule that a subscriber can violate."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ TWINS: Final = Twins("reactive.subscriber", ReferenceSubscriber, ("reference.sub
 # ---- demand ---------------------------------------------------------------------------------
 
 
-@TWINS.twin("subscriber-asks-without-bound", "RS-0.2", "asks for a whole buffer whenever there is "
+@TWINS.twin("subscriber-asks-without-bound", "RS-0.2", "requests a whole buffer whenever there is "
             "room", "reactor #167: prefetch is MAX; all of it waits inside")
 class AskingWithoutBound(Base):
-    """A slot is as good as a buffer."""
+    """A whole buffer is requested for one free slot."""
 
     def _room(self) -> int:
         return self.capacity if super()._room() > 0 else 0
 
 
-@TWINS.twin("subscriber-counts-only-what-waits", "RS-0.2", "takes for room what is on its way",
+@TWINS.twin("subscriber-counts-only-what-waits", "RS-0.2", "counts requested slots as free",
             "003#E4: permits =< Buf(B) - Pending(B), taken for sufficient")
 class CountingWhatWaits(Base):
-    """Free is what is not in the buffer."""
+    """Every slot that is not occupied counts as free, even one that is requested."""
 
     def _room(self) -> int:
         room = self.capacity - len(self._buffer)
         return room if super()._room() > 0 else 0
 
 
-@TWINS.twin("subscriber-waits-for-more-than-a-batch", "RS-2.1", "asks only for more than a batch",
-            "rsocket #264: off by one; > in the place of >=")
+@TWINS.twin("subscriber-waits-for-more-than-a-batch", "RS-2.1", "requests only more than a batch",
+            "rsocket #264: off by one; > instead of >=")
 class WaitingForMore(Base):
-    """The threshold is one too high, once it has begun."""
+    """After the first element, the threshold of a request is one too high."""
 
     def _worth_asking(self) -> int:
         return self.batch + 1 if self._asked == 0 and self._begun() else self.batch
@@ -61,10 +61,10 @@ class WaitingForMore(Base):
         return min(super()._room(), self.batch if self._seen else self.capacity)
 
 
-@TWINS.twin("subscriber-asks-once", "RS-2.1", "asks for a buffer, and never again",
+@TWINS.twin("subscriber-asks-once", "RS-2.1", "requests a buffer, and never again",
             "request in onSubscribe only")
 class AskingOnce(Base):
-    """The first request is the last one."""
+    """The first request is also the last one."""
 
     _asks = 0
 
@@ -76,10 +76,10 @@ class AskingOnce(Base):
         return call
 
 
-@TWINS.twin("subscriber-asks-for-nothing", "RS-2.1", "asks for 0 elements when it has no room",
-            "request(buffer - outstanding) without a look at the result")
+@TWINS.twin("subscriber-asks-for-nothing", "RS-2.1", "requests 0 elements when it has no room",
+            "request(buffer - outstanding) without a check of the result")
 class AskingForNothing(Base):
-    """A request whenever something was processed."""
+    """A request for 0 elements follows each processed element."""
 
     _processed = False
 
@@ -100,16 +100,16 @@ class AskingForNothing(Base):
 @TWINS.twin("subscriber-works-within", "RS-2.2", "processes an element in its signal",
             "the publisher's thread does the subscriber's work")
 class WorkingWithin(Base):
-    """There is no buffer to speak of."""
+    """Elements are processed within their signal, without a buffer."""
 
     def processes_within(self) -> bool:
         return True
 
 
 @TWINS.twin("subscriber-cancels-at-the-end", "RS-2.3", "calls cancel within onComplete and onError",
-            "a clean-up that is shared by all three ways out")
+            "a clean-up that all three ends share")
 class CancellingAtTheEnd(Base):
-    """All ways out are one."""
+    """The clean-up at the end cancels, as after an error of its own."""
 
     def _is_over(self) -> bool:
         return super()._is_over() and self._cancelled
@@ -121,10 +121,10 @@ class CancellingAtTheEnd(Base):
         return super()._next()
 
 
-@TWINS.twin("subscriber-asks-after-the-end", "RS-2.4", "goes on asking after onComplete",
-            "request behind each element, whatever has come meanwhile")
+@TWINS.twin("subscriber-asks-after-the-end", "RS-2.4", "continues to request after onComplete",
+            "a request after each element, whatever has come meanwhile")
 class AskingAfterTheEnd(Base):
-    """What was in the buffer at the end is asked for again."""
+    """After the end, slots of the buffer are requested again."""
 
     _drained = False
 
@@ -140,19 +140,19 @@ class AskingAfterTheEnd(Base):
         self._drained = False
 
 
-@TWINS.twin("subscriber-takes-the-last", "RS-2.5", "keeps any subscription that it is handed",
+@TWINS.twin("subscriber-takes-the-last", "RS-2.5", "keeps any subscription that it receives",
             "the field is overwritten")
 class TakingTheLast(Base):
-    """The one before is forgotten."""
+    """A second subscription replaces the first."""
 
     def _takes_another(self) -> bool:
         return True
 
 
 @TWINS.twin("subscriber-leaves-in-silence", "RS-2.6", "does not cancel when it needs no more",
-            "RxJava #7081: the source is not cancelled, and goes on for nobody")
+            "RxJava #7081: the source is not cancelled, and continues without a subscriber")
 class LeavingInSilence(Base):
-    """What comes is dropped."""
+    """After a stop, elements are dropped without a cancel."""
 
     def _next(self) -> Call | None:
         return None if self._stopped else super()._next()
@@ -161,7 +161,7 @@ class LeavingInSilence(Base):
 @TWINS.twin("subscriber-overlaps", "RS-2.7", "calls its subscription while a call has not returned",
             "two threads, one for signals and one for work, and both request")
 class Overlapping(Base):
-    """Nobody looks whether a call is out."""
+    """No thread checks whether a call is open."""
 
     def _is_busy(self) -> bool:
         return False
@@ -170,7 +170,7 @@ class Overlapping(Base):
 @TWINS.twin("subscriber-minds-late-elements", "RS-2.8", "raises for an element after its cancel",
             "an assertion that nothing comes any more")
 class MindingLate(Base):
-    """What is cancelled is silent, it thinks."""
+    """It assumes that no element comes after its cancel."""
 
     def on_next(self, element: Any) -> None:
         if self._stopped:
@@ -181,7 +181,7 @@ class MindingLate(Base):
 @TWINS.twin("subscriber-minds-an-early-end", "RS-2.9", "raises for onComplete before any element",
             "a division by the number of elements")
 class MindingAnEarlyEnd(Base):
-    """There has to be something before the end."""
+    """It assumes that an element comes before the end."""
 
     _seen = False
 
@@ -196,9 +196,9 @@ class MindingAnEarlyEnd(Base):
 
 
 @TWINS.twin("subscriber-forgets-the-end", "RS-2.9", "the application never hears of onComplete "
-            "if elements wait", "completion is looked at only when the signal comes")
+            "if elements wait", "completion is checked only when the signal comes")
 class ForgettingTheEnd(Base):
-    """It is told at once, or not at all."""
+    """The application is notified of the end at once, or not at all."""
 
     def on_complete(self) -> None:
         if not self._buffer:
@@ -210,7 +210,7 @@ class ForgettingTheEnd(Base):
 @TWINS.twin("subscriber-drops-errors", "RS-2.10", "the application never hears of onError",
             "an empty handler: errors are dropped")
 class DroppingErrors(Base):
-    """What has failed is not asked about."""
+    """A failure is dropped, and never reported to the application."""
 
     def _note_end(self, end: Complete | Failed) -> None:
         super()._note_end(end)
@@ -222,10 +222,10 @@ class DroppingErrors(Base):
         return None if isinstance(self._ended, Failed) else super().end
 
 
-@TWINS.twin("subscriber-raises-errors", "RS-2.10", "onError raises what it is given",
+@TWINS.twin("subscriber-raises-errors", "RS-2.10", "onError raises its argument",
             "the default handler throws: OnErrorNotImplemented")
 class RaisingErrors(Base):
-    """An error is there to be raised."""
+    """The error is raised in the publisher's signal."""
 
     def on_error(self, error: Exception) -> None:
         super().on_error(error)
@@ -233,17 +233,17 @@ class RaisingErrors(Base):
 
 
 @TWINS.twin("subscriber-keeps-the-newest", "RS-2.11", "an element overwrites one that waits",
-            "a field in the place of a queue")
+            "a field instead of a queue")
 class KeepingTheNewest(Base):
-    """There is one slot, whatever was asked for."""
+    """The buffer has one slot, whatever was requested."""
 
     def _enqueue(self, element: Any) -> None:
         self._buffer.clear()
         super()._enqueue(element)
 
 
-@TWINS.twin("subscriber-processes-the-newest", "RS-2.11", "processes the newest of what waits",
-            "a stack in the place of a queue")
+@TWINS.twin("subscriber-processes-the-newest", "RS-2.11", "processes the newest waiting element",
+            "a stack instead of a queue")
 class ProcessingTheNewest(Base):
     """The buffer is a stack."""
 
@@ -254,7 +254,7 @@ class ProcessingTheNewest(Base):
 @TWINS.twin("subscriber-takes-null", "RS-2.13", "takes null for an element",
             "no check: null is found out by the application")
 class TakingNull(Base):
-    """An element is an element."""
+    """A null element is ignored without an exception."""
 
     def on_next(self, element: Any) -> None:
         if element is not None:
@@ -262,9 +262,9 @@ class TakingNull(Base):
 
 
 @TWINS.twin("subscriber-raises-when-full", "RS-2.13", "onNext raises when the buffer is full",
-            "Queue full?!: add() in the place of offer(), one slot too few")
+            "Queue full?!: add() instead of offer(), one slot too few")
 class RaisingWhenFull(Base):
-    """The last slot does not exist."""
+    """The last slot of the buffer cannot be used."""
 
     def _enqueue(self, element: Any) -> None:
         if len(self._buffer) + 1 >= self.capacity > 1:
@@ -272,23 +272,23 @@ class RaisingWhenFull(Base):
         super()._enqueue(element)
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- bugs that show late ------------------------------------------------------------------------
 
 TWINS.late("subscriber-asks-without-bound", 40, 300)
 
 
-# ---- what shows in large queues ------------------------------------------------------------------
+# ---- bugs that show in large queues --------------------------------------------------------------
 
 TWINS.stacks("subscriber-", "RS-2.11", "elements", Base, "_dequeue", lambda self: self._buffer)
 
 
-# ---- what looks at the elements ------------------------------------------------------------------
+# ---- bugs in elements ----------------------------------------------------------------------------
 
 @TWINS.twin("subscriber-drops-equal-elements", "RS-0.2",
             "an element equal to one inside is dropped",
-            "distinct() taken for what asks no more than once")
+            "distinct() taken for an operator that requests no more than once")
 class DroppingEqualElements(Base):
-    """What has come is known."""
+    """An element equal to a waiting one is dropped."""
 
     def _enqueue(self, element: Any) -> None:
         if element not in self._buffer:
@@ -299,7 +299,7 @@ class DroppingEqualElements(Base):
             "an element that is false, such as 0, is lost",
             "`if element` where `if element is not None` was meant")
 class LosingWhatIsFalse(Base):
-    """It is taken for none."""
+    """A false element is taken for none."""
 
     def _enqueue(self, element: Any) -> None:
         if element:
@@ -309,25 +309,26 @@ class LosingWhatIsFalse(Base):
 @TWINS.twin("subscriber-cuts-long-texts", "RS-2.11", "a text is cut to eight characters",
             "a column of fixed width behind the stream")
 class CuttingLongTexts(Base):
-    """What begins alike is alike."""
+    """Texts with the same beginning become equal."""
 
     def _enqueue(self, element: Any) -> None:
         super()._enqueue(element[:8] if isinstance(element, str) else element)
 
 
 @TWINS.twin("subscriber-takes-numbers-for-texts", "RS-2.11", "a number comes out as a text",
-            "a stage that writes what passes, and reads it again")
+            "a stage that writes elements as text, and reads them again")
 class TakingNumbersForTexts(Base):
-    """Whoever compares it finds another element."""
+    """A number is not equal to the text that comes out."""
 
     def _enqueue(self, element: Any) -> None:
         super()._enqueue(f"{element}")
 
 
-# ---- who says nothing ----------------------------------------------------------------------------
+# ---- applications that do not report
+# --------------------------------------------------------------
 
 class _Sleeping(ReferenceSubscriber):
-    """An application that processes nothing, and does not say so."""
+    """An application that sometimes processes nothing, and does not report it."""
 
     def start(self, settings: Mapping[str, Any]) -> None:
         super().start(settings)
@@ -339,5 +340,5 @@ class _Sleeping(ReferenceSubscriber):
 
 
 TWINS.add("subscriber-application-sleeps", "RS-2.11",
-          "every third time, an element that has come is not processed, and nothing is said",
+          "every third time, a received element is not processed, and nothing is reported",
           "a worker that misses a wake-up", parts={}, of=_Sleeping)

@@ -1,6 +1,6 @@
-"""The port ``storm.acker``: the messages that reach an acker, and what it tells spouts.
+"""The port ``storm.acker``: the messages that reach an acker, and its answers to spouts.
 
-Ids have 64 bits and travel as 16 hexadecimal digits, for a JSON number of that size does not
+Ids have 64 bits and travel as 16 hexadecimal digits, because a JSON number of that size does not
 survive everywhere.
 """
 
@@ -22,12 +22,12 @@ TELLINGS: Final[Mapping[str, str]] = {
 
 
 def is_id(value: object) -> bool:
-    """Whether ``value`` is an id: 16 hexadecimal digits, in lower case."""
+    """True if ``value`` is an id: 16 hexadecimal digits, in lower case."""
     return isinstance(value, str) and len(value) == 16 and set(value) <= set("0123456789abcdef")
 
 
 def list_of(accepts: Callable[[object], bool]) -> Callable[[object], bool]:
-    """Whether a value is a list of what is accepted."""
+    """A test for lists whose elements are all accepted."""
     return lambda value: isinstance(value, list) and all(accepts(each) for each in value)
 
 
@@ -50,7 +50,7 @@ _VALUE = Argument("value", ID, "the xor of some edges' ids")
 
 _OPERATIONS: Final = (
     hello("start a fresh acker"),
-    Operation("init", TELLS, "INIT: the spout's own edges, and the spout task to tell",
+    Operation("init", TELLS, "INIT: the spout's own edges, and the spout task to answer",
               (_ROOT, _VALUE, Argument("task", COUNT, "the spout task"))),
     Operation("ack", TELLS, "ACK: a bolt's edge, with those of what it emitted from it",
               (_ROOT, _VALUE)),
@@ -62,20 +62,20 @@ _OPERATIONS: Final = (
 
 _PROMISES: Final = {
     "init": {
-        "If the tree is complete with it, the spout is told ack.": "STORM-A22",
-        "If a tuple of the tree has failed before, the spout is told fail.": "STORM-A24",
+        "If the tree is complete with it, ack is sent to the spout.": "STORM-A22",
+        "If a tuple of the tree has failed before, fail is sent to the spout.": "STORM-A24",
     },
     "ack": {
-        "If the tree is complete with it, the spout is told ack.": "STORM-A22",
+        "If the tree is complete with it, ack is sent to the spout.": "STORM-A22",
     },
     "fail": {
-        "The spout is told fail, once INIT is known.": "STORM-A24",
+        "Once INIT is known, fail is sent to the spout.": "STORM-A24",
     },
     "reset_timeout": {
         "It is passed on to the spout of a root that is known.": "STORM-A27",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The required effects of each operation, with the rules of progress that judge them."""
 
 PORT: Final = Port(
     name="storm.acker",

@@ -22,8 +22,8 @@ EDGES: Final = (
     ("00000000deadbeef", "8000000000000000"),
     ("c4ceb9fe1a85ec53", "0123456789abcdef"),
 )
-"""The ids of each root's edges a and b, independent over GF(2); b of the second is a single
-high bit, which whoever keeps fewer than 64 does not see."""
+"""The ids of each root's edges a and b, independent over GF(2); b of the second root is a single
+high bit, which is lost if fewer than 64 bits are kept."""
 
 
 GROUPS: Final = 100
@@ -51,7 +51,7 @@ _EDGES: Final = (*EDGES, *[
 
 
 class _Content(NamedTuple):
-    """What an INIT or an ACK carries: edges of a root, and how a reader says so."""
+    """The content of an INIT or an ACK: edges of a root, and its words for a reader."""
 
     root: int
     a: int
@@ -86,7 +86,7 @@ _WITH_EDGES: Final = 2
 _TOLD: Final[Mapping[str, Told]] = {
     "ack": Told.ACK, "fail": Told.FAIL, "reset_timeout": Told.RESET}
 _WORDS: Final = {
-    Told.NOTHING: "nothing is told", Told.ACK: "ack is told", Told.FAIL: "fail is told",
+    Told.NOTHING: "no answer", Told.ACK: "ack is answered", Told.FAIL: "fail is answered",
     Told.RESET: "the request is passed on",
 }
 
@@ -117,7 +117,7 @@ class AckerConversation(PlainConversation):
         return {"do": act.do}
 
     def _left(self, kinds: tuple[_Content, ...]) -> list[_Content]:
-        """What is not sent yet, of the present group."""
+        """Contents of the present group that were not sent yet."""
         every = [content.of(self._group) for content in kinds]
         return [content for content in every if content not in self._sent]
 
@@ -138,7 +138,8 @@ class AckerConversation(PlainConversation):
         for told in Told:
             yield Answer(_WORDS[told], _step(request, told))
         if request["do"] != "tick":
-            yield Answer("somebody else is told", ("stray", ()), (_step(request, Told.NOTHING),))
+            yield Answer("the wrong task is answered", ("stray", ()), (_step(request,
+                                                                             Told.NOTHING),))
 
     def seen(self, request: Message, answer: Any) -> Seen:
         """See ``PlainConversation``."""
@@ -152,13 +153,13 @@ class AckerConversation(PlainConversation):
         due = [each for each in answer if self._is_addressed(request, each)]
         first = _TOLD[due[0]["tell"]] if due else Told.NOTHING
         strays = len(answer) - len(due[:1])
-        words = _WORDS[first] + (f", and {strays} more to whom it may concern" if strays else "")
+        words = _WORDS[first] + (f", and {strays} more to the wrong task" if strays else "")
         steps = (("stray", ()),) * strays + (_step(request, first),)
         return Seen(steps, words)
 
     def _is_addressed(self, request: Message, telling: Message) -> bool:
-        """Whether a message goes to the right task. Of a tick none is expected at all, and
-        before INIT nobody can know a right one."""
+        """True if a message goes to the right task. For a tick no message is expected at all, and
+        before INIT no right task can be known."""
         if request["do"] == "tick":
             return True
         root = _NUMBERS[request["root"]]
@@ -190,7 +191,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 
 def _groups(items_max: int) -> int:
-    """How many groups a program may come to: each takes as many requests as it has messages."""
+    """Number of groups that a program may reach: each takes as many requests as it has messages."""
     messages = len(_INITS) + len(_ACKS)
     return min(GROUPS, grown(1, items_max, items_max // messages + 1))
 

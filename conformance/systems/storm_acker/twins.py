@@ -99,7 +99,7 @@ class _Copying(RotatingMap[int, Entry]):
     "acker-copies-left", "STORM-A29", "a renewed entry stays in its old bucket too",
     "RotatingMap.put without the removal from the other buckets")
 class LeavingCopies(Acker):
-    """What is renewed stays in its old bucket too, and goes with it."""
+    """A renewed entry stays in its old bucket, too, and is dropped with it."""
 
     def __init__(self, buckets: int = BUCKETS) -> None:
         super().__init__(buckets)
@@ -107,10 +107,10 @@ class LeavingCopies(Acker):
 
 
 @TWINS.twin(
-    "acker-tells-of-expiry", "STORM-A30", "an entry that expires has its spout told fail",
+    "acker-tells-of-expiry", "STORM-A30", "when an entry expires, fail is sent to its spout",
     "the timeout decided twice, at the acker and at the spout")
 class TellingOfExpiry(Acker):
-    """Whoever is known is told fail when the entry expires: a spout would fail it twice."""
+    """A known spout gets a fail when the entry expires: it would fail the root twice."""
 
     def tick(self) -> Tells:
         expired = self._entries.rotate()
@@ -228,7 +228,7 @@ class FailFirst(Acker):
 
 
 @TWINS.twin(
-    "acker-fails-unfinished", "STORM-A25", "a tree that is not complete yet is told fail",
+    "acker-fails-unfinished", "STORM-A25", "fail is sent for a tree that is not complete yet",
     "else in the place of else if")
 class FailingAtOnce(Acker):
     """A tree that is known and not complete is taken for failed."""
@@ -239,10 +239,10 @@ class FailingAtOnce(Acker):
 
 
 @TWINS.twin(
-    "acker-keeps-the-entry", "STORM-A23", "a root is told of again and again",
+    "acker-keeps-the-entry", "STORM-A23", "a root is answered again and again",
     "remove left out after the answer")
 class KeepingTheEntry(Acker):
-    """What has been told is not forgotten, and told again with the next message."""
+    """An answered root is not forgotten, and is answered again with the next message."""
 
     def _forget(self, root: int) -> None:
         """Nothing goes but with the ticks."""
@@ -252,7 +252,7 @@ class KeepingTheEntry(Acker):
     "acker-tells-the-first-task", "STORM-A31", "all answers go to the first spout task",
     "emit in the place of emitDirect")
 class TellingTheFirstTask(Acker):
-    """Answers go to the first spout task, whoever emitted the root."""
+    """Answers go to the first spout task, for roots of every task."""
 
     def _task_of(self, entry: Entry) -> int:
         return 1

@@ -9,11 +9,11 @@ from ...suites.bug import bug
 __all__ = ["BUGS"]
 
 BUGS: Final = (
-    bug("STORM-3376", "what arrives before the callback is set is dropped",
+    bug("STORM-3376", "tuples that arrive before the callback is set are dropped",
         twins="STORM-3376 cluster-STORM-3376"),
     bug("review of PR 2241", "flush tuples are enabled by the wrong configuration",
         twins="STORM-2306-flush", machines="storm.batching.BatchingAsWritten",
-        apart="The twin's flush does nothing (STORM-I12); in the chapter nobody calls for "
+        apart="The twin's flush does nothing (STORM-I12); in the chapter no thread calls for "
               "one, and the order breaks."),
     bug("STORM-342, STORM-350, STORM-797", "publishing races the flush of a cache",
         twins="STORM-342", machines="storm.batching.EmptyingOnly"),

@@ -1,4 +1,4 @@
-"""The port ``storm.input``: what a task's input in Storm is asked, as data.
+"""The port ``storm.input``: the requests to a task's input in Storm, as data.
 
 Tuples are chosen by the harness and are all distinct. The senders are named in the settings:
 ``remote`` of them, r1, r2, …, in other workers, and ``local`` ones, l1, l2, …, in the same.
@@ -45,17 +45,18 @@ _OPERATIONS: Final = (
     ),
     Operation(
         "consume", ITEMS,
-        "process so many tuples, fewer only if no more are in the two queues; then pause, in "
+        "process ``max`` tuples, fewer only if no more are in the two queues; then pause, in "
         "the middle of a round perhaps",
         (Argument("max", POSITIVE, "how many to process at most"),),
     ),
     Operation(
         "step", ITEMS,
-        "the task does one thing that other threads can see, such as reading a size; the tuple "
+        "the task takes one step that other threads can see, such as reading a size; the tuple "
         "that it processed, if it did",
     ),
-    Operation("flush", TRUE, "local senders insert what is in their batches, as far as it fits"),
-    Operation("sizes", SIZES, "what is in the two queues, and how many tuples were dropped"),
+    Operation("flush", TRUE,
+              "local senders insert the tuples of their batches, as far as there is room"),
+    Operation("sizes", SIZES, "the lengths of the two queues, and the number of tuples dropped"),
     Operation(
         "settle", TRUE, "let everything run that can run at this instant, then answer",
         optional=False,
@@ -73,10 +74,10 @@ _PROMISES: Final = {
         "Tuples that are in the queues are processed.": "STORM-I6",
     },
     "flush": {
-        "Nothing stays in a batch for which there is room.": "STORM-I12",
+        "No tuple stays in a batch for which there is room.": "STORM-I12",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The required effects of each operation, with the rules of progress that judge them."""
 
 PORT: Final = Port(
     name="storm.input",

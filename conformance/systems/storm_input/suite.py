@@ -19,14 +19,14 @@ __all__ = ["SUITE", "InputConversation"]
 REMOTE: Final = 2
 LOCAL: Final = 1
 MORE: Final = 8
-"""Tuples that a run may name beyond the harness's items: a transfer names several."""
+"""Tuples that a run may name beyond the harness's items, because a transfer names several."""
 
 ALL: Final = 99
-"""So many as to empty the two queues."""
+"""A number of tuples that is large enough to empty the two queues."""
 
 
 class _Doing(NamedTuple):
-    """What an act of a program asks for: an operation, and of which sender."""
+    """The request of a program's act: an operation, and its sender."""
 
     do: str
     sender: str = ""
@@ -71,7 +71,7 @@ class InputConversation:
         self.can: frozenset[str] = frozenset(
             name for name, doing in _ACTS.items() if doing.do in offered)
 
-    # --- what can be asked ---------------------------------------------------------------
+    # --- possible requests ---------------------------------------------------------------
 
     def makes_sense(self, act: Act) -> bool:
         """See ``Conversation``."""
@@ -93,7 +93,7 @@ class InputConversation:
         return act
 
     def _named(self, act: Act, request: Mapping[str, Any]) -> Act:
-        """The act that names the tuples of a request, where they are not the next plain ones."""
+        """The act that names the tuples of a request, if they are not the next plain ones."""
         tuples = request.get("tuples", [request["tuple"]] if "tuple" in request else [])
         if not isinstance(tuples, list) or tuples == [
                 f"m{len(self._fates) + 1 + more}" for more in range(len(tuples))]:
@@ -154,7 +154,7 @@ class InputConversation:
         return {"step": "the task takes one step", "flush": "the local senders flush",
                 "sizes": "ask for the sizes"}.get(request["do"], str(request["do"]))
 
-    # --- what a reply shows --------------------------------------------------------------
+    # --- replies -------------------------------------------------------------------------
 
     def _shown(self, request: Message, answer: Any) -> tuple[Step | None, list[Step], str]:
         do = request["do"]
@@ -173,7 +173,7 @@ class InputConversation:
                 _sized("overflowq", answer), ("drops_counted", (("count", answer["dropped"]),)),
             ], (f"{answer['recvq']} in recvQ, {answer['overflowq']} in the overflowQ, "
                 f"{answer['dropped']} dropped")
-        return None, [], "all has run that can run"
+        return None, [], "everything has run that can run"
 
     def _arrived(
         self, request: Message, answer: Sequence[bool]
@@ -206,7 +206,7 @@ class InputConversation:
         return ("ran_out", ()), steps, f"{words}, and no more" if words else "there is none"
 
     def _came_out(self, item: object) -> Step:
-        # A number that no sender has used yet stands for whatever nobody sent.
+        # A number that no sender has used yet stands for any tuple that was not sent.
         number = self._numbers.get((type(item), item), len(self._fates))
         if number < len(self._fates):
             self._fates[number] = "processed"
@@ -218,10 +218,10 @@ class InputConversation:
         self._values.append(item)
         self._fates.append(fate)
 
-    # --- what there could be in its place ------------------------------------------------
+    # --- alternatives --------------------------------------------------------------------
 
     def _answers(self, request: Message) -> tuple[tuple[Answer, ...], tuple[Answer, ...]]:
-        """What the outcome could be, and what each event could be."""
+        """The possible outcomes, and the possible values of each event."""
         do = request["do"]
         if do == "arrive":
             words = {"kept": "kept", "dropped_on_arrival": "dropped",
@@ -242,12 +242,12 @@ class InputConversation:
         return (), ()
 
     def _items(self) -> Iterator[Answer]:
-        """Every tuple that may be inside, and one each of those that may not."""
+        """Every tuple that may be inside, and one for each way of not being inside."""
         last = {fate: number for number, fate in enumerate(self._fates)}
         for number, fate in enumerate(self._fates):
             if fate == "inside" or last[fate] == number:
                 yield Answer(in_words(self._values[number]), ("processed", (("tuple", number),)))
-        yield Answer("a tuple that nobody sent", ("processed", (("tuple", len(self._fates)),)))
+        yield Answer("a tuple that was not sent", ("processed", (("tuple", len(self._fates)),)))
 
     def _recvq_sizes(self) -> Iterator[Answer]:
         for count in range(self._settings["capacity"] + 2):
@@ -270,7 +270,7 @@ def _check_length(request: Message, answer: Any) -> None:
     if do in most and len(answer) > most[do]:
         raise TargetError(
             f"the target answered {do!r} about {len(answer)} tuples, and was asked about "
-            f"{most[do]}", next_step="Mend the adapter; docs/storm-ports.md has the operations.")
+            f"{most[do]}", next_step="Fix the adapter; docs/storm-ports.md has the operations.")
 
 
 def _of(request: Message, action: str) -> Step:
@@ -283,8 +283,8 @@ def _sized(queue: str, answer: Mapping[str, int]) -> Step:
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
-    """The settings of ``hello`` for a capacity: every third has no overflow limit, and where
-    a batch of two fits into half of the buffer, there are batches."""
+    """The settings of ``hello`` for a capacity: every third has no overflow limit, and if a batch
+    of two fits into half of the buffer, there are batches."""
     return {
         "capacity": capacity, "overflow_limit": (0, 2, 1)[capacity % 3] if capacity < 4 else 0,
         "batch": 2 if capacity >= 4 else 1, "remote": REMOTE, "local": LOCAL,
@@ -306,7 +306,7 @@ SUITE: Final = Suite(
     watches=(Watch(ObservedInput),),
     weights={"arrive": 3, "arrive from r2": 1, "publish": 3, "consume": 3, "consume all": 1,
              "step": 2, "flush": 1, "sizes": 1},
-    # Its race takes tuples that arrive while the task looks at one of its queues.
+    # This race needs tuples that arrive while the task reads the size of a queue.
     needs={"STORM-Q1": (("arrive",), ("consume", "step"))},
     epilogue=(Act("flush"), Act("sizes"), Act("consume all"), Act("sizes")),
     constants=_constants,
@@ -317,7 +317,7 @@ SUITE: Final = Suite(
     capacities=(1, 2, 3, 4),
     telling={"STORM-I4": (1, 2), "STORM-I10": (1,), "STORM-I12": (4,)},
     favoured={
-        # Sizes would show another rule broken first, and end the judging.
+        # Sizes would show a violation of another rule first, and end the judging.
         "STORM-Q1": ("arrive", "arrive from r2", "publish", "consume", "step", "flush"),
         "STORM-I10": ("arrive", "publish", "consume"),
     },
@@ -329,11 +329,12 @@ SUITE: Final = Suite(
                       ("arrive", "consume", *("publish", "consume") * 4)),
     },
     takes_more={
-        "STORM-I10": "a task that can be stopped between its looks at the two queues (step), or "
+        "STORM-I10": "a task that can be stopped between its reads of the two sizes (step), or "
                      "one that starves the overflowQ",
     },
     fuller={
-        "STORM-Q1": (Fuller(("step",), "the race of an arrival with a task that has looked at "
+        "STORM-Q1": (Fuller(("step",),
+                            "the race of an arrival with a task that has read the size of "
                             "one of its two queues (D2)"),
                      Fuller(("publish",), "the order of a local sender's tuples (STORM-342)")),
     },

@@ -29,10 +29,10 @@ TWINS: Final = Twins("storm.input", ReferenceInput, ("reference.storm.input",))
     "D1", "STORM-Q1", "one tuple of recvQ and one of the overflowQ in turn",
     "the text's 'tasks alternate', read literally")
 class Alternating(Core):
-    """One tuple of recvQ, one of the overflowQ, in turn."""
+    """The task takes one tuple of recvQ, and one of the overflowQ, in turn."""
 
     def step(self) -> Any:
-        """The queues are taken in turn, without snapshots."""
+        """Take from the queues in turn, without snapshots."""
         turns = (self._recvq, self._overflowq)
         first, second = turns if self._phase is Phase.IDLE else turns[::-1]
         queue = first or second
@@ -44,7 +44,7 @@ class Alternating(Core):
     "D2", "STORM-Q1", "the size of the overflowQ is read after recvQ was drained",
     "JCQueue.consumeImpl")
 class SizedAfterDraining(Core):
-    """recvQ until it is seen empty; only then the size of the overflowQ."""
+    """recvQ is drained until it is seen empty; only then is the overflowQ's size read."""
 
     def step(self) -> Any:
         """The real code's two phases."""
@@ -61,9 +61,9 @@ class SizedAfterDraining(Core):
 
 @TWINS.twin(
     "D2-sizes", "STORM-Q1", "recvQ's size is read before the overflowQ's",
-    "a mending of D2 that does not mend it")
+    "a fix of D2 that does not fix it")
 class RecvqSizedFirst(Core):
-    """The two sizes in the other order."""
+    """The two sizes are read in the other order."""
 
     def _look(self) -> None:
         if self._phase is Phase.IDLE:
@@ -77,14 +77,14 @@ class RecvqSizedFirst(Core):
 @TWINS.twin(
     "D3", "STORM-I10", "recvQ is drained without a bound", "JCQueue.consumeImpl, its first phase")
 class Draining(Core):
-    """recvQ is drained until it is empty, whatever comes in meanwhile."""
+    """recvQ is drained until it is empty, even while more tuples come in."""
 
     def _recvq_is_due(self) -> bool:
         return bool(self._recvq)
 
 
 @TWINS.twin(
-    "D3-budgets", "STORM-I10", "an interrupted round begins anew",
+    "D3-budgets", "STORM-I10", "an interrupted round starts over",
     "JCQueue.consumeImpl with an exit condition")
 class Forgetful(Core):
     """Each call of the consumer begins a new round."""
@@ -93,7 +93,7 @@ class Forgetful(Core):
         self._phase = Phase.IDLE
 
 
-# ---- where a remote tuple goes ----------------------------------------------------------------
+# ---- the place of a remote tuple --------------------------------------------------------------
 
 
 @TWINS.twin(
@@ -116,7 +116,7 @@ class LimitPlusOne(Core):
 
 @TWINS.twin("D7-below", "STORM-I5", "a tuple is dropped below the limit", "off by one")
 class LimitMinusOne(Core):
-    """A tuple is dropped that would just have fitted."""
+    """A tuple is dropped although it would just fit."""
 
     def _overflow_has_room(self) -> bool:
         return self.overflow_limit == 0 or len(self._overflowq) + 1 < self.overflow_limit
@@ -138,7 +138,7 @@ class DroppingTheHead(Core):
 @TWINS.twin(
     "D7-silent", "STORM-I9", "dropped tuples are not counted", "a loss that no metric shows")
 class DroppingSilently(Core):
-    """What is dropped is not counted."""
+    """A dropped tuple is not counted."""
 
     def _drop(self, _tuple: Any) -> bool:
         return False
@@ -146,12 +146,12 @@ class DroppingSilently(Core):
 
 @TWINS.twin(
     "D7-block", "STORM-I11", "the receiving thread waits at the overflow limit",
-    "what the overflowQ is there to avoid: two workers that block each other")
+    "the overflowQ must avoid this: two workers that block each other")
 class BlockingAtTheLimit(Core):
-    """At the limit the receiving thread waits, and whatever else arrives waits behind it."""
+    """At the limit the receiving thread waits, and every later arrival waits behind it."""
 
     def transfer(self, sender: str, tuples: Iterable[Any]) -> Arrival:
-        """As far as there is room."""
+        """Place the tuples for which there is room."""
         kept: list[bool] = []
         for tuple_ in tuples:
             if not self._overflow_has_room() and not (self._is_open() and self._has_room()):
@@ -162,7 +162,7 @@ class BlockingAtTheLimit(Core):
 
 @TWINS.twin("STORM-744", "STORM-I2", "recvQ has no bound", "STORM-744: an unbounded message_queue")
 class Unbounded(Core):
-    """recvQ takes whatever comes."""
+    """recvQ takes every tuple that comes."""
 
     def _has_room(self) -> bool:
         return True
@@ -170,7 +170,7 @@ class Unbounded(Core):
 
 @TWINS.twin(
     "local-overflow", "STORM-I2", "local tuples go to the overflowQ as well",
-    "no back pressure inside the worker")
+    "no backpressure inside the worker")
 class LocalOverflowing(Core):
     """A local sender that finds recvQ full goes to the overflowQ too."""
 
@@ -198,10 +198,10 @@ class SpillingEarly(Core):
 
 
 @TWINS.twin(
-    "STORM-3376", "STORM-I6", "what arrives first is accepted and gone",
+    "STORM-3376", "STORM-I6", "the first tuples to arrive are accepted and lost",
     "STORM-3376: the callback was set after the port was opened")
 class NotYetListening(Core):
-    """What arrives before anybody listens is acknowledged, and gone."""
+    """A tuple that arrives before the callback is set is acknowledged, and lost."""
 
     def transfer(self, sender: str, tuples: Iterable[Any]) -> Arrival:
         """The first transfer finds no callback."""
@@ -218,7 +218,7 @@ class OutOfOrderTransfer(Core):
     """The tuples of one transfer are delivered in another order."""
 
     def transfer(self, sender: str, tuples: Iterable[Any]) -> Arrival:
-        """The last of them first."""
+        """Place the tuples of a transfer, the last one first."""
         arrival = super().transfer(sender, list(tuples)[::-1])
         return Arrival(arrival.kept[::-1], arrival.spilled)
 
@@ -230,7 +230,7 @@ class DeliveringTwice(Core):
     """A tuple is taken from the queue after it was processed; an interruption does it again."""
 
     def step(self) -> Any:
-        """The last tuple of recvQ's budget stays."""
+        """Leave the last tuple of recvQ's budget in the queue."""
         head = self._recvq[0] if self._recvq else NOTHING
         processed = super().step()
         if processed is not NOTHING and processed == head and self._recvq_budget == 0:
@@ -242,13 +242,13 @@ class DeliveringTwice(Core):
 
 
 @TWINS.twin(
-    "D10", "STORM-Q1", "what spills overtakes the receiving thread's batch",
+    "D10", "STORM-Q1", "spilled tuples overtake the receiving thread's batch",
     "JCQueue.BatchInserter in WorkerState.transferLocalBatch")
 class KeepingItsBatch(Core):
-    """The receiving thread's batch outlives its transfer, and what spills passes it by."""
+    """The receiving thread's batch outlives its transfer, and spilled tuples overtake it."""
 
     def transfer(self, sender: str, tuples: Iterable[Any]) -> Arrival:
-        """Each tuple by itself, into a batch that nobody else flushes."""
+        """Put each tuple into a batch that no other thread flushes."""
         held = self.__dict__.setdefault("_held", deque())
         kept: list[bool] = []
         for tuple_ in tuples:
@@ -259,7 +259,7 @@ class KeepingItsBatch(Core):
 
 
 @TWINS.twin(
-    "STORM-342", "STORM-Q1", "a tuple passes those in its sender's cache",
+    "STORM-342", "STORM-Q1", "a tuple overtakes those in its sender's cache",
     "STORM-342, 350, 797: publishing races the flush of a cache")
 class PassingItsBatch(Core):
     """A local tuple goes straight into recvQ while older ones are in its sender's batch."""
@@ -282,15 +282,15 @@ class DeafToFlushes(Core):
         return 0
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- bugs that show late ------------------------------------------------------------------------
 
 TWINS.late("D1", 40, 300)
 
 
-# ---- what shows in large queues, or with some values ---------------------------------------------
+# ---- bugs that show in large queues, or with some values -----------------------------------------
 
 class _StackFrom(Core):
-    """From so many tuples on, the newest of a queue is processed first."""
+    """A queue that processes its newest tuple first, from a certain length on."""
 
     tuples = 4
 
@@ -322,7 +322,7 @@ class StackFromSix(_StackFrom):
     "input-loses-what-is-false", "STORM-I6", "a tuple that is false, such as 0, is lost",
     "`if tuple` where `if tuple != null` was meant")
 class LosesWhatIsFalse(Core):
-    """What is false goes nowhere."""
+    """A tuple that is false is lost."""
 
     def _insert(self, tuple_: Any) -> None:
         if tuple_:
@@ -333,7 +333,7 @@ class LosesWhatIsFalse(Core):
     "input-cuts-long-texts", "STORM-I7", "a text is cut to eight characters",
     "a field of fixed width in the code of a tuple")
 class CutsLongTexts(Core):
-    """What is processed has eight characters at most."""
+    """A processed text has at most eight characters."""
 
     def _insert(self, tuple_: Any) -> None:
         super()._insert(tuple_[:8] if isinstance(tuple_, str) else tuple_)

@@ -14,7 +14,7 @@ SYSTEM = System(
         Shipped("reference.storm.partition", "adapter:ReferencePartition",
                 "the reference of a replayable source"),
         Shipped("reference.storm.client", "adapter:ReferenceClient",
-                "a replayable source in the way of storm-kafka-client"),
+                "a replayable source in the style of storm-kafka-client"),
     ),
     bugs="bugs",
 )

@@ -18,18 +18,18 @@ __all__ = ["Log", "ReferenceClient", "ReferencePartition"]
 
 
 class Log:
-    """A partition of a log: offsets from ``first`` up to ``end``, of which some have gone."""
+    """A partition of a log: offsets from ``first`` up to ``end``, some of which may be removed."""
 
     def __init__(self, first: int = 0) -> None:
         self.first = self.end = first
         self._gone: set[int] = set()
 
     def append(self, count: int) -> None:
-        """``count`` messages at the end."""
+        """Append ``count`` messages at the end."""
         self.end += count
 
     def remove(self, first: int, last: int) -> None:
-        """The messages from ``first`` to ``last`` are gone."""
+        """Remove the messages from ``first`` to ``last``."""
         self._gone.update(range(first, last + 1))
 
     def read(self, fetch: Fetch) -> tuple[list[int], int]:
@@ -37,7 +37,7 @@ class Log:
         there = (offset for offset in range(max(fetch.offset, self.first), self.end)
                  if offset not in self._gone)
         found = [*islice(there, fetch.size)]
-        # Beyond its end the log has nothing to say, and says that it has looked nowhere.
+        # Beyond its end the log returns nothing, and reports that it has looked nowhere.
         return found, found[-1] + 1 if len(found) == fetch.size else max(self.end, fetch.offset)
 
 
@@ -140,7 +140,7 @@ class ReferencePartition(PortAdapter):
 
 
 class ReferenceClient(ReferencePartition):
-    """The manager in the way of storm-kafka-client, which keeps the same promises."""
+    """The manager in the style of storm-kafka-client, which keeps the same promises."""
 
     name = "reference client of a partition"
     core: type[PartitionManager] = ClientPartition

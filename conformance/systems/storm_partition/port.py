@@ -1,6 +1,6 @@
 """The port ``storm.partition``: a replayable source of one partition, and its log.
 
-The log is the adapter's too: it appends, truncates and compacts as it is told.
+The log belongs to the adapter, too: it appends, truncates and compacts at the harness's request.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _OPERATIONS: Final = (
     hello("start with an empty log, and a commit of its first offset"),
     Operation("split", OFFSET_OR_NULL, "like next, and the message makes two tuples that share "
               "its id: both have to be acked"),
-    Operation("wait", TRUE, "so much time passes",
+    Operation("wait", TRUE, "this much time passes",
               (Argument("milliseconds", POSITIVE, "how much"),)),
-    Operation("append", TRUE, "so many messages are appended to the log",
+    Operation("append", TRUE, "this many messages are appended to the log",
               (Argument("count", POSITIVE, "how many"),)),
-    Operation("next", OFFSET_OR_NULL, "emit one message, having read the log if need be; null "
+    Operation("next", OFFSET_OR_NULL, "emit one message, after reading the log if necessary; null "
               "if there is none to emit, neither a new one nor a failed one"),
     Operation("ack", TRUE, "a tuple of a message that was emitted was processed", (_OFFSET,)),
     Operation("fail", TRUE, "a message that was emitted failed, or timed out", (_OFFSET,)),
@@ -41,20 +41,20 @@ _OPERATIONS: Final = (
 
 _PROMISES: Final = {
     "next": {
-        "A new message is emitted, if there is one and room for it.": "STORM-K26",
+        "A new message is emitted, if there is one and the maximum allows it.": "STORM-K26",
         "A message that failed is emitted again.": "STORM-K27",
-        "Messages that have left the log hold up no others.": "STORM-K30",
+        "Messages that have left the log delay no others.": "STORM-K30",
     },
     "commit": {
-        "It goes as far as all below is done.": "STORM-K21",
+        "The commit passes all offsets that are done.": "STORM-K21",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The required effects of each operation, with the rules of progress that judge them."""
 
 PORT: Final = Port(
     name="storm.partition",
     version=1,
-    meaning="a spout's source of one partition: what it emits, replays and commits",
+    meaning="a spout's source of one partition: its emissions, replays and commits",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(
         Argument("capacity", POSITIVE, "the messages that one fetch brings, at most"),
@@ -66,5 +66,5 @@ PORT: Final = Port(
                  "each further failure"),
         Argument("longest", COUNT, "the longest delay, in milliseconds"),
     ),
-    policies={"replay": "what failed is read again from the log"},
+    policies={"replay": "failed messages are read again from the log"},
 )

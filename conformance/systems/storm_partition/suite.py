@@ -18,7 +18,7 @@ OFFSETS_MAX: Final = 12
 """Messages that a short program may append."""
 
 _RECENT: Final = 16
-"""So many of the offsets, the last ones, are told as what could be in the place of another."""
+"""The number of recent offsets that are listed as possible in the place of another."""
 
 ALWAYS: Final = 32
 """More retries than a short program has failures."""
@@ -29,12 +29,12 @@ with a fetch size of 1, 2, 3, and again."""
 
 
 _FIRST: Final = {2: 2**31 - 4, 3: 2**53 - 8_192, 6: 2**32 - 40}
-"""The first offset of the log that goes with a fetch size, where it is not 0: offsets pass what 31
-and 32 bits hold, and are the largest that every language reads."""
+"""The first offset of the log that goes with a fetch size, if it is not 0: offsets exceed 31 and 32
+bits, and are the largest that every language reads."""
 
 
 def _offsets(talk: PartitionConversation, request: Fields) -> range:
-    """Those that the log has had, and the next."""
+    """Offsets that the log has had, and the next one."""
     return range(talk.first + max(0, talk.end + 1 - _RECENT),
                  talk.first + min(talk.end + 1, talk.most))
 
@@ -70,7 +70,8 @@ class PartitionConversation(PlainConversation):
         on("close", "close and start again", _records("closed_at")),
         on("restart", "crash and restart", says(True, "restarted", "started again")),
         on("reassign", "the leader changes", says(True, "reassigned", "done")),
-        on("truncate", "retention removes all up to {wire}", says(True, "truncated", "gone")),
+        on("truncate", "retention removes everything up to {wire}", says(True, "truncated",
+                                                                         "gone")),
         on("compact", "compaction removes {wire}", says(True, "compacted", "gone")),
         on("wait", "{milliseconds} ms pass", says(True, "waits", "done")),
     )
@@ -150,9 +151,9 @@ SUITE: Final = Suite(
     watches=(Watch(ObservedPartition),),
     weights={"append": 2, "next": 3, "ack": 2, "fail": 2, "commit": 1, "restart": 1, "close": 1,
              "reassign": 1, "truncate": 1, "compact": 1, "split": 1, "wait": 2},
-    # What is read again and committed meanwhile takes a long course, of these.
+    # These need a long run: messages that are read again and committed meanwhile.
     needs={"STORM-K25": (("append",), ("next", "split"), ("ack",), ("commit",))},
-    # What is failed or done by then, the end brings to light: now, and after a crash.
+    # The end shows which messages have failed or are done by then: now, and after a crash.
     epilogue=(Act("next"), Act("wait", pick=1), Act("ack", pick=1), Act("commit"), Act("next"),
               Act("ack"), Act("commit"), Act("restart"), Act("next"), Act("next"),
               Act("commit")),

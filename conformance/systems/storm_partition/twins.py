@@ -13,31 +13,31 @@ from .adapter import ReferenceClient, ReferencePartition
 __all__ = ["TWINS"]
 
 OFFSETS_BEHIND: Final = 1
-"""STORM-399 had 100000; as many messages make no better test."""
+"""STORM-399 had 100000; so many messages would not make a better test."""
 
 
 TWINS: Final = Twins(
     "storm.partition", ReferencePartition, ("reference.storm.partition", "reference.storm.client"))
 
 
-# ---- what has left the log ------------------------------------------------------------------
+# ---- messages that have left the log --------------------------------------------------------
 
 
 @TWINS.twin(
     "storm-643-gone-sought-for-ever", "STORM-K30",
-    "a failed offset that has left the log is sought for ever", "STORM-643, 644, 646, 647, 1131")
+    "a failed offset that has left the log is sought forever", "STORM-643, 644, 646, 647, 1131")
 class SeekingTheGone(PartitionManager):
-    """A failed offset that the log no longer has is sought for ever."""
+    """A failed offset that the log no longer has is sought forever."""
 
     def _let_go_of_missing(self, start: int, present: frozenset[int], reached: int) -> None:
-        """Nothing is ever let go of."""
+        """Do nothing: no missing offset is given up."""
 
 
 @TWINS.twin(
     "storm-511-out-of-range", "STORM-K30",
     "a position below the log's beginning is never corrected", "STORM-511")
 class StuckOutOfRange(PartitionManager):
-    """Where the log begins later than what is asked for, the same is asked for again."""
+    """If the log begins after the requested offset, the same offset is requested again."""
 
     def fetched(self, records: Sequence[int], reached: int) -> bool:
         first = records[0] if records else reached
@@ -48,10 +48,10 @@ class StuckOutOfRange(PartitionManager):
 
 
 @TWINS.twin(
-    "storm-1455-stale-starts-over", "STORM-K24", "one stale offset sets the position back",
+    "storm-1455-stale-starts-over", "STORM-K24", "one stale offset resets the position",
     "STORM-1455")
 class StartingOverWhenStale(PartitionManager):
-    """One failed offset that has gone sets the position back to what was there after it."""
+    """One failed offset that has left the log resets the position to the one after it."""
 
     def _let_go_of_missing(self, start: int, present: frozenset[int], reached: int) -> None:
         stale = self._failed & set(range(start, reached)) - present
@@ -62,9 +62,10 @@ class StartingOverWhenStale(PartitionManager):
 
 @TWINS.twin(
     "storm-2608-gone-stays-pending", "STORM-K30",
-    "what has left the log stays pending, and holds up the commit", "STORM-2608")
+    "an offset that has left the log stays pending, and delays the commit", "STORM-2608")
 class KeepingTheGonePending(PartitionManager):
-    """What has gone is no longer sought, and stays pending: the commit stands still."""
+    """An offset that has left the log is no longer sought, and stays pending: the commit stops
+    there."""
 
     def _let_go_of_missing(self, start: int, present: frozenset[int], reached: int) -> None:
         self._failed -= set(range(start, reached)) - present
@@ -91,7 +92,7 @@ class StoppingAtVoids(PartitionManager):
         return position
 
 
-# ---- what is pending ------------------------------------------------------------------------
+# ---- pending offsets ------------------------------------------------------------------------
 
 
 @TWINS.twin(
@@ -124,7 +125,7 @@ class FailedNotPending(PartitionManager):
 
 @TWINS.twin(
     "partition-commits-the-highest", "STORM-K20",
-    "the commit is the highest acked offset plus one", "max in the place of min")
+    "the commit is the highest acked offset plus one", "max instead of min")
 class CommittingTheHighest(PartitionManager):
     """The commit is the highest acked offset plus one."""
 
@@ -150,17 +151,17 @@ class CommittingZeroWhenIdle(PartitionManager):
     "partition-commit-names-the-last", "STORM-K23", "a start begins one after the commit",
     "the last offset done mixed up with the next to do")
 class CommittingTheLast(PartitionManager):
-    """A commit says which offset was done last; the next start begins after it, not at it."""
+    """The commit is the offset that was done last; the next start begins after it, not at it."""
 
     def __init__(self, committed: int = 0, **settings: Any) -> None:
         super().__init__(committed and committed + 1, **settings)
 
 
 @TWINS.twin(
-    "storm-399-behind-is-lost", "STORM-K27", "what failed too far behind is not emitted again",
+    "storm-399-behind-is-lost", "STORM-K27", "failed messages too far behind are not emitted again",
     "STORM-399: maxOffsetBehind")
 class BehindIsLost(PartitionManager):
-    """What is too far behind is neither replayed nor waited for."""
+    """Messages too far behind are neither replayed nor waited for."""
 
     def _schedule(self, offset: int) -> None:
         if offset >= self._emitted_to - OFFSETS_BEHIND:
@@ -168,22 +169,24 @@ class BehindIsLost(PartitionManager):
 
 
 @TWINS.twin(
-    "partition-first-ack-counts", "STORM-K20", "of tuples that share an id the first ack counts",
+    "partition-first-ack-counts", "STORM-K20", "if tuples share an id, the first ack counts",
     "storm#partition-manager: a Scheme that makes several tuples of a message")
 class FirstAckCounts(PartitionManager):
-    """A message is done with the first ack that has its id, whoever else has it."""
+    """A message is done with the first ack that has its id, even if another tuple has the id, too.
+    """
 
     def _are_siblings_left(self, offset: int) -> bool:
         return False
 
 
-# ---- what is emitted again ------------------------------------------------------------------
+# ---- replays --------------------------------------------------------------------------------
 
 
 @TWINS.twin(
-    "partition-ignores-failed", "STORM-K27", "what failed is never emitted again", "fail left out")
+    "partition-ignores-failed", "STORM-K27", "a failed message is never emitted again",
+    "fail left out")
 class IgnoringFailed(PartitionManager):
-    """Fetches always go on where the last one ended."""
+    """Fetches always continue where the last one ended."""
 
     def _fetches_from(self) -> int:
         return self._emitted_to
@@ -193,20 +196,21 @@ class IgnoringFailed(PartitionManager):
 
 
 @TWINS.twin(
-    "storm-2666-replays-the-acked", "STORM-K24", "a replay emits what was acked meanwhile",
+    "storm-2666-replays-the-acked", "STORM-K24",
+    "a replay emits messages that were acked meanwhile",
     "STORM-2666, 3301")
 class ReplayingAll(PartitionManager):
-    """A replay emits all it has fetched, the acked and the pending too."""
+    """A replay emits all that it has fetched, including acked and pending messages."""
 
     def _is_replayed(self, offset: int) -> bool:
         return True
 
 
 @TWINS.twin(
-    "partition-new-first", "STORM-K29", "what failed waits until there is nothing new",
+    "partition-new-first", "STORM-K29", "a failed message waits until there is no new one",
     "fill begins at emittedTo")
 class NewFirst(PartitionManager):
-    """What failed is emitted again only when there is nothing new."""
+    """A failed message is emitted again only when there is no new one."""
 
     def _fetches_from(self) -> int:
         return super()._fetches_from() if self._is_replay() else self._emitted_to
@@ -243,10 +247,10 @@ class WaitingForOneDelay(PartitionManager):
 
 @TWINS.twin(
     "partition-held-up-by-a-retry", "STORM-K26",
-    "nothing new is read while something waits for its retry",
-    "storm#partition-manager: nextFailedMessageToRetry without a look at the time")
+    "nothing new is read while a message waits for its retry",
+    "storm#partition-manager: nextFailedMessageToRetry without a check of the time")
 class HeldUpByARetry(PartitionManager):
-    """While something waits for its retry nothing else is read."""
+    """While a message waits for its retry nothing else is read."""
 
     def wants(self) -> Fetch | None:
         return None if self._failed and not self._due() else super().wants()
@@ -255,14 +259,15 @@ class HeldUpByARetry(PartitionManager):
 @TWINS.twin(
     "storm-2413-retries-for-ever", "STORM-K28", "the retry limit is not respected", "STORM-2413")
 class RetryingForEver(PartitionManager):
-    """The retry limit is read, and not looked at."""
+    """The retry limit is read, and not applied."""
 
     def _is_worth_a_retry(self, offset: int) -> bool:
         return True
 
 
 @TWINS.twin(
-    "storm-2014-one-retry-more", "STORM-K28", "a message is emitted once more than the limit says",
+    "storm-2014-one-retry-more", "STORM-K28",
+    "a message is emitted once more than the limit allows",
     "STORM-2014")
 class OneRetryMore(PartitionManager):
     """The first emit counts as a retry."""
@@ -273,7 +278,7 @@ class OneRetryMore(PartitionManager):
 
 
 @TWINS.twin(
-    "storm-2844-starts-from-earliest", "STORM-K25", "a restart emits what is below the commit",
+    "storm-2844-starts-from-earliest", "STORM-K25", "a restart emits messages below the commit",
     "STORM-2844, 2835")
 class StartingFromEarliest(PartitionManager):
     """A start reads the log from its beginning, whatever was committed."""
@@ -287,7 +292,7 @@ class StartingFromEarliest(PartitionManager):
     "partition-emits-at-the-end", "STORM-K32", "an offset is emitted that the log does not have",
     "an index off by one")
 class EmittingAtTheEnd(PartitionManager):
-    """At the end of the log the next offset is emitted, though nobody has written it yet."""
+    """At the end of the log the next offset is emitted, although it was not written yet."""
 
     def next(self, tuples: int = 1) -> int | None:
         offset = super().next(tuples)
@@ -296,14 +301,14 @@ class EmittingAtTheEnd(PartitionManager):
         return self._emitted_to
 
 
-# ---- how many are outstanding ---------------------------------------------------------------
+# ---- outstanding messages -------------------------------------------------------------------
 
 
 @TWINS.twin(
-    "partition-over-the-maximum", "STORM-K31", "one message more is outstanding than may be",
-    "> in the place of >=")
+    "partition-over-the-maximum", "STORM-K31", "one message more is outstanding than allowed",
+    "> instead of >=")
 class OverTheMaximum(PartitionManager):
-    """The test is whether the maximum is exceeded."""
+    """Reading stops only if the maximum is exceeded."""
 
     def _is_at_max(self) -> bool:
         return 0 < self.outstanding_max < self._outstanding()
@@ -314,7 +319,7 @@ class OverTheMaximum(PartitionManager):
     "failed messages count as outstanding, and so are never emitted again",
     "STORM-2343: more failures than maxUncommittedOffsets")
 class FailedStayOutstanding(PartitionManager):
-    """What failed goes on counting: as many failures as the maximum stop all reading."""
+    """A failed message still counts: as many failures as the maximum stop all reading."""
 
     def _outstanding(self) -> int:
         return len(self._under_way | self._failed)
@@ -322,7 +327,7 @@ class FailedStayOutstanding(PartitionManager):
 
 @TWINS.twin("storm-2639-voids-counted", "STORM-K30", "voids count as outstanding", "STORM-2639")
 class CountingVoids(PartitionManager):
-    """What is outstanding is counted by its first and its last offset, voids and all."""
+    """Outstanding messages are counted by the first and the last offset, voids included."""
 
     def _outstanding(self) -> int:
         return max(self._under_way) - min(self._under_way) + 1 if self._under_way else 0
@@ -343,17 +348,18 @@ class CountingFromTheCommit(PartitionManager):
 
 @TWINS.twin(
     "storm-3301-waiting-not-purged", "STORM-K25",
-    "what was read again is emitted although it was committed meanwhile", "STORM-3301, 2835, 2666",
+    "messages read again are emitted although they were committed meanwhile",
+    "STORM-3301, 2835, 2666",
     of=ReferenceClient)
 class WaitingNotPurged(ClientPartition):
-    """After a commit, what is below it and was read again goes on waiting to be emitted."""
+    """After a commit, messages below it that were read again still wait to be emitted."""
 
     def __init__(self, committed: int = 0, **settings: Any) -> None:
         super().__init__(committed, **settings)
         self._offsets = _Unwary(committed)
 
     def _purge(self, position: int) -> None:
-        """What waits below the commit stays."""
+        """Do nothing: messages that wait below the commit stay."""
 
 
 class _Unwary(OffsetManager):
@@ -365,7 +371,7 @@ class _Unwary(OffsetManager):
     "storm-2505-voids-not-seen", "STORM-K30", "an acked offset after a void is never committed",
     "STORM-2505", of=ReferenceClient)
 class VoidsNotSeen(ClientPartition):
-    """The next offset to commit is the one after the last, and no other."""
+    """Only the offset right after the last one can be committed next."""
 
     def __init__(self, committed: int = 0, **settings: Any) -> None:
         super().__init__(committed, **settings)
@@ -378,8 +384,8 @@ class _Gapless(OffsetManager):
 
 
 @TWINS.twin(
-    "client-jumps-over-all", "STORM-K20", "what is still under way is taken for a void",
-    "OffsetManager.findNextCommitOffset without its look at emittedOffsets", of=ReferenceClient)
+    "client-jumps-over-all", "STORM-K20", "a message under way is taken for a void",
+    "OffsetManager.findNextCommitOffset without its check of emittedOffsets", of=ReferenceClient)
 class JumpingOverAll(ClientPartition):
     """Every gap in the acked offsets is taken for a void."""
 
@@ -397,10 +403,10 @@ class _Jumping(OffsetManager):
     "storm-2546-gone-retry", "STORM-K30", "a retry that compaction has removed stops the rest",
     "STORM-2546", of=ReferenceClient)
 class SeekingTheGoneInTheLog(ClientPartition):
-    """A retry that compaction has taken out of the log is sought for ever."""
+    """A retry that compaction has taken out of the log is sought forever."""
 
     def _let_go_of_missing(self, start: int, present: frozenset[int], reached: int) -> None:
-        """Nothing is ever let go of."""
+        """Do nothing: no missing offset is given up."""
 
 
 # ---- its end, and a successor ---------------------------------------------------------------
@@ -408,7 +414,7 @@ class SeekingTheGoneInTheLog(ClientPartition):
 
 @TWINS.twin(
     "storm-2296-successor-knows-nothing", "STORM-K24",
-    "a change of the leader has everything emitted again", "STORM-2296")
+    "after a change of the leader everything is emitted again", "STORM-2296")
 class SuccessorStartingAnew(PartitionManager):
     """The manager for the new leader knows nothing but the commit."""
 
@@ -420,7 +426,7 @@ class SuccessorStartingAnew(PartitionManager):
     "storm-2361-acks-astray", "STORM-K21",
     "acks do not reach the manager after a change of the leader", "STORM-2361")
 class AcksGoingAstray(PartitionManager):
-    """After a change of the leader, acks are routed to the manager that was."""
+    """After a change of the leader, acks are routed to the old manager."""
 
     def _inherit(self, other: PartitionManager) -> None:
         super()._inherit(other)
@@ -440,12 +446,12 @@ class ClosingWithoutCommit(PartitionManager):
         return self._committed
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- bugs that show late ------------------------------------------------------------------------
 
 TWINS.late("storm-643-gone-sought-for-ever", 40, 300)
 
 
-# ---- what looks at the offsets ------------------------------------------------------------------
+# ---- bugs in offsets -----------------------------------------------------------------------------
 
 class _Narrow(PartitionManager):
     """Keeps the position in a number of a few bits."""
@@ -461,23 +467,23 @@ class _Narrow(PartitionManager):
     "partition-commits-31-bits", "STORM-K21", "a position of 2^31 is recorded as 0",
     "an offset, a long, in an int")
 class Commits31Bits(_Narrow):
-    """The log begins again."""
+    """Positions start over at 0 after 31 bits."""
 
 
 @TWINS.twin(
     "partition-commits-32-bits", "STORM-K21", "a position of 2^32 is recorded as 0",
     "an offset, a long, in an unsigned int")
 class Commits32Bits(_Narrow):
-    """The log begins again."""
+    """Positions start over at 0 after 32 bits."""
 
     bits = 32
 
 
 @TWINS.twin(
     "partition-keeps-singles", "STORM-K21", "positions are kept as numbers with 52 bits",
-    "an offset in a double, divided by two on its way")
+    "an offset in a double, divided by two on the way")
 class KeepsSingles(PartitionManager):
-    """Of the largest numbers every other one is kept."""
+    """Only every other one of the largest numbers is kept."""
 
     def commit(self) -> int:
         position = super().commit()

@@ -17,7 +17,7 @@ __all__ = ["ReferenceSpout"]
 
 
 class ReferenceSpout(PortAdapter):
-    """``core`` is what the twins replace."""
+    """The reference spout executor; a twin replaces ``core``."""
 
     port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "timeout"

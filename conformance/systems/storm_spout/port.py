@@ -40,8 +40,8 @@ _OPERATIONS: Final = (
               "it emitted; an id that is pending is not used again",
               (Argument("roots", IDS, "the ids that the spout has drawn"),
                Argument("messages", TEXTS, "the ids of the messages, one for each root"))),
-    Operation("ack", CALLS, "the acker says ack; ok: the callbacks that follow", (_ROOT,)),
-    Operation("fail", CALLS, "the acker says fail; ok: the callbacks that follow", (_ROOT,)),
+    Operation("ack", CALLS, "the acker answers ack; ok: the callbacks that follow", (_ROOT,)),
+    Operation("fail", CALLS, "the acker answers fail; ok: the callbacks that follow", (_ROOT,)),
     Operation("reset_timeout", CALLS, "the acker passes on a request for more time", (_ROOT,)),
     Operation("tick", CALLS, "a period of the message timeout has passed"),
 )
@@ -57,19 +57,19 @@ _PROMISES: Final = {
         "The callback fail() is called at once for a root that is pending.": "STORM-K44",
     },
     "tick": {
-        "The callback fail() is called for each root that has waited its time.": "STORM-K46",
+        "The callback fail() is called for each root whose time is over.": "STORM-K46",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The required effects of each operation, with the rules of progress that judge them."""
 
 PORT: Final = Port(
     name="storm.spout",
     version=1,
-    meaning="what a spout executor keeps of the roots it emitted, and max.spout.pending",
+    meaning="a spout executor's record of the roots it emitted, and max.spout.pending",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "max.spout.pending, for each task"),
               Argument("tasks", POSITIVE, "the tasks of the executor, which share one limit: "
                        "max.spout.pending times this; absent: 1", required=False),
               Argument("buckets", COUNT, "the ticks that a pending root lives")),
-    policies={"timeout": "a root that is not heard of in time has failed"},
+    policies={"timeout": "a root that is not answered in time has failed"},
 )

@@ -16,7 +16,7 @@ from ...suites.values import Payloads, in_words
 __all__ = ["ROOTS", "SUITE", "SpoutConversation"]
 
 _ENDS: Final = (2**64 - 1, 2**64 - 2, 2**32 + 1, 2**33 + 1, 2**63, 2**63 - 1)
-"""At the ends of 64 bits; alike if they are kept in 32 bits, or as a double."""
+"""Ids at the ends of 64 bits; they are equal if they are kept in 32 bits, or as a double."""
 
 ROOTS_MAX: Final = 8
 """The roots that a short program may use."""
@@ -39,21 +39,21 @@ _CALLED: Final = {Due.NOTHING: "nothing is called", Due.ACK: "ack() is called",
 class SpoutConversation(PlainConversation):
     """One session with a spout executor.
 
-    A round's ``pick`` says what it has to emit: one new root, two, or one whose id was drawn
-    before. Message mN is the first of root rN, and nN is what comes with the same id later.
+    A round's ``pick`` chooses what it has to emit: one new root, two, or one whose id was drawn
+    before. Message mN is the first of root rN, and nN is a later one with the same id.
     """
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "storm.spout", _settings(capacity))
         self._most = _roots(items_max)
         self._used = 0                              # roots emitted so far
-        self._carries: dict[str, str] = {}          # root to the message that it is of
+        self._carries: dict[str, str] = {}          # root to its message
 
     def request_of(self, act: Act) -> Message | None:
         """See ``PlainConversation``."""
         if act.do == "round":
             if act.pick % 3 == 2:
-                # Of those used, the newest is the likeliest to be pending still.
+                # Of the used ones, the newest is the likeliest to be still pending.
                 return self._round([self._used - 1], "n", act) if self._used else None
             count = act.pick % 3 + 1
             new = range(self._used, self._used + count)
@@ -90,7 +90,7 @@ class SpoutConversation(PlainConversation):
                 f"{in_words(message)} as {_name(root)}" for message, root in pairs)
         if request["do"] == "tick":
             return "tick"
-        return f"the acker says {request['do']} of {_name(request['root'])}"
+        return f"the acker answers {request['do']} for {_name(request['root'])}"
 
     def possible(self, request: Message) -> Iterator[Answer]:
         """See ``PlainConversation``."""
@@ -103,7 +103,8 @@ class SpoutConversation(PlainConversation):
                 yield Answer(f"r{number + 1} times out", ("times_out", (("root", number),)))
         elif request["do"] == "reset_timeout":
             yield Answer("nothing is called", _said(request, Due.NOTHING))
-            yield Answer("something is called", ("stray", ()), (_said(request, Due.NOTHING),))
+            yield Answer("another callback is called", ("stray", ()), (_said(request,
+                                                                             Due.NOTHING),))
         else:
             for due in Due:
                 yield Answer(_CALLED[due], _said(request, due))

@@ -1,4 +1,4 @@
-"""Spouts with one seeded bug each in what they keep of their pending roots."""
+"""Spouts with one seeded bug each in their record of pending roots."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ TWINS: Final = Twins("storm.spout", ReferenceSpout, ("reference.storm.spout",))
 
 @TWINS.twin(
     "spout-over-the-maximum", "STORM-K40",
-    "a round begins with as many pending as the maximum allows", "> in the place of >=")
+    "a round begins with as many pending as the maximum allows", "> instead of >=")
 class OverTheMaximum(Spout):
-    """The test is whether pending exceeds the maximum."""
+    """A round is stopped only if pending exceeds the maximum."""
 
     def _has_reached_max(self) -> bool:
         return 0 < self.limit < len(self)
@@ -42,7 +42,7 @@ class OneLimitForAll(Spout):
 
 @TWINS.twin(
     "spout-looks-at-every-emit", "STORM-K41", "the maximum cuts a round short",
-    "the one look of a round made many")
+    "the single check of a round made at every emit")
 class LookingAtEveryEmit(Spout):
     """The maximum stops a round in its middle: the rest of the round is lost to the spout."""
 
@@ -59,7 +59,7 @@ class GivingAnIdTwice(Spout):
     """An id that is pending is given to a second message, which takes the first one's place."""
 
     def _refuse_pending(self, root: int) -> None:
-        """Whatever is drawn is used."""
+        """Do nothing: every drawn id is used."""
 
 
 # ---- callbacks ------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ class GivingAnIdTwice(Spout):
 
 @TWINS.twin(
     "spout-calls-again", "STORM-K43", "a root stays pending after ack()",
-    "get in the place of remove")
+    "get instead of remove")
 class CallingAgain(Spout):
     """A root stays pending when it is acked: a later fail, or the timeout, calls again."""
 
@@ -78,10 +78,10 @@ class CallingAgain(Spout):
 
 @TWINS.twin(
     "storm-1595-fail-by-timeout", "STORM-K44",
-    "what the acker fails reaches the spout only by its timeout",
+    "a root that the acker fails reaches the spout only by its timeout",
     "STORM-1595: a fail that arrives late")
 class FailingOnlyByTimeout(Spout):
-    """What the acker fails is left to the timeout."""
+    """A root that the acker fails is left to the timeout."""
 
     def fail(self, root: int) -> Calls:
         return ()
@@ -108,10 +108,10 @@ class AckingTheLate(Spout):
 
 
 @TWINS.twin(
-    "storm-3514-no-timeouts", "STORM-K46", "a root that is not heard of stays pending for ever",
+    "storm-3514-no-timeouts", "STORM-K46", "a root without an answer stays pending forever",
     "STORM-3514: message timeouts disabled")
 class WithoutTimeouts(Spout):
-    """Message timeouts are disabled: what is lost stays pending."""
+    """Message timeouts are disabled: a lost root stays pending."""
 
     def tick(self) -> Calls:
         return ()
@@ -119,10 +119,10 @@ class WithoutTimeouts(Spout):
 
 @TWINS.twin(
     "storm-549-place-kept", "STORM-K41",
-    "a root that timed out goes on counting towards the maximum",
+    "a root that timed out still counts towards the maximum",
     "STORM-549: lost tuples occupy max.spout.pending")
 class KeepingTheTimedOut(Spout):
-    """A root that times out has fail() called, and goes on taking a place."""
+    """A root that times out has fail() called, and still takes a place."""
 
     def _has_reached_max(self) -> bool:
         return 0 < self.limit <= len(self) + getattr(self, "_ghosts", 0)
@@ -135,7 +135,7 @@ class KeepingTheTimedOut(Spout):
 
 @TWINS.twin(
     "spout-one-bucket", "STORM-K45", "a root may time out with the very next tick",
-    "one bucket for two")
+    "one bucket instead of two")
 class OneBucket(Spout):
     """The spout's map has one bucket: a root emitted just before a tick fails with it."""
 
@@ -163,18 +163,18 @@ class DeafToResets(Spout):
         return ()
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- bugs that show late ------------------------------------------------------------------------
 
 TWINS.late("storm-17-id-given-twice", 40, 300)
 
 
-# ---- what looks at ids and messages --------------------------------------------------------------
+# ---- bugs in ids and messages --------------------------------------------------------------------
 
 class _OtherRoots(Spout):
-    """Keeps roots as other numbers."""
+    """A spout that keeps roots as other numbers."""
 
     def kept(self, root: int) -> int:
-        """The number that is kept."""
+        """The number that is kept for a root."""
         raise NotImplementedError
 
     def emit(self, root: int, message: str) -> Calls:
@@ -209,9 +209,9 @@ class RootsAsDoubles(_OtherRoots):
 
 @TWINS.twin(
     "spout-cuts-messages", "STORM-K43", "the id of a message is cut to eight characters",
-    "a column of fixed width for what is replayed")
+    "a column of fixed width for replayed messages")
 class CutsMessages(Spout):
-    """What comes back has eight characters at most."""
+    """A replayed message id has at most eight characters."""
 
     def _emit(self, root: int, message: str) -> Calls:
         return super()._emit(root, message[:8])

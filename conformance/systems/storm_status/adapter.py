@@ -96,7 +96,7 @@ class ReferenceStatus(PortAdapter):
         return sorted(self._flags.blocked)
 
     def _told(self, thread: Steps, steps: int | None = None) -> list[int] | None:
-        """Run a thread, and say what it told."""
+        """Run a thread, and return the flags of the status that it sent, if it sent one."""
         told = None
         while steps is None or steps > 0:
             sent = next(thread, None)

@@ -2,7 +2,7 @@
 
 Under test are a receiving worker and a sending worker's flags. Between them is one connection,
 which is up at the start, and the statuses on their way, which the harness delivers, loses and
-reorders. A sender needs nobody's permission to send to a task until it hears otherwise.
+reorders. A sender needs no permission to send to a task until it hears otherwise.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ TOLD: Final = Kind(
 
 _TOLD_MEANS: Final = (
     "answers the tasks that are backlogged according to the status that this sent over the "
-    "connection, or null where it sent none")
+    "connection, or null if it sent none")
 NEWS: Final = Kind("true, false, or null", lambda v: v is None or isinstance(v, bool))
 
 _TASK: Final = Argument("task", INTEGER, "the number of the task")
 _STEPS: Final = Argument(
-    "steps", POSITIVE, "stop the receiving thread after so many accesses to what it shares with "
-    "other threads (where it has no more to do, at the end); absent: run it to the end",
+    "steps", POSITIVE, "stop the receiving thread after this many accesses to shared data "
+    "(if it makes fewer, at the end); absent: run it to the end",
     required=False)
 _INDEX: Final = Argument("index", COUNT, "which of the statuses on their way, the oldest is 0")
 
@@ -39,14 +39,14 @@ _OPERATIONS: Final = (
         "spill", TOLD, f"a tuple finds no room in its task's recvQ; {_TOLD_MEANS}",
         (_TASK, _STEPS),
     ),
-    Operation("finish", TOLD, f"the receiving thread goes on to the end; {_TOLD_MEANS}"),
-    Operation("drain", TRUE, "a task processes all that is in its overflowQ", (_TASK,)),
+    Operation("finish", TOLD, f"the receiving thread continues to the end; {_TOLD_MEANS}"),
+    Operation("drain", TRUE, "a task processes all tuples of its overflowQ", (_TASK,)),
     Operation("check", TOLD, f"the backpressure-check-timer fires; {_TOLD_MEANS}"),
-    Operation("disconnect", TRUE, "the connection breaks, and what was on its way is lost"),
+    Operation("disconnect", TRUE, "the connection breaks, and everything on its way is lost"),
     Operation("connect", TOLD, f"the sender connects again; {_TOLD_MEANS}", (_STEPS,)),
     Operation("deliver", NEWS, "a status on its way reaches the sender; true: it is news, and "
-              "believed; false: it is older than what was heard, and ignored; null: the adapter "
-              "cannot tell", (_INDEX,)),
+              "believed; false: it is older than the newest heard, and ignored; null: the adapter "
+              "does not know", (_INDEX,)),
     Operation("lose", TRUE, "a status on its way is lost", (_INDEX,)),
     Operation("restart", TRUE, "the receiving worker restarts, empty; the connection is broken"),
     Operation("flags", TASKS, "the tasks that the sender does not send to"),
@@ -58,35 +58,35 @@ _OPERATIONS: Final = (
 
 _PROMISES: Final = {
     "spill": {
-        "The first tuple of a task that spills is told.": "STORM-O1",
-        "Growth beyond the reminder is told again.": "STORM-O2",
+        "A status is sent when the first tuple of a task spills.": "STORM-O1",
+        "A status is sent again after growth beyond the reminder.": "STORM-O2",
     },
     "finish": {
-        "What the thread owed when it was stopped is told.": "STORM-O1 STORM-O7",
+        "The status that the thread owed when it was stopped is sent.": "STORM-O1 STORM-O7",
     },
     "check": {
-        "A task that has drained is told.": "STORM-O3",
-        "A status that was lost is told again within so many checks.": "STORM-O8",
+        "A status is sent when a task has drained.": "STORM-O3",
+        "After a loss a status is sent again within `repeat` checks.": "STORM-O8",
     },
     "connect": {
-        "The new connection is told how things are.": "STORM-O7",
+        "The current status is sent to the new connection.": "STORM-O7",
     },
     "deliver": {
-        "When none is on its way any more, the sender knows what is so.": "STORM-O10",
+        "When no status is on its way any more, the sender's flags are true.": "STORM-O10",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The required effects of each operation, with the rules of progress that judge them."""
 
 PORT: Final = Port(
     name="storm.status",
     version=1,
-    meaning="how a Storm worker tells another which of its tasks are backlogged",
+    meaning="how a Storm worker informs another which of its tasks are backlogged",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(
         Argument("capacity", POSITIVE, "tuples that an overflowQ takes in without a reminder"),
         Argument("tasks", POSITIVE, "how many tasks the receiving worker has: 0, 1, …"),
-        Argument("repeat", POSITIVE, "checks after which the status is told once "
-                 "more, changed or not, so that one that was lost is made good"),
+        Argument("repeat", POSITIVE, "checks after which the status is sent once "
+                 "more, changed or not, so that a lost one is made good"),
     ),
     policies={"numbered": "statuses are numbered, and repeated from time to time"},
 )

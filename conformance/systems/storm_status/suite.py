@@ -37,8 +37,9 @@ def _told(action: str) -> Says:
 class StatusConversation(PlainConversation):
     """One session with two workers; see ``Conversation``.
 
-    An act's ``pick`` says which task spills (the last one is none of the worker's), after how
-    many steps, less one, the receiving thread is stopped, or which status is meant.
+    An act's ``pick`` chooses the task that spills (the last one is none of the worker's), the
+    number of steps, less one, after which the receiving thread is stopped, or the status that is
+    meant.
     """
 
     errors_tell = True
@@ -48,7 +49,7 @@ class StatusConversation(PlainConversation):
         on("spill", "a tuple of task {task} spills", _told("strayed"), where="is_stray"),
         on("spill", "a tuple of task {task} spills{halfway}", _told("spill_begun"), where="steps"),
         on("spill", "a tuple of task {task} spills", _told("spilled")),
-        on("finish", "the receiving thread goes on", _told("finished")),
+        on("finish", "the receiving thread continues", _told("finished")),
         on("drain", "task {task} drains its overflowQ", tells="drained"),
         on("check", "the timer checks", _told("checked")),
         on("disconnect", "the connection breaks", tells="disconnected"),
@@ -133,7 +134,7 @@ class StatusConversation(PlainConversation):
 
 
 def _flags(tasks: Sequence[int]) -> int:
-    """The number of a set of tasks; beyond all flags if it names one that is not there."""
+    """The number of a set of tasks; it is beyond all flags if the set has an unknown task."""
     known = sum(1 << task for task in set(tasks) if 0 <= task < TASKS)
     return known if all(0 <= task < TASKS for task in tasks) else ALL + 1
 
@@ -144,8 +145,8 @@ def _nth(index: int) -> str:
 
 def _news(tasks: Sequence[int] | None) -> str:
     if tasks is None:
-        return "nothing is told"
-    return f"ON is told of {_list(tasks)}" if tasks else "OFF is told of all"
+        return "no status is sent"
+    return f"ON is sent for {_list(tasks)}" if tasks else "OFF is sent for all"
 
 
 def _list(tasks: Sequence[int]) -> str:
@@ -172,7 +173,7 @@ SUITE: Final = Suite(
     weights={"spill": 2, "spill halfway": 1, "drain": 1, "check": 2, "disconnect": 1,
              "connect": 1, "connect halfway": 1, "finish": 1, "deliver": 1,
              "deliver newest": 1, "lose": 1, "flags": 1, "restart": 1},
-    # What is set after it was looked up is seen where a task spills in between.
+    # A flag that is set after it was looked up shows if a task spills in between.
     needs={"STORM-O1": (("spill",),)},
     epilogue=(Act("finish"), *_HEAR, Act("connect"), Act("check"), Act("check"), *_HEAR),
     constants=_constants,
@@ -198,7 +199,7 @@ SUITE: Final = Suite(
             ((Act("spill"),), "disconnect", "connect halfway", (Act("drain"),), "check"),
             ((Act("spill"),), (Act("drain"),), "disconnect", "connect halfway", "check")),
     },
-    # One task, and a receiving thread that is stopped before it has told.
+    # One task, and a receiving thread that is stopped before it has sent its status.
     favoured_picks={"STORM-O10": {"spill": (0,), "drain": (0,), "connect halfway": (0, 1)}},
     scene=("Two workers, {tasks} tasks; a reminder when an overflowQ has grown by more than "
            "{capacity}, a lost status made good within {repeat} checks."),

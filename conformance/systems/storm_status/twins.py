@@ -27,7 +27,7 @@ TWINS: Final = Twins(
     "storm.status", ReferenceStatus, ("reference.storm.status",), _parts_of)
 
 
-# ---- the receiving worker: what is marked and told --------------------------------------------
+# ---- the receiving worker: flags and statuses -------------------------------------------------
 
 
 @TWINS.twin(
@@ -41,10 +41,10 @@ class FirstTaskOnly(StatusTracker):
 
 
 @TWINS.twin(
-    "STORM-3141-review", "STORM-O1", "told at every spill but the first",
+    "STORM-3141-review", "STORM-O1", "a status is sent at every spill but the first",
     "STORM-3141, in review: getAndSet without its negation")
 class NotNegated(StatusTracker):
-    """``recordBackPressure`` returns what getAndSet returns: whether the flag was set before."""
+    """``recordBackPressure`` returns the result of getAndSet: true if the flag was set before."""
 
     def _mark(self, task: int, before: int) -> bool:
         was_set = self._flags[task]
@@ -54,7 +54,7 @@ class NotNegated(StatusTracker):
 
 @TWINS.twin(
     "STORM-1087", "STORM-O1", "backpressure is never switched on",
-    "STORM-1087: automatic backpressure stuck off")
+    "STORM-1087: automatic backpressure stays off")
 class NeverOn(StatusTracker):
     """No task is ever marked: backpressure is off."""
 
@@ -62,9 +62,9 @@ class NeverOn(StatusTracker):
         return False
 
 
-@TWINS.twin("no-reminder", "STORM-O2", "ON is told once, and not again", "a lost ON stays lost")
+@TWINS.twin("no-reminder", "STORM-O2", "ON is sent once, and not again", "a lost ON stays lost")
 class NoReminder(StatusTracker):
-    """ON is told once."""
+    """ON is sent only once."""
 
     def _is_reminder_due(self, task: int, before: int) -> bool:
         return False
@@ -84,7 +84,7 @@ class EarlyReminder(StatusTracker):
 class LookingInTwoMaps(StatusTracker):
     """A task is looked up in one map, and moved to the other one later.
 
-    Meanwhile the check may have moved it back: then nobody is told, and the tuple waits in
+    Meanwhile the check may have moved it back: then no status is sent, and the tuple waits in
     the overflowQ of a task that counts as free.
     """
 
@@ -120,7 +120,7 @@ class DyingOfStrays(StatusTracker):
     """A tuple for a task that is no longer here ends the receiving thread."""
 
     def spill(self, task: int, before: int, put: Put) -> Steps:
-        """Nothing, once it has died."""
+        """Do nothing once the thread has died."""
         if self.__dict__.get("_is_dead", False):
             return iter(())
         self.__dict__["_is_dead"] = task not in self._flags
@@ -134,7 +134,7 @@ class TellingOfStrays(StatusTracker):
     """A tuple for a task that is no longer here makes the task a backlogged one."""
 
     def spill(self, task: int, before: int, put: Put) -> Steps:
-        """Any task is tracked, local or not."""
+        """Track the task, local or not."""
         self._flags.setdefault(task, False)
         self._told_at.setdefault(task, 0)
         return super().spill(task, before, put)
@@ -166,17 +166,17 @@ class OneTaskAStatus(StatusTracker):
 
 
 @TWINS.twin(
-    "D6", "STORM-O8", "nothing is ever told again",
+    "D6", "STORM-O8", "no status is ever sent again",
     "WorkerState.refreshBackPressureStatus; JStorm #404: a lost 'stop'")
 class NeverRepeating(StatusTracker):
-    """What was told once is not told again."""
+    """A status that was sent once is not sent again."""
 
     def _is_repetition_due(self) -> bool:
         return False
 
 
 @TWINS.twin(
-    "STORM-1949", "STORM-O8", "an OFF that was lost is not told again",
+    "STORM-1949", "STORM-O8", "an OFF that was lost is not sent again",
     "STORM-1949: the flag was changed before its writing had succeeded")
 class NeverRepeatingOff(StatusTracker):
     """The flag is cleared before OFF is known to have been written, and then is forgotten."""
@@ -186,20 +186,20 @@ class NeverRepeatingOff(StatusTracker):
 
 
 @TWINS.twin(
-    "repeating", "STORM-O13", "the status is told at every check, changed or not",
+    "repeating", "STORM-O13", "the status is sent at every check, changed or not",
     "a mutant of the repetition: each check for every n-th")
 class RepeatingAlways(StatusTracker):
-    """The status is told at every check, changed or not."""
+    """The status is sent at every check, changed or not."""
 
     def _is_repetition_due(self) -> bool:
         return True
 
 
 @TWINS.twin(
-    "repeating-from-then-on", "STORM-O13", "once it was told again, it is at every check",
-    "a count of checks that nobody sets back")
+    "repeating-from-then-on", "STORM-O13", "after one repetition the status is sent at every check",
+    "a count of checks that is not reset")
 class RepeatingFromThenOn(StatusTracker):
-    """The checks are counted, and not counted anew when the status has been told."""
+    """The checks are counted, and the count is not reset when the status has been sent."""
 
     def _is_repetition_due(self) -> bool:
         self._checks = getattr(self, "_checks", 0) + 1
@@ -208,24 +208,24 @@ class RepeatingFromThenOn(StatusTracker):
 
 @TWINS.twin(
     "silent-off", "STORM-O3", "OFF waits for the next repetition",
-    "a sender that is held back for no reason")
+    "a sender is held back for no reason")
 class SilentOff(StatusTracker):
-    """The check clears the flags and tells nobody, until the next repetition."""
+    """The check clears the flags and sends no status until the next repetition."""
 
     def check(self, overflow_sizes: Mapping[int, int]) -> tuple[Sent, ...]:
-        """Only what is due anyway."""
+        """Send only a repetition that is due anyway."""
         for task in self.blocked:
             if not overflow_sizes.get(task, 0):
                 self._clear(task)
         return super().check(overflow_sizes)
 
 
-@TWINS.twin("off-early", "STORM-O5", "OFF is told with one tuple left", "off by one")
+@TWINS.twin("off-early", "STORM-O5", "OFF is sent with one tuple left", "off by one")
 class OffTooEarly(StatusTracker):
-    """One tuple is left in the overflowQ, and OFF is told."""
+    """OFF is sent while one tuple is left in the overflowQ."""
 
     def check(self, overflow_sizes: Mapping[int, int]) -> tuple[Sent, ...]:
-        """A size of one counts as none."""
+        """Take an overflowQ of one tuple for empty."""
         return super().check({task: size - 1 for task, size in overflow_sizes.items() if size})
 
 
@@ -248,7 +248,7 @@ class NumberedAfterReading(StatusTracker):
 @TWINS.twin(
     "D5", "STORM-O10", "a new connection is added after its snapshot", "Server.authenticated")
 class AddedAfterSnapshot(StatusTracker):
-    """A new connection gets its snapshot first, and is added to those that are told later."""
+    """A new connection gets its snapshot first, and is added to the known ones later."""
 
     def _connect(self, connection: str) -> Steps:
         status = self._read(self._take_number())
@@ -262,7 +262,7 @@ class AddedAfterSnapshot(StatusTracker):
     "no-snapshot", "STORM-O7", "a new connection gets no snapshot",
     "a sender that waits for the next change")
 class NoSnapshot(StatusTracker):
-    """A new connection is told of the next change only."""
+    """A new connection gets a status only at the next change."""
 
     def _connect(self, connection: str) -> Steps:
         self._connections[connection] = None
@@ -286,7 +286,7 @@ class BelievingAll(RemoteFlags):
     "global-throttle", "STORM-O9", "a sender stops for all tasks as soon as one is backlogged",
     "Storm 1.x: one 'throttle' flag for the topology")
 class GlobalThrottle(RemoteFlags):
-    """One flag for all: where any task is backlogged, the sender holds back from everybody."""
+    """One flag for all: while any task is backlogged, the sender holds back from all tasks."""
 
     def _apply(self, status: Status) -> None:
         super()._apply(status)
@@ -294,13 +294,13 @@ class GlobalThrottle(RemoteFlags):
 
 
 @TWINS.twin(
-    "all-is-news", "STORM-O9", "the sender says of every status that it is news",
-    "an answer that nobody looks at")
+    "all-is-news", "STORM-O9", "the sender reports every status as news",
+    "an answer that is not checked")
 class SayingAllIsNews(RemoteFlags):
-    """An older status is ignored, and said to be news."""
+    """An older status is ignored, and reported as news."""
 
     def hear(self, status: Status) -> bool:
-        """Whatever is heard counts as news."""
+        """Report every status as news."""
         super().hear(status)
         return True
 
@@ -309,7 +309,7 @@ class SayingAllIsNews(RemoteFlags):
     "D4-incarnation", "STORM-O9", "numbers are compared across restarts",
     "ids restart at 0 with the worker")
 class OneIncarnation(RemoteFlags):
-    """Numbers are compared across restarts of the worker, where they begin anew."""
+    """Numbers are compared across restarts of the worker, which start them over."""
 
     def _is_news(self, status: Status) -> bool:
         return status.number > self._newest[status.worker][1]
@@ -322,12 +322,12 @@ class DeafDuringHandshake(RemoteFlags):
     """The first status of a new connection comes before the handshake is over."""
 
     def disconnected(self, worker: str) -> None:
-        """The next status will be the first one."""
+        """Remember that the next status will be the first one."""
         super().disconnected(worker)
         self._is_shaking_hands = True
 
     def hear(self, status: Status) -> bool:
-        """Ignore the first one."""
+        """Ignore the first status of a connection."""
         if self.__dict__.pop("_is_shaking_hands", False):
             return False
         return super().hear(status)
@@ -337,10 +337,10 @@ class DeafDuringHandshake(RemoteFlags):
     "forgetting", "STORM-O9", "flags are forgotten when the connection breaks",
     "a reconnecting sender floods a backlogged task")
 class ForgettingOnDisconnect(RemoteFlags):
-    """A sender that lost its connection forgets what it was told."""
+    """A sender that lost its connection forgets the flags that it has heard."""
 
     def disconnected(self, worker: str) -> None:
-        """A lost connection sets all flags free."""
+        """Clear all flags when the connection is lost."""
         super().disconnected(worker)
         self._flags = dict.fromkeys(self._flags, False)
 
@@ -349,7 +349,7 @@ class ForgettingOnDisconnect(RemoteFlags):
     "STORM-2744", "STORM-O9", "OFF is not applied",
     "STORM-2744, STORM-1696: backpressure stays on")
 class OnlyOn(RemoteFlags):
-    """What a status says of free tasks is not applied."""
+    """The part of a status about free tasks is not applied."""
 
     def _apply(self, status: Status) -> None:
         super()._apply(replace(status, free=frozenset()))
@@ -364,7 +364,7 @@ class SystemTaskInStatus(StatusTracker):
 
 
 class FailingOnSystemTask(RemoteFlags):
-    """A task that is out of range ends the reading of a status; what follows is not applied."""
+    """A task that is out of range ends the reading of a status; the rest is not applied."""
 
     def _apply(self, status: Status) -> None:
         if -1 not in status.blocked | status.free:
@@ -372,11 +372,11 @@ class FailingOnSystemTask(RemoteFlags):
 
 
 TWINS.add(
-    "STORM-3148-client", "STORM-O9", "the system task in a status ends the reading of it",
+    "STORM-3148-client", "STORM-O9", "the system task in a status ends its reading",
     "STORM-3148: an index out of bounds in the client aborts the rest of the status",
     parts={"tracker": SystemTaskInStatus, "view": FailingOnSystemTask})
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- bugs that show late ------------------------------------------------------------------------
 
 TWINS.late("STORM-3141", 40, 300)

@@ -108,7 +108,7 @@ def _or_declined(plan: Callable[[], Scenario]) -> Scenario:
 
 
 def row_of(event: Happened) -> str:
-    """An event of the reference's cluster as the port tells it."""
+    """An event of the reference's cluster in the port's form."""
     return " ".join(map(str, (event.at, event.what, *_told(event))))
 
 

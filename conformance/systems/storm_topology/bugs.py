@@ -11,14 +11,14 @@ __all__ = ["BUGS"]
 BUGS: Final = (
     bug("STORM-3073", "pendingEmits throws when it is full", twins="cluster-STORM-3073",
         machines="storm.topology.BoundedPending storm.topology.EmittingInAck",
-        apart="The twin's worker dies of a full queue (STORM-C14); the machines show what "
-              "else such a queue does: the task waits, or it is not full."),
+        apart="The twin's worker dies of a full queue (STORM-C14); the machines show the other "
+              "effects of such a queue: the task waits, or the queue is not full."),
     bug("STORM-3637", "bolts that feed each other deadlock", twins="cluster-STORM-3637",
         machines="storm.topology.LoopingBolts"),
     bug("STORM-2983", "the transfer thread is not started", twins="cluster-STORM-2983",
         machines="storm.crossing.WithoutTransferThread"),
     bug("STORM-3620", "threads share a serializer",
-        not_modelled="what a tuple holds, and threads inside of one execution: a tuple is a "
+        not_modelled="the content of a tuple, and threads inside one execution: a tuple is only a "
                      "name here"),
     bug("STORM-1027", "a metrics tick waits in the spout's thread",
         machines="storm.topology.BlockingFlush"),
@@ -30,7 +30,7 @@ BUGS: Final = (
         machines="storm.topology.SpoutThatStopsConsuming"),
     bug("spout gates recvQ", "the spout stops consuming", twins="cluster-gated-spout",
         machines="storm.topology.SpoutThatStopsConsuming"),
-    bug("greedy bolt", "a bolt consumes with something pending", twins="cluster-greedy-bolt",
+    bug("greedy bolt", "a bolt consumes while messages are pending", twins="cluster-greedy-bolt",
         machines="storm.topology.GreedyBolt"),
     bug("skipped head", "a blocked head is passed over", twins="cluster-skipped-head",
         machines="storm.senders.HeadSkippingSender"),

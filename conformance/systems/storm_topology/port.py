@@ -1,8 +1,8 @@
-"""The port ``storm.topology``: a topology is run under faults, and tells its history, as data.
+"""The port ``storm.topology``: a topology is run under faults, and reports its history, as data.
 
 The harness plans a run: which topology on how many workers, which faults and when. Then it lets
 it run, and gets the history: every event as a text, the instant first, then a word of
-``WORDS``, then what it is about. It is judged by the rules of ``spec.storm.observed_topology``.
+``WORDS``, then its fields. It is judged by the rules of ``spec.storm.observed_topology``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["FAULTS", "PORT", "WORDS", "Word", "event_of"]
 
 
 class Word(NamedTuple):
-    """What an event is about: the names of its fields, and a sentence with them."""
+    """The names of an event's fields, and a sentence with them."""
 
     fields: tuple[str, ...]
     sentence: str
@@ -34,7 +34,7 @@ WORDS: Final[Mapping[str, Word]] = {
     "lost": Word(_LANE, "tuple {number} of task {sender} to task {to} is lost, and counted"),
     "holds": Word(("task", "recvq", "overflowq"),
                   "task {task} holds {recvq} in its recvQ and {overflowq} in its overflowQ"),
-    "stands": Word(("task", "count"), "{count} stand in pendingEmits of task {task}"),
+    "stands": Word(("task", "count"), "pendingEmits of task {task} holds {count} messages"),
     "pends": Word(("task", "count"), "{count} roots of task {task} are pending after a round"),
     "root": Word(("message", "root"), "the spout begins an attempt at message {message}"),
     "reached": Word(("message", "root", "part"),
@@ -42,7 +42,7 @@ WORDS: Final[Mapping[str, Word]] = {
     "acked": Word(("message", "root"), "message {message} is acked"),
     "failed": Word(("message", "root"), "an attempt at message {message} fails"),
     "failing": Word(("task", "root"), "task {task} fails a tuple of an attempt"),
-    "raised": Word(("task",), "user code of task {task} raises what nobody catches"),
+    "raised": Word(("task",), "user code of task {task} raises an exception that is not caught"),
     "asking": Word(("task", "root"), "task {task} asks for more time for an attempt"),
     "left": Word(("worker", "waited"),
                  "a message leaves the transfer queue of worker {worker} after {waited}"),
@@ -53,11 +53,11 @@ WORDS: Final[Mapping[str, Word]] = {
     "held": Word(("worker", "task"),
                  "worker {worker} holds back a message for task {task}, which is backlogged"),
     "killed": Word(("worker",), "worker {worker} is killed"),
-    "died": Word(("worker", "why"), "worker {worker} dies of itself: {why}"),
-    "forgot": Word(("task", "spout"), "what task {task} held is gone with its worker"),
+    "died": Word(("worker", "why"), "worker {worker} dies without being killed: {why}"),
+    "forgot": Word(("task", "spout"), "the tuples that task {task} held are lost with its worker"),
     "began": Word(("worker", "life"), "worker {worker} begins its life {life}"),
-    "rested": Word((), "the topology comes to rest"),
-    "stalled": Word(("circle",), "the topology has not come to rest; tasks wait {circle}"),
+    "rested": Word((), "the topology is quiescent"),
+    "stalled": Word(("circle",), "the topology is not quiescent in time; tasks wait {circle}"),
 }
 """The words of a history. ``life`` counts the restarts of the sender's worker, ``number`` the
 tuples from a task to a task in such a life, from 0; ``root`` names one attempt at a message."""
@@ -68,9 +68,9 @@ _TEXTS: Final = ("root", "why", "circle")
 
 @lru_cache(maxsize=1 << 14)
 def event_of(row: str) -> tuple[int, str, tuple[int | str, ...]] | None:
-    """The instant, the word and the fields of an event; None if it is none.
+    """The instant, the word and the fields of an event; None if the text is no event.
 
-    Numbers are whole and not negative. What follows the last field's blank belongs to it.
+    Numbers are whole and not negative. The text after the last field's blank belongs to that field.
     """
     at, _, rest = row.partition(" ")
     what, _, rest = rest.partition(" ")
@@ -107,14 +107,14 @@ EVENTS: Final = Kind("a list of events, each a text", _is_history, (
     Vocabulary("a field of an event", {
         "sender": "a task, from 0", "task": "a task, from 0", "to": "another task; of wrote, a "
         "worker", "worker": "a worker, from 0",
-        "life": "how often the sender's worker, or the worker, has begun anew, from 0",
+        "life": "how often the sender's worker, or the worker, has restarted, from 0",
         "number": "which tuple from task to task in such a life, from 0",
         "message": "which message of the source, from 0",
         "root": "a text without blanks: one attempt at a message",
         "part": "which part of the message, from 0",
         "blocked": "1: it is backlogged, 0: it is not",
         "spout": "1: it is a task of a spout, 0: it is not",
-        "why": "a text: what it died of",
+        "why": "a text: the cause of its death",
         "circle": "a text: the tasks that wait for each other"})))
 
 TOPOLOGY: Final = Kind(NAME.words, NAME.accepts, (Vocabulary("a topology", {
@@ -135,10 +135,10 @@ _TO: Final = Argument("to", COUNT, "another worker")
 _BOLT: Final = Argument("task", COUNT, "a task of a bolt, and of no acker")
 
 FAULTS: Final = (
-    Operation("kill", TRUE, "plan that a worker is killed, and starts anew when it is over",
+    Operation("kill", TRUE, "plan that a worker is killed, and restarts when it is over",
               (_AT, _WORKER, _LASTS)),
     Operation("cut", TRUE, "plan that the connection from a worker to another is cut, and made "
-              "again when it is over; what is on its way is lost and counted",
+              "again when it is over; everything on its way is lost and counted",
               (_AT, _WORKER, _TO, _LASTS)),
     Operation("lose_status", TRUE, "plan that the next status to a worker of another gets lost",
               (_AT, _WORKER, _TO, _LASTS)),
@@ -148,27 +148,28 @@ FAULTS: Final = (
               (_AT, Argument("task", COUNT, "a task, from 0"), _LASTS)),
     Operation("fail", TRUE, "plan that a task of a bolt fails the next tuple that it executes",
               (_AT, _BOLT)),
-    Operation("toil", TRUE, "plan that a task of a bolt works for so long at the next tuple that "
+    Operation("toil", TRUE, "plan that a task of a bolt works this long at the next tuple that "
               "it executes, and asks for more time, six times in a period of the timeout",
               (_AT, _BOLT, _LASTS)),
-    Operation("throw", TRUE, "plan that user code raises what nobody catches: a bolt's at the "
+    Operation("throw", TRUE,
+              "plan that user code raises an exception that is not caught: a bolt's at the "
               "next tuple that it executes, a spout's when it is next to emit a message",
               (_AT, Argument("task", COUNT, "a task of a spout or a bolt, and of no acker"))),
     Operation("stray", TRUE, "plan that a tuple arrives from a worker at another, for a task "
-              "that is not there", (_AT, _WORKER, _TO)),
+              "that does not exist", (_AT, _WORKER, _TO)),
 )
-"""What can go wrong in a run."""
+"""Faults that can be planned for a run."""
 
 _SIZES: Final = (
     ("workers", POSITIVE, "how many workers there are; task t is on worker t modulo workers"),
-    ("messages", POSITIVE, "how long the source is"),
+    ("messages", POSITIVE, "the number of messages in the source"),
     ("overflow_limit", COUNT, "the most that an overflowQ may hold; 0: no limit"),
     ("transfer_capacity", POSITIVE, "the most that a transfer queue may hold"),
     ("max_pending", COUNT, "roots that may be pending when a round begins; 0: any number"),
     ("per_round", POSITIVE, "roots that a round emits at most"),
-    ("reminder", POSITIVE, "growth of an overflowQ that is told again"),
+    ("reminder", POSITIVE, "growth of an overflowQ after which the status is sent again"),
     ("repeat", POSITIVE, "checks between repetitions of the status"),
-    ("seed", COUNT, "of whatever the implementation leaves to chance"))
+    ("seed", COUNT, "the seed of everything that the implementation leaves to chance"))
 
 _MORE_SIZES: Final = (
     ("batch", POSITIVE, "tuples that a producer collects before it inserts them, no more than "
@@ -182,8 +183,8 @@ _MORE_SIZES: Final = (
 _OPERATIONS: Final = (
     hello("begin anew"),
     Operation(
-        "deploy", TRUE, "make the workers of a topology ready; a definite error where it is "
-        "refused, as one with a circle of bolts should be",
+        "deploy", TRUE, "make the workers of a topology ready; a definite error if it is "
+        "refused, as one with a cycle of bolts should be",
         (
             Argument("topology", TOPOLOGY, "word-count, diamond, or ping-pong"),
             *(Argument(name, kind, meaning) for name, kind, meaning in _SIZES),
@@ -192,8 +193,8 @@ _OPERATIONS: Final = (
     ),
     *FAULTS,
     Operation(
-        "run", EVENTS, "run with all that was planned, until the topology comes to rest (the "
-        "last event is rested) or it is clear that it will not (stalled); the history",
+        "run", EVENTS, "run with all that was planned, until the topology is quiescent (the "
+        "last event is rested) or it is clear that it will not be (stalled); the history",
     ),
     Operation(
         "settle", TRUE, "let everything run that can run at this instant, then answer",
@@ -203,12 +204,12 @@ _OPERATIONS: Final = (
 
 _PROMISES: Final = {
     "run": {
-        "The topology comes to rest within a bounded time.": "STORM-C13",
+        "The topology becomes quiescent within a bounded time.": "STORM-C13",
         "Every message is acked, and all its parts reach the sink.": "STORM-C12",
         "Every tuple is processed, or its loss is counted.": "STORM-C3",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The required effects of each operation, with the rules of progress that judge them."""
 
 PORT: Final = Port(
     name="storm.topology",

@@ -1,8 +1,8 @@
 """Judging whole runs of a topology: the events of a history, each by the machine it is about.
 
 The rules are those of ``spec.storm.observed_topology``. A history is a sequence of events
-``(at, what, about)``, in the words of ``ports.storm_topology``. Where it comes from does not
-matter: from the reference's cluster in virtual time or over TCP, or from somebody else's behind
+``(at, what, about)``, in the words of ``ports.storm_topology``. Its origin does not
+matter: the reference's cluster in virtual time or over TCP, or another implementation behind
 the port. ``HistoryJudge`` holds one monitor for each thing that events are about (a lane, a
 task, a root, a message), so it can follow a running system as well as a recorded one.
 """
@@ -42,17 +42,18 @@ __all__ = [
 
 WAIT_MAX: Final = 20
 """Instants that a message may wait in a transfer queue. A connection that is not writable
-becomes so when it has delivered what it holds; no wait for that is longer than a few delays."""
+becomes writable when it has delivered its messages; such a wait is no longer than a few delays."""
 
 DEATH_MAX: Final = 20
-"""Instants in which a worker dies when user code has raised what nobody catches."""
+"""Instants within which a worker dies after user code has raised an exception that is not caught.
+"""
 
 WORD_MAX: Final = 100
-"""Instants that word of a root may take from a bolt to its spout in a calm run, and that a tick
-may wait for room: D. Three or four hops of a few instants each, with short queues."""
+"""Instants that a message about a root may take from a bolt to its spout in a calm run, and that a
+tick may wait for room: D. Three or four hops of a few instants each, with short queues."""
 
 STATUS_MAX: Final = 5
-"""Instants until a status is heard that nothing holds up: sent, under way, and read."""
+"""Instants until an undelayed status is heard: sent, under way, and read."""
 
 MACHINES: Final = (
     ObservedLane, ObservedTask, ObservedOverflow, ObservedFlag, ObservedRoot, ObservedSource,
@@ -63,7 +64,7 @@ _DISTURBING: Final = frozenset(
 """Faults after which a run is not calm."""
 
 _SILENCING: Final = _DISTURBING - {"slow"}
-"""Faults after which a status may be heard late, or never, or a worker not be there to hear it."""
+"""Faults after which a status may be heard late or never, or a worker may be absent."""
 
 _NAMED: Final = {machine.__name__: machine for machine in MACHINES}
 
@@ -75,12 +76,12 @@ RULES: Final[Mapping[str, Rule]] = {
 
 @dataclass(frozen=True)
 class Terms:
-    """What a history is judged against; 0 means unlimited where that makes sense.
+    """The limits that a history is judged by; 0 means unlimited where that makes sense.
 
     ``worker_of`` has the worker of each task, ``fan_out``, for each task that is no spout, the
     messages that one execution emits at most. ``lane_max`` is more than the messages on any one
-    lane. ``timeout`` is the period of the message timeout. In a ``calm`` run nothing goes wrong
-    but what bolts do; in a ``prompt`` one every status is heard. Without ``acking`` there are no
+    lane. ``timeout`` is the period of the message timeout. In a ``calm`` run the only faults are
+    those of bolts; in a ``prompt`` one every status is heard. Without ``acking`` there are no
     roots to judge.
     """
 
@@ -111,7 +112,7 @@ class Terms:
 
     @property
     def bounds_overflow(self) -> bool:
-        """Whether it is known how much of what was sent an overflowQ may come to hold."""
+        """True if it is known how many of the tuples sent an overflowQ may come to hold."""
         return self.prompt and self.peers > 0 and self.batch == 1 and self.overflow_limit == 0
 
     @property
@@ -124,7 +125,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Offence:
-    """A rule that was broken: by which event (its number, and in words), and why."""
+    """A rule that was violated: by which event (its number, and in words), and why."""
 
     rule: Rule
     step: int
@@ -133,7 +134,7 @@ class Offence:
     where: str
 
     def words(self) -> str:
-        """The breach in words: event, instant, and what happened."""
+        """The violation in words: event, instant, and what happened."""
         return f"in event {self.step}, at instant {self.event.at}, {in_words(self.event)}"
 
 
@@ -186,14 +187,14 @@ class HistoryJudge:
         self._monitors: dict[tuple[type[Machine], Hashable], Monitor | None] = {}
         self._calm = terms.calm
         self._prompt = terms.bounds_overflow
-        self._since: dict[tuple[str, Hashable], int] = {}   # for roots: when it was first so
+        self._since: dict[tuple[str, Hashable], int] = {}   # for roots: when a bolt first failed it
         self._asked: dict[Hashable, list[int]] = {}         # … and when a bolt asked for time
         self._raised: dict[int | str, int] = {}             # by worker: when user code raised
         for message in range(terms.messages if terms.acking else 0):
             self._monitor(ObservedSource, message)
 
     def see(self, event: Happened) -> Offence | None:
-        """Take the next event: the first rule that it breaks.
+        """Take the next event, and return the first rule that it violates, if any.
 
         Raises ``InputError`` for an event that is none of the words.
         """
@@ -283,7 +284,7 @@ class HistoryJudge:
             yield from self._about_all(event)
 
     def _of_worker(self, event: Happened) -> Iterator[Observation]:
-        """What an event says of the life of a worker in which user code has raised."""
+        """The observations of an event about a worker in which user code has raised."""
         what, about = event.what, event.about
         if what in ("raised", "processed"):
             worker: int | str | None = self.terms.worker_of.get(int(about[0]))
@@ -301,7 +302,8 @@ class HistoryJudge:
                 yield ObservedWorker, worker, ("ends", ())
 
     def _note(self, event: Happened) -> None:
-        """When a root was emitted, when a bolt first failed it, and when bolts asked for time."""
+        """Record when a root was emitted, when a bolt first failed it, and when bolts asked for
+        time."""
         root = event.about[1]
         if event.what == "asking":
             self._asked.setdefault(root, []).append(event.at)
@@ -345,7 +347,7 @@ class HistoryJudge:
 
 
 def _idle(terms: Terms) -> frozenset[str]:
-    """The ids of the rules that nothing could break under these terms."""
+    """The ids of the rules that no event can violate under these terms."""
     limits = {LIMIT.id: terms.overflow_limit, OVERSHOOT.id: terms.max_pending,
               AT_ONCE.id: int(terms.calm), IN_FLIGHT.id: int(terms.bounds_overflow)}
     return frozenset(rule for rule, limit in limits.items() if limit == 0)
@@ -359,11 +361,11 @@ def _guarded_by(machine: str) -> frozenset[str]:
 
 @cache
 def _at_stake(machine: str, name: str, idle: frozenset[str]) -> tuple[str, ...]:
-    """The ids of the rules that an event could have broken by being another one.
+    """The ids of the rules that an event could have violated by being another one.
 
-    That a run comes to rest is the alternative to its stalling, and to the death of a worker;
-    that a root fails which a bolt has failed, to its being acked; that a worker dies in which
-    user code has raised, to its going on.
+    Quiescence of a run is the alternative to its stalling, and to the death of a worker; the
+    failure of a root that a bolt has failed, to its ack; the death of a worker in which user code
+    has raised, to its continuing.
     """
     found = [rule.id for rule in rules_of(_NAMED[machine].actions_declared[name])]
     if machine == ObservedRun.__name__ and name == "comes_to_rest":
@@ -450,7 +452,7 @@ def _of_root(name: str) -> Callable[[Terms, About], Iterator[Observation]]:
 
 
 def _asking(_terms: Terms, _about: About) -> Iterator[Observation]:
-    """It shows only when the root fails."""
+    """Nothing: a request for time shows only when the root fails."""
     return iter(())
 
 
@@ -493,17 +495,17 @@ _OF_ROOTS: Final = frozenset({"root", "reached", "acked", "failed", "failing", "
 _OF_WORKERS: Final = frozenset({"raised", "died"})
 _ABOUT_ALL: Final = frozenset({"rested", "forgot", "began"})
 _UNSETTLING: Final = frozenset({"lost", "died", "killed"})
-"""What does not happen in a calm run."""
+"""Events that do not happen in a calm run."""
 
 
 # ---- a run of a suite -----------------------------------------------------------------------
 
 
 class RunJudge:
-    """Judges the history that a target tells of a run; see ``AnyJudge``.
+    """Judges the history that a target reports of a run; see ``AnyJudge``.
 
-    ``terms`` gives those of what was deployed: it gets the request, and the capacity. Once
-    the rule in ``focus`` is broken, nothing more is judged, unless it is to be counted.
+    ``terms`` gives the limits for what was deployed: it gets the request, and the capacity. Once
+    the rule in ``focus`` is violated, nothing more is judged, unless it is to be counted.
     """
 
     def __init__(
@@ -526,7 +528,7 @@ class RunJudge:
         return self._over
 
     def see(self, exchange: Exchange, step: int) -> None:
-        """Take a reply: what was deployed, or the history."""
+        """Take a reply: the deployment, or the history."""
         do = exchange.request["do"]
         if do == "deploy":
             self._terms = self._terms_of(exchange.request, self._capacity)
@@ -549,7 +551,7 @@ class RunJudge:
                 until=None if self._counting else self._focus)
         except InputError as error:
             # The history is the target's, and so is the fault.
-            raise TargetError(error.what, next_step="Mend how the adapter tells it.") from error
+            raise TargetError(error.what, next_step="Fix the adapter's history.") from error
         self.unjudged |= judge.unjudged
         found: dict[str, Offence] = {}
         for offence in judge.offences:
@@ -561,7 +563,7 @@ class RunJudge:
 
 
 def happened(row: str) -> Happened:
-    """The event that a text tells; it has passed the port's check."""
+    """The event in a text that has passed the port's check."""
     event = event_of(row)
     assert event is not None
     return Happened(*event)
@@ -570,9 +572,9 @@ def happened(row: str) -> Happened:
 def judged(
     history: Iterable[Happened], terms: Terms, *, exercised: Counter[str] | None = None
 ) -> list[Offence]:
-    """All rules that a history breaks, in its order; see ``follow``.
+    """All violations in a history, in its order; see ``follow``.
 
-    Raises ``LostTrack`` where some of it could not be judged.
+    Raises ``LostTrack`` if a part of it could not be judged.
     """
     judge = follow(history, terms, exercised=exercised)
     if judge.unjudged:
@@ -584,9 +586,9 @@ def follow(
     history: Iterable[Happened], terms: Terms, candidates: int = STATES_MAX, *,
     exercised: Counter[str] | None = None, until: Rule | None = None,
 ) -> HistoryJudge:
-    """The judge that has seen a history, ``until`` a breach of this rule if one is given.
+    """The judge that has seen a history, ``until`` a violation of this rule if one is given.
 
-    ``exercised`` is counted up: by rule, the events that could have broken it. Lanes are as
+    ``exercised`` is counted up: by rule, the events that could have violated it. Lanes are as
     long as the history needs them. Raises ``InputError`` for one that does not fit the terms.
     """
     events = list(history)

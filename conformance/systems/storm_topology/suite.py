@@ -1,6 +1,6 @@
 """The suite ``storm.topology``: topologies from source to sink, on a cluster under faults.
 
-A program deploys a topology, plans what goes wrong, and lets it run. The history is judged by
+A program deploys a topology, plans faults, and lets it run. The history is judged by
 ``topology_runs``. Shrinking leaves out faults, and then takes fewer messages and workers.
 """
 
@@ -30,41 +30,41 @@ __all__ = ["SUITE", "TopologyConversation"]
 
 _MOST: Final[Mapping[str, int]] = {
     "workers": 8, "messages": 64, "at": 10_000, "lasts": 10_000, "ackers": 8, "timeout": 10_000}
-"""What a fixture may ask for; no more is ever drawn."""
+"""The largest numbers that a fixture may ask for; no larger one is ever drawn."""
 
 _IN_WORDS: Final[Mapping[str, str]] = {
-    "kill": "at {at}, worker {worker} is killed, and starts anew after {lasts}",
+    "kill": "at {at}, worker {worker} is killed, and restarts after {lasts}",
     "cut": "at {at}, for {lasts}, the connection from worker {worker} to worker {to} is cut",
     "lose_status": "from {at} on, the next status of worker {to} to worker {worker} gets lost",
     "delay_status": "at {at}, for {lasts}, statuses of worker {to} to worker {worker} are late",
     "slow": "at {at}, for {lasts}, task {task} is slow",
     "fail": "from {at} on, task {task} fails the next tuple that it executes",
     "toil": "from {at} on, task {task} works at its next tuple for {lasts}, and asks for more time",
-    "throw": "from {at} on, user code of task {task} raises what nobody catches",
-    "stray": "at {at}, a tuple for a task that is not there arrives at worker {to} from "
+    "throw": "from {at} on, user code of task {task} raises an exception that is not caught",
+    "stray": "at {at}, a tuple for a task that does not exist arrives at worker {to} from "
              "worker {worker}",
     "run": "the topology runs", "settle": "settle",
 }
 _UNSETTLED: Final = 6
-"""Faults about a status that are planned besides, where a stall is looked for."""
+"""Faults about a status that are planned besides, in a search for a stall."""
 
 _CALM: Final = (What.FAIL, What.FAIL, What.TOIL)
-"""What goes wrong in a calm run."""
+"""Faults of a calm run."""
 
 ACKERS: Final = (1, 1, 1, 2, None, 0)
-"""How many ackers there may be; None: one for each worker."""
+"""Possible numbers of ackers; None: one for each worker."""
 
 _MUCH: Final = 9
-"""Messages of a run in which a stall is looked for."""
+"""Messages of a run that searches for a stall."""
 
 _SWAMP: Final = 32
-"""Messages of a run in which it is looked at how much an overflowQ comes to hold."""
+"""Messages of a run that tests how much an overflowQ comes to hold."""
 
 _ENDS: Final = ("rested", "stalled")
 
 
 def _known(name: object) -> Topology | None:
-    """The topology of a name, were it allowed to be run or not."""
+    """The topology of a name, even one that may not be run."""
     if name == PING_PONG:
         return ping_pong(circles=True)
     return TOPOLOGIES.get(name) if isinstance(name, str) else None
@@ -104,7 +104,7 @@ class TopologyConversation(PlainConversation):
         return f"{request['topology']} is deployed ({', '.join(sizes)})"
 
     def possible(self, request: Message) -> Iterator[Answer]:
-        """What else there could be is another history: too many to tell."""
+        """Nothing: the alternative is another history, of which there are too many to list."""
         return iter(())
 
     def seen(self, request: Message, answer: Any) -> Seen:
@@ -140,7 +140,7 @@ class TopologyConversation(PlainConversation):
 def _deployed(request: Message) -> Topology:
     """The topology that a request deploys, with its number of ackers."""
     topology = _known(request["topology"])
-    assert topology is not None, "the suite deploys what it knows"
+    assert topology is not None, "the suite deploys known topologies only"
     return replace(topology, ackers=request.get("ackers", 1)).on(request["workers"])
 
 
@@ -148,7 +148,7 @@ _OF_BOLTS: Final = ("fail", "toil")
 
 
 def _fits(do: str, fields: Mapping[str, int | str], deployed: Message) -> bool:
-    """Whether a fault is about workers and tasks that are there."""
+    """True if a fault is about existing workers and tasks."""
     topology = _deployed(deployed)
     workers = [fields[name] for name in ("worker", "to") if name in fields]
     tasks = (bolts_of(topology) if do in _OF_BOLTS else users_of(topology) if do == "throw" else [
@@ -167,8 +167,8 @@ def _check_history(rows: list[str]) -> None:
     elif any(one.at > other.at for one, other in zip(events, events[1:], strict=False)):
         fault = "its instants decrease"
     if fault:
-        raise TargetError(f"the target told a history, and {fault}",
-                          next_step="Mend how the adapter tells it; see docs/storm-ports.md.")
+        raise TargetError(f"the target reported a history, and {fault}",
+                          next_step="Fix the adapter's history; see docs/storm-ports.md.")
 
 
 # ---- programs -------------------------------------------------------------------------------
@@ -184,12 +184,12 @@ _OF_A_FAULT: Final = {
 
 
 def _draw(random: Random, can: Collection[str], focus: Rule) -> Program:
-    """A topology, its sizes, and up to five faults.
+    """Draw a topology, its sizes, and up to five faults.
 
-    Where a stall is looked for, it may be a circle of bolts; else much is under way, and there
-    are more faults that can make a sender wait for what it is never told. Where it is looked for
-    what follows when bolts fail or take long, half of the runs are calm. An overflowQ gets long
-    where one bolt at the end of a pipeline is slow.
+    In a search for a stall, it may be a cycle of bolts; otherwise much is under way, and there
+    are more faults that can make a sender wait for a status that is never sent. In a search for the
+    effects of bolts that fail or take long, half of the runs are calm. An overflowQ gets long
+    if one bolt at the end of a pipeline is slow.
     """
     circular = focus is PROGRESS and random.random() < 0.125
     topology = ping_pong(circles=True) if circular else random.choice([*TOPOLOGIES.values()])
@@ -217,8 +217,8 @@ def _draw(random: Random, can: Collection[str], focus: Rule) -> Program:
 
 
 def _swamped(one: Scenario, random: Random) -> Scenario:
-    """One bolt is much slower than the source, and little is on its way besides: as a rule the
-    sink of a pipeline, to which all comes from the other worker."""
+    """A run in which one bolt is much slower than the source, and few messages are on their way
+    besides: as a rule the sink of a pipeline, to which all tuples come from the other worker."""
     bolts = bolts_of(one.topology)
     last = one.topology.name == "word-count" and random.random() < 0.75
     slow = Fault(0, What.SLOW, bolts[-1] if last else random.choice(bolts), lasts=4_000)
@@ -228,7 +228,7 @@ def _swamped(one: Scenario, random: Random) -> Scenario:
 
 
 def _unsettled(one: Scenario, random: Random) -> Scenario:
-    """With as many messages under way as there can be, and faults about their statuses."""
+    """A run with as many messages under way as possible, and faults about their statuses."""
     faults = [*one.faults]
     for _ in range(_UNSETTLED):
         on = random.randrange(one.workers)
@@ -240,7 +240,7 @@ def _unsettled(one: Scenario, random: Random) -> Scenario:
 
 
 def _throwing(one: Scenario, random: Random) -> Scenario:
-    """User code raises while there is much to do."""
+    """A run in which user code raises while there is much to do."""
     users = users_of(one.topology)
     thrown = tuple(Fault(random.randrange(60), What.THROW, random.choice(users))
                    for _ in range(random.randrange(1, 3)))
@@ -248,7 +248,7 @@ def _throwing(one: Scenario, random: Random) -> Scenario:
 
 
 def _calm(one: Scenario, random: Random) -> Scenario:
-    """With an acker, and bolts that fail or take long; and nothing else goes wrong."""
+    """A run with an acker, and with bolts that fail or take long as its only faults."""
     one = replace(one, topology=replace(one.topology, ackers=max(1, one.topology.ackers or 0)))
     bolts = bolts_of(one.topology)
     if random.random() < 0.5:
@@ -279,15 +279,15 @@ _EASIER: Final[Mapping[str, int]] = {
     "messages": 1, "workers": 1, "max_pending": 0, "per_round": 1, "at": 0, "lasts": 1,
     "overflow_limit": 0, "batch": 1,
 }
-"""Fields whose numbers make a run easier to follow the closer they come to this one."""
+"""Fields of a run, with the number at which it is easiest to follow."""
 
 _ALL_OR_NOTHING: Final = ("overflow_limit", "max_pending")
-"""Limits, which are taken away or left. Below those that are drawn a sound cluster need not come
-to rest: an overflowQ of one drops what is replayed, again and again."""
+"""Limits, which are removed or kept. Below those that are drawn a correct cluster need not become
+quiescent: an overflowQ of one drops replayed tuples again and again."""
 
 
 def _easier(act: Act) -> Iterator[Act]:
-    """With one number less: the least, or half way there; or without a limit."""
+    """Acts with one number reduced: to the least, or half way there; or without a limit."""
     fields = dict(act.about)
     for name, least in _EASIER.items():
         number = int(fields.get(name, least))
@@ -319,7 +319,7 @@ SUITE: Final = HistorySuite(
     version=2,
     port=PORT.name,
     watching=MACHINES,
-    # Any run has something in an overflowQ; only where a task is slow it comes near to much.
+    # In any run an overflowQ holds some tuples; it comes near the bound only if a task is slow.
     needs={IN_FLIGHT.id: (("deploy",), ("slow",), ("run",))},
     draw=_draw,
     converse=TopologyConversation,
@@ -327,18 +327,18 @@ SUITE: Final = HistorySuite(
     easier=_easier,
     settings=_settings,
     capacities=(1, 2, 4),
-    # With short recvQs the senders wait for one another, and what is on its way stays short.
+    # With short recvQs the senders wait for one another, and few tuples are on their way.
     telling={IN_FLIGHT.id: (4,)},
     fuller={
         PROGRESS.id: (
             Fuller(("lose_status",), "a stall after a status got lost (D6)"),
             Fuller(("cut",), "a stall after a connection broke (STORM-3763)")),
         SURVIVES.id: (
-            Fuller(("stray",), "a worker that a tuple for an absent task ends (STORM-3751)"),),
+            Fuller(("stray",), "a worker that dies of a tuple for an absent task (STORM-3751)"),),
         NOT_HELD_UP.id: (
-            Fuller(("kill",), "a dead worker that holds up what is for others (STORM-329)"),),
+            Fuller(("kill",), "a dead worker that delays tuples for others (STORM-329)"),),
         NOT_INVENTED.id: (
-            Fuller(("kill",), "what an earlier life of a worker sent"),),
+            Fuller(("kill",), "statuses of an earlier life of a worker"),),
     },
     scene="Tasks whose recvQ has a capacity of {capacity}.",
 )

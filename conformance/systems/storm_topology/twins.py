@@ -1,4 +1,4 @@
-"""Clusters with one seeded bug each: the rules about whole runs must see them.
+"""Clusters with one seeded bug each: the rules about whole runs must detect them.
 
 Each twin is the reference's cluster with one part replaced by a class that overrides a method
 or two.
@@ -33,8 +33,8 @@ PENDING_BOUND: Final = 2
 
 
 class _TwinTopology(ReferenceTopology):
-    """The adapter of a twin. ``without`` are the faults that it does not offer, for they would
-    show another bug than its own."""
+    """The adapter of a twin. It does not offer the faults in ``without``, because they would show a
+    different bug."""
 
     without: frozenset[str] = frozenset()
 
@@ -64,10 +64,10 @@ TWINS: Final = Twins(
 
 
 @TWINS.twin(
-    "cluster-D6-no-repetition", "STORM-C13", "a lost OFF is never told again",
+    "cluster-D6-no-repetition", "STORM-C13", "a lost OFF is never sent again",
     "storm#D6; JStorm #404, STORM-1949")
 class NoRepetition(StatusTracker):
-    """The status is told when it changes, and never again."""
+    """The status is sent when it changes, and never repeated."""
 
     def _is_repetition_due(self) -> bool:
         return False
@@ -92,10 +92,10 @@ class DeafAtFirst(RemoteFlags):
 
 
 @TWINS.twin(
-    "cluster-global-throttle", "STORM-C24", "one backlogged task stops the messages for all",
+    "cluster-global-throttle", "STORM-C24", "one backlogged task stops the messages for all tasks",
     "STORM-886 in 1.0: one throttle for a topology, on or off")
 class GlobalThrottle(RemoteFlags):
-    """One task is backlogged, and the worker sends to none: a throttle that is on or off."""
+    """While one task is backlogged, the worker sends to none: one throttle, on or off."""
 
     def is_blocked(self, task: int) -> bool:
         super().is_blocked(task)
@@ -106,17 +106,17 @@ class GlobalThrottle(RemoteFlags):
 
 
 @TWINS.twin(
-    "cluster-gated-spout", "STORM-C13", "the spout stops consuming while it has something pending",
+    "cluster-gated-spout", "STORM-C13", "the spout stops consuming while messages are pending",
     "storm#waits; STORM-292")
 class GatedSpout(SpoutTask):
-    """The spout treats its recvQ as a bolt does."""
+    """The spout consumes nothing while something is pending, like a bolt."""
 
     def may_consume(self) -> bool:
         return not self.pending
 
 
 def _stopping(self: Executor, turn: Callable[[], bool]) -> bool:
-    """A turn; once user code has raised, no more: the thread is gone, its worker is not."""
+    """A turn; once user code has raised, none: the thread is gone, its worker is not."""
     if getattr(self, "is_gone", False):
         return False
     try:
@@ -127,24 +127,24 @@ def _stopping(self: Executor, turn: Callable[[], bool]) -> bool:
 
 
 class StoppingBolt(BoltTask):
-    """What user code raises ends the executor's thread, and nothing else."""
+    """An exception of user code ends the executor's thread only."""
 
     def call(self) -> bool:
         return _stopping(self, super().call)
 
 
 class StoppingSpout(SpoutTask):
-    """What user code raises ends the executor's thread, and nothing else."""
+    """An exception of user code ends the executor's thread only."""
 
     def call(self) -> bool:
         return _stopping(self, super().call)
 
 
 @TWINS.twin(
-    "cluster-swallows", "STORM-C25", "what a bolt raises is caught and logged",
-    "001#replay: nobody acks or fails its tuple")
+    "cluster-swallows", "STORM-C25", "an exception of a bolt is caught and logged",
+    "001#replay: its tuple is neither acked nor failed")
 class SwallowingBolt(BoltTask):
-    """What user code raises is logged; the bolt goes on, and its tuple is never acked."""
+    """An exception of user code is logged; the bolt continues, and its tuple is never acked."""
 
     def process(self, message: Message) -> None:
         with contextlib.suppress(UserCodeFailed):
@@ -152,10 +152,10 @@ class SwallowingBolt(BoltTask):
 
 
 @TWINS.twin(
-    "cluster-greedy-bolt", "STORM-C6", "the bolt consumes while it has something pending",
+    "cluster-greedy-bolt", "STORM-C6", "the bolt consumes while messages are pending",
     "storm#waits")
 class GreedyBolt(BoltTask):
-    """The bolt goes on consuming, whatever is pending."""
+    """The bolt continues to consume while messages are pending."""
 
     def may_consume(self) -> bool:
         return True
@@ -202,14 +202,14 @@ class SkippingSpout(SpoutTask):
 
 
 class OvertakingBolt(BoltTask):
-    """What is emitted does not look at what stands in pendingEmits."""
+    """An emitted message ignores those in pendingEmits."""
 
     def _has_to_pend(self) -> bool:
         return False
 
 
 class OvertakingSpout(SpoutTask):
-    """What is emitted does not look at what stands in pendingEmits."""
+    """An emitted message ignores those in pendingEmits."""
 
     def _has_to_pend(self) -> bool:
         return False
@@ -224,7 +224,7 @@ class AckingTheFailed(Basic):
 
 @TWINS.twin(
     "cluster-basic-acks-all", "STORM-C20", "a basic bolt's failed tuple is acked",
-    "BasicBoltExecutor: an ack in the place of FailedException's fail")
+    "BasicBoltExecutor: an ack instead of FailedException's fail")
 class CarelessBolt(BoltTask):
     """See ``AckingTheFailed``."""
 
@@ -232,7 +232,7 @@ class CarelessBolt(BoltTask):
 
 
 @TWINS.twin(
-    "cluster-fail-by-timeout", "STORM-C21", "what a bolt fails is left to the timeout",
+    "cluster-fail-by-timeout", "STORM-C21", "a tuple that a bolt fails is left to the timeout",
     "STORM-1595: a fail that arrives late")
 class DeafToFails(AckerTask):
     """A bolt's FAIL is left to the timeout."""
@@ -247,7 +247,7 @@ class DeafToFails(AckerTask):
     "a request for more time does not reach the spout's roots",
     "the acker's half of the reset alone")
 class DeafToResets(SpoutTask):
-    """The executor knows ack and fail alone."""
+    """The executor handles only ack and fail."""
 
     def hear_of(self, root: int, telling: str) -> None:
         if telling != Telling.RESET_TIMEOUT.value:
@@ -255,7 +255,8 @@ class DeafToResets(SpoutTask):
 
 
 @TWINS.twin(
-    "cluster-one-bucket", "STORM-C22", "a root times out with the next tick", "one bucket for two")
+    "cluster-one-bucket", "STORM-C22", "a root times out with the next tick",
+    "one bucket instead of two")
 class OneBucketSpout(SpoutTask):
     """A pending root times out with the next tick."""
 
@@ -268,7 +269,7 @@ class OneBucketSpout(SpoutTask):
     "cluster-early-ack", "STORM-C8", "a tuple is acked before its children are emitted",
     "storm#acker, XOR facts")
 class EarlyAck(BoltTask):
-    """A tuple is acked before what is emitted from it: the acker never hears of that."""
+    """A tuple is acked before its children are emitted: the acker never learns of them."""
 
     def emit(self, value: tuple[object, ...], anchors: Iterable[Message]) -> None:
         inputs = tuple(anchors)
@@ -283,9 +284,9 @@ class EarlyAck(BoltTask):
     "cluster-double-ack", "STORM-C13", "a tuple is acked twice",
     "storm#acker, XOR facts: not idempotent")
 class DoubleAck(BoltTask):
-    """A tuple is acked twice, where the first ack did not have to wait; the two cancel.
+    """A tuple is acked twice, if the first ack did not have to wait; the two cancel.
 
-    With two that wait, pendingEmits would hold more than it may, which is another rule's matter.
+    With two that wait, pendingEmits would hold more than it may, which is another rule's subject.
     """
 
     def ack(self, message: Message) -> None:
@@ -321,7 +322,7 @@ class TwiceTold(SpoutTask):
     "cluster-eager-spout", "STORM-C7", "the maximum of pending roots is ignored",
     "storm#executors")
 class EagerSpout(SpoutTask):
-    """The maximum is not looked at."""
+    """The maximum of pending roots is not checked."""
 
     def __init__(self, *about: Any) -> None:
         super().__init__(*about)
@@ -329,10 +330,10 @@ class EagerSpout(SpoutTask):
 
 
 @TWINS.twin(
-    "cluster-forgetful-spout", "STORM-C12", "what failed is not emitted again",
+    "cluster-forgetful-spout", "STORM-C12", "a failed message is not emitted again",
     "STORM-643: a fail that removes the pending offset")
 class ForgetfulSpout(SpoutTask):
-    """What failed is not emitted again, and counts as done."""
+    """A failed message is not emitted again, and counts as done."""
 
     def conclude(self, calls: Iterable[Call[Attempt]]) -> None:
         for outcome, attempt in calls:
@@ -359,7 +360,7 @@ class HastySpout(SpoutTask):
     "cluster-STORM-3751", "STORM-C14", "a tuple for a task that is gone ends the worker",
     "STORM-3751")
 class UnguardedReceiver(Worker):
-    """A tuple for a task that is no longer here is looked up all the same."""
+    """A tuple for a task that is no longer here is still looked up."""
 
     def not_here(self, message: Message) -> None:
         self.inputs[message.to].transfer(str(message.sender), (message,))
@@ -377,7 +378,7 @@ class FaithfulToTheDead(Worker):
 
 @TWINS.twin(
     "cluster-STORM-1087", "STORM-C5", "the limit of the overflowQ has no effect",
-    "STORM-1087: backpressure stuck off")
+    "STORM-1087: backpressure stays off")
 class Unlimited(Worker):
     """The limit of the overflowQs is not read."""
 
@@ -388,17 +389,17 @@ class Unlimited(Worker):
 
 
 @TWINS.twin(
-    "cluster-deaf", "STORM-C19", "a worker hears no status, and sends on",
-    "STORM-1087: backpressure stuck off, seen from the sender")
+    "cluster-deaf", "STORM-C19", "a worker hears no status, and continues to send",
+    "STORM-1087: backpressure stays off, seen from the sender")
 class Deaf(RemoteFlags):
-    """The overflowQs of the others grow with the source."""
+    """No status is heard, so the overflowQs of the others grow with the source."""
 
     def hear(self, status: Status) -> bool:
         return False
 
 
 @TWINS.twin(
-    "cluster-STORM-744", "STORM-C4", "a full recvQ takes local tuples all the same", "STORM-744")
+    "cluster-STORM-744", "STORM-C4", "a full recvQ still takes local tuples", "STORM-744")
 class Forced(Worker):
     """A local tuple enters recvQ whether or not there is room."""
 
@@ -414,7 +415,7 @@ class Forced(Worker):
     "cluster-same-life", "STORM-C2", "a worker's restarts are not counted",
     "storm#D4: ids restart at 0")
 class SameLife(Worker):
-    """After a restart the worker counts as if it had always been there."""
+    """After a restart the worker counts as if it had never stopped."""
 
     def __init__(self, topology: Topology, place: Place, *about: Any, **more: Any) -> None:
         super().__init__(topology, Place(place.number, 0, place.worker_of), *about, **more)
@@ -423,18 +424,18 @@ class SameLife(Worker):
 @TWINS.twin(
     "cluster-not-writable", "STORM-C23",
     "messages are written to a connection that is not writable",
-    "JStorm #404: what a channel cannot take is kept on the heap")
+    "JStorm #404: messages that a channel cannot take are kept on the heap")
 class WritingAnyway(Worker):
-    """The transfer thread does not ask whether a connection is writable."""
+    """The transfer thread does not check that a connection is writable."""
 
     def drain(self, is_writable: Callable[[int], bool]) -> dict[int, list[Message]]:
         return super().drain(lambda peer: True)
 
 
 @TWINS.twin(
-    "cluster-no-flushes", "STORM-C13", "nobody flushes the tasks' batches", "storm#review-2241")
+    "cluster-no-flushes", "STORM-C13", "no thread flushes the tasks' batches", "storm#review-2241")
 class WithoutFlushes(Worker):
-    """Nobody flushes: the last messages of a batch stay there."""
+    """No thread flushes: the last messages of a batch stay there."""
 
     def run_flush_timer(self) -> bool:
         return False
@@ -442,7 +443,7 @@ class WithoutFlushes(Worker):
 
 @TWINS.twin("cluster-STORM-3376", "STORM-C3", "messages are dropped and not counted", "STORM-3376")
 class SilentDrop(Worker):
-    """What has no connection is dropped, and nobody counts it."""
+    """A message without a connection is dropped, and not counted."""
 
     def _without_connection(self, message: Message) -> bool:
         self._leave()
@@ -451,7 +452,7 @@ class SilentDrop(Worker):
 
 @TWINS.twin("cluster-STORM-996", "STORM-C1", "a batch is sent out of order", "STORM-996")
 class Shuffled(Worker):
-    """What was taken together for one task is sent in the reverse order."""
+    """Messages that were taken together for one task are sent in the reverse order."""
 
     def drain(self, is_writable: Callable[[int], bool]) -> dict[int, list[Message]]:
         taken = super().drain(is_writable)
@@ -471,7 +472,7 @@ class SentTwice(Worker):
 
 @TWINS.twin("cluster-STORM-2983", "STORM-C13", "the transfer thread is not started", "STORM-2983")
 class WithoutTransferThread(Worker):
-    """What is to leave the worker waits for a thread that nobody has started."""
+    """Messages to other workers wait for a thread that was not started."""
 
     def drain(self, is_writable: Callable[[int], bool]) -> dict[int, list[Message]]:
         return {}
@@ -483,17 +484,17 @@ TWINS.add(
     parts={"parts": Parts(tracker=NoRepetition, flags=DeafAtFirst),
            "without": frozenset({"lose_status"})})
 TWINS.add(
-    "cluster-STORM-3637", "STORM-C13", "bolts that feed each other are let through", "STORM-3637",
+    "cluster-STORM-3637", "STORM-C13", "a cycle of bolts is accepted", "STORM-3637",
     parts={"circles": True})
 TWINS.add(
     "cluster-STORM-3073", "STORM-C14", "pendingEmits throws when it is full", "STORM-3073",
     parts={"parts": Parts(spout=CappedSpout, bolt=CappedBolt)})
 TWINS.add(
-    "cluster-overtaking", "STORM-C1", "what is emitted overtakes what is pending",
+    "cluster-overtaking", "STORM-C1", "emitted messages overtake pending ones",
     "a mutant of Executor.send, which a turn without interruption hides",
     parts={"parts": Parts(spout=OvertakingSpout, bolt=OvertakingBolt)})
 TWINS.add(
-    "cluster-D10-order", "STORM-C1", "what spills overtakes the receiving thread's batch",
+    "cluster-D10-order", "STORM-C1", "spilled tuples overtake the receiving thread's batch",
     "storm#D10", parts={"parts": Parts(inbox=PassingItsBatch)})
 TWINS.add(
     "cluster-D10-kept", "STORM-C13", "the receiving thread keeps a batch that is not full",

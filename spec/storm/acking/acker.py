@@ -1,10 +1,10 @@
-"""The acker: how a spout learns that all that came of a tuple was processed.
+"""The acker: how a spout learns that everything that came of a tuple was processed.
 
 Theory of operation
 -------------------
 A spout's tuple is the root of a tree. Each tuple of it travels along an *edge* with an id of
 its own, a random number of 64 bits. The acker keeps one number for the root, and every edge
-is xored into it twice: once by whoever emits a tuple along the edge, once by the bolt that
+is xored into it twice: once by the task that emits a tuple along the edge, once by the bolt that
 acks the tuple.
 
     spout    emits the root's tuples along edges a, b     INIT  a ^ b
@@ -12,19 +12,19 @@ acks the tuple.
     bolt     acks c                                       ACK   c
     bolt     acks b                                       ACK   b          together 0
 
-Xor does not care for order, so the messages may arrive in any order; what is left is the
+Xor does not depend on order, so the messages may arrive in any order; the value is the
 xor of all edges that are emitted and not yet acked. If the ids are linearly independent
 over GF(2), as random ones nearly surely are, that is zero exactly if there is no such edge
 (see ``xor``, which proves this and shows that distinct ids alone do not suffice). And for
 independent ids the xor of a set of them *is* the set: xoring one more id toggles its
-membership. So ``value`` below is a set of edges, and nothing is lost by that.
+membership. So ``value`` below is a set of edges, without loss of generality.
 
 The root is complete if the value is zero **and** INIT has been seen; before that the acker
-does not know whom to tell. Any message may be the first, and makes an entry. FAIL marks the
-entry, RESET_TIMEOUT renews it. When INIT is known, in this order: a zero value tells the
-spout ack; else a mark tells it fail; either removes the entry. A message that comes later
-makes an entry anew, an orphan that only the tick removes. The spout ignores whatever it
-hears of a root that is no longer pending with it. Timeouts are decided at the spout alone;
+does not know which task to answer. Any message may be the first, and makes an entry. FAIL marks the
+entry, RESET_TIMEOUT renews it. When INIT is known, in this order: a zero value sends ack to the
+spout; otherwise a mark sends fail; either removes the entry. A message that comes later
+makes a new entry, an orphan that only the tick removes. The spout ignores every answer about a
+root that is no longer pending with it. Timeouts are decided at the spout alone;
 the acker forgets silently, and later (see ``rotating``), so here the entry can expire only
 when the spout no longer waits.
 
@@ -55,7 +55,7 @@ TREE = "001#tree; storm#acker"
 
 
 class Spout(IntEnum):
-    """What the spout knows of the root."""
+    """The state of the root at the spout."""
 
     IDLE = 0        # not emitted yet
     WAITING = 1     # pending with the spout
@@ -65,7 +65,7 @@ class Spout(IntEnum):
 
 
 class Answer(IntEnum):
-    """What the acker tells the spout."""
+    """An answer of the acker to the spout."""
 
     ACK = 0
     FAIL = 1
@@ -95,7 +95,7 @@ class Acker(Machine):
     value = subset(upto(E))             # its value, as the set of edges xored into it
     known = boolean(False)              # INIT has set its spout task
     failed = boolean(False)
-    failed_at_zero = boolean(False)     # the spout was told fail although the value was zero
+    failed_at_zero = boolean(False)     # fail was answered although the value was zero
 
     answers = subset(Answer)            # to the spout, in flight
     spout = choice(Spout)
@@ -105,7 +105,7 @@ class Acker(Machine):
 
     @action(fair=True, edges=upto(W + 1))
     def emit_root(self, edges: int) -> None:
-        """The spout emits its tuple along some edges (or to nobody) and sends INIT."""
+        """The spout emits its tuple along some edges (or none) and sends INIT."""
         require(self.spout == Spout.IDLE and edges <= self.E)
         for edge in range(self.E):
             if edge < edges:
@@ -122,7 +122,7 @@ class Acker(Machine):
         self.grow(edge)
 
     def grow(self, parent: int) -> None:
-        """A new edge; its parent's ACK will carry it, if it has one."""
+        """Add an edge; its parent's ACK will carry it, if it has a parent."""
         self.parent[self.grown] = parent
         self.waiting.add(self.grown)
         self.grown += 1
@@ -137,7 +137,7 @@ class Acker(Machine):
 
     @action(edge=upto(E))
     def fail(self, edge: int) -> None:
-        """A bolt fails a tuple; what it emitted of it goes on all the same."""
+        """A bolt fails a tuple; the tuples that it emitted from it are processed all the same."""
         require(edge in self.waiting)
         self.waiting.discard(edge)
         self.fails.add(edge)
@@ -153,7 +153,7 @@ class Acker(Machine):
 
     @action(fair=True)
     def receive_init(self) -> None:
-        """INIT: the spout's edges, and whom to tell."""
+        """INIT arrives: it has the spout's edges, and names the spout task to answer."""
         require(self.init_in_flight)
         self.init_in_flight = False
         self.entry = True
@@ -162,13 +162,13 @@ class Acker(Machine):
         self.conclude()
 
     def add_init(self) -> None:
-        """The content of INIT is xored in."""
+        """Xor the edges of INIT into the value."""
         for edge in self.init:
             self.toggle(edge)
 
     @action(fair=True, edge=upto(E))
     def receive_ack(self, edge: int) -> None:
-        """ACK: an edge and its children's."""
+        """ACK arrives: it has an edge and its children's."""
         require(edge in self.acks)
         self.acks.discard(edge)
         self.entry = True
@@ -180,7 +180,7 @@ class Acker(Machine):
 
     @action(fair=True, edge=upto(E))
     def receive_fail(self, edge: int) -> None:
-        """FAIL: the entry is marked."""
+        """FAIL arrives: the entry is marked."""
         require(edge in self.fails)
         self.fails.discard(edge)
         self.entry = True
@@ -189,7 +189,7 @@ class Acker(Machine):
 
     @action(fair=True)
     def receive_reset(self) -> None:
-        """RESET_TIMEOUT: the spout too is to start its timeout anew."""
+        """RESET_TIMEOUT arrives: the spout, too, must restart its timeout."""
         require(self.reset_in_flight)
         self.reset_in_flight = False
         self.entry = True
@@ -211,7 +211,7 @@ class Acker(Machine):
             self.value.add(edge)
 
     def conclude(self) -> None:
-        """Zero first, then the mark; nothing before INIT."""
+        """Answer if INIT is known: ack for a zero value, else fail for a mark."""
         if self.is_complete():
             self.answers.add(Answer.ACK)
             self.forget()
@@ -221,11 +221,11 @@ class Acker(Machine):
             self.forget()
 
     def is_complete(self) -> bool:
-        """The tree is complete: the value is zero, and INIT is in it."""
+        """True if the tree is complete: the value is zero, and INIT is in it."""
         return self.known and not self.value
 
     def forget(self) -> None:
-        """The entry is removed."""
+        """Remove the entry with all its fields."""
         self.entry = False
         self.known = False
         self.failed = False
@@ -235,7 +235,7 @@ class Acker(Machine):
 
     @action(fair=True, answer=Answer)
     def hear(self, answer: Answer) -> None:
-        """The spout gets an answer; of a root that is not pending it ignores it."""
+        """The spout receives an answer, and ignores it if the root is not pending."""
         require(answer in self.answers)
         self.answers.discard(answer)
         if answer != Answer.RESET and self.listens():
@@ -243,7 +243,7 @@ class Acker(Machine):
             self.calls += 1
 
     def listens(self) -> bool:
-        """The root is still pending."""
+        """True if the root is still pending."""
         return self.spout == Spout.WAITING
 
     @action
@@ -255,10 +255,10 @@ class Acker(Machine):
 
     # --- rules -----------------------------------------------------------------------
 
-    @always("STORM-A1", MUST, "The spout is told ack only if every edge of the tree was acked.",
+    @always("STORM-A1", MUST, "The acker answers ack only if every edge of the tree was acked.",
             source=f"{TREE} (ACK-SAFE)")
     def acks_are_safe(self) -> bool:
-        """Neither a tuple that is still worked on, nor one that was failed."""
+        """No tuple is still being processed, and none was failed."""
         return self.spout != Spout.ACKED or len(self.done) == self.grown
 
     @always("STORM-A2", MUST, "The spout calls at most one of ack() and fail() for a root.",
@@ -267,10 +267,10 @@ class Acker(Machine):
         """Late answers are ignored."""
         return self.calls <= 1
 
-    @leads_to("STORM-A3", MUST, "A complete tree is acked to the spout, unless it times out first.",
+    @leads_to("STORM-A3", MUST, "A complete tree is acked at the spout, unless it times out first.",
               source=f"{TREE} ('the value is 0')")
     def complete_trees_are_acked(self) -> tuple[bool, bool]:
-        """Where no message is lost. With T = 0 there is no timeout, and nothing but an ack will
+        """It assumes that no message is lost. With T = 0 there is no timeout, and only an ack will
         do; how soon the ack must come is STORM-A11."""
         complete = self.is_all_acked()
         return (
@@ -279,30 +279,32 @@ class Acker(Machine):
         )
 
     def is_all_acked(self) -> bool:
-        """Every tuple of the tree was acked by a bolt."""
+        """True if every tuple of the tree was acked by a bolt."""
         return len(self.done) == self.grown and not self.mishap
 
-    @always("STORM-A11", MUST, "The spout, if it still waits, is told ack as soon as INIT and the "
-            "ACKs of all edges have reached the acker.", source=f"{TREE} ('the value is 0')")
+    @always("STORM-A11", MUST,
+            "If the spout still waits, the acker answers ack as soon as INIT and the "
+            "ACKs of all edges have reached it.", source=f"{TREE} ('the value is 0')")
     def acks_are_not_kept_back(self) -> bool:
-        """Told: the answer is on its way. No timeout makes up for it."""
+        """It suffices that the answer is on its way. No timeout replaces it."""
         have_come = self.has_init() and self.is_all_acked() and not self.acks
         return not (have_come and self.spout == Spout.WAITING) or Answer.ACK in self.answers
 
     def has_init(self) -> bool:
-        """INIT has reached the acker."""
+        """True if INIT has reached the acker."""
         return self.spout != Spout.IDLE and not self.init_in_flight
 
-    @always("STORM-A4", MUST, "Of a failed tree the spout, if it still waits, is told as soon as "
-            "INIT and a FAIL have reached the acker.", source=f"{TREE}: FAIL, INIT order")
+    @always("STORM-A4", MUST,
+            "If the spout still waits, the acker answers for a failed tree as soon as "
+            "INIT and a FAIL have reached it.", source=f"{TREE}: FAIL, INIT order")
     def failure_is_not_kept_back(self) -> bool:
-        """Told: the answer is on its way, fail, or ack by STORM-A5."""
+        """It suffices that the answer is on its way: fail, or ack by STORM-A5."""
         have_come = self.has_init() and self.has_failure()
         told = Answer.FAIL in self.answers or Answer.ACK in self.answers
         return not (have_come and self.spout == Spout.WAITING) or told
 
     def has_failure(self) -> bool:
-        """A FAIL has reached the acker: of an edge that nobody works on, without an ACK."""
+        """True if a FAIL has reached the acker, for an edge that was not acked."""
         return any(
             edge < self.grown and edge not in self.waiting and edge not in self.done
             and edge not in self.fails for edge in range(self.E))
@@ -310,37 +312,39 @@ class Acker(Machine):
     @always("STORM-A5", MUST, "A value of zero takes precedence over a failure.",
             source=f"{TREE}: 'precedence over failed'")
     def zero_takes_precedence(self) -> bool:
-        """The spout is never told fail of a complete tree."""
+        """The acker never answers fail for a complete tree."""
         return not self.failed_at_zero
 
     @leads_to("STORM-A6", MUST, "A failed tuple fails at the spout, unless it times out first.",
               source="001#tree (any edge that fails triggers fail at the spout); storm#D12")
     def failures_are_told(self) -> tuple[bool, bool]:
-        """Where no message is lost. That it is told at once, whatever becomes of the other
-        tuples, is STORM-A4."""
+        """It assumes that no message is lost. That the answer comes at once, without waiting for
+        the other tuples, is STORM-A4."""
         return self.mishap, self.spout == Spout.FAILED or self.spout == Spout.TIMED_OUT
 
-    @leads_to("STORM-A7", MUST, "The acker does not keep an entry for ever.",
+    @leads_to("STORM-A7", MUST, "The acker does not keep an entry forever.",
               source="STORM-2786; storm#D12 ('RotatingMap … won't blow up')")
     def entries_go(self) -> tuple[bool, bool]:
-        """Completed, failed, or an orphan that is rotated out."""
+        """An entry is completed, failed, or rotated out as an orphan."""
         return self.entry, not self.entry
 
-    @leads_to("STORM-A8", MUST, "With timeouts no root is pending for ever, whatever is lost.",
+    @leads_to("STORM-A8", MUST,
+              "With timeouts no root is pending forever, even if messages are lost.",
               source="storm#rotating; STORM-3514, STORM-549")
     def waiting_ends(self) -> tuple[bool, bool]:
         """An answer or the timeout ends it; without timeouts it takes an answer."""
         return self.spout == Spout.WAITING, self.spout != Spout.WAITING
 
 
-    @always("STORM-A12", MUST, "When the spout is told ack, no tuple that came of the root is yet "
-            "to be processed.", source="001#bolt-ack (MyBolt); storm#acker")
+    @always("STORM-A12", MUST,
+            "When the spout calls ack(), every tuple that came of the root has been "
+            "processed.", source="001#bolt-ack (MyBolt); storm#acker")
     def acks_cover_everything(self) -> bool:
-        """Whether or not it is in the tree, which is all that STORM-A1 speaks of."""
+        """It covers tuples outside the tree as well, which STORM-A1 does not."""
         return self.spout != Spout.ACKED or not self.has_work()
 
     def has_work(self) -> bool:
-        """A tuple that came of the root is yet to be processed."""
+        """True if a tuple that came of the root is yet to be processed."""
         return len(self.waiting) > 0
 
 
@@ -373,7 +377,7 @@ class LossyAcker(Acker):
 
     @action(fair=True)
     def time_out(self) -> None:
-        """If timeouts are enabled, one comes in the end."""
+        """If timeouts are enabled, one comes eventually."""
         super().time_out()
 
 
@@ -395,14 +399,14 @@ class AckBeforeEmit(Acker):
 
     @action(edge=upto(Acker.E))
     def emit_late(self, edge: int) -> None:
-        """The child's edge never reaches the acker by its parent."""
+        """Emit a child whose edge is in no ACK of its parent."""
         require(edge in self.done and self.grown < self.E)
         self.grow(self.E)
 
 
 class EmittingUnanchored(Acker):
-    """A bolt that emits a tuple without an anchor and then acks its input, as the notes' MyBolt
-    does: the new tuple belongs to no tree, and nobody waits for it."""
+    """A bolt that emits a tuple without an anchor and then acks its input, like the notes'
+    MyBolt: the new tuple belongs to no tree, and no ack waits for it."""
 
     loose = boolean(False)              # such a tuple is yet to be processed
 
@@ -414,12 +418,12 @@ class EmittingUnanchored(Acker):
 
     @action(fair=True)
     def process_loose(self) -> None:
-        """A bolt processes it."""
+        """A bolt processes the loose tuple."""
         require(self.loose)
         self.loose = False
 
     def has_work(self) -> bool:
-        """The loose tuple is work that is left, too."""
+        """True also if the loose tuple is yet to be processed."""
         return super().has_work() or self.loose
 
 
@@ -428,7 +432,7 @@ class FailAndAck(Acker):
 
     @action(edge=upto(Acker.E))
     def fail(self, edge: int) -> None:
-        """The tuple remains to be acked."""
+        """Send FAIL; the tuple may still be acked."""
         require(edge in self.waiting and not self.mishap)
         self.fails.add(edge)
         self.mishap = True
@@ -436,16 +440,16 @@ class FailAndAck(Acker):
 
 EXPECTATIONS = (
     *(expect(Acker, rule, "holds", about, E=3, W=2, T=1) for rule, about in (
-        ("STORM-A1", "an ack is safe, whatever the order of the messages"),
+        ("STORM-A1", "an ack is safe, for every order of the messages"),
         ("STORM-A2", "one call for a root"),
         ("STORM-A3", "a complete tree is acked"),
-        ("STORM-A4", "a failure is told at INIT"),
+        ("STORM-A4", "a failure is answered at INIT"),
         ("STORM-A5", "zero comes before failed"),
-        ("STORM-A6", "a failure is told"),
+        ("STORM-A6", "a failure reaches the spout"),
         ("STORM-A7", "no entry stays"),
         ("STORM-A8", "no root stays pending"),
         ("STORM-A11", "a complete tree is acked at once"),
-        ("STORM-A12", "nothing is left over after an ack"),
+        ("STORM-A12", "no tuple is left to process after an ack"),
     )),
     *(expect(LossyAcker, rule, "holds", about, E=2, T=1) for rule, about in (
         ("STORM-A1", "an ack is safe on lossy links too"),
@@ -455,9 +459,9 @@ EXPECTATIONS = (
     expect(LossyAcker, "STORM-A8", "violated", "lost messages without timeouts (STORM-3514)",
            where="T == 0", E=2, T=(0, 1)),
     expect(LossyAcker, "STORM-A3", "violated", "a lost ACK, without timeouts", E=2, T=0),
-    expect(Acker, "STORM-A3", "holds", "a complete tree is acked, and no timeout helps", E=2,
+    expect(Acker, "STORM-A3", "holds", "a complete tree is acked without a timeout", E=2,
            W=(0, 1, 2), T=0),
-    expect(Acker, "STORM-A6", "holds", "a failure is told, and no timeout helps", E=2, T=0),
+    expect(Acker, "STORM-A6", "holds", "a failure reaches the spout without a timeout", E=2, T=0),
     expect(AckingTwice, "STORM-A3", "violated", "acked twice: never complete", E=2),
     expect(AckingTwice, "STORM-A1", "holds",
            "with two acks of one edge no tree here is complete too early", E=(2, 3)),
@@ -465,5 +469,5 @@ EXPECTATIONS = (
     expect(FailAndAck, "STORM-A5", "holds", "of a failed and acked root zero comes first", E=2),
     expect(EmittingUnanchored, "STORM-A12", "violated", "emits unanchored, then acks", E=2),
     expect(EmittingUnanchored, "STORM-A1", "holds",
-           "the tree is right although what is emitted unanchored is not in it", E=2),
+           "the tree is right although unanchored tuples are not in it", E=2),
 )

@@ -1,13 +1,13 @@
 """The acker of the chapters, as its observer sees it.
 
 Theory. ``acker`` has the tree, the messages under way, and the spout; ``rotating`` has the ticks.
-Of both, ``observed_acker`` sees what reaches the acker and what it makes the acker tell: four
+Of both, ``observed_acker`` sees what reaches the acker and what the acker answers: four
 kinds of messages, each with the edges that it carries and the answer that it causes, and ticks.
-What the topology does before a message arrives, and what the spout makes of an answer, is hidden.
+What the topology does before a message arrives, and how the spout reacts to an answer, is hidden.
 
-``acker`` knows no time. It lets an entry expire when nobody waits for it any more; that shows as
-the ticks that make an entry of any age go. When they come is shown of ``rotating``, whose key is
-a root of which a bolt has failed a tuple, again and again, so that it is renewed.
+``acker`` knows no time. It lets an entry expire when the spout no longer waits for it; that is
+shown as the ticks that make an entry of any age expire. When they come is shown of ``rotating``,
+whose key is a root of which a bolt has failed a tuple, again and again, so that it is renewed.
 
 Source: ``acker``, ``rotating``, ``observed_acker``.
 """
@@ -32,8 +32,8 @@ TICK = see("tick", tells=Told.NOTHING)
 
 
 class AckerSeen(View[Acker]):
-    """Messages about the one root, in the order in which they reach the acker. Which tuples bolts
-    anchor, and which they fail, is the topology's choice."""
+    """Messages about the one root, in the order in which they reach the acker. The topology
+    chooses the tuples that bolts anchor, and those that they fail."""
 
     around = ("fail", "emit_unanchored", "process_loose", "has_work", "loose")
 
@@ -61,21 +61,21 @@ class AckerSeen(View[Acker]):
         return [TICK] * TICKS
 
     def asked(self, machine: Acker) -> Iterable[Seen]:
-        """How many entries there are."""
+        """The number of entries of the acker."""
         yield see("sized", count=machine.entry)
 
     def at_rest(self, machine: Acker) -> Iterable[Sequence[Seen]]:
-        """An entry that nobody waits for, when its ticks have come."""
+        """An entry that is still there, although its ticks have come and no spout waits."""
         if machine.entry and machine.spout != Spout.WAITING:
             yield *[TICK] * TICKS, see("sized", count=1)
 
 
 TICKS = 2
-"""After which an entry of any age is gone, where the acker has so many buckets."""
+"""Ticks after which an entry of any age has expired; the acker has as many buckets."""
 
 
 def told(before: Acker, after: Acker) -> Told:
-    """The answer that a message caused, if it caused any."""
+    """The answer that a message caused, if any."""
     if Answer.ACK in after.answers and Answer.ACK not in before.answers:
         return Told.ACK
     is_failed = Answer.FAIL in after.answers and Answer.FAIL not in before.answers
@@ -94,12 +94,12 @@ class MapSeen(View[RotatingMap]):
         return TICK if after.clock == 0 else None
 
     def asked(self, machine: RotatingMap) -> Iterable[Seen]:
-        """The map's size, which is that of its buckets."""
+        """The number of entries: one for each bucket that holds the key."""
         yield see("sized", count=len(machine.held_in))
 
 
 class MemorySeen(View[AckerMemory]):
-    """Orphans. An observer gives them names; one is used again when it is free long since."""
+    """Orphans. The observer gives them names; a name is reused when its entry has long expired."""
 
     history: int = 0
 
@@ -114,12 +114,12 @@ class MemorySeen(View[AckerMemory]):
         return TICK
 
     def asked(self, machine: AckerMemory) -> Iterable[Seen]:
-        """How many entries there are."""
+        """The number of entries in all buckets."""
         yield see("sized", count=sum(machine.bucket))
 
 
 class ForgettingSeen(View[Timeouts]):
-    """An entry that the first message makes, and that nothing renews. The spout has a map of its
+    """An entry that the first message makes, and that is not renewed. The spout has a map of its
     own, and the ticks come from outside."""
 
     around = ("place", "emit", "at_spout", "spout_clock", "acker_clock", "tick_spout")
@@ -133,15 +133,16 @@ class ForgettingSeen(View[Timeouts]):
         return TICK if before.acker_clock == before.P - 1 else None
 
     def asked(self, machine: Timeouts) -> Iterable[Seen]:
-        """Whether the acker still has the entry."""
+        """The number of entries: 1 while the acker has the entry."""
         yield see("sized", count=0 < machine.at_acker <= machine.NA)
 
 
-SEEN = refines(Acker, ObservedAcker, "it answers each message as it has to", shows=AckerSeen,
+SEEN = refines(Acker, ObservedAcker, "the acker answers each message by the rules", shows=AckerSeen,
                seen_by={"N": TICKS, "R": 1}, E=2, W=2, T=(0, 1))
-IN_TIME = refines(RotatingMap, ObservedAcker, "an entry goes with the N-th tick, not before",
+IN_TIME = refines(RotatingMap, ObservedAcker, "an entry expires with the N-th tick, not before",
                   shows=MapSeen, seen_by={"N": "N", "R": 1}, N=(2, 3), P=(1, 2))
-MEMORY = refines(AckerMemory, ObservedAcker, "any number of entries go so", shows=MemorySeen,
+MEMORY = refines(AckerMemory, ObservedAcker, "any number of entries expire in this way",
+                 shows=MemorySeen,
                  seen_by={"N": "N", "R": "N * r"}, N=3, r=1)
 FORGETTING = refines(Timeouts, ObservedAcker, "an entry outlives the spout's own", P=(1, 2),
                      shows=ForgettingSeen, seen_by={"N": "NA", "R": 1}, NS=2, NA=3)
@@ -154,11 +155,11 @@ EXPECTATIONS = (
     refused(AckingAtZeroWithoutInit, "STORM-A20", "complete without INIT", like=SEEN, T=0),
     refused(FailFirst, "STORM-A26", "fail before zero", like=SEEN, T=0),
     refused(ForgettingEarlyFail, "STORM-A24", "FAIL before INIT is thrown away", like=SEEN, T=0),
-    refused(IgnoringMarkAtInit, "STORM-A24", "FAIL before INIT is not told at INIT", like=SEEN,
+    refused(IgnoringMarkAtInit, "STORM-A24", "FAIL before INIT is not answered at INIT", like=SEEN,
             T=0),
-    refused(FailingInSilence, "STORM-A24", "a failed entry goes in silence", like=SEEN, T=0),
+    refused(FailingInSilence, "STORM-A24", "a failed entry is removed silently", like=SEEN, T=0),
     refused(FailingAtTheEnd, "STORM-A24", "a failure waits for the other tuples", like=SEEN, T=0),
-    refused(AckingInSilence, "STORM-A22", "a complete entry goes in silence", like=SEEN, T=0),
+    refused(AckingInSilence, "STORM-A22", "a complete entry is removed silently", like=SEEN, T=0),
     refused(AckerWithoutTicks, "STORM-A29", "no ticks: an orphan stays (STORM-2786)", like=SEEN,
             T=1),
     refused(Timeouts, "STORM-A28", "two buckets at the acker, too (STORM-1245)", like=FORGETTING,

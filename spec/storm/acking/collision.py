@@ -2,14 +2,14 @@
 
 Theory of operation
 -------------------
-``acker`` follows one root, for roots do not touch each other's entries. That is so as long as
+``acker`` follows one root, because roots do not touch each other's entries. That is so as long as
 their ids differ. They are drawn at random: 64 bits, or the 48 bits of the generator's state,
-so among some millions of pending roots two that are the same are to be expected some day.
+so among some millions of pending roots two equal ones are to be expected sooner or later.
 Then the second message takes the place of the first in the spout's map, and the acker, which
 knows a root by its id alone, xors both trees into one entry. The first message is neither
-acked nor failed, and either's completion may be taken for the other's.
+acked nor failed, and the completion of either may be taken for the other's.
 
-The acker cannot tell, so it is the spout that must not give an id twice. Not to use an id that
+The acker cannot distinguish them, so the spout must not give an id twice. Not to use an id that
 is pending is cheap, and enough as long as no root times out; after a timeout messages about
 the old tree may still be on their way to the acker, and count for the new one. That leaves a
 chance as small as the one before, but only for ids that are used again at once.
@@ -55,7 +55,7 @@ class TwoRoots(Machine):
 
     @action(fair=True, message=upto(2))
     def emit(self, message: int) -> None:
-        """The first message, then the second."""
+        """Emit a message: the first one, then the second."""
         require(message not in self.out and (message == 0 or 0 in self.out))
         root = self.draw(message)
         self.root[message] = root
@@ -64,7 +64,7 @@ class TwoRoots(Machine):
         self.inits.add(message)
 
     def draw(self, message: int) -> int:
-        """A root id, as chance has it."""
+        """A random root id; with ``same`` the same for both messages."""
         return 0 if self.same == 1 else message
 
     @action(fair=True, message=upto(2))
@@ -102,7 +102,7 @@ class TwoRoots(Machine):
 
     @action(fair=True, root=upto(2))
     def hear(self, root: int) -> None:
-        """ack() is called for whatever is pending under the id."""
+        """Call ack() for the message that is pending under the id."""
         require(root in self.answers)
         self.answers.discard(root)
         if self.carries[root] < 2:
@@ -112,21 +112,21 @@ class TwoRoots(Machine):
 
     @action(fair=True, root=upto(2))
     def time_out(self, root: int) -> None:
-        """fail() is called for what is pending under an id."""
+        """Call fail() for the message that is pending under an id."""
         require(self.T == 1 and self.carries[root] < 2)
         self.over.add(self.carries[root])
         self.carries[root] = 2
 
-    @leads_to("STORM-A9", MUST, "Of every message that is emitted ack() or fail() is called.",
+    @leads_to("STORM-A9", MUST, "For every emitted message ack() or fail() is called eventually.",
               source=COLLISION, message=upto(2))
     def nobody_is_forgotten(self, message: int) -> tuple[bool, bool]:
-        """A message that another one replaced in the spout's map is."""
+        """A message that another one replaces in the spout's map is forgotten."""
         return message in self.out, message in self.over
 
     @always("STORM-A10", MUST, "ack() is called only for a message that was processed.",
             source=COLLISION)
     def nobody_is_acked_for_another(self) -> bool:
-        """Of two messages under one id, either's ack may be taken for the other's."""
+        """If two messages have one id, the ack of either may be taken for the other's."""
         return all(message in self.processed for message in self.acked)
 
 
@@ -134,7 +134,7 @@ class DrawingAgain(TwoRoots):
     """The spout does not use an id that is pending: it draws another one."""
 
     def draw(self, message: int) -> int:
-        """Another one, while the first message is pending."""
+        """A different id, while the first message is pending."""
         return message if self.carries[0] < 2 else super().draw(message)
 
 

@@ -1,19 +1,19 @@
-"""One execution of a basic bolt: who acks its input, when, and who fails it.
+"""One execution of a basic bolt: what acks its input, and when, and what fails it.
 
 Theory of operation
 -------------------
 A *rich* bolt acks or fails its inputs itself, and may forget to. A *basic* bolt leaves that to the
-BasicBoltExecutor around it, which does three things for every input: it makes what the bolt emits
-anchored on that input; when ``execute`` has returned it acks the input; when ``execute`` raises
+BasicBoltExecutor around it, which does three things for every input: it anchors the tuples that the
+bolt emits on that input; when ``execute`` has returned it acks the input; when ``execute`` raises
 FailedException it fails it. Any other exception is not caught here: it ends the worker, and the
 input is neither acked nor failed, so its root times out.
 
-The order matters. The ack carries the edges of what was emitted, so it must come after the last
+The order matters. The ack carries the edges of the emitted tuples, so it must come after the last
 emit (see ``AckBeforeEmit`` in ``acker``). And it must follow the *return*: an ack in a ``finally``
-would ack what failed, and the acker cannot take that back.
+would ack a failed input, and the acker cannot undo that.
 
 The notes' MyBolt is a rich bolt that acks, and emits without an anchor: its input's tree is right,
-and what it emits is in none (``EmittingUnanchored`` in ``acker``).
+and the tuples that it emits are in none (``EmittingUnanchored`` in ``acker``).
 
 Source: the notes on Storm's acker and KafkaSpout ("emit/ack/fail flow", BasicBoltExecutor); the
 code is org.apache.storm.topology.BasicBoltExecutor.
@@ -37,7 +37,7 @@ BASIC = "001#flow (BasicBoltExecutor.execute)"
 
 
 class Phase(IntEnum):
-    """Where an input is."""
+    """The phase of an input's execution."""
 
     WAITING = 0     # not executed yet
     RUNNING = 1     # the bolt is at work on it
@@ -47,7 +47,7 @@ class Phase(IntEnum):
 
 
 class BasicBolt(Machine):
-    """One input after the other."""
+    """A basic bolt's executor, with one input after the other."""
 
     F = const(2)                        # tuples that an execution emits at most
 
@@ -55,7 +55,7 @@ class BasicBolt(Machine):
     emitted = integer(0, F)
     acked = boolean(False)
     failed = boolean(False)
-    late = boolean(False)               # something was emitted after the ack
+    late = boolean(False)               # a tuple was emitted after the ack
 
     @action(fair=True)
     def begin(self) -> None:
@@ -84,7 +84,7 @@ class BasicBolt(Machine):
 
     @action
     def dies(self) -> None:
-        """execute raises something else."""
+        """The user's execute raises another exception."""
         require(self.phase == Phase.RUNNING)
         self.phase = Phase.DIED
 
@@ -102,7 +102,7 @@ class BasicBolt(Machine):
 
     @action(fair=True)
     def take_next(self) -> None:
-        """Done with it: the next input. A worker that died begins anew with another one."""
+        """Take the next input, after this one is settled or its worker has restarted."""
         require(self.acked or self.failed or self.phase == Phase.DIED)
         self.phase = Phase.WAITING
         self.emitted = 0
@@ -110,31 +110,32 @@ class BasicBolt(Machine):
         self.failed = False
         self.late = False
 
-    @leads_to("STORM-E1", MUST, "Every input is acked or failed, unless its worker dies.",
+    @leads_to("STORM-E1", MUST,
+              "Every input is acked or failed eventually, unless its worker dies.",
               source=f"{BASIC}; 001#bolt-ack: must be acked")
     def inputs_are_settled(self) -> tuple[bool, bool]:
-        """By somebody, without the timeout."""
+        """It must not need the timeout."""
         return self.phase == Phase.RUNNING, self.is_settled() or self.phase == Phase.DIED
 
     def is_settled(self) -> bool:
-        """It has been acked or failed."""
+        """True if the input was acked or failed."""
         return self.acked or self.failed
 
     @always("STORM-E2", MUST, "An input is acked only after execute has returned.", source=BASIC)
     def acks_follow_the_return(self) -> bool:
-        """Neither before nor after a failure."""
+        """An input is not acked before the return, nor after a failure."""
         return not self.acked or self.phase == Phase.RETURNED
 
     @always("STORM-E3", MUST, "An input is failed only after execute has raised FailedException.",
             source=BASIC)
     def failures_are_raised(self) -> bool:
-        """Not after a return."""
+        """An input is not failed after a return."""
         return not self.failed or self.phase == Phase.REFUSED
 
-    @always("STORM-E4", MUST, "Nothing is emitted for an input after its ack.",
+    @always("STORM-E4", MUST, "No tuple is emitted for an input after its ack.",
             source="storm#acker (ack before emit)")
     def acks_come_last(self) -> bool:
-        """Its edge would be in no message."""
+        """Otherwise its edge would be in no message."""
         return not self.late
 
 
@@ -153,29 +154,29 @@ class AckingAnyway(BasicBolt):
 
     @action(fair=True)
     def ack(self) -> None:
-        """Whatever has become of it."""
+        """Ack the input even if execute has raised."""
         require(self.phase == Phase.RETURNED or self.phase == Phase.REFUSED)
         require(not self.acked)
         self.acked = True
 
 
 class ForgettingFailures(BasicBolt):
-    """FailedException is caught, and nothing is done about it."""
+    """FailedException is caught and ignored."""
 
     @action(fair=True)
     def fail(self) -> None:
-        """Nobody is told; the next input comes."""
+        """Take the next input; the failure is not reported."""
         require(self.phase == Phase.REFUSED)
         self.phase = Phase.WAITING
         self.emitted = 0
 
 
 class FailingAnyway(BasicBolt):
-    """An input is failed where nothing was emitted for it."""
+    """An input is failed if nothing was emitted for it."""
 
     @action(fair=True)
     def fail(self) -> None:
-        """It looks as if nothing had come of it."""
+        """Fail the input after an exception, or if nothing was emitted."""
         require(not self.failed and not self.acked)
         require(self.phase == Phase.REFUSED
                 or (self.phase == Phase.RETURNED and self.emitted == 0))
@@ -183,11 +184,11 @@ class FailingAnyway(BasicBolt):
 
 
 class RichBolt(BasicBolt):
-    """A bolt that acks its inputs itself, when it pleases: also in the midst, or never."""
+    """A bolt that acks its inputs itself, at any time: even before it emits, or never."""
 
     @action
     def ack(self) -> None:
-        """The bolt acks whenever it likes, and nobody makes it."""
+        """The bolt acks at any time; it need not, so this is not fair."""
         require(self.phase == Phase.RUNNING or self.phase == Phase.RETURNED)
         require(not self.acked)
         self.acked = True
@@ -203,7 +204,7 @@ EXPECTATIONS = (
         (LAST, "the ack comes last"),
     )),
     expect(AckingBeforehand, RETURNED, "violated", "acked on arrival"),
-    expect(AckingBeforehand, LAST, "violated", "what is emitted after an early ack is in no tree"),
+    expect(AckingBeforehand, LAST, "violated", "tuples emitted after an early ack are in no tree"),
     expect(AckingAnyway, RETURNED, "violated", "an ack in a finally"),
     expect(ForgettingFailures, SETTLED, "violated", "FailedException is swallowed"),
     expect(FailingAnyway, RAISED, "violated", "nothing emitted, so failed"),

@@ -1,12 +1,12 @@
 """Executions of a basic bolt, as the observer of a root sees them.
 
 Theory. The input of ``executions`` is the only tuple of a root here, and the bolt emits F tuples
-for it, each of which is a part that reaches the sink. The acker is right: an ack of the input makes
-it ack the root, whatever was not emitted yet, and a fail makes it fail the root at once. What user
-code raises is known to whoever wrote it: a root is known to be failed when ``execute`` raises.
+for it, each of which is a part that reaches the sink. The acker is correct: an ack of the input
+makes it ack the root, whatever was not emitted yet, and a fail makes it fail the root at once. The
+observer knows when user code raises: a root is known to be failed when ``execute`` raises.
 
-An input of which nobody is told times out with its root, later than word of it would have taken.
-One that a worker dies with is another chapter's, and so is the next input.
+An input whose failure is not reported times out with its root, later than a report would have
+come. An input with which a worker dies belongs to another chapter, and so does the next input.
 
 Source: ``executions``, ``observed_topology``; docs/sources/001.md#flow.
 """
@@ -23,17 +23,17 @@ from .executions import (
 __all__ = ["EXPECTATIONS", "ExecutionsSeen"]
 
 LATE = 2
-"""Instants that word of a failure takes if it comes with the timeout only: D + 1."""
+"""Instants until a failure is noticed if only the timeout reports it: D + 1."""
 
 
 class ExecutionsSeen(View[BasicBolt]):
-    """One input. ``history`` is whether it is over."""
+    """One input. ``history`` is true if it is over."""
 
     history: bool = False
     around = ("take_next", "dies")      # another input, and a worker that dies
 
     def follows(self, machine: BasicBolt, action: str) -> bool:
-        """The first input, with a worker that lives."""
+        """True for steps of the first input while its worker lives."""
         return not self.history and action not in ("take_next", "dies")
 
     @shown
@@ -46,7 +46,7 @@ class ExecutionsSeen(View[BasicBolt]):
 
     @shown
     def returns(self, before: BasicBolt, after: BasicBolt) -> object:
-        """A bolt that emits less has another tree."""
+        """Nothing; a run that emits fewer tuples has another tree, and is left out."""
         return LEFT_OUT if before.emitted < before.F else None
 
     @shown
@@ -70,10 +70,11 @@ SEEN = refines(BasicBolt, ObservedRoot, "a root is acked or failed as its input 
 
 EXPECTATIONS = (
     SEEN,
-    refused(AckingBeforehand, "STORM-C8", "an ack comes before what is emitted", like=SEEN, F=1),
-    refused(AckingAnyway, "STORM-C20", "an ack in a finally, of what was failed", like=SEEN, F=1),
-    refused(ForgettingFailures, "STORM-C21", "nobody is told of FailedException", like=SEEN, F=1),
-    refused(FailingAnyway, "STORM-C22", "a root fails that nobody has failed", like=SEEN, F=0,
+    refused(AckingBeforehand, "STORM-C8", "an ack comes before the emitted tuples", like=SEEN, F=1),
+    refused(AckingAnyway, "STORM-C20", "an ack in a finally, after a failure", like=SEEN, F=1),
+    refused(ForgettingFailures, "STORM-C21", "FailedException is not reported", like=SEEN, F=1),
+    refused(FailingAnyway, "STORM-C22", "a root fails although no bolt has failed it", like=SEEN,
+            F=0,
             seen_by={"n": 1}),
     refused(RichBolt, "STORM-C8", "a bolt acks, and then emits", like=SEEN, F=1,
             beside=("STORM-E1",)),

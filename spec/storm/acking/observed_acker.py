@@ -1,14 +1,14 @@
 """The acker as its surroundings see it: a message goes in, and perhaps one comes out.
 
 Theory. ``acker`` explains why the algebra is right, with the topology and the spout around it.
-From outside, an acker is simpler: after each message that reaches it, it tells a spout
-something or nothing, and what it must tell follows from the messages so far. That is judged
+From outside, an acker is simpler: after each message that reaches it, it sends an answer to a spout
+or none, and the right answer follows from the messages so far. That is judged
 here. The edges that an implementation xors are known to the observer one by one, so a value
 is a set of edges, as in ``acker``: all ids used are independent.
 
 Three things are promised about *time*. An entry survives N - 1 ticks and not the N-th after
 its first message, or after the last FAIL or RESET_TIMEOUT about its root; INIT and ACK do not
-renew it. What goes goes in silence. And so nothing stays for ever. With ticks P apart that is
+renew it. An entry expires silently. And so no entry stays forever. With ticks P apart that is
 a lifetime in ((N - 1) P, N P] (see ``rotating``).
 
 Each message of the protocol is sent at most once, RESET_TIMEOUT and FAIL excepted. A root has
@@ -36,39 +36,39 @@ TIME = "001#rotating; storm#rotating"
 
 NOT_BEFORE_INIT = guard_rule(
     "STORM-A20", MUST,
-    "A spout is told nothing of a root before INIT has reached the acker.",
+    "The acker answers nothing about a root before INIT has arrived.",
     source=TREE,
 )
 ACK_SAFE = seen_from_outside(Acker.rules_declared, "STORM-A1")
 ACK_AT_ONCE = guard_rule(
     "STORM-A22", MUST,
-    "A spout is told ack with the message that completes the tree, in whatever order the "
+    "The acker answers ack with the message that completes the tree, in whatever order the "
     "messages come.",
     source=f"{TREE} ('the value is 0')",
 )
 ONE_ANSWER = guard_rule(
     "STORM-A23", MUST,
-    "A spout is told at most one of ack and fail of a root, and that once.",
+    "The acker answers ack or fail for a root at most once.",
     source=f"{TREE}, storm#rotating",
 )
 FAIL_AT_ONCE = guard_rule(
     "STORM-A24", MUST,
-    "A spout is told fail with the first message at which INIT is known and a tuple failed.",
+    "The acker answers fail with the first message at which INIT is known and a tuple failed.",
     source=f"{TREE}: FAIL, INIT order; 001#tree (any edge that fails triggers fail at the spout)",
 )
 FAIL_FOUNDED = guard_rule(
     "STORM-A25", MUST,
-    "A spout is told fail only of a tree of which a tuple failed.",
+    "The acker answers fail only for a tree of which a tuple failed.",
     source=TREE,
 )
 ZERO_FIRST = guard_rule(
     "STORM-A26", MUST,
-    "Of a complete tree a spout is told ack, even if one of its tuples was failed.",
+    "For a complete tree the acker answers ack, even if one of its tuples was failed.",
     source=f"{TREE}: 'precedence over failed'",
 )
 RESET_PASSED_ON = guard_rule(
     "STORM-A27", MUST,
-    "A request for more time is passed on to the spout of a root that is known, and no other.",
+    "A request for more time is passed on to the spout of a known root, and to no other.",
     source=TREE,
 )
 KEPT = guard_rule(
@@ -85,7 +85,7 @@ EXPIRES = guard_rule(
 )
 SILENT = guard_rule(
     "STORM-A30", MUST,
-    "Entries expire in silence: a tick tells no spout anything.",
+    "Entries expire silently: a tick causes no answer to a spout.",
     source=f"{TIME}: timeouts are decided at the spout alone",
 )
 ADDRESSED = guard_rule(
@@ -97,7 +97,7 @@ ADDRESSED = guard_rule(
 
 
 class Told(IntEnum):
-    """What a message to the acker makes it tell the spout."""
+    """The acker's answer to a message, sent to the spout."""
 
     NOTHING = 0
     ACK = 1
@@ -115,34 +115,34 @@ class ObservedAcker(Machine):
     value = subset(upto(2 * R))                 # the edges xored in, and not xored out again
     known = array(upto(R), boolean(False))      # INIT has come
     failed = array(upto(R), boolean(False))     # FAIL has come
-    told = subset(upto(R))                      # roots of which ack or fail was told
+    told = subset(upto(R))                      # roots that were answered ack or fail
     expired = subset(upto(R))                   # roots an entry of which has expired
 
-    # --- messages, each with what it makes the acker tell ----------------------------------
+    # --- messages, each with the answer that it causes -------------------------------------
 
     @action(root=upto(R), a=upto(2), b=upto(2), tells=Told)
     def init(self, root: int, a: int, b: int, tells: Told) -> None:
-        """INIT, with some of the root's edges."""
+        """INIT arrives, with some of the root's edges."""
         self.receive(root, a, b)
         self.known[root] = True
         self.answer(root, tells)
 
     @action(root=upto(R), a=upto(2), b=upto(2), tells=Told, rests=(ACK_AT_ONCE, FAIL_AT_ONCE))
     def ack(self, root: int, a: int, b: int, tells: Told) -> None:
-        """ACK, with some of the root's edges."""
+        """ACK arrives, with some of the root's edges."""
         self.receive(root, a, b)
         self.answer(root, tells)
 
     @action(root=upto(R), tells=Told)
     def fail(self, root: int, tells: Told) -> None:
-        """FAIL; it renews the entry."""
+        """FAIL arrives; it renews the entry."""
         self.left[root] = self.N
         self.failed[root] = True
         self.answer(root, tells)
 
     @action(root=upto(R), tells=Told, rests=(RESET_PASSED_ON,))
     def reset_timeout(self, root: int, tells: Told) -> None:
-        """RESET_TIMEOUT; it renews the entry."""
+        """RESET_TIMEOUT arrives; it renews the entry."""
         self.left[root] = self.N
         over = self.known[root] and (self.failed[root] or self.is_zero(root))
         require(tells == Told.RESET or not self.known[root] or over, RESET_PASSED_ON)
@@ -163,7 +163,7 @@ class ObservedAcker(Machine):
 
     @action(count=upto(R + 2))
     def sized(self, count: int) -> None:
-        """The number of entries is asked, and told."""
+        """The acker reports its number of entries."""
         entries = sum(left > 0 for left in self.left)
         require(count >= entries, KEPT)
         require(count <= entries, EXPIRES)
@@ -173,10 +173,10 @@ class ObservedAcker(Machine):
         """A message to another task, about another root, or a second one."""
         require(False, ADDRESSED)
 
-    # --- what follows ----------------------------------------------------------------------
+    # --- derived steps ---------------------------------------------------------------------
 
     def receive(self, root: int, a: int, b: int) -> None:
-        """Xor the edges in; an entry is made if there is none, and is not renewed."""
+        """Xor the edges in; make an entry if there is none, without renewing one."""
         if self.left[root] == 0:
             self.left[root] = self.N
         if a == 1:
@@ -192,18 +192,18 @@ class ObservedAcker(Machine):
             self.value.add(edge)
 
     def is_zero(self, root: int) -> bool:
-        """The root's value is zero."""
+        """True if the root's value is zero."""
         return 2 * root not in self.value and 2 * root + 1 not in self.value
 
     def answer(self, root: int, tells: Told) -> None:
-        """What must be told, and what must not."""
+        """Check an answer against the rules, and forget the root once it was answered."""
         require(tells != Told.RESET, RESET_PASSED_ON)
         if tells != Told.NOTHING:
             require(root not in self.told, ONE_ANSWER)
             require(self.known[root], NOT_BEFORE_INIT)
         complete = self.known[root] and self.is_zero(root)
         if tells == Told.ACK:
-            # What an expired entry had may make it look complete: that is another fault.
+            # The content of an expired entry may make it look complete: that is another fault.
             require(complete or root in self.expired, ACK_SAFE)
             require(complete, EXPIRES)
         if tells == Told.FAIL:
@@ -218,36 +218,36 @@ class ObservedAcker(Machine):
             self.forget(root)
 
     def forget(self, root: int) -> None:
-        """The root's entry goes, with all it says."""
+        """Remove the root's entry with all its fields."""
         self.left[root] = 0
         self.known[root] = False
         self.failed[root] = False
         self.value.discard(2 * root)
         self.value.discard(2 * root + 1)
 
-    # --- what is true of all of it ---------------------------------------------------------
+    # --- rules -----------------------------------------------------------------------------
 
     @always("STORM-A32", MUST, "No entry is kept that is complete, or known to have failed.",
             source=f"{TREE}: the state that the guard rules leave behind", root=upto(R))
     def nothing_is_kept_back(self, root: int) -> bool:
-        """Each is told with the message that makes it so."""
+        """Such an entry is answered with the message that makes it so."""
         return not self.known[root] or not (self.failed[root] or self.is_zero(root))
 
-    @always("STORM-A33", MUST, "Where there is no entry, nothing is remembered of the root.",
+    @always("STORM-A33", MUST, "If a root has no entry, nothing is remembered of it.",
             source=f"{TIME}; STORM-2786", root=upto(R))
     def what_goes_is_gone(self, root: int) -> bool:
-        """Neither value, nor task, nor mark."""
+        """Value, task and mark are all forgotten."""
         blank = self.is_zero(root) and not self.known[root] and not self.failed[root]
         return self.left[root] > 0 or blank
 
 
 EXPECTATIONS = (
-    expect(ObservedAcker, "STORM-A32", "holds", "everything is told at once", N=(1, 2), R=1),
+    expect(ObservedAcker, "STORM-A32", "holds", "every answer comes at once", N=(1, 2), R=1),
     expect(ObservedAcker, "STORM-A33", "holds", "forgetting is complete", N=(1, 2), R=1),
 )
 
 BOOKKEEPING = {
     "STORM-A33":
-        "It says that the observer wipes out all of a root together; what an acker forgets is "
-        "judged by STORM-A28 and STORM-A29.",
+        "It says that the observer forgets all fields of a root together; when an acker forgets "
+        "is judged by STORM-A28 and STORM-A29.",
 }

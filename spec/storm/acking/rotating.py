@@ -1,4 +1,4 @@
-"""RotatingMap: how long something is remembered, at the spout and at the acker.
+"""RotatingMap: how long an entry is remembered, at the spout and at the acker.
 
 Theory of operation
 -------------------
@@ -14,21 +14,20 @@ the upper one how long a lost tuple blocks its place. Time below is in whole uni
 comes first at its instant, so the shortest lifetime is (N - 1) P + 1, and both ends are
 attained.
 
-The **spout** keeps what is pending in N = 2 buckets and calls fail() when an entry goes: a
+The **spout** keeps pending roots in N = 2 buckets and calls fail() when an entry is dropped: a
 timeout T = P becomes (T, 2T], so the notes' "after 30 s" is after more than 30 and up to 60 (D15).
-The **acker** keeps its entries in N = 3, and forgets in
-silence: (2T, 3T]. With two buckets it could forget before the spout has timed out, and a
-tree that completes in between could no longer be acked (STORM-1245). With three it cannot,
-*provided* that its entry is made or renewed no earlier than the spout's, and that the
-spout's ticks are on time. Both provisos are needed: an ACK may reach the acker before the
-spout has put the root into its own map (its data is sent first); a RESET_TIMEOUT renews the
-acker's entry first, and the spout's only when the answer gets there; and ticks wait in the
-recvQ like everything else (D14). A delay D of the first two kinds opens a window as long as
-itself (of D - 1 whole units, since the shortest lifetime is 2T + 1). A fourth bucket keeps it
-shut for the first kind up to a delay of P, and for the second always, since a later answer
-finds the root timed out. Late ticks have no bound that buckets could make up for.
+The **acker** keeps its entries in N = 3, and forgets silently: (2T, 3T]. With two buckets it could
+forget before the spout has timed out, and a tree that completes in between could no longer be acked
+(STORM-1245). With three it cannot, *provided* that its entry is made or renewed no earlier than the
+spout's, and that the spout's ticks are on time. Both provisos are needed: an ACK may reach the
+acker before the spout has put the root into its own map (its data is sent first); a RESET_TIMEOUT
+renews the acker's entry first, and the spout's only when the answer gets there; and ticks wait in
+the recvQ like everything else (D14). A delay D of the first two kinds opens a window as long as
+itself (of D - 1 whole units, since the shortest lifetime is 2T + 1). A fourth bucket keeps it shut
+for the first kind up to a delay of P, and for the second always, since a later answer finds the
+root timed out. Late ticks have no bound that buckets could make up for.
 
-The acker's memory is what arrives in N periods, if ticks come. If none do, it leaks
+The acker holds the entries of N periods, if ticks come. If none do, it leaks
 (STORM-2786).
 
 Source: the notes on Storm's acker ("RotatingMap"); the code is RotatingMap, Acker
@@ -64,7 +63,7 @@ class RotatingMap(Machine):
 
     @action
     def put(self) -> None:
-        """The key is put, or put again: to the front, and out of the others."""
+        """Put the key into the front bucket, and take it out of the others."""
         self.held_in.clear()
         self.held_in.add(0)
         self.age = 0
@@ -81,7 +80,7 @@ class RotatingMap(Machine):
             self.clock += 1
 
     def tick(self) -> None:
-        """The last bucket is dropped, the others move on."""
+        """Drop the last bucket, and shift the others by one."""
         if self.N - 1 in self.held_in:
             self.held_in.discard(self.N - 1)
             self.lifetime = self.age
@@ -91,22 +90,22 @@ class RotatingMap(Machine):
                 self.held_in.discard(self.N - 1 - back)
                 self.held_in.add(self.N - back)
 
-    @always("STORM-R1", MUST, "Nothing is dropped before (N - 1) P have passed since its put.",
+    @always("STORM-R1", MUST, "An entry is dropped only more than (N - 1) P after its put.",
             source=f"{ROTATION}: ((N-1)P, N·P], open below")
     def nothing_goes_early(self) -> bool:
-        """Strictly more than (N - 1) P."""
+        """The lifetime is strictly more than (N - 1) P."""
         return self.lifetime == 0 or self.lifetime > (self.N - 1) * self.P
 
-    @always("STORM-R2", MUST, "Nothing is held for longer than N P after its put.",
+    @always("STORM-R2", MUST, "No entry is held for longer than N P after its put.",
             source=f"{ROTATION}: ((N-1)P, N·P], closed above")
     def nothing_stays_long(self) -> bool:
-        """At N P it is gone."""
+        """At N P the entry has been dropped."""
         return not self.held_in or self.age < self.N * self.P
 
-    @always("STORM-R7", MUST, "An entry is in the bucket that its age says.",
+    @always("STORM-R7", MUST, "An entry is in the bucket that corresponds to its age.",
             source=f"{ROTATION}; STORM-R1, STORM-R2: the induction behind them")
     def buckets_tell_the_age(self) -> bool:
-        """In one bucket; in bucket i since i ticks, of which the first came within P."""
+        """It is in one bucket: in bucket i after i ticks, the first of which came within P."""
         return len(self.held_in) <= 1 and all(
             self.age <= bucket * self.P + self.clock
             and (bucket == 0 or self.age > (bucket - 1) * self.P + self.clock)
@@ -120,23 +119,23 @@ class HastyMap(RotatingMap):
     @always("STORM-R5", CLAIM, "A lifetime is never the shortest that STORM-R1 allows.",
             source=f"{ROTATION}: expected to be violated, put just before a tick")
     def shortest_is_not_attained(self) -> bool:
-        """More than (N - 1) P + 1."""
+        """The lifetime would be more than (N - 1) P + 1."""
         return self.lifetime == 0 or self.lifetime > (self.N - 1) * self.P + 1
 
     @always("STORM-R6", CLAIM, "A lifetime is never the longest that STORM-R2 allows.",
             source=f"{ROTATION}: expected to be violated, put just after a tick")
     def longest_is_not_attained(self) -> bool:
-        """Less than N P."""
+        """The lifetime would be less than N P."""
         return self.lifetime < self.N * self.P
 
 
 class TimeoutAsWritten(RotatingMap):
     """The spout's map under the message timeout T = P as the notes state it (D15)."""
 
-    @always("STORM-R8", CLAIM, "What is not acked is emitted again once T has passed.",
+    @always("STORM-R8", CLAIM, "A root that is not acked leaves the spout's map once T has passed.",
             source="001#bolt-ack (30 s); storm#rotating: (T, 2T]")
     def timeout_is_kept(self) -> bool:
-        """At T the root is gone from the map."""
+        """The notes say that it is then emitted again; the map only drops it."""
         return not self.held_in or self.age < self.P
 
 
@@ -145,7 +144,7 @@ class CopyingMap(RotatingMap):
 
     @action
     def put(self) -> None:
-        """Only to the front."""
+        """Put the key into the front bucket only."""
         self.held_in.add(0)
         self.age = 0
 
@@ -158,7 +157,7 @@ class SpareMap(RotatingMap):
     lifetime = integer(0, (RotatingMap.N + 1) * RotatingMap.P)
 
     def tick(self) -> None:
-        """The last bucket is the one after the N-th."""
+        """Drop the bucket after the N-th."""
         if self.N in self.held_in:
             self.held_in.discard(self.N)
             self.lifetime = self.age
@@ -189,7 +188,7 @@ class Timeouts(Machine):
 
     @action(fair=True, phase=upto(P))
     def place(self, phase: int) -> None:
-        """The acker's ticks come at any phase of the spout's."""
+        """Choose the phase of the acker's ticks relative to the spout's."""
         require(not self.placed)
         self.acker_clock = phase
         self.placed = True
@@ -217,7 +216,7 @@ class Timeouts(Machine):
         self.acker_clock = (self.acker_clock + 1) % self.P
 
     def tick_spout(self) -> None:
-        """The spout's clock, and its tick every P."""
+        """Advance the spout's clock, with a tick every P."""
         if self.spout_clock == self.P - 1:
             self.at_spout = rotated(self.at_spout, self.NS)
         self.spout_clock = (self.spout_clock + 1) % self.P
@@ -230,7 +229,7 @@ class Timeouts(Machine):
 
 
 def rotated(age: int, buckets: int) -> int:
-    """An entry after a tick: one bucket further, and gone from the last."""
+    """The age of an entry after a tick: one bucket more, until it is dropped."""
     return min(age + 1, buckets + 1) if age > 0 else 0
 
 
@@ -238,19 +237,19 @@ class AckFirst(Timeouts):
     """An ACK that makes the acker's entry before the spout has put the root: the spout sends
     the data first, and INIT does not renew an entry."""
 
-    D = const(1)                        # how long the spout may be held up between the two
+    D = const(1)                        # longest delay of the spout between the two
 
     held_up = integer(0, D)
 
     @action
     def arrive(self) -> None:
-        """At any time, also before the spout's put."""
+        """The first message may reach the acker even before the spout's put."""
         require(self.placed and self.at_acker == 0)
         self.at_acker = 1
 
     @action(fair=True)
     def elapse(self) -> None:
-        """The spout is held up for no longer than D."""
+        """Let a unit of time pass; the spout is delayed by at most D."""
         if self.at_acker > 0 and self.at_spout == 0:
             require(self.held_up < self.D)
             self.held_up += 1
@@ -260,14 +259,15 @@ class AckFirst(Timeouts):
 class ResettingTimeouts(Timeouts):
     """RESET_TIMEOUT renews the acker's entry at once and the spout's when the answer arrives."""
 
-    D = const(1)                        # how long the answer may take
+    D = const(1)                        # longest time that the answer may take
 
     under_way = boolean(False)
     delay = integer(0, D)
 
     @action
     def reset(self) -> None:
-        """A bolt asks for more time; the acker renews its entry and tells the spout."""
+        """A bolt asks for more time; the acker renews its entry and passes the request to the
+        spout."""
         require(0 < self.at_acker <= self.NA and not self.under_way)
         self.at_acker = 1
         self.under_way = True
@@ -283,7 +283,7 @@ class ResettingTimeouts(Timeouts):
 
     @action(fair=True)
     def elapse(self) -> None:
-        """The answer takes no longer than D."""
+        """Let a unit of time pass; the answer takes at most D."""
         if self.under_way:
             require(self.delay < self.D)
             self.delay += 1
@@ -296,14 +296,14 @@ class LateTicks(Timeouts):
     late = integer(0, Timeouts.NS + 1)  # ticks that are waiting
 
     def tick_spout(self) -> None:
-        """The tick is queued."""
+        """Advance the spout's clock; its tick only joins the recvQ."""
         if self.spout_clock == self.P - 1:
             self.late = min(self.late + 1, self.NS + 1)
         self.spout_clock = (self.spout_clock + 1) % self.P
 
     @action(fair=True)
     def consume_tick(self) -> None:
-        """The spout gets round to it."""
+        """The spout processes a tick that waited."""
         require(self.late > 0)
         self.late -= 1
         self.at_spout = rotated(self.at_spout, self.NS)
@@ -312,7 +312,7 @@ class LateTicks(Timeouts):
 # --- memory ----------------------------------------------------------------------------------
 
 class AckerMemory(Machine):
-    """How many orphan entries the acker holds, where up to r are made between two ticks."""
+    """The number of orphan entries that the acker holds, if up to r are made between two ticks."""
 
     N = const(3, at_least=1)
     r = const(2, at_least=1)
@@ -329,13 +329,13 @@ class AckerMemory(Machine):
 
     @action(fair=True)
     def tick(self) -> None:
-        """The last bucket goes."""
+        """Drop the last bucket, and shift the others."""
         for back in range(1, self.N):
             self.bucket[self.N - back] = self.bucket[self.N - 1 - back]
         self.bucket[0] = 0
         self.made = 0
 
-    @always("STORM-R4", MUST, "The acker holds no more than what arrives within N periods.",
+    @always("STORM-R4", MUST, "The acker holds at most the orphans that are made within N periods.",
             source="001#rotating ('won't blow up'); storm#D12; STORM-2786")
     def memory_is_bounded(self) -> bool:
         """N buckets hold at most r each."""
@@ -343,7 +343,7 @@ class AckerMemory(Machine):
 
 
 class MemoryWithoutTicks(AckerMemory):
-    """No tick reaches the acker (STORM-2786): time passes, and nothing goes."""
+    """No tick reaches the acker (STORM-2786): time passes, and no entry expires."""
 
     @action(fair=True)
     def tick(self) -> None:
@@ -394,10 +394,10 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "STORM-R8":
-        "It is what the notes say of the timeout, and false of a right spout, so no "
-        "implementation is to keep it.",
+        "It is what the notes say of the timeout, and false of a correct spout, so it is not "
+        "required of implementations.",
     "STORM-R5":
-        "It is one unit too strict, as its expectation shows, so no implementation is to keep "
-        "it.",
-    "STORM-R6": "It is one unit too strict at the other end, so no implementation is to keep it.",
+        "It is one unit too strict, as its expectation shows, so it is not required of "
+        "implementations.",
+    "STORM-R6": "It is one unit too strict at the other end, so it is not required, either.",
 }

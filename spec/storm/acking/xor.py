@@ -1,4 +1,4 @@
-"""The algebra of the acker: what a xor of 64-bit ids says about a tree, and what it does not.
+"""The algebra of the acker: what an xor of 64-bit ids says about a tree, and what it does not.
 
 Theory of operation
 -------------------
@@ -13,12 +13,12 @@ Let *live* be the edges that are emitted and not yet acked.
    the xor of the live ids: STORM-X2, the induction step, for any ids at all.
 2. Hence a complete tree has value zero: STORM-X1, for every shape of up to five edges.
 3. The order of the messages does not matter: STORM-X3.
-4. The converse needs more than the text asks for. If ids are distinct and not zero, up to two
+4. The converse needs more than the text requires. If ids are distinct and not zero, up to two
    live edges cannot cancel (STORM-X4), but three can: 1 ^ 2 ^ 3 = 0 (STORM-X5). What is needed
    is that the live ids are linearly independent over GF(2): for instance if each has a bit
-   that no other has (STORM-X6). Random ids are that but for one chance in 2**64 for each
-   partial state, which is the whole guarantee of the acker.
-5. An id of zero is not seen at all: a tree of one such edge is complete at INIT (STORM-X7).
+   that no other has (STORM-X6). Random ids satisfy that except with probability 2**-64 for
+   each partial state, which is the whole guarantee of the acker.
+5. An id of zero has no effect at all: a tree of one such edge is complete at INIT (STORM-X7).
 6. Acking is not idempotent: a second ACK undoes the first (STORM-X8).
 
 Source: storm#acker ("Algebra", "XOR facts"); org.apache.storm.daemon.Acker,
@@ -51,7 +51,7 @@ def xor(ids: list[Any]) -> Any:
 
 
 def edges(make: Make, count: int) -> list[Any]:
-    """The ids of so many edges."""
+    """The ids of ``count`` edges."""
     return [make(f"e{number}") for number in range(1, count + 1)]
 
 
@@ -97,7 +97,7 @@ def order_does_not_matter(make: Make) -> z3.BoolRef:
 
 
 def live_edges_show(count: int) -> Callable[[Make], z3.BoolRef]:
-    """Up to ``count`` distinct ids other than zero never cancel."""
+    """Claim that up to ``count`` distinct nonzero ids never cancel."""
     def claim(make: Make) -> z3.BoolRef:
         import z3
         claims = []
@@ -110,7 +110,7 @@ def live_edges_show(count: int) -> Callable[[Make], z3.BoolRef]:
 
 
 def independent_edges_show(make: Make) -> z3.BoolRef:
-    """Up to six ids of which each has a bit that no other has never cancel."""
+    """Up to six ids, each with a bit that no other has, never cancel."""
     import z3
     claims = []
     for count in range(1, 7):
@@ -125,7 +125,7 @@ def independent_edges_show(make: Make) -> z3.BoolRef:
 
 
 def one_edge_shows(make: Make) -> z3.BoolRef:
-    """A tree of one live edge has a value other than zero, whatever its id."""
+    """A tree of one live edge has a nonzero value, for every id."""
     import z3
     return z3.And(make("e1") != 0)
 
@@ -144,16 +144,17 @@ LEMMAS = (
           "holds", acking_moves_to_children),
     Lemma("STORM-X3", "The order of the messages does not matter.", f"{SOURCE}, 'Out of order'",
           "holds", order_does_not_matter),
-    Lemma("STORM-X4", "One or two live edges with distinct ids other than zero show.",
+    Lemma("STORM-X4", "One or two live edges with distinct nonzero ids never cancel.",
           SOURCE, "holds", live_edges_show(2)),
-    Lemma("STORM-X5", "Three live edges with distinct ids other than zero show.",
+    Lemma("STORM-X5", "Three live edges with distinct nonzero ids never cancel.",
           f"{SOURCE}; the converse of STORM-X1 as it is usually stated", "violated",
           live_edges_show(3)),
-    Lemma("STORM-X6", "Live edges show if each id has a bit that no other has.",
+    Lemma("STORM-X6", "Live edges never cancel if each id has a bit that no other has.",
           SOURCE, "holds", independent_edges_show),
-    Lemma("STORM-X7", "A live edge shows whatever its id.", f"{SOURCE}: 'id 0 not excluded'",
+    Lemma("STORM-X7", "A single live edge has a nonzero value, for every id.",
+          f"{SOURCE}: 'id 0 not excluded'",
           "violated", one_edge_shows),
-    Lemma("STORM-X8", "Acking an edge twice is the same as once.",
+    Lemma("STORM-X8", "Acking an edge twice has the same effect as once.",
           f"{SOURCE}: 'not idempotent'", "violated", acking_is_idempotent),
 )
-"""The lemmas, with the verdicts that are expected of them."""
+"""The lemmas, each with its expected verdict."""

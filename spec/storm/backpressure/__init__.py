@@ -1,1 +1,1 @@
-"""Backpressure between workers: statuses, new connections, and how far it reaches."""
+"""Backpressure between workers: statuses, new connections, and the tasks that it reaches."""

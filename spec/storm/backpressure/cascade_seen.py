@@ -1,13 +1,13 @@
-"""How far backpressure goes, as the observers of a cluster see it.
+"""The reach of backpressure, as the observers of a cluster see it.
 
-Theory. ``cascade`` has a chain of bolts behind a spout, and another spout with its own bolt. Of
-that two observers each see one thing: a *flag*, what a spout knows of its bolt and if a message
-for it is held back; and a *task*, what a bolt consumes and what stands in its pendingEmits. A full
-recvQ within a worker is to its senders what a flag is elsewhere.
+Theory. ``cascade`` has a chain of bolts behind a spout, and another spout with its own bolt. Two
+observers each see one part of that: a *flag*, which is a spout's knowledge of its bolt and whether
+a message for it is held back; and a *task*, which is a bolt's consumption and the length of its
+pendingEmits. Within a worker, a full recvQ has the effect on its senders that a flag has elsewhere.
 
-A spout that has something to send, and is not refused by its bolt, sends: that it is held back all
-the same shows as soon as it is asked. No observer adds up what stands between the last bolt and
-the spout; that a bolt which is refused consumes nothing is what bounds it.
+A spout that has something to send, and is not refused by its bolt, sends: if it is held back all
+the same, that shows as soon as it is asked. No observer adds up the tuples between the last bolt
+and the spout; that a refused bolt consumes nothing is what bounds them.
 
 Source: ``cascade``, ``observed_topology``.
 """
@@ -25,29 +25,28 @@ __all__ = ["BoltSeen", "EXPECTATIONS", "OthersSeen", "SpoutsSeen"]
 
 
 class SpoutsSeen(View[Cascade]):
-    """What a spout knows of the bolt that it sends to, the first of the chain; both spouts always
-    have something to send."""
+    """The first spout's knowledge of its bolt; both spouts always have something to send."""
 
     def asked(self, machine: Cascade) -> Iterable[Sequence[Seen]]:
-        """Where it does not send."""
+        """Show that the spout holds a tuple back, if it does not send."""
         yield from self.held_back("emit", machine.recvq[0] == machine.C)
 
     def held_back(self, action: str, is_full: bool) -> Iterable[Sequence[Seen]]:
-        """What was heard last, and that a tuple is held back."""
+        """The last status heard, and that a tuple is held back, if ``action`` is disabled."""
         if action not in self.enabled:
             yield see("hears", blocked=is_full), see("holds_back")
 
 
 class OthersSeen(SpoutsSeen):
-    """The same of the other spout and its bolt."""
+    """The other spout's knowledge of its bolt."""
 
     def asked(self, machine: Cascade) -> Iterable[Sequence[Seen]]:
-        """Where it does not send."""
+        """Show that the other spout holds a tuple back, if it does not send."""
         yield from self.held_back("emit_other", machine.other == machine.C)
 
 
 class BoltSeen(View[Cascade]):
-    """The first bolt: what it consumes, and how much stands in its queues."""
+    """The first bolt: its consumption, and the lengths of its queues."""
 
     @shown
     def process(self, before: Cascade, after: Cascade, bolt: int) -> list[Seen]:
@@ -59,17 +58,17 @@ class BoltSeen(View[Cascade]):
 
     @staticmethod
     def stands(machine: Cascade) -> Seen:
-        """What the bolt holds."""
+        """The number of outputs that the bolt holds."""
         return see("stands", spout=0, count=machine.held[0])
 
     def asked(self, machine: Cascade) -> Iterable[Seen]:
-        """The length of its recvQ."""
+        """The length of the bolt's recvQ."""
         yield see("holds", recvq=machine.recvq[0], overflowq=0)
 
 
 SPOUTS = refines(Cascade, ObservedFlag, "a spout sends while its own bolt has room",
                  shows=SpoutsSeen, C=(1, 2), n=(2, 3))
-OTHERS = refines(Cascade, ObservedFlag, "the other spout sends whoever is stuck",
+OTHERS = refines(Cascade, ObservedFlag, "the other spout sends even if the chain is blocked",
                  shows=OthersSeen, C=(1, 2), n=(2, 3))
 BOLT = refines(Cascade, ObservedTask, "a bolt that is refused consumes nothing", shows=BoltSeen,
                seen_by={"C": "C", "F": 1}, C=(1, 2), n=2)
@@ -78,7 +77,7 @@ EXPECTATIONS = (
     SPOUTS, OTHERS, BOLT,
     refused(GlobalThrottle, "STORM-C24", "a spout stops although its bolt has room", like=SPOUTS,
             C=1, n=2, beside=("STORM-H3",)),
-    refused(GlobalThrottle, "STORM-C24", "a spout stops that has nothing to do with it",
+    refused(GlobalThrottle, "STORM-C24", "a spout of an independent chain stops",
             like=OTHERS, C=1, n=2, beside=("STORM-H2",)),
-    refused(AbsorbingBolts, "STORM-C6", "a bolt consumes while something stands", like=BOLT, C=1),
+    refused(AbsorbingBolts, "STORM-C6", "a bolt consumes while it holds an output", like=BOLT, C=1),
 )

@@ -1,13 +1,14 @@
-"""A new connection in Storm: what it is told, and when it is added to those that are told.
+"""A new connection in Storm: which status it receives, and when statuses are sent to it.
 
 Theory of operation
 -------------------
 The statuses of ``storm.status`` go to the connections that are known. A connection that is
 new gets a snapshot of its own, and is added to the known ones. N, the receiving thread, does
-both, one after the other, while T may clear the flag and tell the known ones at any moment:
+both, one after the other, while T may clear the flag and send a status to the known ones at any
+moment:
 
     N:  read the flags  ->  send the snapshot  ->  add the connection       (as written)
-    T:            clear the flag, tell those that are known
+    T:            clear the flag, send to those that are known
 
 If T acts between N's reading and N's adding, the new connection hears the old snapshot and
 misses the new status (D5). The flag is clear, so T has nothing to do any more, and U, which
@@ -18,12 +19,12 @@ adding first *and* something that orders the two statuses: numbers (taken before
 or the lock around N's three steps as well. Numbers without adding first do not help: a status
 that is not sent to U has no number that U could compare. Repetition needs no order at all.
 
-Two more ways to lose the snapshot: U ignores it because the handshake is not finished
-(STORM-3763), and the task's worker has been restarted, its numbers begin anew, and U takes
-them for old ones unless it keeps one number for each incarnation.
+The snapshot can also be lost otherwise: U ignores it because the handshake is not finished
+(STORM-3763); or the task's worker has been restarted, its numbers start over, and U takes them
+for old ones unless it keeps one number for each incarnation.
 
-What heals any lost status without a change of the protocol is the next connection: U
-reconnects where it is blocked and hears nothing.
+The next connection repairs any lost status without a change of the protocol: U reconnects if it
+is blocked and hears nothing.
 
 A connection breaks at most E times; what is on its way in either direction is gone then.
 
@@ -52,7 +53,7 @@ __all__ = [
 class Link(IntEnum):
     """U's connection to the task's worker."""
 
-    UP = 0          # accepted, and told its snapshot
+    UP = 0          # accepted, and its snapshot was sent
     DOWN = 1        # broken
     JOINING = 2     # accepted, N is dealing with it
 
@@ -63,17 +64,17 @@ class Joining(StatusAsWritten):
     E = const(1)                        # how often the connection may break
 
     link = choice(Link)
-    known = boolean(True)               # U is among those that are told
+    known = boolean(True)               # statuses are sent to U
     broken = integer(0, E)
 
     @action
     def emit(self) -> None:
-        """Only over a connection."""
+        """U sends only over a connection."""
         require(self.link != Link.DOWN)
         super().emit()
 
     def tell(self, status: Status) -> None:
-        """Only those that are known are told."""
+        """Statuses are sent only over known connections."""
         if self.known:
             super().tell(status)
 
@@ -85,7 +86,7 @@ class Joining(StatusAsWritten):
         self.cut()
 
     def cut(self) -> None:
-        """What is on its way is gone, and U is not known any more."""
+        """Everything on its way is lost, and U's connection is not known any more."""
         self.link = Link.DOWN
         self.known = False
         self.channel.clear()
@@ -103,7 +104,7 @@ class Joining(StatusAsWritten):
 
     @action(fair=True, thread=Thread)
     def send(self, thread: Thread) -> None:
-        """To the new connection alone, or to all that are known."""
+        """Send the snapshot to the new connection alone, or to all known ones."""
         if thread == Thread.N and self.link == Link.JOINING:
             require(self.at[thread] == Step.SEND and len(self.channel) < self.D)
             self.channel.push(Status(self.number[thread], self.snapshot[thread]))
@@ -114,12 +115,12 @@ class Joining(StatusAsWritten):
             super().send(thread)
 
     def snapshot_is_sent(self) -> None:
-        """Then the connection is added."""
+        """Go on to add the connection."""
         self.at[Thread.N] = Step.ADD
 
     @action(fair=True)
     def add(self) -> None:
-        """The new connection is among those that are told from now on."""
+        """Statuses are sent to the new connection from now on."""
         require(self.at[Thread.N] == Step.ADD)
         self.known = True
         self.link = Link.UP
@@ -137,18 +138,18 @@ class AddingFirst(Joining):
 
     @action(fair=True)
     def add(self) -> None:
-        """It is told from now on; the snapshot comes next."""
+        """Statuses are sent to it from now on; the snapshot comes next."""
         super().add()
         self.link = Link.JOINING
         self.at[Thread.N] = self.telling_begins()
 
     def snapshot_is_sent(self) -> None:
-        """Then all is done."""
+        """Finish: the connection was added before."""
         self.link = Link.UP
         self.at[Thread.N] = Step.REST
 
 
-# --- on top of the lock: everything else about statuses is sound ---------------------------------
+# --- on top of the lock: everything else about statuses is correct -------------------------------
 
 class JoiningAsWritten(Joining, LockedSpill):
     """Snapshot, send, add: outside the lock (D5)."""
@@ -184,7 +185,7 @@ class HandshakeIgnored(JoiningLocked):
 
     @action(fair=True)
     def finish_handshake(self) -> None:
-        """U knows whom it is talking to."""
+        """U knows its peer, and believes statuses from now on."""
         require(self.shaking_hands)
         self.shaking_hands = False
 
@@ -207,7 +208,7 @@ class ReconnectingWhenSilent(JoiningLocked):
 # --- on top of numbers, and of repetition --------------------------------------------------------
 
 class JoiningByNumber(Joining, NumberedStatus):
-    """Numbers, but snapshot, send, add: what was not sent has no number to compare."""
+    """Numbers, but snapshot, send, add: a status that was not sent has no number to compare."""
 
     K = const(12, at_least=4)
 
@@ -229,7 +230,7 @@ class NumbersPerIncarnation(AddingFirstByNumber):
 
     @action
     def restart(self) -> None:
-        """The task's worker loses everything, and begins to number anew."""
+        """The task's worker loses everything, and its numbers start over."""
         require(self.link == Link.UP and self.broken < self.E)
         self.broken += 1
         self.cut()
@@ -244,16 +245,16 @@ class NumbersPerIncarnation(AddingFirstByNumber):
         self.begin_numbering()
 
     def begin_numbering(self) -> None:
-        """U knows a new incarnation by its name, and has heard nothing of it."""
+        """Start at 1: U knows a new incarnation by its name, and has heard nothing of it."""
         self.upcoming = 1
 
 
 class NumbersOfOneWorker(NumbersPerIncarnation):
-    """U compares numbers whoever took them. The old worker took so many that those of the new
-    one stay below them for as long as it matters."""
+    """U compares numbers of different incarnations. The old worker took so many that those of the
+    new one stay below them for as long as it matters."""
 
     def begin_numbering(self) -> None:
-        """All that the new incarnation says is old to U."""
+        """Every number of the new incarnation is old to U."""
         self.behind = True
 
     @action(fair=True, thread=Thread)
@@ -272,14 +273,14 @@ EXPECTATIONS = (
     expect(JoiningAsWritten, NOT_STALLED, "violated", "snapshot, send, add (D5)", H=0),
     expect(AddingFirstUnlocked, NOT_STALLED, "violated", "add, snapshot, send (D5)", H=0),
     expect(JoiningLocked, NOT_STALLED, "holds",
-           "joining and the snapshot under the lock stall nobody", E=(1, 2)),
+           "joining and the snapshot under the lock stall no sender", E=(1, 2)),
     expect(JoiningLocked, CONVERGES, "holds",
            "joining and the snapshot under the lock leave no difference", E=(1, 2)),
     expect(HandshakeIgnored, NOT_STALLED, "violated",
            "the snapshot is ignored during the handshake (STORM-3763)", H=0),
     expect(JoiningLocked, NOT_STALLED, "violated", "a lost OFF (D6)", L=1, E=0),
     expect(ReconnectingWhenSilent, NOT_STALLED, "holds",
-           "a lost OFF is healed by the next connection (D6)", L=1, E=0),
+           "the next connection repairs a lost OFF (D6)", L=1, E=0),
     expect(JoiningByNumber, NOT_STALLED, "violated",
            "numbers, but the connection is added last (D5)", H=0, M=4),
     expect(AddingFirstByNumber, NOT_STALLED, "holds", "numbers, the connection is added first",
@@ -288,7 +289,7 @@ EXPECTATIONS = (
            H=0, M=4),
     expect(JoiningRepeated, NOT_STALLED, "holds", "repetition, joining as written", H=0, M=4),
     expect(NumbersOfOneWorker, NOT_STALLED, "violated",
-           "after a restart the numbers begin anew", H=0, M=4),
+           "after a restart the numbers start over", H=0, M=4),
     expect(NumbersPerIncarnation, NOT_STALLED, "holds",
            "numbers that are counted for each incarnation survive a restart",
            H=0, M=4),

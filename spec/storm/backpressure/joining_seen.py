@@ -1,9 +1,10 @@
 """A new connection, as the observer of statuses sees it.
 
 Theory. ``joining`` has U's connection to the task's worker, which breaks and comes back, on top of
-``status``. ``observed_status`` sees that it breaks, that U connects again, and what it is told.
-Under the lock this is one step. As written it is three: the observer sees N begin, and go on to
-the end, when the connection is added; what was sent to the new connection reaches U after that.
+``status``. ``observed_status`` sees that it breaks, that U connects again, and which status is sent
+to it. Under the lock this is one step. As written it is three: the observer sees N begin, and
+finish when the connection is added; the status that was sent to the new connection reaches U after
+that.
 
 Source: ``joining``, ``status_seen``, ``observed_status``.
 """
@@ -36,7 +37,7 @@ class JoiningSeen(StatusSeen):
 
 
 class AsWrittenSeen(JoiningSeen):
-    """One that is accepted, told the snapshot, and added."""
+    """A connection that is accepted, receives the snapshot, and is added, in separate steps."""
 
     def follows(self, machine: LockedSpill, action: str) -> bool:
         """U hears nothing until the connection is added."""
@@ -55,7 +56,7 @@ class AsWrittenSeen(JoiningSeen):
         return see("finished", told=1 + int(after.channel[-1].on))
 
 
-JOINED = refines(JoiningLocked, ObservedStatus, "a new connection is told how things are",
+JOINED = refines(JoiningLocked, ObservedStatus, "the current status is sent to a new connection",
                  shows=JoiningSeen,
                  seen_by={"n": 1, "A": 1, "R": "R", "P": 2, "K": 4, "S": 4},
                  room=("self.spilled_so_far < self.S", "self.told < self.K"),
@@ -64,7 +65,7 @@ AS_WRITTEN = replace(JOINED, machine=JoiningAsWritten, shows=AsWrittenSeen)
 
 EXPECTATIONS = (
     JOINED,
-    refused(HandshakeIgnored, "STORM-O9", "U ignores what comes before the handshake is over "
+    refused(HandshakeIgnored, "STORM-O9", "U ignores statuses before the handshake is over "
             "(STORM-3763)", like=JOINED),
     refused(JoiningAsWritten, "STORM-O10", "the flag is cleared between snapshot and adding (D5)",
             like=AS_WRITTEN),

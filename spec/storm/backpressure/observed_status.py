@@ -1,21 +1,19 @@
-"""What can be seen of backpressure status between two Storm workers, and what must not be.
+"""Backpressure status between two Storm workers, as an observer of the network sees it.
 
 Theory. ``storm.status`` and ``storm.joining`` say which protocols keep a sender from stalling.
-This machine says what that comes to for somebody who holds the network in his hands: who
-makes tuples spill, lets the timer check, delivers, loses and reorders statuses, and looks at
-the sender's flags. It prescribes no protocol; but a status has to be told at the first
-spill, when a reminder is due, when a drained overflowQ is found, and to a new connection; and
-a status that was lost has to be made good within P checks, by whatever means. Where nothing is
-lost or on its way, a check that has no news may repeat the status, but once in P checks only.
+This machine says what that amounts to for an observer that controls the network: it makes tuples
+spill, lets the timer check, delivers, loses and reorders statuses, and reads the sender's flags. It
+prescribes no protocol; but a status has to be sent at the first spill, when a reminder is due, when
+a drained overflowQ is found, and to a new connection; and a lost status has to be made good within
+P checks, by whatever means. While nothing is lost or on its way, a check without news may repeat
+the status, but only once in P checks.
 
-What a sender must believe is then a matter of *newest*: of the statuses that reached it, the
-one that was told last. Two threads can tell at once (the harness stops the receiving thread
-in the middle), and then nobody outside can say which of their statuses is the newer one. Such
-statuses are *vague*; what the sender makes of them is judged only once it is quiet: nothing is
-on its way and nothing was lost without being made good. Then sender and receiver agree.
-
-A receiving thread that was stopped has or has not put its tuple and set its flag: these are
-*internal* actions here.
+What a sender must believe is then decided by *newest*: of the statuses that reached it, the one
+that was sent last. Two threads can send at once (the harness stops the receiving thread in the
+middle), and then no observer can say which of their statuses is the newer one. Such statuses are
+*vague*; the sender's belief after them is judged only once it is quiet: nothing is on its way and
+nothing was lost without being made good. Then sender and receiver agree. A receiving thread that
+was stopped may or may not have put its tuple and set its flag: these are *internal* actions here.
 
 The flags of all tasks are one number, with bit t for task t.
 
@@ -39,46 +37,50 @@ __all__ = ["EXPECTATIONS", "Busy", "ObservedStatus", "Taken", "Told"]
 
 
 ON = guard_rule(
-    "STORM-O1", MUST, "ON is told when the first tuple of a task spills.", source="000#detecting")
+    "STORM-O1", MUST, "ON is sent when the first tuple of a task spills.", source="000#detecting")
 REMINDER = guard_rule(
-    "STORM-O2", MUST, "ON is told again when the overflowQ has grown by more than the reminder.",
+    "STORM-O2", MUST, "ON is sent again when the overflowQ has grown by more than the reminder.",
     source="000#memory ('as a reminder'); storm#remote-receive")
 OFF = guard_rule(
-    "STORM-O3", MUST, "OFF is told at the first check that finds a backlogged task's overflowQ "
+    "STORM-O3", MUST, "OFF is sent at the first check that finds a backlogged task's overflowQ "
     "empty.", source="000#detecting; storm#status")
 SPARING = guard_rule(
-    "STORM-O4", SHOULD, "A spill is told only as the first one or as a reminder.",
+    "STORM-O4", SHOULD,
+    "A status is sent at a spill only if it is the first spill or a reminder is due.",
     source="storm#remote-receive; STORM-3141")
 SNAPSHOT = guard_rule(
-    "STORM-O5", MUST, "A status says of every task of its worker, and of no other, what is true "
-    "when it is told.", source="storm#status; STORM-3148")
+    "STORM-O5", MUST,
+    "A status has the flag of every task of its worker, and of no other, as it is "
+    "when the status is sent.", source="storm#status; STORM-3148")
 SOUND = guard_rule(
-    "STORM-O6", MUST, "When the receiving thread is done, a task whose overflowQ holds something "
+    "STORM-O6", MUST, "When the receiving thread has finished, a task whose overflowQ is not empty "
     "is marked as backlogged.", source="000#detecting; storm#bp-sound")
 JOINED = guard_rule(
-    "STORM-O7", MUST, "A new connection is told how things are.", source="000#memory (its end)")
+    "STORM-O7", MUST, "The current status is sent to a new connection.",
+    source="000#memory (its end)")
 MADE_GOOD = guard_rule(
-    "STORM-O8", MUST, "A status that was lost is made good: the next one is told within so many "
+    "STORM-O8", MUST, "A lost status is made good: the next one is sent within P "
     "checks.", source="storm#D6; STORM-3763, STORM-1949, JStorm #404")
 NEWEST = guard_rule(
     "STORM-O9", MUST, "A sender believes the newest of the statuses that have reached it, and "
     "ignores older ones.", source="storm#D4; STORM-3763")
 AGREE = guard_rule(
-    "STORM-O10", MUST, "Once no status is on its way, sender and receiver agree.",
+    "STORM-O10", MUST, "Once no status is lost or on its way, sender and receiver agree.",
     source="storm#bp-convergence, storm#D4, storm#D5")
 STRAY = guard_rule(
-    "STORM-O12", MUST, "Of a tuple for a task that the worker has not (any more) nothing is told.",
+    "STORM-O12", MUST,
+    "No status is sent for a tuple of a task that the worker does not have (any more).",
     source="STORM-3751")
 
 
 RARELY = guard_rule(
     "STORM-O13", SHOULD, "While no status is lost or on its way, a check without news repeats the "
-    "status at most once in so many checks.",
-    source="storm#status (the check runs every 50 ms); storm#D6: a repetition is to be rare")
+    "status at most once in P checks.",
+    source="storm#status (the check runs every 50 ms); storm#D6: repetitions must be rare")
 
 
 class Busy(IntEnum):
-    """What the receiving thread was stopped in the middle of."""
+    """The operation in which the receiving thread was stopped."""
 
     REST = 0
     SPILLING = 1
@@ -86,7 +88,7 @@ class Busy(IntEnum):
 
 
 class Taken(IntEnum):
-    """What a sender says of a status that has reached it."""
+    """A sender's report on a status that has reached it."""
 
     UNTOLD = 0
     BELIEVED = 1
@@ -94,7 +96,8 @@ class Taken(IntEnum):
 
 
 class Told(NamedTuple):
-    """A status on its way: how many were told before it, its flags, and whether it is vague."""
+    """A status on its way: its place in the order of sending, its flags, and whether it is vague.
+    """
 
     place: int
     flags: int
@@ -109,7 +112,7 @@ class ObservedStatus(Machine):
     R = const(1)                    # growth of an overflowQ without a reminder
     P = const(2, at_least=1)        # checks within which a lost status is made good, and in
                                     # which it is repeated at most once
-    K = const(4, at_least=1)        # statuses that a run may tell
+    K = const(4, at_least=1)        # statuses that a run may send
     S = const(3, at_least=1)        # tuples that a run may spill
 
     overflow = array(upto(n), integer(0, S))
@@ -118,19 +121,19 @@ class ObservedStatus(Machine):
     spilled_so_far = integer(0, S)
 
     busy = choice(Busy)
-    task = integer(0, n - 1)        # whose tuple the receiving thread has in its hands
-    before = integer(0, S)          # how many were in the overflowQ when it began
+    task = integer(0, n - 1)        # the task of the receiving thread's tuple
+    before = integer(0, S)          # length of the overflowQ when it began
     is_put = boolean()
     is_marked = boolean()
-    owes = boolean()                # the receiving thread still has to tell
+    owes = boolean()                # the receiving thread still has to send a status
     stirred = boolean()             # meanwhile a check has cleared a flag
 
     connected = boolean(True)
     on_their_way = fifo(record(Told, place=integer(0, K), flags=integer(0, A), vague=boolean()), K)
-    told = integer(0, K)            # statuses told so far
+    told = integer(0, K)            # statuses sent so far
     lost = boolean()                # … and one of them lost, and not made good
     checks = integer(0, P)          # checks since then
-    unrepeated = integer(0, P)      # checks since a check without news told anything
+    unrepeated = integer(0, P)      # checks since a check without news sent a status
 
     heard = integer(0, K)           # place of the newest status heard; 0: none
     believed = integer(0, A)
@@ -140,7 +143,7 @@ class ObservedStatus(Machine):
 
     @action(task=upto(n), told=upto(A + 2), rests=(ON, REMINDER))
     def spilled(self, task: int, told: int) -> None:
-        """A tuple spills, and 0: nothing, or 1 + flags is told."""
+        """A tuple spills, and a status is sent: ``told`` is 1 + its flags, or 0 for none."""
         before = self.overflow[task]
         due = has_grown(before, self.told_at[task], self.R)
         first = not self.flagged[task]
@@ -156,12 +159,12 @@ class ObservedStatus(Machine):
 
     @action(told=upto(A + 2))
     def strayed(self, told: int) -> None:
-        """A tuple spills for a task that is not there."""
+        """A tuple spills for a task that the worker does not have."""
         require(told == 0, STRAY)
 
     @action(task=upto(n), told=upto(A + 2))
     def spill_begun(self, task: int, told: int) -> None:
-        """A tuple spills, and the receiving thread is stopped on its way."""
+        """A tuple spills, and the receiving thread is stopped in the middle."""
         require(self.busy == Busy.REST)
         self.busy = Busy.SPILLING
         self.task = task
@@ -189,7 +192,7 @@ class ObservedStatus(Machine):
 
     @action(told=upto(A + 2), rests=(ON, JOINED))
     def finished(self, told: int) -> None:
-        """The receiving thread has gone on to the end."""
+        """The receiving thread has finished its operation."""
         require(self.busy != Busy.REST)
         require(told == 0 or self.stirred or told - 1 == self.all_flags(), SNAPSHOT)
         if self.busy == Busy.SPILLING:
@@ -216,12 +219,12 @@ class ObservedStatus(Machine):
 
     @action(task=upto(n))
     def drained(self, task: int) -> None:
-        """A task processes all that is in its overflowQ."""
+        """A task processes all tuples of its overflowQ."""
         self.overflow[task] = 0
 
     @action(told=upto(A + 2), rests=(OFF, MADE_GOOD))
     def checked(self, told: int) -> None:
-        """The check clears what has drained, and says so if it is news."""
+        """The check clears the flags of drained tasks, and sends a status if one changed."""
         is_news = False
         for task in range(self.n):
             if self.flagged[task] and self.overflow[task] == 0:
@@ -270,7 +273,7 @@ class ObservedStatus(Machine):
 
     @action(told=upto(A + 2))
     def join_begun(self, told: int) -> None:
-        """The sender connects again, and the receiving thread is stopped on its way."""
+        """The sender connects again, and the receiving thread is stopped in the middle."""
         require(not self.connected and self.busy == Busy.REST)
         self.connected = True
         self.busy = Busy.JOINING
@@ -279,7 +282,7 @@ class ObservedStatus(Machine):
 
     @action(index=upto(K), taken=Taken)
     def delivered(self, index: int, taken: Taken) -> None:
-        """A status reaches the sender, who says whether it took it as news, if it can say."""
+        """A status reaches the sender, which reports whether it took it as news, if it can."""
         status = self.take_away(index)
         is_clear = not (status.vague and self.unsure)
         require(not is_clear or status.place < self.heard or taken != Taken.IGNORED, NEWEST)
@@ -297,14 +300,14 @@ class ObservedStatus(Machine):
         self.checks = 0
 
     def cut(self) -> None:
-        """Nothing is on its way any more, and the next connection makes that good."""
+        """Everything on its way is lost; the next connection makes that good."""
         self.connected = False
         self.on_their_way.clear()
         self.lost = False
         self.checks = 0
 
     def take_away(self, index: int) -> Told:
-        """A status leaves its place; the others keep their order."""
+        """Remove a status that is on its way; the others keep their order."""
         require(index < len(self.on_their_way))
         wanted = self.on_their_way[index]
         for _ in range(len(self.on_their_way)):
@@ -317,22 +320,22 @@ class ObservedStatus(Machine):
 
     @action(flags=upto(A + 1), rests=(AGREE,))
     def flags_seen(self, flags: int) -> None:
-        """The tasks that the sender does not send to."""
+        """The sender reports the tasks to which it does not send."""
         require(self.unsure or flags == self.believed, NEWEST)
         is_quiet = (self.connected and self.busy == Busy.REST and not self.lost
                     and len(self.on_their_way) == 0)
         require(not is_quiet or flags == self.all_flags(), AGREE)
 
-    # --- telling ---------------------------------------------------------------------------------
+    # --- sending -------------------------------------------------------------------------------
 
     def tell(self, told: int) -> None:
-        """A status is told by a thread that nobody stopped; its flags are the true ones."""
+        """Send a status from a thread that was not stopped; its flags must be true."""
         require(told == 0 or self.connected, SNAPSHOT)
         require(told == 0 or told - 1 == self.all_flags(), SNAPSHOT)
         self.send(told, self.busy != Busy.REST)
 
     def tell_unclearly(self, told: int) -> None:
-        """A status is told by a thread that was stopped: its flags may be those of before."""
+        """Send a status from a thread that was stopped; its flags may be old."""
         require(told == 0 or self.connected, SNAPSHOT)
         require(told <= self.A + 1, SNAPSHOT)
         if told > 0:
@@ -340,8 +343,8 @@ class ObservedStatus(Machine):
         self.send(told, True)
 
     def send(self, told: int, vague: bool) -> None:
-        """A status is on its way; it makes good what was lost before, unless it is vague: then
-        what was lost may have been newer."""
+        """Put a status on its way. It makes good an earlier loss, unless it is vague: then the
+        lost one may have been newer."""
         if told > 0:
             require(self.told < self.K)
             self.told += 1
@@ -359,13 +362,13 @@ class ObservedStatus(Machine):
             weight = 2 * weight
         return total
 
-    # --- what is true of all of it -------------------------------------------------------
+    # --- rules ---------------------------------------------------------------------------
 
-    @always("STORM-O11", MUST, "While nobody is in the middle of something and nothing is lost, "
-            "the newest status that was told is true, on its way or heard.",
+    @always("STORM-O11", MUST, "While the receiving thread is idle and no status is lost, "
+            "the newest status that was sent is true, on its way or heard.",
             source="storm#bp-convergence")
     def what_was_told_is_true(self) -> bool:
-        """So a sender that hears all of it comes to believe what is true."""
+        """So a sender that hears all statuses believes the true one eventually."""
         is_judged = self.connected and self.busy == Busy.REST and not self.lost
         is_true = True
         if is_judged and self.told > 0 and self.heard == self.told:
@@ -377,7 +380,7 @@ class ObservedStatus(Machine):
 
 
 EXPECTATIONS = (
-    expect(ObservedStatus, "STORM-O11", "holds", "what was told is true", K=2, S=2, n=1, A=1),
+    expect(ObservedStatus, "STORM-O11", "holds", "the newest status is true", K=2, S=2, n=1, A=1),
     expect(ObservedStatus, "STORM-O11", "holds",
-           "what was told is true, with two tasks", K=2, S=2, n=2, A=3),
+           "the newest status is true, with two tasks", K=2, S=2, n=2, A=3),
 )

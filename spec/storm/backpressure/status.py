@@ -9,39 +9,39 @@ U, an upstream worker, sends tuples to a task of another worker, and keeps one f
     ^                                                |                 |
     '--- hear --- [ statuses, at most D ] <-- tell --+---- T ----------'
 
-Two threads change *backlogged* and tell U. N, the receiving thread, never waits. Where a tuple
-finds no room in recvQ it sets the flag, tells U if the flag was not set or if the overflowQ
-has grown by more than R since U was last told, and puts the tuple into the overflowQ. T, the
-timer's thread, looks whether the flag is set and the overflowQ empty; then it clears the flag
-and tells U. To tell is to read the flags of all tasks (a *snapshot*; here there is one task)
-and to write what was read to every connection, without an answer and without a second try.
+Two threads change *backlogged* and send statuses to U. N, the receiving thread, never waits. If a
+tuple finds no room in recvQ, N sets the flag, sends a status if the flag was not set or if the
+overflowQ has grown by more than R since the last status, and puts the tuple into the overflowQ. T,
+the timer's thread, checks whether the flag is set and the overflowQ empty; then it clears the flag
+and sends a status. To send a status is to read the flags of all tasks (a *snapshot*; here there is
+one task) and to write it to every connection, without an answer and without a second try.
 
-U must not stay blocked for ever: it sends nothing while it is, so nothing that U does brings
-the next status. Everything hangs on the *last* status that U hears being a true one. Four
+U must not stay blocked forever: it sends nothing while it is, so nothing that U does brings
+the next status. Everything depends on the *last* status that U hears being a true one. Four
 things can come between, and each alone stalls U for good:
 
 1. Writing the flag, the snapshot, and sending it are separate steps of two threads, so the
-   older snapshot may be sent last (D4). The statuses carry ids; nobody compares them.
+   older snapshot may be sent last (D4). The statuses carry ids, which are not compared.
 2. A status may overtake another on its way. TCP does not do that; a channel may.
-3. The last OFF may be lost (D6). A lost ON is healed by the reminder, because U goes on
-   sending; a lost OFF is healed by nothing, because U is silent.
-4. A new connection gets a snapshot, and may miss what is told meanwhile (D5); that is the
+3. The last OFF may be lost (D6). A lost ON is repaired by the reminder, because U continues to
+   send; a lost OFF is repaired by nothing, because U is silent.
+4. A new connection gets a snapshot, and may miss what is sent meanwhile (D5); that is the
    subject of the chapter ``storm.joining``.
 
 Three corrections, each with what it needs:
 
 - a *lock* around {write the flag, snapshot, send}: needs a channel that neither reorders nor
   loses;
-- *numbers*: U ignores a status older than the newest it heard. That heals any order, provided
+- *numbers*: U ignores a status older than the newest it heard. That repairs any order, provided
   that a newer number means a newer snapshot: write the flag, take the number, then read.
-  With the number taken after the reading, as the code does, U still stalls. Nothing that is
-  lost is healed;
-- *repetition*: T tells U again from time to time, changed or not. This heals everything,
+  With the number taken after the reading, as the code does, U still stalls. It repairs no loss;
+- *repetition*: T sends the status from time to time, changed or not. This repairs everything,
   losses too, as soon as the faults end, and needs no argument about threads.
 
 What these leave open is the flag itself: between N's look at it and N's putting the tuple,
-T can clear it, and a tuple waits in the overflowQ of a task that nobody calls backlogged.
-That costs no life, only a longer overflowQ. The lock avoids it if it covers the putting too.
+T can clear it, and a tuple waits in the overflowQ of a task that is not marked as backlogged.
+That does not affect liveness, it only makes the overflowQ longer. The lock avoids it if it covers
+the putting too.
 
 Granularity: one step is one access to what threads share. The task takes from either queue
 at any time: the order is the subject of ``storm.queue``. The halt-lag is H: while an ON is on
@@ -72,33 +72,34 @@ THROTTLING, MEMORY, DETECTING = "000#throttling", "000#memory", "000#detecting"
 
 
 class Thread(IntEnum):
-    """The threads of the task's worker that tell statuses."""
+    """The threads of the task's worker that send statuses."""
 
     N = 0           # receives tuples
     T = 1           # checks for drained overflowQs
 
 
 class Step(IntEnum):
-    """What a thread does next."""
+    """The next step of a thread."""
 
-    REST = 0        # nothing under way
+    REST = 0        # idle
     WRITE = 1       # writes the flag
     NUMBER = 2      # takes a number for the status
     READ = 3        # reads the flags: the snapshot
     SEND = 4        # sends it
     PUT = 5         # puts the tuple at hand into the overflowQ
-    ADD = 6         # adds the new connection to those that are told
+    ADD = 6         # adds the new connection to the known ones
 
 
 class Status(NamedTuple):
-    """What U is told: the snapshot, and its number (how much newer than the newest heard)."""
+    """A status for U: the snapshot, and its number (how much newer than the newest heard)."""
 
     number: int
     on: bool
 
 
 def has_grown(length: int, told_at: int, reminder: int) -> bool:
-    """The reminder's condition: an overflowQ has grown by more than that since it was told of."""
+    """True if a reminder is due: the overflowQ has grown by more than that since the last status.
+    """
     return length - told_at > reminder
 
 
@@ -112,16 +113,16 @@ class StatusAsWritten(Machine):
     L = const(0)                        # statuses that the channel loses in all
     D = const(2, at_least=2)            # statuses on their way at once
     M = const(7, at_least=1)            # tuples outstanding at which U pauses in any case
-    K = const(0)                        # highest number of a status; 0: nobody numbers them
+    K = const(0)                        # highest number of a status; 0: they have none
     unordered = const(0, at_most=1)     # 1: a status may overtake others
 
     @assume
     def pausing_hides_nothing(self) -> bool:
-        """U pauses only where the rules about the overflowQ are broken already."""
+        """U pauses only where the rules about the overflowQ are violated already."""
         return 1 + self.W + self.H + self.L * (self.R + 1) < self.M
 
     # --- U, and what is on its way ---
-    blocked = boolean()                 # what U last heard
+    blocked = boolean()                 # the flag that U last heard
     pipe = integer(0, W)                # tuples on their way
     channel = fifo(record(Status, number=integer(0, K), on=boolean()), D)
     late = integer(0, H)                # tuples that U has sent while an ON is on its way
@@ -131,7 +132,7 @@ class StatusAsWritten(Machine):
     backlogged = boolean()
     recvq = integer(0, C)
     overflowq = integer(0, M)
-    told_at = integer(0, M)             # length of the overflowQ when N last told U
+    told_at = integer(0, M)             # length of the overflowQ when N last sent a status
     at = array(Thread, choice(Step))
     snapshot = array(Thread, boolean())
     number = array(Thread, integer(0, K))
@@ -148,15 +149,15 @@ class StatusAsWritten(Machine):
         self.pipe += 1
 
     def may_send(self) -> bool:
-        """U heeds what it has heard."""
+        """True if U is not blocked."""
         return not self.blocked
 
     def outstanding(self) -> int:
-        """Tuples sent and not processed, but for those in recvQ."""
+        """Number of tuples sent and not processed, without those in recvQ."""
         return self.pipe + int(self.at[Thread.N] != Step.REST) + self.overflowq
 
     def on_is_coming(self) -> bool:
-        """An ON is on its way to U."""
+        """True if an ON is on its way to U."""
         return any(status.on for status in self.channel)
 
     @action(fair=True)
@@ -176,7 +177,7 @@ class StatusAsWritten(Machine):
 
     @action
     def lose(self) -> None:
-        """The channel loses a status; nobody decided that, so it is not fair."""
+        """The channel loses a status; it need not, so this is not fair."""
         require(self.lost < self.L)
         self.channel.pop()
         self.lost += 1
@@ -193,7 +194,7 @@ class StatusAsWritten(Machine):
 
     @action(fair=True)
     def take(self) -> None:
-        """N takes a tuple from the connection: into recvQ, or it must be spilled."""
+        """N takes a tuple from the connection, and puts it into recvQ or begins to spill it."""
         require(self.at[Thread.N] == Step.REST and self.pipe > 0)
         self.pipe -= 1
         if self.overflowq == 0 and self.recvq < self.C:
@@ -203,7 +204,7 @@ class StatusAsWritten(Machine):
 
     @action(fair=True)
     def set_flag(self) -> None:
-        """N sets the flag, and tells U if there is a reason."""
+        """N sets the flag, and begins to send a status if there is a reason."""
         require(self.at[Thread.N] == Step.WRITE)
         self.at[Thread.N] = Step.PUT
         if self.is_worth_telling():
@@ -212,11 +213,11 @@ class StatusAsWritten(Machine):
         self.backlogged = True
 
     def is_worth_telling(self) -> bool:
-        """The flag was not set, or it is time for a reminder."""
+        """True if the flag was not set, or a reminder is due."""
         return not self.backlogged or self.is_reminder_due()
 
     def is_reminder_due(self) -> bool:
-        """The overflowQ has grown by more than R since U was last told."""
+        """True if the overflowQ has grown by more than R since N last sent a status."""
         return has_grown(self.overflowq, self.told_at, self.R)
 
     @action(fair=True)
@@ -243,10 +244,10 @@ class StatusAsWritten(Machine):
         self.told_at = 0                # not read until it is set anew
         self.at[Thread.T] = self.telling_begins()
 
-    # --- telling, by either thread -------------------------------------------------------------
+    # --- sending a status, by either thread ----------------------------------------------------
 
     def telling_begins(self) -> Step:
-        """The first step of telling a status."""
+        """The first step of sending a status."""
         return Step.READ
 
     @action(fair=True, thread=Thread)
@@ -258,7 +259,7 @@ class StatusAsWritten(Machine):
 
     @action(fair=True, thread=Thread)
     def send(self, thread: Thread) -> None:
-        """A thread sends its snapshot, and goes on with its work."""
+        """A thread sends its snapshot, and continues its work."""
         require(self.at[thread] == Step.SEND and len(self.channel) < self.D)
         self.tell(Status(self.number[thread], self.snapshot[thread]))
         self.snapshot[thread] = False
@@ -266,7 +267,7 @@ class StatusAsWritten(Machine):
         self.at[thread] = Step.PUT if thread == Thread.N else Step.REST
 
     def tell(self, status: Status) -> None:
-        """A status is written to every connection that is told; here U's."""
+        """Write a status to every known connection; here U's."""
         self.channel.push(status)
 
     # --- the task ----------------------------------------------------------------------------
@@ -292,18 +293,19 @@ class StatusAsWritten(Machine):
         """About to be: setting the flag is what N does next. To have set it does not count."""
         return self.overflowq == 0 or self.backlogged or self.at[Thread.N] == Step.WRITE
 
-    @leads_to("STORM-S2", MUST, "Once no tuple is on its way, sender and receiver come to agree.",
+    @leads_to("STORM-S2", MUST,
+              "Once no tuple is on its way, sender and receiver agree eventually.",
               source=f"{DETECTING}; storm#bp-convergence, storm#D4, storm#D6")
     def flags_converge(self) -> tuple[bool, bool]:
-        """Where they differ, some day they agree, unless U starts sending again."""
+        """If they differ, they agree eventually, unless U starts sending again."""
         agree = self.blocked == self.backlogged
         return not agree, agree or self.pipe > 0
 
-    @leads_to("STORM-S3", MUST, "A blocked sender is unblocked some day.",
+    @leads_to("STORM-S3", MUST, "A blocked sender is unblocked eventually.",
               source=f"{THROTTLING}; 000#detecting; storm#D4, storm#D5, storm#D6; "
                      "STORM-3763, STORM-1949, JStorm #404")
     def no_permanent_stall(self) -> tuple[bool, bool]:
-        """The task goes on processing, so there is no reason to stay blocked."""
+        """The task continues to process, so there is no reason to stay blocked."""
         return self.blocked, not self.blocked
 
     @always("STORM-S4", MUST,
@@ -311,21 +313,21 @@ class StatusAsWritten(Machine):
             "before it hears ON.",
             source="000#overflow; storm#status, storm#D6")
     def overflow_is_what_was_in_flight(self) -> bool:
-        """What was on its way when U was told to stop, and what the halt-lag adds."""
+        """Tuples on their way when U heard ON, and those of the halt-lag."""
         return self.overflowq <= 1 + self.W + self.H
 
-    @always("STORM-S5", MUST, "Each status that was lost costs one reminder's worth of overflow: "
-            "R + 1 tuples beyond what STORM-S4 allows.",
+    @always("STORM-S5", MUST, "Each lost status adds at most R + 1 tuples, the growth until a "
+            "reminder, to the bound of STORM-S4.",
             source=f"{MEMORY} ('as a reminder')")
     def reminders_bound_the_overflow(self) -> bool:
-        """What the channel might still lose costs nothing yet."""
+        """Only losses that have happened count, not those that are still possible."""
         return self.overflowq <= 1 + self.W + self.H + self.lost * (self.R + 1)
 
 
     @step("STORM-S6", MUST, "A worker sends nothing to a task of which it last heard ON.",
           source=THROTTLING)
     def on_is_heeded(self, after: StatusAsWritten) -> bool:
-        """More is on its way to the task only after a step in which U was not blocked."""
+        """More tuples are on their way only after a step in which U was not blocked."""
         return after.pipe <= self.pipe or not self.blocked
 
 
@@ -357,8 +359,8 @@ class LockedStatus(StatusAsWritten):
           "An ON is sent when the flag is set, and again only when the overflowQ has grown by "
           "more than R.", source=f"{MEMORY}; storm#remote-receive, STORM-3141")
     def on_is_not_repeated_needlessly(self, after: LockedStatus) -> bool:
-        """Judged where the writing and the sending are one step: it sets the flag and sends ON,
-        or finds the flag set and sends ON only for what came since."""
+        """Writing and sending are one step here: it sets the flag and sends ON, or it finds the
+        flag set and sends ON only for growth since then."""
         is_told = len(after.channel) > len(self.channel) and after.channel[-1].on
         if not self.backlogged:
             return is_told == after.backlogged
@@ -377,7 +379,7 @@ class LockedSpill(LockedStatus):
 
 
 class NumberedStatus(StatusAsWritten):
-    """(b) Write the flag, take a number, read, send; U ignores what is older than it knows.
+    """(b) Write the flag, take a number, read, send; U ignores a status older than it knows.
 
     Only the order of numbers matters, so they are kept relative to the newest that U has
     heard: 0 is anything not newer, and the next number to be taken is ``upcoming``. That keeps
@@ -401,7 +403,7 @@ class NumberedStatus(StatusAsWritten):
         self.at[thread] = Step.READ
 
     def believe(self, status: Status) -> None:
-        """U believes only what is newer than all that it has heard."""
+        """U believes a status only if it is newer than all that it has heard."""
         if status.number > 0:
             self.blocked = status.on
             self.count_from(status.number)
@@ -419,17 +421,17 @@ class NumberedStatus(StatusAsWritten):
 
 
 class RepeatedStatus(StatusAsWritten):
-    """(c) T tells U from time to time, changed or not; one repetition is under way at most."""
+    """(c) T sends the status from time to time, changed or not, one repetition at a time."""
 
     @action(fair=True)
     def repeat(self) -> None:
-        """T has found nothing to clear."""
+        """T finds nothing to clear, and sends the status again."""
         require(self.at[Thread.T] == Step.REST and not self.channel)
         require(not self.backlogged or self.overflowq > 0)
         self.at[Thread.T] = Step.READ
 
 
-# --- what was written, with numbers -------------------------------------------
+# --- the code's protocol, with numbers ----------------------------------------
 
 class NumberedAfterReading(NumberedStatus):
     """The number is taken after the snapshot, as BackPressureStatus's constructor does."""
@@ -461,7 +463,7 @@ EXPECTATIONS = (
     expect(StatusAsWritten, IN_FLIGHT, "violated", "a stale OFF after the ON (D4)"),
     expect(StatusAsWritten, SOUND, "violated", "cleared between N's look and N's putting"),
 
-    expect(LockedSpill, NOT_STALLED, "violated", "(a) a lock: stalls exactly where a status is "
+    expect(LockedSpill, NOT_STALLED, "violated", "(a) a lock: stalls exactly if a status is "
            "overtaken, or an OFF is lost (D6)", where="L > 0 or unordered", L=ANY, unordered=ANY),
     expect(LockedSpill, CONVERGES, "violated", "(a) a lock: diverges in the same places",
            where="L > 0 or unordered", L=ANY, unordered=ANY),
@@ -470,22 +472,24 @@ EXPECTATIONS = (
            where="L > 0 or unordered", L=ANY, unordered=ANY),
     expect(LockedSpill, IN_FLIGHT, "holds",
            "(a) a lock around the whole spill bounds the overflowQ", W=(1, 2), H=(0, 1, 2)),
-    expect(LockedSpill, REMINDED, "holds", "a lost ON is healed by the reminder (D6)",
+    expect(LockedSpill, REMINDED, "holds", "the reminder repairs a lost ON (D6)",
            L=ANY, R=ANY),
-    expect(LockedSpill, "STORM-S6", "holds", "U heeds what it has heard", L=ANY, unordered=ANY),
+    expect(LockedSpill, "STORM-S6", "holds", "U obeys the status that it has heard", L=ANY,
+           unordered=ANY),
     expect(LockedSpill, SPARING, "holds", "no ON without a reason", R=(0, 1, 2)),
     expect(LockedStatus, NOT_STALLED, "holds", "(a) a lock around flag, snapshot and sending"),
     expect(LockedStatus, CONVERGES, "holds", "(a) a lock around flag, snapshot and sending"),
     expect(LockedStatus, SOUND, "violated",
            "under one lock T may clear the flag before the tuple is put"),
     expect(LockedStatus, IN_FLIGHT, "violated",
-           "under one lock the overflowQ gets one longer, for T may clear the flag too early"),
+           "under one lock the overflowQ gets one longer, as T may clear the flag too early"),
 
     expect(NumberedStatus, NOT_STALLED, "holds", "(b) numbers, taken before the reading",
            unordered=ANY, M=4),
     expect(NumberedStatus, CONVERGES, "holds", "(b) numbers, taken before the reading",
            unordered=ANY, M=4),
-    expect(NumberedStatus, NOT_STALLED, "violated", "(b) numbers do not heal a lost OFF (D6)", L=1,
+    expect(NumberedStatus, NOT_STALLED, "violated", "(b) numbers do not repair a lost OFF (D6)",
+           L=1,
            H=0, M=5),
     expect(NumberedAfterReading, NOT_STALLED, "violated", "numbers taken after the reading (D4)",
            M=4),
@@ -493,7 +497,7 @@ EXPECTATIONS = (
     expect(RepeatedStatus, NOT_STALLED, "holds",
            "(c) repeating the status ends every stall", L=1, unordered=ANY, M=6),
     expect(RepeatedStatus, CONVERGES, "holds",
-           "(c) repeating the status mends every difference", L=1, unordered=ANY, M=6),
+           "(c) repeating the status repairs every difference", L=1, unordered=ANY, M=6),
     expect(RepeatedStatus, SOUND, "violated", "(c) repetition leaves the flag as it was"),
     expect(NumberedStatus, SOUND, "violated", "(b) numbers leave the flag as it was, too", M=4),
 )

@@ -1,18 +1,18 @@
 """Backpressure status, as its observers see it.
 
-Theory. ``status`` has U, N and T with their steps, of one task. ``observed_status`` holds the
-network in its hands: it sees each spill with what N tells, each check with what T tells, each
-status that arrives, is overtaken or lost, and may look at U's flag. Tuples on their way, and those
-that find room in recvQ, are hidden. What is shown is the protocol under its lock (``LockedSpill``):
-there a spill, and a check, is one step. Where the tuple is put after the lock is given back
-(``LockedStatus``), the observer sees N begin and finish.
+Theory. ``status`` has U, N and T with their steps, for one task. ``observed_status`` controls the
+network: it sees each spill with the status that N sends, each check with the status that T sends,
+each status that arrives, is overtaken or lost, and may read U's flag. Tuples on their way, and
+those that find room in recvQ, are hidden. What is shown is the protocol under its lock
+(``LockedSpill``): there a spill, and a check, is one step. If the tuple is put after the lock is
+released (``LockedStatus``), the observer sees N begin and finish.
 
-The observer knows a task that drains its overflowQ, and not one that takes a tuple from it. So a
-task that has begun goes on to the end, and nothing comes between. A check that finds nothing to do
-may come at any time. U's flag is looked at whenever anybody likes.
+The observer sees a task drain its overflowQ, and not the taking of single tuples. So a task that
+has begun drains it to the end, and nothing comes between. A check that finds nothing to do may come
+at any time. U's flag may be read at any time.
 
-``observed_topology`` has two observers for what follows in a cluster: how long an overflowQ gets
-(``OverflowSeen``), and who is held back (``FlagSeen``).
+``observed_topology`` has two observers for the effects in a cluster: how long an overflowQ gets
+(``OverflowSeen``), and which sender is held back (``FlagSeen``).
 
 Source: ``status``, ``status_mutants``, ``observed_status``, ``observed_topology``.
 """
@@ -35,13 +35,13 @@ from .status_mutants import (
 __all__ = ["EXPECTATIONS", "FlagSeen", "OverflowSeen", "SpillSeen", "StatusSeen"]
 
 class StatusSeen(View[LockedSpill]):
-    """``history``: whether the task drains its overflowQ, how many statuses were told, and the
+    """``history``: whether the task drains its overflowQ, how many statuses were sent, and the
     numbers of those on their way, in the channel's order."""
 
     history: tuple[bool, int, tuple[int, ...]] = (False, 0, ())
 
     def follows(self, machine: LockedSpill, action: str) -> bool:
-        """A task that has begun to drain its overflowQ goes on."""
+        """False if a task drains its overflowQ and ``action`` does not continue that."""
         return not self.history[0] or action == "process_overflow"
 
     @shown
@@ -53,7 +53,7 @@ class StatusSeen(View[LockedSpill]):
         return see("checked", told=self.told(before, after))
 
     def told(self, before: StatusAsWritten, after: StatusAsWritten) -> int:
-        """0, or 1 and the flags of the status that this step has written."""
+        """1 + the flags of the status that this step has sent, or 0."""
         if len(after.channel) == len(before.channel):
             return 0
         drains, count, under_way = self.history
@@ -79,7 +79,7 @@ class StatusSeen(View[LockedSpill]):
         self.history = drains, count, (*under_way[1:], under_way[0])
 
     def first(self) -> int:
-        """Where the observer has the status at the channel's head: it lists the oldest first."""
+        """The observer's index of the status at the channel's head: it lists the oldest first."""
         drains, count, (head, *others) = self.history
         self.history = drains, count, tuple(others)
         return sum(other < head for other in others)
@@ -93,7 +93,7 @@ class StatusSeen(View[LockedSpill]):
 
 
 class SpillSeen(StatusSeen):
-    """The same, where the tuple is put after the lock is given back."""
+    """The same view, if the tuple is put after the lock is released."""
 
     @shown
     def set_flag(self, before: LockedSpill, after: LockedSpill) -> Seen:
@@ -118,14 +118,14 @@ class OverflowSeen(View[StatusAsWritten]):
 
 
 class FlagSeen(View[StatusAsWritten]):
-    """What U hears, and that it holds tuples back."""
+    """The statuses that U hears, and that it holds tuples back."""
 
     @shown
     def hear(self, before: StatusAsWritten, after: StatusAsWritten) -> Seen:
         return see("hears", blocked=before.channel[0].on)
 
     def asked(self, machine: StatusAsWritten) -> Iterable[Seen]:
-        """Whether a tuple would be sent."""
+        """Show that a tuple is held back, if U may not send."""
         if not machine.may_send():
             yield see("holds_back")
 
@@ -134,10 +134,10 @@ ROOM = ("self.spilled_so_far < self.S", "self.told < self.K")
 ONE_TASK: dict[str, int | str] = {"n": 1, "A": 1, "R": "R", "P": 2, "K": 4, "S": 4}
 LENGTH: dict[str, int | str] = {"W": "W", "H": "H", "R": "R", "L": "L"}
 
-SEEN = refines(LockedSpill, ObservedStatus, "statuses are told and believed as they have to be",
+SEEN = refines(LockedSpill, ObservedStatus, "statuses are sent and believed by the rules",
                shows=StatusSeen, seen_by=ONE_TASK, room=ROOM, R=(0, 1), H=1, W=1, M=5)
 PUTTING = replace(SEEN, machine=LockedStatus, shows=SpillSeen)
-LENGTHS = refines(LockedSpill, ObservedOverflow, "the overflowQ is as long as it may be",
+LENGTHS = refines(LockedSpill, ObservedOverflow, "the overflowQ keeps its bound",
                   shows=OverflowSeen, seen_by=LENGTH, L=(0, 1), R=1, H=1, W=1)
 FLAGS = refines(LockedSpill, ObservedFlag, "only a sender that heard ON holds back",
                 shows=FlagSeen)
@@ -150,13 +150,13 @@ EXPECTATIONS = (
         (RemindingOnly, "STORM-O1", "reminders, and no ON before"),
         (LookingInTwoMaps, "STORM-O1", "looked up in one map, moved in two"),
         (HastyReminders, "STORM-O4", ">= instead of > before a reminder"),
-        (ForgetfulOfReminders, "STORM-O2", "an ON is told once, and not again"),
+        (ForgetfulOfReminders, "STORM-O2", "an ON is sent once, and not again"),
         (LateReminders, "STORM-O2", "a reminder comes one tuple late"),
         (FailingOnSystemTask, "STORM-O9", "a client fails on task -1 (STORM-3148)"),
     )),
-    refused(LockedSpill, "STORM-O8", "nothing makes good what was lost (D6)", like=SEEN, R=1, L=1,
+    refused(LockedSpill, "STORM-O8", "no later status makes good a loss (D6)", like=SEEN, R=1, L=1,
             M=7),
-    refused(LockedSpill, "STORM-O9", "a sender believes what was overtaken (D4)", like=SEEN, R=1,
+    refused(LockedSpill, "STORM-O9", "a sender believes an overtaken status (D4)", like=SEEN, R=1,
             unordered=1),
     refused(LockedStatus, "STORM-O6", "cleared before the tuple is put", like=PUTTING),
     refused(ForgetfulOfReminders, "STORM-C19", "a lost ON, and no reminder", like=LENGTHS, L=1),

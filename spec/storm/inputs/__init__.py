@@ -1,1 +1,1 @@
-"""A task's input: its queues, their limits, and what is in front of them."""
+"""A task's input: its queues, their limits, and the batches and timers in front of them."""

@@ -5,30 +5,29 @@ Theory of operation
 With ``producer.batch.size`` B > 1 a thread does not insert a tuple into recvQ; it adds it to a
 batch of its own. When the batch is full it is *flushed*: as many tuples as fit go to recvQ.
 "Published" then means "in the batch", and a receiving thread that believes it has put a tuple
-into recvQ may have done no such thing:
+into recvQ may not have done so:
 
     remote sender --> [ batch, at most B ] --flush--> [ recvQ, at most C ] ----> task
                   \\-- if the flush fails --> [ overflowQ, at most M ] ---------'
 
 1. *Order*. The batch is full, recvQ too, the flush fails, the tuple goes to the overflowQ.
-   The task processes recvQ, finds it empty, turns to the overflowQ, and what is in the batch
-   comes later still: with C = 4 and B = 2 it is 1, 2, 3, 4, 7, 8, 5, 6 (D10).
+   The task processes recvQ, finds it empty, turns to the overflowQ, and the tuples of the batch
+   come later still: with C = 4 and B = 2 the order is 1, 2, 3, 4, 7, 8, 5, 6 (D10).
 2. *Liveness*. The last tuples of a burst fill no batch. Flush tuples make executors flush
-   theirs; nobody makes a receiving thread do so. Its tuples stay until more arrive.
+   theirs; nothing makes a receiving thread do so. Its tuples stay until more arrive.
 
-The rule that repairs both: **the batch is a part of the way into recvQ**. It is empty whenever
-the overflowQ is not, so that nothing in it can be overtaken: when the flush fails, its tuples
+The rule that repairs both: **the batch is a part of the path to recvQ**. It is empty whenever
+the overflowQ is not, so that no tuple in it can be overtaken: when the flush fails, its tuples
 are the first to go to the overflowQ. And it is empty at the end of every transfer (the tuples
-that arrive together). Each half repairs its own promise only, as the two variants show. With
+that arrive together). Each half repairs only one of the two, as the variants show. With
 B = 1 there is no batch, and nothing to repair; that is Storm's default.
 
-The run is endless: tuples are numbered modulo more than can be outstanding. The task takes
-from recvQ first, from the overflowQ where recvQ is empty, in one step; how it alternates is
-the subject of ``storm.queue``. One remote sender is enough.
+The run is endless: tuples are numbered modulo more than can be outstanding. How the task takes
+tuples is the subject of ``storm.queue``. One remote sender is enough.
 
 Source: "Backpressure model for Storm 2.0" (STORM-2306); 000#order; in the code
 JCQueue.BatchInserter and WorkerState.transferLocalBatch. The other use of batches, by
-executors, who do flush but wait when they do, is D11.
+executors, which do flush but wait when they do, is D11.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ ORDERING = "000#order; storm#D10"
 
 
 class BatchingInput(Machine):
-    """The receiving thread with its batch, repaired."""
+    """The receiving thread with its batch, with the repair."""
 
     C = const(1, at_least=1)            # capacity of recvQ
     B = const(2, at_least=1)            # size of a batch; 1: there is none
@@ -60,14 +59,14 @@ class BatchingInput(Machine):
     emitted = integer(0, C + 2 * B + M, init=1)     # number of the next tuple
     expected = integer(0, C + 2 * B + M, init=1)    # … that the task must process next
     disordered = boolean()
-    moved = boolean()                   # the last step moved tuples out of the batch
+    moved = boolean()                   # the last step took tuples out of the batch
 
     # --- the receiving thread ----------------------------------------------------------------
 
     @action
     def arrive(self) -> None:
-        """The next tuple of a transfer, or the first of a new one; never past the overflowQ."""
-        require(len(self.overflowq) < self.M)       # the sender has been told to stop by then
+        """A tuple arrives, perhaps the first of a transfer; it never passes the overflowQ."""
+        require(len(self.overflowq) < self.M)       # the sender was stopped by then
         self.moved = False
         published = False
         if not self.overflowq:
@@ -100,12 +99,12 @@ class BatchingInput(Machine):
                 self.moved = True
 
     def spill(self, number: int) -> None:
-        """A tuple that was refused: what is in the batch goes to the overflowQ before it."""
+        """Put the batch into the overflowQ, and then the refused tuple."""
         self.spill_batch()
         self.overflowq.push(number)
 
     def spill_batch(self) -> None:
-        """The whole batch to the overflowQ."""
+        """Put the whole batch into the overflowQ."""
         under_way = len(self.batch)
         for place in range(self.B):
             if place < under_way:
@@ -121,7 +120,7 @@ class BatchingInput(Machine):
         self.empty_batch()
 
     def empty_batch(self) -> None:
-        """Into recvQ what fits, the rest into the overflowQ: the thread must not wait."""
+        """Put into recvQ what fits, the rest into the overflowQ: the thread must not wait."""
         self.flush()
         self.spill_batch()
 
@@ -139,7 +138,7 @@ class BatchingInput(Machine):
         self.note(self.overflowq.pop())
 
     def note(self, number: int) -> None:
-        """The task processes a tuple, and it is noted whether it was its turn."""
+        """Process a tuple, and record whether it is the next one."""
         self.disordered = self.disordered or number != self.expected
         self.expected = (number + 1) % (self.C + 2 * self.B + self.M + 1)
         self.moved = False
@@ -149,13 +148,14 @@ class BatchingInput(Machine):
     @always("STORM-B1", MUST, "A task processes the tuples of a sender in the order they were "
             "emitted, batches or not.", source=ORDERING)
     def order_is_kept(self) -> bool:
-        """No tuple was processed out of turn."""
+        """No tuple was processed out of order."""
         return not self.disordered
 
-    @leads_to("STORM-B2", MUST, "What is in a batch leaves it, whether more tuples arrive or not.",
+    @leads_to("STORM-B2", MUST,
+              "The tuples of a batch leave it eventually, even if no more arrive.",
               source="storm#D10, storm#eventual-delivery")
     def batch_is_not_forgotten(self) -> tuple[bool, bool]:
-        """Some day it is flushed or spilled."""
+        """The batch is flushed or spilled eventually."""
         return len(self.batch) > 0, self.moved or not self.batch
 
     @always("STORM-B3", MUST, "While the overflowQ is not empty, the batch is empty.",
@@ -166,7 +166,7 @@ class BatchingInput(Machine):
 
     @always("STORM-B4", MUST, "Between transfers the batch is empty.", source=ORDERING)
     def transfers_leave_nothing(self) -> bool:
-        """Nobody else flushes a receiving thread's batch."""
+        """No other thread flushes a receiving thread's batch."""
         return self.transferring or not self.batch
 
 
@@ -174,41 +174,41 @@ class SpillingOnly(BatchingInput):
     """The batch goes to the overflowQ before a tuple does, but no transfer empties it."""
 
     def empty_batch(self) -> None:
-        """What is in the batch stays there."""
+        """Nothing: the tuples of the batch stay there."""
 
 
 class EmptyingOnly(BatchingInput):
-    """Each transfer flushes what fits; a tuple that is refused passes by the batch."""
+    """Each transfer flushes what fits; a refused tuple overtakes the batch."""
 
     def spill(self, number: int) -> None:
-        """Straight to the overflowQ."""
+        """Put the tuple into the overflowQ at once."""
         self.overflowq.push(number)
 
     def empty_batch(self) -> None:
-        """Into recvQ what fits; the rest stays."""
+        """Put into recvQ what fits; the rest stays."""
         self.flush()
 
 
 class BatchingAsWritten(EmptyingOnly):
-    """What the code does: neither (D10)."""
+    """The code's behaviour: it does neither (D10)."""
 
     def empty_batch(self) -> None:
-        """Nobody flushes a receiving thread's batch."""
+        """Nothing: no thread flushes a receiving thread's batch."""
 
 
 ORDER, LIVE, NOT_OVERTAKEN, EMPTIED = "STORM-B1", "STORM-B2", "STORM-B3", "STORM-B4"
 SIZES = (1, 2, 3)
 
 EXPECTATIONS = (
-    expect(BatchingInput, ORDER, "holds", "the batch is a part of the way", B=SIZES, C=(1, 2)),
-    expect(BatchingInput, LIVE, "holds", "the batch is a part of the way", B=SIZES, C=(1, 2)),
-    expect(BatchingInput, NOT_OVERTAKEN, "holds", "the batch is a part of the way", B=SIZES,
+    expect(BatchingInput, ORDER, "holds", "the batch is part of the path", B=SIZES, C=(1, 2)),
+    expect(BatchingInput, LIVE, "holds", "the batch is part of the path", B=SIZES, C=(1, 2)),
+    expect(BatchingInput, NOT_OVERTAKEN, "holds", "the batch is part of the path", B=SIZES,
            C=(1, 2)),
-    expect(BatchingInput, EMPTIED, "holds", "the batch is a part of the way", B=SIZES, C=(1, 2)),
-    expect(BatchingAsWritten, ORDER, "violated", "out of order exactly where there are batches "
+    expect(BatchingInput, EMPTIED, "holds", "the batch is part of the path", B=SIZES, C=(1, 2)),
+    expect(BatchingAsWritten, ORDER, "violated", "out of order exactly if there are batches "
            "(D10)", where="B > 1", B=(1, 2)),
     expect(BatchingAsWritten, ORDER, "violated", "1, 2, 3, 4, and then 7 (D10)", C=4, B=2),
-    expect(BatchingAsWritten, LIVE, "violated", "a batch that nobody flushes (D10)",
+    expect(BatchingAsWritten, LIVE, "violated", "a batch that no thread flushes (D10)",
            where="B > 1", B=(1, 2)),
     expect(SpillingOnly, ORDER, "holds", "spilling alone keeps the order", B=2),
     expect(SpillingOnly, LIVE, "violated",
@@ -218,5 +218,5 @@ EXPECTATIONS = (
     expect(EmptyingOnly, NOT_OVERTAKEN, "violated", "emptying alone lets the batch be overtaken",
            B=2),
     expect(EmptyingOnly, ORDER, "violated", "a batch that is overtaken breaks the order", B=2),
-    expect(EmptyingOnly, LIVE, "violated", "emptying alone forgets what did not fit", B=2),
+    expect(EmptyingOnly, LIVE, "violated", "emptying alone forgets tuples that did not fit", B=2),
 )

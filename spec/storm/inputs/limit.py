@@ -1,4 +1,4 @@
-"""The limit of an overflowQ in Storm: which tuples are dropped, and what is left of order.
+"""The limit of an overflowQ in Storm: which tuples are dropped, and which order is left.
 
 Theory of operation
 -------------------
@@ -11,12 +11,12 @@ the limit *that tuple* is dropped and counted. A limit of 0 means that there is 
                      '--> dropped and counted
 
 So "the order in which they were emitted" cannot mean that the task processes a *prefix* of
-what was sent: with one dropped tuple there is a gap, and the tuples after it go on. What
+the tuples sent: a dropped tuple leaves a gap, and the tuples after it are processed. What
 holds is that it processes a *subsequence*: never an earlier tuple after a later one. A tuple
 that is dropped may be replayed by its spout much later; the replay is another tuple, and no
 rule orders it. Without acknowledgements it is lost.
 
-Looking at the length and adding are two steps. One receiving thread keeps to the limit; with
+Looking at the length and adding are two steps. One receiving thread keeps the limit; with
 k threads all may look before any adds, and the bound is X + k - 1.
 
 The variants: dropping from the head keeps the order, but breaks a promise already made to a
@@ -25,7 +25,7 @@ earlier drops without need. The remaining alternative, to wait at the limit, is 
 ``storm.crossing``: it deadlocks.
 
 The run is finite: each sender has K tuples, numbered from 1, and one receiving thread of its
-own. The task takes from recvQ first, from the overflowQ where recvQ is empty, in one step;
+own. The task takes from recvQ first, and from the overflowQ if recvQ is empty, in one step;
 how it alternates is the subject of ``storm.queue``.
 
 Source: "Backpressure model for Storm 2.0" (STORM-2306); 000#memory, 000#order; in the code
@@ -52,7 +52,7 @@ ORDERING = "000#order; storm#D7"
 
 
 class Tuple(NamedTuple):
-    """A tuple: who sent it, and its number, from 1."""
+    """A tuple: its sender, and its number, from 1."""
 
     sender: int
     number: int
@@ -80,7 +80,7 @@ class LimitedInput(Machine):
 
     @action(thread=upto(k))
     def arrive(self, thread: int) -> None:
-        """A tuple arrives: recvQ, on to the overflowQ, or dropped."""
+        """A tuple arrives: it goes to recvQ or the overflowQ, or is dropped."""
         require(self.sent[thread] < self.K and not self.adding[thread])
         self.sent[thread] += 1
         if not self.overflowq and len(self.recvq) < self.C:
@@ -91,11 +91,11 @@ class LimitedInput(Machine):
             self.drop(thread)
 
     def has_room(self) -> bool:
-        """The overflowQ is below its limit."""
+        """True if the overflowQ is below its limit."""
         return self.X == 0 or len(self.overflowq) < self.X
 
     def drop(self, thread: int) -> None:
-        """The tuple that arrives is dropped."""
+        """Drop the tuple that arrives, and count it."""
         self.dropped[thread] += 1
 
     @action(fair=True, thread=upto(k))
@@ -119,7 +119,7 @@ class LimitedInput(Machine):
         self.note(self.overflowq.pop())
 
     def note(self, tuple: Tuple) -> None:
-        """The task processes a tuple, and it is noted how it follows on the one before."""
+        """Process a tuple, and record whether it is out of order or leaves a gap."""
         before = self.processed[tuple.sender]
         self.disordered = self.disordered or tuple.number <= before
         self.gap = self.gap or tuple.number > before + 1
@@ -128,31 +128,31 @@ class LimitedInput(Machine):
 
     # --- rules -------------------------------------------------------------------------------
 
-    @always("STORM-L1", MUST, "A task processes a subsequence of what each sender sent.",
+    @always("STORM-L1", MUST, "A task processes a subsequence of the tuples of each sender.",
             source=f"{ORDERING}; storm#fifo")
     def order_is_kept(self) -> bool:
         """No tuple was processed after a later one of its sender."""
         return not self.disordered
 
-    @always("STORM-L2", CLAIM, "A task processes a prefix of what each sender sent.",
+    @always("STORM-L2", CLAIM, "A task processes a prefix of the tuples of each sender.",
             source=ORDERING)
     def nothing_is_left_out(self) -> bool:
-        """More than the text promises, which is order, and what one might take it for (D7)."""
+        """The text promises order only, and may be misread as this (D7)."""
         return not self.gap
 
-    @step("STORM-L3", MUST, "A tuple is dropped only where the overflowQ is at its limit.",
+    @step("STORM-L3", MUST, "A tuple is dropped only if the overflowQ is at its limit.",
           source=f"{LIMIT}; storm#no-loss", thread=upto(k))
     def drops_only_at_the_limit(self, after: LimitedInput, thread: int) -> bool:
-        """Below it, and without one, nothing is dropped."""
+        """Below the limit, and without a limit, no tuple is dropped."""
         is_dropped = after.dropped[thread] > self.dropped[thread]
         return not is_dropped or (self.X > 0 and len(self.overflowq) >= self.X)
 
     @always("STORM-L4", MUST, "The overflowQ never holds more than its limit.", source=LIMIT)
     def limit_is_kept(self) -> bool:
-        """Where there is one."""
+        """It applies only if there is a limit (X > 0)."""
         return self.X == 0 or len(self.overflowq) <= self.X
 
-    @always("STORM-L5", MUST, "With k receiving threads the limit is exceeded by k - 1 at most.",
+    @always("STORM-L5", MUST, "With k receiving threads the limit is exceeded by at most k - 1.",
             source="storm#jcqueue (check, then act)")
     def limit_is_nearly_kept(self) -> bool:
         """Each of the other threads may have looked before the last one added."""
@@ -161,7 +161,7 @@ class LimitedInput(Machine):
     @always("STORM-L6", MUST, "Every tuple is processed, waiting, or dropped and counted.",
             source=f"{LIMIT}; storm#no-loss", thread=upto(k))
     def nothing_disappears(self, thread: int) -> bool:
-        """The balance of each sender."""
+        """Add up the tuples of each sender."""
         waiting = (sum(int(tuple.sender == thread) for tuple in self.recvq)
                    + sum(int(tuple.sender == thread) for tuple in self.overflowq)
                    + int(self.adding[thread]))
@@ -169,17 +169,17 @@ class LimitedInput(Machine):
 
     @step("STORM-L7", MUST, "A tuple leaves the overflowQ only to be processed.", source=LIMIT)
     def overflow_is_a_promise(self, after: LimitedInput) -> bool:
-        """But for a step of the task, it gets no shorter, and its ends stay where they are."""
+        """Except in a step of the task, it gets no shorter, and keeps its first and last tuples."""
         if not self.overflowq or sum(after.finished) > sum(self.finished):
             return True
         last = len(self.overflowq) - 1
         return (len(after.overflowq) > last and after.overflowq[0] == self.overflowq[0]
                 and after.overflowq[last] == self.overflowq[last])
 
-    @leads_to("STORM-L8", MUST, "Every tuple that is not dropped is processed some day.",
+    @leads_to("STORM-L8", MUST, "Every tuple that is not dropped is processed eventually.",
               source=ORDERING, thread=upto(k))
     def the_rest_is_processed(self, thread: int) -> tuple[bool, bool]:
-        """All that was sent is settled some day; K is finite."""
+        """All sent tuples are processed or dropped eventually; K is finite."""
         settled = self.sent[thread] == self.finished[thread] + self.dropped[thread]
         return not settled, settled
 
@@ -188,7 +188,7 @@ class DroppingTheHead(LimitedInput):
     """The oldest tuple of the overflowQ is dropped to make room."""
 
     def drop(self, thread: int) -> None:
-        """One goes, the new one is added."""
+        """Drop the oldest tuple, and add the new one."""
         oldest = self.overflowq.pop()
         self.dropped[oldest.sender] += 1
         self.adding[thread] = True
@@ -198,7 +198,7 @@ class DroppingTheTail(LimitedInput):
     """The youngest tuple of the overflowQ is dropped to make room."""
 
     def drop(self, thread: int) -> None:
-        """It goes, the new one is added."""
+        """Drop the youngest tuple, and add the new one."""
         length = len(self.overflowq)
         for place in range(self.k * self.K):
             if place < length:
@@ -214,7 +214,7 @@ class DroppingSilently(LimitedInput):
     """A tuple that is dropped is not counted."""
 
     def drop(self, thread: int) -> None:
-        """The tuple is gone, and no account says so."""
+        """Drop the tuple without counting it."""
 
 
 class IntoRecvqAnyway(LimitedInput):
@@ -222,7 +222,7 @@ class IntoRecvqAnyway(LimitedInput):
 
     @action(thread=upto(LimitedInput.k))
     def arrive(self, thread: int) -> None:
-        """Past those that wait in the overflowQ."""
+        """The tuple overtakes those that wait in the overflowQ."""
         if len(self.recvq) < self.C:
             require(self.sent[thread] < self.K and not self.adding[thread])
             self.sent[thread] += 1
@@ -235,15 +235,15 @@ class DroppingAbove(LimitedInput):
     """The length is compared with > instead of >=."""
 
     def has_room(self) -> bool:
-        """An overflowQ at its limit takes one more."""
+        """True even for an overflowQ at its limit."""
         return self.X == 0 or len(self.overflowq) <= self.X
 
 
 class DroppingEarly(LimitedInput):
-    """A tuple is dropped that would just have fitted."""
+    """A tuple is dropped although it would just fit."""
 
     def has_room(self) -> bool:
-        """An overflowQ one below its limit takes no more."""
+        """False already for an overflowQ one below its limit."""
         return self.X == 0 or len(self.overflowq) + 1 < self.X
 
 
@@ -251,27 +251,28 @@ ORDER, PREFIX, AT_LIMIT, LIMITED = "STORM-L1", "STORM-L2", "STORM-L3", "STORM-L4
 
 EXPECTATIONS = (
     expect(LimitedInput, ORDER, "holds", "dropping keeps the order (D7)", X=(0, 1, 2), C=(1, 2)),
-    expect(LimitedInput, PREFIX, "violated", "dropping leaves gaps, wherever there is a limit (D7)",
+    expect(LimitedInput, PREFIX, "violated", "dropping leaves gaps, whenever there is a limit (D7)",
            where="X > 0", X=(0, 1, 2), C=(1, 2)),
     expect(LimitedInput, AT_LIMIT, "holds", "dropped only at the limit", X=(0, 1, 2), C=(1, 2)),
     expect(LimitedInput, LIMITED, "violated", "exceeded exactly with several receiving threads",
            where="k > 1", X=(1, 2), k=(1, 2), K=4),
     expect(LimitedInput, "STORM-L5", "holds",
-           "each receiving thread but the first exceeds the limit by one at most", X=(1, 2),
+           "each receiving thread but the first exceeds the limit by at most one", X=(1, 2),
            k=(1, 2), K=4),
     expect(LimitedInput, ORDER, "holds", "in order with several receiving threads", X=(1, 2),
            k=(1, 2), K=4),
     expect(LimitedInput, "STORM-L6", "holds", "every tuple is accounted for", X=(0, 1, 2),
            C=(1, 2)),
-    expect(LimitedInput, "STORM-L7", "holds", "what is in the overflowQ stays", X=(0, 1, 2),
+    expect(LimitedInput, "STORM-L7", "holds", "tuples stay in the overflowQ", X=(0, 1, 2),
            C=(1, 2)),
-    expect(LimitedInput, "STORM-L8", "holds", "what is not dropped is processed", X=(0, 1, 2),
+    expect(LimitedInput, "STORM-L8", "holds", "tuples that are not dropped are processed", X=(0, 1,
+                                                                                              2),
            C=(1, 2)),
     expect(DroppingTheHead, "STORM-L7", "violated", "drops from the head", X=(1, 2)),
     expect(DroppingTheTail, "STORM-L7", "violated", "drops from the tail", X=2, K=5),
-    expect(DroppingSilently, "STORM-L6", "violated", "what is dropped is not counted", X=1),
+    expect(DroppingSilently, "STORM-L6", "violated", "dropped tuples are not counted", X=1),
     expect(DroppingSilently, "STORM-L8", "violated",
-           "what is dropped in silence is neither processed nor counted", X=1),
+           "a silently dropped tuple is neither processed nor counted", X=1),
     expect(IntoRecvqAnyway, ORDER, "violated", "into recvQ whenever it has room", X=1),
     expect(DroppingTheHead, ORDER, "holds", "drops from the head, in order all the same",
            X=(1, 2)),
@@ -284,5 +285,5 @@ EXPECTATIONS = (
 )
 
 UNSEEN = {
-    "STORM-L2": "It is false wherever a tuple is dropped, so no implementation is to keep it.",
+    "STORM-L2": "It is false once a tuple is dropped, so it is not required of implementations.",
 }

@@ -1,17 +1,17 @@
-"""What an observer of a task's input in Storm can see, and what it must not see.
+"""A task's input in Storm, as an observer sees it: what it can see, and what it must not see.
 
 Theory. ``storm.queue``, ``storm.limit`` and ``storm.batching`` say which policies keep which
-promises. This machine says what the promises come to for somebody outside, who hands tuples
-in, lets the task process, and asks for sizes, whatever the policy is. Where a tuple stands
-follows from the promises themselves: a remote tuple goes to recvQ if that has room and the
-overflowQ is empty, else to the overflowQ, or at the limit nowhere. So the observer needs no
-guesses, with one exception: when a local sender's batch enters recvQ is the sender's affair,
-and an *internal* action here.
+promises. This machine says what the promises amount to for an observer that hands tuples in,
+lets the task process, and asks for sizes, whatever the policy is. The place of a tuple follows
+from the promises themselves: a remote tuple goes to recvQ if that has room and the overflowQ is
+empty, otherwise to the overflowQ, or at the limit nowhere. So the observer needs no guesses, with
+one exception: when a local sender's batch enters recvQ is the sender's affair, and an
+*internal* action here.
 
-That the overflowQ is not starved is a matter of infinite runs; what can be observed is a
-bound. The sound policy takes at most C tuples of recvQ in a round; one round may have begun
-before the overflowQ got its first tuple, the next serves it. So while the overflowQ holds
-something, at most 2 C tuples of recvQ are processed before one of the overflowQ is.
+That the overflowQ is not starved concerns infinite runs; what can be observed is a bound. The
+correct policy takes at most C tuples of recvQ in a round; one round may have begun before the
+overflowQ got its first tuple, the next serves it. So while the overflowQ is not empty, at most
+2 C tuples of recvQ are processed before one of the overflowQ is.
 
 Tuples are numbered 0, 1, 2, … in the order in which they are first named; of one sender, an
 earlier one has the smaller number.
@@ -46,10 +46,10 @@ LIMIT = guard_rule(
     "STORM-I4", MUST, "The overflowQ never holds more than its limit: at the limit, the tuple "
     "that arrives is dropped, and no other.", source="000#memory; storm#D7")
 AT_LIMIT = guard_rule(
-    "STORM-I5", MUST, "A tuple is dropped only where the overflowQ is at its limit.",
+    "STORM-I5", MUST, "A tuple is dropped only if the overflowQ is at its limit.",
     source="000#memory; storm#no-loss")
 NOT_LOST = guard_rule(
-    "STORM-I6", MUST, "What was kept is processed: the task runs out of tuples only when both "
+    "STORM-I6", MUST, "Every kept tuple is processed: the task runs out of tuples only when both "
     "queues are empty.", source="storm#no-loss, storm#remote-send; STORM-3376, STORM-342")
 NOT_TWICE = guard_rule(
     "STORM-I7", MUST, "No tuple is processed twice, and none that was refused or dropped.",
@@ -58,22 +58,22 @@ FOLLOWS = guard_rule(
     "STORM-I8", MUST, "A remote tuple goes to recvQ if that has room and the overflowQ is "
     "empty, else to the overflowQ.", source="000#overflow, 000#order; storm#D9")
 COUNTED = guard_rule(
-    "STORM-I9", MUST, "Every tuple that is dropped is counted, and nothing else is.",
+    "STORM-I9", MUST, "Every dropped tuple is counted, and no other tuple is.",
     source="storm#remote-receive")
 SERVED = guard_rule(
-    "STORM-I10", MUST, "The overflowQ is not starved: while it holds something, at most twice "
-    "the capacity of recvQ is processed from recvQ before one of its tuples is.",
+    "STORM-I10", MUST, "The overflowQ is not starved: while it is not empty, at most 2 C tuples of "
+    "recvQ are processed before one of the overflowQ is.",
     source="000#order ('Tasks alternate'); storm#D3")
 NEVER_WAITS = guard_rule(
     "STORM-I11", MUST, "The receiving thread never waits: each tuple that arrives is kept or "
     "dropped at once.", source="000#overflow; storm#D7")
 FLUSHED = guard_rule(
-    "STORM-I12", MUST, "A flush leaves nothing in a batch for which recvQ has room.",
+    "STORM-I12", MUST, "A flush leaves no tuple in a batch while recvQ has room.",
     source="storm#D10; storm#review-2241")
 
 
 class Place(IntEnum):
-    """Where a tuple is."""
+    """The place of a tuple in the input."""
 
     UNNAMED = 0     # no sender has named it
     BATCH = 1       # in its local sender's batch
@@ -99,13 +99,13 @@ class ObservedInput(Machine):
     after = array(upto(K), integer(0, K, init=K))       # the sender's next that waits; K: none
     oldest = array(upto(R + S), integer(0, K, init=K))  # of a sender, of those that wait
     newest = array(upto(R + S), integer(0, K, init=K))
-    in_batch = array(upto(S), integer(0, K, init=K))    # the oldest in a local sender's batch
+    in_batch = array(upto(S), integer(0, K, init=K))    # oldest in a local sender's batch
     recvq = integer(0, C)
     overflowq = integer(0, K)
     batched = array(upto(S), integer(0, B))
     dropped = integer(0, K)
     passed = integer(0, 2 * C)      # tuples of recvQ processed while the overflowQ waited
-    to_flush = boolean()            # something went into a batch since the last flush
+    to_flush = boolean()            # a tuple went into a batch since the last flush
     just_flushed = boolean()        # … and then was flushed, and nothing has moved since
 
     # --- remote senders ------------------------------------------------------------------
@@ -131,18 +131,18 @@ class ObservedInput(Machine):
 
     @action(sender=upto(R), rests=True)
     def held_up(self, sender: int) -> None:
-        """The receiving thread waits with the next tuple; no input may do that."""
+        """The receiving thread waits with the next tuple, which no input may cause."""
         require(self.named > self.K, NEVER_WAITS)
 
     def is_open(self) -> bool:
-        """Whether a remote tuple goes to recvQ."""
+        """True if the next remote tuple goes to recvQ."""
         return self.overflowq == 0 and self.recvq < self.C
 
     # --- local senders -------------------------------------------------------------------
 
     @action(sender=upto(S))
     def published(self, sender: int) -> None:
-        """The next tuple is taken."""
+        """The next tuple of a local sender is accepted."""
         if self.B == 1:
             require(self.recvq < self.C, BOUNDED)
             self.recvq += 1
@@ -157,7 +157,7 @@ class ObservedInput(Machine):
 
     @action(sender=upto(S), rests=True)
     def refused(self, sender: int) -> None:
-        """The next tuple is refused."""
+        """The next tuple of a local sender is refused."""
         require(self.recvq == self.C, ROOM)
         require(self.B == 1 or self.batched[sender] == self.B, ROOM)
         self.name(self.R + sender, Place.AWAY)
@@ -201,7 +201,7 @@ class ObservedInput(Machine):
         self.just_flushed = False
 
     def goes(self, tuple: int, sender: int) -> None:
-        """The oldest tuple of a sender waits no more."""
+        """Remove the oldest tuple of a sender from those that wait."""
         self.oldest[sender] = self.after[tuple]
         self.after[tuple] = self.K
         if self.oldest[sender] == self.K:
@@ -216,24 +216,24 @@ class ObservedInput(Machine):
 
     @action(count=upto(C + 2))
     def recvq_sized(self, count: int) -> None:
-        """The size of recvQ is told."""
+        """The input reports the size of recvQ."""
         require(count <= self.C, BOUNDED)
         require(count == self.recvq or self.just_flushed, FOLLOWS)
         require(count == self.recvq, FLUSHED)
 
     @action(count=upto(K + 1))
     def overflowq_sized(self, count: int) -> None:
-        """The size of the overflowQ is told."""
+        """The input reports the size of the overflowQ."""
         require(self.X == 0 or count <= self.X, LIMIT)
         require(count == self.overflowq, FOLLOWS)
 
     @action(count=upto(K + 1))
     def drops_counted(self, count: int) -> None:
-        """The number of tuples dropped is told."""
+        """The input reports the number of dropped tuples."""
         require(count == self.dropped, COUNTED)
 
     def name(self, sender: int, place: Place) -> None:
-        """The next tuple is named by its sender."""
+        """Give the next tuple of a sender a number and a place."""
         require(self.named < self.K)
         self.place[self.named] = place
         self.sender[self.named] = sender
@@ -243,19 +243,20 @@ class ObservedInput(Machine):
         self.just_flushed = False
 
     def waits(self, sender: int) -> None:
-        """The next tuple of a sender stands behind its others."""
+        """Put the next tuple of a sender behind its others."""
         if self.oldest[sender] == self.K:
             self.oldest[sender] = self.named
         else:
             self.after[self.newest[sender]] = self.named
         self.newest[sender] = self.named
 
-    # --- what is true of all of it -------------------------------------------------------
+    # --- rules ---------------------------------------------------------------------------
 
-    @always("STORM-I13", MUST, "An observer counts as many tuples in each queue as it placed.",
+    @always("STORM-I13", MUST,
+            "The observer's counters equal the numbers of tuples that it placed.",
             source="storm#no-loss")
     def counts_agree(self) -> bool:
-        """The counters are the places, counted."""
+        """Count the places again, and compare."""
         in_recvq = sum(int(place == Place.RECVQ) for place in self.place)
         in_overflowq = sum(int(place == Place.OVERFLOWQ) for place in self.place)
         in_batches = sum(int(place == Place.BATCH) for place in self.place)
@@ -270,6 +271,6 @@ EXPECTATIONS = (
 
 BOOKKEEPING = {
     "STORM-I13":
-        "It compares two ways in which the observer writes down where a tuple is; both are its "
+        "It compares two records that the observer keeps of where a tuple is; both are its "
         "own.",
 }

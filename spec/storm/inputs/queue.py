@@ -1,4 +1,4 @@
-"""A task's input in Storm: the bounded recvQ with its overflowQ, and who drains them.
+"""A task's input in Storm: the bounded recvQ with its overflowQ, and how the task drains them.
 
 Theory of operation
 -------------------
@@ -13,24 +13,24 @@ follows it there until the overflowQ has been drained; otherwise it would overta
     remote sender --- arrive (never waits) ------------/                        |
                                      \\--- otherwise --> [ overflowQ ] ---------/
 
-The task owes each sender one thing: its tuples are processed in the order in which they
-were emitted. Between the two queues there is no order, so *how the task alternates* decides
-whether it keeps that promise. Every tuple of a sender that is in recvQ was emitted before
-all of that sender's tuples in the overflowQ. Hence: before the first tuple of the overflowQ
-is taken, all that stood in recvQ when that tuple was already in overflowQ must be gone.
+The task must process each sender's tuples in the order in which they were emitted. Between the
+two queues there is no order, so *how the task alternates* decides whether it does. Every tuple
+of a sender that is in recvQ was emitted before all of that sender's tuples in the overflowQ.
+Hence: before the first tuple of the overflowQ is taken, all tuples that were in recvQ when that
+tuple was already in the overflowQ must be gone.
 
-The sound policy takes two snapshots, **first** the size of the overflowQ, **then** that of
-recvQ, takes that many from recvQ, then that many from the overflowQ, and starts again. What
-is in the overflowQ at the first snapshot was spilled before the second, so everything that
+The correct policy takes two snapshots, **first** the size of the overflowQ, **then** that of
+recvQ, takes that many from recvQ, then that many from the overflowQ, and starts again. A tuple
+in the overflowQ at the first snapshot was spilled before the second, so everything that
 must go first is counted in it. Budgets bound both phases, so neither queue starves, and
-they survive an interruption (a bolt stops consuming while its own output is stuck);
+they survive an interruption (a bolt stops consuming while its own output is blocked);
 otherwise the second phase might never come. The variants below are the nearest reading of the
-text (which does not say *how* tasks alternate), what the code does, and what one might write
-instead; each breaks a promise.
+text (which does not say *how* tasks alternate), the code's policy, and alternatives that one might
+write; each breaks a promise.
 
 Granularity: one action is one step that other threads can see -- a read of a size, one
 poll, one insertion. The run is endless: tuples are numbered modulo more than can be
-outstanding, so a number tells a tuple from every other one of its sender that is under way.
+outstanding, so a number distinguishes a tuple from every other one of its sender that is under way.
 
 Source: "Backpressure model for Storm 2.0" (STORM-2306); 000#overflow, 000#order; the queue
 itself is JCQueue.consumeImpl and WorkerState.transferLocalBatch.
@@ -58,7 +58,7 @@ ORDERING = "000#order"
 
 
 class Phase(IntEnum):
-    """What the consuming thread does next."""
+    """The next step of the consuming thread."""
 
     IDLE = 0        # about to read the size of the overflowQ
     SIZED = 1       # has read it, about to read that of recvQ
@@ -67,14 +67,14 @@ class Phase(IntEnum):
 
 
 class Tuple(NamedTuple):
-    """A tuple: who emitted it, and its number modulo what can be outstanding."""
+    """A tuple: its sender, and its number modulo what can be outstanding."""
 
     sender: int
     number: int
 
 
 class TaskInput(Machine):
-    """The sound policy: overflowQ's size first, then recvQ's, budgets kept."""
+    """The correct policy: overflowQ's size first, then recvQ's, budgets kept."""
 
     C = const(2, at_least=1)            # capacity of recvQ
     M = const(2, at_least=1)            # what can be in flight when the senders are stopped
@@ -87,8 +87,8 @@ class TaskInput(Machine):
     phase = choice(Phase)
     recvq_budget = integer(0, C)
     overflowq_budget = integer(0, M)
-    interrupted = boolean(False)        # the task's own output is stuck, it does not consume
-    may_spill = boolean(False)          # a tuple was just processed: its output may get stuck
+    interrupted = boolean(False)        # the task's own output is blocked, it does not consume
+    may_spill = boolean(False)          # a tuple was just processed: its output may be refused
     from_overflowq = boolean(False)     # where the last tuple was taken from
 
     emitted = array(upto(R + S), integer(0, C + M))      # number of the next tuple, by sender
@@ -100,20 +100,20 @@ class TaskInput(Machine):
     @action(fair=True, sender=upto(R))
     def arrive(self, sender: int) -> None:
         """The receiving thread gets a remote sender's tuple; it never waits."""
-        require(len(self.overflowq) < self.M)   # the sender has been told to stop by then
+        require(len(self.overflowq) < self.M)   # the sender was stopped by then
         self.place(Tuple(sender, self.emitted[sender]))
         self.emitted[sender] = (self.emitted[sender] + 1) % (self.C + self.M + 1)
 
     @action(fair=True, sender=upto(S))
     def publish(self, sender: int) -> None:
-        """A local sender finds room in recvQ."""
+        """A local sender puts a tuple into recvQ, which has room."""
         require(len(self.recvq) < self.C)
         local = self.R + sender
         self.recvq.push(Tuple(local, self.emitted[local]))
         self.emitted[local] = (self.emitted[local] + 1) % (self.C + self.M + 1)
 
     def place(self, tuple: Tuple) -> None:
-        """Where a remote tuple goes: never past one in the overflowQ."""
+        """Put a remote tuple into recvQ or the overflowQ, never past one in the overflowQ."""
         if not self.overflowq and len(self.recvq) < self.C:
             self.recvq.push(tuple)
         else:
@@ -130,7 +130,7 @@ class TaskInput(Machine):
 
     @action(fair=True)
     def size_recvq(self) -> None:
-        """The second snapshot: all that must go before what the first one counted."""
+        """The second snapshot: tuples that must go before those of the first one."""
         require(self.phase == Phase.SIZED and not self.interrupted)
         self.recvq_budget = len(self.recvq)
         self.phase = Phase.RECVQ
@@ -164,7 +164,7 @@ class TaskInput(Machine):
         self.phase = Phase.IDLE
 
     def process(self, tuple: Tuple, overflowed: bool) -> None:
-        """The task processes a tuple, and it is noted whether it was its turn."""
+        """Process a tuple, and record whether it is the next of its sender."""
         self.disordered = self.disordered or tuple.number != self.expected[tuple.sender]
         self.expected[tuple.sender] = (tuple.number + 1) % (self.C + self.M + 1)
         self.from_overflowq = overflowed
@@ -172,14 +172,14 @@ class TaskInput(Machine):
 
     @action
     def interrupt(self) -> None:
-        """The output of the tuple just processed is stuck: the task stops consuming."""
+        """The output of the tuple just processed is blocked: the task stops consuming."""
         require(self.may_spill and not self.interrupted)
         self.interrupted = True
         self.may_spill = False
 
     @action(fair=True)
     def resume(self) -> None:
-        """The output got through; the round goes on where it was."""
+        """The output was accepted; the round continues where it was."""
         require(self.interrupted)
         self.interrupted = False
 
@@ -189,12 +189,12 @@ class TaskInput(Machine):
             "A task processes the tuples of each sender in the order they were emitted.",
             source=f"{ORDERING}; storm#D1, storm#D2, storm#D9")
     def per_sender_order(self) -> bool:
-        """No tuple was processed out of turn."""
+        """No tuple was processed out of order."""
         return not self.disordered
 
     @always("STORM-Q2", MUST, "recvQ never holds more than its capacity.", source="000#within")
     def recvq_is_bounded(self) -> bool:
-        """This is what backpressure within a worker promises."""
+        """Backpressure within a worker promises this bound."""
         return len(self.recvq) <= self.C
 
     @always("STORM-Q3", MUST, "Only tuples of other workers are in the overflowQ.",
@@ -207,21 +207,20 @@ class TaskInput(Machine):
           "While the overflowQ is not empty, no remote tuple is added to recvQ.",
           source=ORDERING)
     def remote_tuples_follow_into_overflow(self, after: TaskInput) -> bool:
-        """If recvQ grew then, a local sender published. Remote tuples go into the overflowQ, or are
-        dropped."""
+        """If recvQ grew, a local sender published; remote tuples overflow or are dropped."""
         return (len(after.recvq) <= len(self.recvq) or not self.overflowq
                 or after.recvq[-1].sender >= self.R)
 
     @leads_to("STORM-Q5", MUST, "The overflowQ is not starved: its tuples are processed.",
               source=f"{ORDERING} ('Tasks alternate'); storm#D3")
     def overflowq_is_not_starved(self) -> tuple[bool, bool]:
-        """As long as it holds something, some day it is its turn."""
+        """While it is not empty, one of its tuples is taken eventually."""
         return len(self.overflowq) > 0, self.from_overflowq or not self.overflowq
 
     @leads_to("STORM-Q6", SHOULD, "recvQ is not starved by the overflowQ.",
               source=f"{ORDERING} ('Tasks alternate')")
     def recvq_is_not_starved(self) -> tuple[bool, bool]:
-        """The same the other way round."""
+        """While recvQ is not empty, one of its tuples is taken eventually."""
         return len(self.recvq) > 0, not self.from_overflowq or not self.recvq
 
 
@@ -230,7 +229,7 @@ class AlternatingInput(TaskInput):
 
     @action(fair=True)
     def size_overflowq(self) -> None:
-        """No snapshots: straight to recvQ."""
+        """Take no snapshot, and turn to recvQ at once."""
         require(self.phase == Phase.IDLE and not self.interrupted)
         self.phase = Phase.RECVQ
 
@@ -243,7 +242,7 @@ class AlternatingInput(TaskInput):
 
     @action(fair=True)
     def turn_to_overflowq(self) -> None:
-        """recvQ is found empty."""
+        """Turn to the overflowQ because recvQ is empty."""
         require(self.phase == Phase.RECVQ and not self.interrupted and not self.recvq)
         self.phase = Phase.OVERFLOWQ
 
@@ -256,7 +255,7 @@ class AlternatingInput(TaskInput):
 
     @action(fair=True)
     def finish(self) -> None:
-        """The overflowQ is found empty."""
+        """Turn to recvQ because the overflowQ is empty."""
         require(self.phase == Phase.OVERFLOWQ and not self.interrupted and not self.overflowq)
         self.phase = Phase.IDLE
 
@@ -267,7 +266,7 @@ class DrainingInput(TaskInput):
 
     @action(fair=True)
     def take_from_recvq(self) -> None:
-        """No budget: as long as there is a tuple."""
+        """Take a tuple without a budget, as long as there is one."""
         require(self.phase == Phase.RECVQ and not self.interrupted)
         self.process(self.recvq.pop(), False)
 
@@ -279,7 +278,7 @@ class DrainingInput(TaskInput):
 
 
 class DrainThenSizeInput(DrainingInput):
-    """What the real code does: recvQ until it is seen empty, then the overflowQ's size (D2)."""
+    """The code's policy: recvQ until it is seen empty, then the overflowQ's size (D2)."""
 
     @action(fair=True)
     def size_overflowq(self) -> None:
@@ -289,7 +288,7 @@ class DrainThenSizeInput(DrainingInput):
 
     @action(fair=True)
     def turn_to_overflowq(self) -> None:
-        """recvQ is seen empty; its senders go on meanwhile."""
+        """recvQ is seen empty; its senders continue meanwhile."""
         require(self.phase == Phase.RECVQ and not self.interrupted and not self.recvq)
         self.phase = Phase.SIZED
 
@@ -324,7 +323,7 @@ class IntoRecvqInput(TaskInput):
     neither the text nor the code has."""
 
     def place(self, tuple: Tuple) -> None:
-        """Room in recvQ is all that counts."""
+        """Put the tuple into recvQ if that has room, whatever is in the overflowQ."""
         if len(self.recvq) < self.C:
             self.recvq.push(tuple)
         else:
@@ -332,13 +331,13 @@ class IntoRecvqInput(TaskInput):
 
 
 class OverfullInput(TaskInput):
-    """A local sender does not look whether recvQ has room, as senders to an unbounded queue."""
+    """A local sender does not check for room, as if recvQ were unbounded."""
 
     recvq_budget = integer(0, TaskInput.C + 1)
 
     @action(fair=True, sender=upto(TaskInput.S))
     def publish(self, sender: int) -> None:
-        """As long as the type lasts."""
+        """Publish even to a full recvQ, one tuple beyond its capacity."""
         require(len(self.recvq) <= self.C)
         local = self.R + sender
         self.recvq.push(Tuple(local, self.emitted[local]))
@@ -350,7 +349,7 @@ class LocalOverflowInput(TaskInput):
 
     @action(fair=True, sender=upto(TaskInput.S))
     def publish(self, sender: int) -> None:
-        """The sender need not wait, and is not slowed down."""
+        """The sender need not wait, and gets no backpressure."""
         require(len(self.overflowq) < self.M)
         local = self.R + sender
         self.place(Tuple(local, self.emitted[local]))
@@ -362,13 +361,13 @@ class OverflowFirstInput(TaskInput):
 
     @action(fair=True)
     def take_from_recvq(self) -> None:
-        """Only while nothing is in the overflowQ."""
+        """Take from recvQ only while the overflowQ is empty."""
         require(not self.overflowq)
         super().take_from_recvq()
 
     @action(fair=True)
     def turn_to_overflowq(self) -> None:
-        """As soon as there is something in it."""
+        """Turn as soon as the overflowQ is not empty."""
         require(self.phase == Phase.RECVQ and not self.interrupted)
         require(self.recvq_budget == 0 or len(self.overflowq) > 0)
         self.recvq_budget = 0
@@ -377,11 +376,11 @@ class OverflowFirstInput(TaskInput):
 
 
 class ForgetfulInput(TaskInput):
-    """Each call of the consumer starts anew: an interruption forgets the budgets (D3)."""
+    """Each call of the consumer starts over: an interruption forgets the budgets (D3)."""
 
     @action
     def interrupt(self) -> None:
-        """The budgets are gone with the call."""
+        """The call ends, and its budgets are forgotten."""
         super().interrupt()
         self.phase = Phase.IDLE
         self.recvq_budget = 0
@@ -406,8 +405,8 @@ EXPECTATIONS = (
     expect(DrainThenSizeInput, NOT_STARVED, "violated",
            "the real code's first phase has no bound (D3)", C=(1, 2)),
     expect(ForgetfulInput, NOT_STARVED, "violated", "budgets forgotten (D3)", C=(1, 2)),
-    expect(TaskInput, "STORM-Q2", "holds", "recvQ is bounded by publish's look at it", C=(1, 2, 3)),
-    expect(OverfullInput, "STORM-Q2", "violated", "local senders do not look", C=1),
+    expect(TaskInput, "STORM-Q2", "holds", "recvQ is bounded by the check in publish", C=(1, 2, 3)),
+    expect(OverfullInput, "STORM-Q2", "violated", "local senders do not check for room", C=1),
     expect(LocalOverflowInput, "STORM-Q3", "violated", "local senders spill", C=1),
     expect(TaskInput, "STORM-Q3", "holds", "overflow is for remote tuples only", C=(1, 2)),
     expect(TaskInput, "STORM-Q4", "holds", "remote tuples follow into the overflowQ", C=(1, 2)),

@@ -2,14 +2,14 @@
 
 Theory. ``queue`` has the two queues and the task that drains them, ``limit`` an overflowQ with a
 limit. ``observed_input`` sees a tuple that arrives and is kept or dropped, one that is published,
-one that is processed, and may ask for the lengths. Which queue a tuple goes to, when the task looks
-at which, and where it is interrupted, is hidden.
+one that is processed, and may ask for the lengths. The queue to which a tuple goes, the moments at
+which the task looks at each, and interruptions are hidden.
 
 The observer numbers tuples as it meets them, and follows K of them; a run ends before the next.
-The chapters number the tuples of each sender. ``history`` has who is who.
+The chapters number the tuples of each sender. ``history`` maps one numbering to the other.
 
-A receiving thread of ``limit`` that has looked at the limit has not yet added its tuple; with one
-such thread nobody can tell, and lengths are asked for when it has.
+A receiving thread of ``limit`` that has looked at the limit has not yet added its tuple. With one
+such thread the two cases cannot be distinguished, so lengths are asked for after it has.
 
 Source: ``queue``, ``limit``, ``observed_input``.
 """
@@ -34,17 +34,17 @@ __all__ = ["EXPECTATIONS", "InputSeen", "LimitedSeen"]
 Name = tuple[int, int]
 """The chapter's name of a tuple: its sender, and its number."""
 Known = tuple[int, tuple[tuple[Name, int], ...]]
-"""How many tuples have a number of the observer's, and each that is inside, with its own."""
+"""The number of tuples that the observer has numbered; and each tuple inside, with that number."""
 
 
 def named(known: Known, tuple: Name) -> Known:
-    """With a number for one more tuple."""
+    """``known`` with a number for one more tuple."""
     count, inside = known
     return count + 1, (*inside, (tuple, count))
 
 
 def taken(known: Known, tuple: Name) -> tuple[Known, int]:
-    """The number of a tuple, and the others."""
+    """``known`` without a tuple, and the number of that tuple."""
     count, inside = known
     number = next(number for each, number in inside if each == tuple)
     return (count, (*(each for each in inside if each[1] != number),)), number
@@ -78,14 +78,14 @@ class InputSeen(View[TaskInput]):
         return see("processed", tuple=number)
 
     def asked(self, machine: TaskInput) -> Iterable[Seen]:
-        """The lengths; and whether there is another tuple."""
+        """The lengths; and that the task has run out, if both queues are empty."""
         yield see("recvq_sized", count=len(machine.recvq))
         yield see("overflowq_sized", count=len(machine.overflowq))
         if not machine.recvq and not machine.overflowq:
             yield see("ran_out")
 
     def at_rest(self, machine: TaskInput) -> Iterable[Seen]:
-        """A task that processes nothing more has run out, one thinks."""
+        """Show that the task has run out: an observer concludes it if nothing is processed."""
         yield see("ran_out")
 
 
@@ -112,7 +112,7 @@ class LimitedSeen(View[LimitedInput]):
         return see("processed", tuple=number)
 
     def asked(self, machine: LimitedInput) -> Iterable[Seen]:
-        """The lengths, when nobody is about to add; and the count of drops."""
+        """The lengths, if no thread is about to add; and the count of drops."""
         yield see("drops_counted", count=sum(machine.dropped))
         if not any(machine.adding):
             yield see("recvq_sized", count=len(machine.recvq))
@@ -123,7 +123,7 @@ class LimitedSeen(View[LimitedInput]):
 
 ROOM = ("self.named < self.K",)
 
-SEEN = refines(TaskInput, ObservedInput, "order, bounds and turns are as they have to be",
+SEEN = refines(TaskInput, ObservedInput, "order, bounds and alternation follow the rules",
                shows=InputSeen, seen_by={"C": "C", "R": "R", "S": "S", "K": 4}, room=ROOM,
                C=(1, 2), M=2)
 LIMITED = refines(LimitedInput, ObservedInput, "it drops at the limit, and counts",
@@ -139,16 +139,16 @@ EXPECTATIONS = (
         (RecvqSizeFirstInput, "STORM-Q1", "the two sizes in the other order"),
         (IntoRecvqInput, "STORM-Q1", "into recvQ whenever it has room (D9)"),
         (OverflowFirstInput, "STORM-Q1", "the overflowQ comes first"),
-        (OverfullInput, "STORM-I2", "local senders do not look"),
+        (OverfullInput, "STORM-I2", "local senders do not check for room"),
         (LocalOverflowInput, "STORM-I2", "local senders spill too"),
         (DrainingInput, "STORM-I10", "recvQ is drained without a bound (D3)"),
-        (ForgetfulInput, "STORM-I10", "interrupted rounds begin anew (D3)"),
+        (ForgetfulInput, "STORM-I10", "interrupted rounds start over (D3)"),
     )),
     *(refused(variant, rule, about, like=LIMITED, C=1, X=1) for variant, rule, about in (
         (DroppingTheHead, "STORM-I4", "drops from the head"),
-        (DroppingAbove, "STORM-I4", "> in the place of >="),
+        (DroppingAbove, "STORM-I4", "> instead of >="),
         (DroppingEarly, "STORM-I5", "drops below the limit"),
-        (DroppingSilently, "STORM-I9", "what is dropped is not counted"),
+        (DroppingSilently, "STORM-I9", "dropped tuples are not counted"),
     )),
     refused(IntoRecvqAnyway, "STORM-Q1", "into recvQ whenever it has room (D9)", like=LIMITED,
             C=1, X=0),

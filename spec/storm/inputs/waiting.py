@@ -1,17 +1,17 @@
-"""What a task does between two attempts to send: the BackPressureWaitStrategy.
+"""The pause of a task between two attempts to send: the BackPressureWaitStrategy.
 
 Theory of operation
 -------------------
-A task whose tuple is refused has to try again, and nobody tells it when: there is no wake-up. So
-it *polls*, and a strategy says what it does between two attempts. It is a function from the number
+A task whose tuple is refused has to try again, and gets no wake-up when it can succeed. So it
+*polls*, and a strategy decides what it does between two attempts. It is a function from the number
 of idle turns so far to a pause and a new number:
 
     progressive   spin for l1 turns, park for l2 (as briefly as can be), then sleep, at each turn
-    park          park at each turn for a time that is set; 0 is to spin
+    park          park at each turn for a configured time; 0 is to spin
 
-An attempt that succeeds sets the number back. That makes two promises. A task that is refused for
-long uses next to no CPU: at most l1 + l2 + 1 attempts in a row without a sleep. And a task that is
-refused for a moment loses no more than a moment: the first retries come at once.
+An attempt that succeeds resets the number. That gives two guarantees. A task that is refused for
+long uses almost no CPU: at most l1 + l2 + 1 attempts in a row without a sleep. And a task that is
+refused for a moment loses only a moment: the first retries come at once.
 
 "Puts the tasks to sleep in between retry attempts", as the text has it, is true of *park* alone:
 the default strategy, which is *progressive*, begins by spinning. How long a pause takes is not
@@ -38,7 +38,7 @@ STRATEGY = "000#aims ('BackPressureWaitStrategy')"
 
 
 class Pause(IntEnum):
-    """What a task is doing."""
+    """The pause in which a task is."""
 
     NONE = 0        # about to try
     PARK = 1        # parked, for as short a time as can be
@@ -46,7 +46,7 @@ class Pause(IntEnum):
 
 
 class Retrying(Machine):
-    """A task with the progressive strategy, and a receiver that has room or not."""
+    """A task with the progressive strategy, and a receiver that may have room or not."""
 
     l1 = const(1)                       # turns in which it spins
     l2 = const(2)                       # turns in which it parks
@@ -77,7 +77,7 @@ class Retrying(Machine):
         self.hasty = self.refused and self.pause == Pause.NONE
 
     def succeed(self) -> None:
-        """A success sets both counts of attempts back."""
+        """A success resets both counts of attempts."""
         self.idle = 0
         self.busy = 0
 
@@ -114,29 +114,29 @@ class Retrying(Machine):
     @leads_to("STORM-W1", MUST, "A refused tuple is sent if its receiver keeps having room.",
               source="000#aims ('required to retry until the situation changes')")
     def retries_succeed(self) -> tuple[bool, bool]:
-        """Nobody has to wake the task."""
+        """The task needs no wake-up."""
         return self.refused and self.room, not self.refused or not self.room
 
     @always("STORM-W2", MUST, "A task makes at most l1 + l2 + 1 attempts in a row without a sleep.",
             source=f"{STRATEGY}: 'to conserve CPU'")
     def waiting_costs_little(self) -> bool:
-        """However long its receiver is backlogged."""
+        """This holds however long its receiver is backlogged."""
         return self.busy <= self.l1 + self.l2 + 1
 
-    @always("STORM-W3", MUST, "A task none of whose tuples is refused has no idle turns.",
+    @always("STORM-W3", MUST, "While no tuple is refused, the count of idle turns is 0.",
             source=f"{STRATEGY}; storm#defaults")
     def success_begins_anew(self) -> bool:
         """So the next refusal is retried at once, and not after a sleep."""
         return self.refused or self.idle == 0
 
-    @always("STORM-W4", SHOULD, "A task pauses between any two attempts.", source=STRATEGY)
+    @always("STORM-W4", SHOULD, "A task pauses between two attempts.", source=STRATEGY)
     def every_attempt_is_followed_by_a_pause(self) -> bool:
         """The text taken literally; the default strategy spins at first."""
         return not self.hasty
 
 
 class Parking(Retrying):
-    """WaitStrategyPark: each turn the same; the pause counts as a sleep."""
+    """WaitStrategyPark: the same pause at each turn; it counts as a sleep."""
 
     def wait(self) -> None:
         """The turns are not counted."""
@@ -147,19 +147,19 @@ class Spinning(Retrying):
     """WaitStrategyPark with a time of 0."""
 
     def wait(self) -> None:
-        """No pause at all."""
+        """Nothing: the task does not pause."""
 
 
 class CountingOn(Retrying):
-    """The number of idle turns is not set back."""
+    """The number of idle turns is not reset."""
 
     def succeed(self) -> None:
-        """The next refusal goes on where the last one ended."""
+        """The next refusal continues with the old number of idle turns."""
         self.busy = 0
 
 
 class WaitingForWakeUp(Retrying):
-    """A sleeping task is woken by its receiver, when that gets room, and by nobody else."""
+    """A sleeping task is woken only by its receiver, when that gets room."""
 
     @action(fair=True)
     def wake(self) -> None:
@@ -169,7 +169,7 @@ class WaitingForWakeUp(Retrying):
 
     @action
     def drain(self) -> None:
-        """Whoever sleeps is woken; whoever is about to sleep is not."""
+        """A sleeping task is woken; one that is about to sleep is not."""
         super().drain()
         if self.pause == Pause.SLEEP:
             self.pause = Pause.NONE
@@ -177,7 +177,7 @@ class WaitingForWakeUp(Retrying):
 
     @action(fair=True)
     def attempt(self) -> None:
-        """It looks, and goes to sleep later: what it has seen may not be true any more."""
+        """It checks, and goes to sleep later: the result may not be true any more."""
         require(self.refused and self.pause == Pause.NONE)
         if self.idle == self.l1 + self.l2:
             self.pause = Pause.SLEEP
@@ -192,14 +192,14 @@ EXPECTATIONS = (
     *(expect(Retrying, rule, "holds", about, l1=LEVELS, l2=LEVELS) for rule, about in (
         (RETRIED, "retries need no wake-up"),
         (CHEAP, "progressive: few attempts without a sleep"),
-        (ANEW, "a success begins anew"),
+        (ANEW, "a success resets the idle turns"),
     )),
     expect(Retrying, LITERAL, "violated", "progressive spins at first", where="l1 > 0", l1=LEVELS,
            l2=LEVELS),
     *(expect(Parking, rule, "holds", "park: a pause at each turn")
       for rule in (RETRIED, CHEAP, ANEW, LITERAL)),
-    expect(Spinning, CHEAP, "violated", "a park of 0 spins for ever"),
-    expect(CountingOn, ANEW, "violated", "idle turns are not set back"),
+    expect(Spinning, CHEAP, "violated", "a park of 0 spins forever"),
+    expect(CountingOn, ANEW, "violated", "idle turns are not reset"),
     expect(WaitingForWakeUp, RETRIED, "violated", "a wake-up that comes before the sleep"),
 )
 
@@ -207,8 +207,8 @@ UNSEEN = {
     "STORM-W2":
         "Attempts and sleeps of a thread are inside it: an observer sees only when the tuple is "
         "sent.",
-    "STORM-W3": "An idle turn changes nothing that anybody outside could see.",
+    "STORM-W3": "An idle turn changes nothing that an observer could see.",
     "STORM-W4":
-        "How long a thread pauses between two attempts is its own affair; that it does not spin "
-        "shows in a profiler.",
+        "An observer does not see how long a thread pauses between two attempts; whether it "
+        "spins shows in a profiler.",
 }

@@ -1,12 +1,12 @@
-"""What a spout makes of an acker's answers, as the observer of a spout sees it.
+"""A spout's reaction to an acker's answers, as the observer of a spout sees it.
 
 Theory. ``acker`` follows one root with its spout, ``collision`` two messages that may be given one
-id. Of both, ``observed_spout`` sees the ids that are emitted, what the acker says of one, what the
-spout calls, and ticks; the tree, and what is under way, is hidden.
+id. Of both, ``observed_spout`` sees the ids that are emitted, the acker's answers, the spout's
+calls, and ticks; the tree, and the messages under way, are hidden.
 
-The chapters' timeouts come at any time. Where one comes, the other roots are heard of in time:
-each gets a RESET_TIMEOUT before either of the two ticks that let it go. Where nothing can happen
-any more, two ticks go by, and a root that still waits must have failed with the second.
+The chapters' timeouts come at any time. When one comes, the other roots are kept alive: each gets a
+RESET_TIMEOUT before either of the two ticks that end the lost one. When no step is possible any
+more, two ticks pass, and a root that still waits must have failed with the second.
 
 Source: ``acker``, ``collision``, ``observed_spout``.
 """
@@ -50,7 +50,7 @@ class AnswersSeen(View[Acker]):
         return [see("reset_timeout", root=0), TICK, see("times_out", root=0), TICK]
 
     def at_rest(self, machine: Acker) -> Iterable[Sequence[Seen]]:
-        """Two ticks, with nothing to hear."""
+        """Two ticks without an answer."""
         if machine.spout == Spout.WAITING:
             yield TICK, TICK
 
@@ -75,20 +75,20 @@ class TwoRootsSeen(View[TwoRoots]):
                 see("times_out", root=root), TICK]
 
     def at_rest(self, machine: TwoRoots) -> Iterable[Sequence[Seen]]:
-        """Two ticks, with nothing to hear."""
+        """Two ticks without an answer."""
         if any(message < 2 for message in machine.carries):
             yield TICK, TICK
 
 
 SEEN = refines(Acker, ObservedSpout, "each root is acked or failed once", shows=AnswersSeen,
                seen_by={"M": 0, "R": 1}, E=2, W=1, T=(0, 1))
-TWO = refines(DrawingAgain, ObservedSpout, "no id that is pending is given again",
+TWO = refines(DrawingAgain, ObservedSpout, "no pending id is given again",
               shows=TwoRootsSeen, seen_by={"M": 0, "R": 2}, T=(0, 1))
 
 EXPECTATIONS = (
     SEEN, TWO,
     refused(AnsweringSpout, "STORM-K43", "late answers are not ignored", like=SEEN, T=1),
-    refused(LossyAcker, "STORM-K46", "without timeouts a lost message is waited for for ever "
+    refused(LossyAcker, "STORM-K46", "without timeouts a lost message is waited for forever "
             "(STORM-3514)", like=SEEN, T=0),
     refused(TwoRoots, "STORM-K42", "an id is drawn that is pending (STORM-17)", like=TWO, T=0),
 )

@@ -2,19 +2,19 @@
 
 Theory of operation
 -------------------
-``source`` is at least once: a commit passes only what is done, what failed comes again at
-once. storm-kafka-client offers two weaker guarantees, and both kinds of KafkaSpout a retry
+``source`` is at least once: a commit passes only offsets that are done, and a failed one comes
+again at once. storm-kafka-client offers two weaker guarantees, and both kinds of KafkaSpout a retry
 that waits. Each is the manager of ``source`` with a few decisions changed.
 
-- *At most once*: what a fetch brings is committed before any of it is emitted. Then a crash
-  repeats nothing, and loses what was fetched and not yet processed. Nothing is replayed.
+- *At most once*: the messages of a fetch are committed before any of them is emitted. Then a crash
+  repeats nothing, and loses messages that were fetched and not yet processed. Nothing is replayed.
 - *No guarantee*: the position of the reader is committed from time to time. Then a crash
-  repeats what came after the last commit and loses what came before it and was not processed.
+  repeats messages after the last commit and loses those before it that were not processed.
 - *Without ackers* nothing is tracked: ack() is called for a message as soon as it was emitted,
-  a commit passes it, and nothing is ever replayed but what a crash repeats.
+  a commit passes it, and only a crash repeats anything.
 - *Back-off*: the n-th retry of a message waits for min(longest, first * 2 ** (n - 1)). The
-  offset stays pending all the while, so no commit passes it; whatever else there is goes on
-  being fetched. So the bound of STORM-K10 does not hold: with a maximum of one root and fetches of
+  offset stays pending all the while, so no commit passes it; other messages continue to be
+  fetched. So the bound of STORM-K10 does not hold: with a maximum of one root and fetches of
   one message, offsets that wait for their retry add up, and only the log's end or a limit of its
   own, as storm-kafka-client has (maxUncommittedOffsets), stops that. A crash forgets how often a
   message has failed.
@@ -38,59 +38,60 @@ __all__ = [
 
 
 class CommittingBeforeProcessing(PartitionManager):
-    """AT_MOST_ONCE: what is fetched is committed before it is emitted, and not replayed."""
+    """AT_MOST_ONCE: fetched messages are committed before they are emitted, and not replayed."""
 
     ever = subset(upto(PartitionManager.L))     # emitted at least once
-    twice = boolean(False)                      # something was emitted a second time
+    twice = boolean(False)                      # a message was emitted a second time
 
     @action(fair=True)
     def fill(self) -> None:
-        """The fetch, and with it the commit."""
+        """Fetch, and commit in the same step."""
         super().fill()
         self.committed = self.emitted_to
 
     @action(fair=True)
     def commit(self) -> None:
-        """There is no other."""
+        """Never: ``fill`` is the only commit."""
         super().commit()
         require(False)
 
     @action(fair=True)
     def next(self) -> None:
-        """Noted, over crashes too."""
+        """Emit the first waiting message; ``ever`` survives crashes."""
         if self.waiting:
             self.twice = self.twice or self.waiting[0] in self.ever
             self.ever.add(self.waiting[0])
         super().next()
 
     def schedule(self, offset: int) -> None:
-        """What failed is done with."""
+        """Drop a failed message: it is not replayed."""
         self.pending.discard(offset)
 
-    @always("STORM-K15", MUST, "Where messages are delivered at most once, none is emitted twice, "
-            "whatever fails or crashes.", source="storm#kafka-client (AT_MOST_ONCE)")
+    @always("STORM-K15", MUST, "With at-most-once delivery, no message is emitted twice, in spite "
+            "of failures and crashes.", source="storm#kafka-client (AT_MOST_ONCE)")
     def nothing_is_emitted_twice(self) -> bool:
-        """Not even after a restart."""
+        """It holds across restarts."""
         return not self.twice
 
 
 class CommittingWithNextFetch(CommittingBeforeProcessing):
-    """What a fetch brought is committed when all of it is emitted, and the next one begins."""
+    """The messages of a fetch are committed when all of them are emitted, and the next fetch
+    begins."""
 
     @action(fair=True)
     def fill(self) -> None:
-        """What came before this fetch."""
+        """Fetch, and commit the messages before this fetch."""
         emitted_to = self.emitted_to
         super().fill()
         self.committed = emitted_to
 
 
 class CommittingOnTimer(PartitionManager):
-    """NO_GUARANTEE: the position is recorded from time to time, whatever became of what is
-    below it; nothing is replayed."""
+    """NO_GUARANTEE: the position is recorded from time to time, whether or not the messages
+    below it were processed; nothing is replayed."""
 
     def schedule(self, offset: int) -> None:
-        """What failed is done with."""
+        """Drop a failed message: it is not replayed."""
         self.pending.discard(offset)
 
     def completed(self) -> int:
@@ -103,14 +104,14 @@ class AckedAtEmit(PartitionManager):
 
     @action(fair=True)
     def next(self) -> None:
-        """Emitted, and done with as far as the spout knows."""
+        """Emit the first waiting message; for the spout it is then done."""
         if self.waiting:
             self.pending.discard(self.waiting[0])
         super().next()
 
     @action(offset=upto(PartitionManager.L))
     def fail(self, offset: int) -> None:
-        """No failure ever reaches the spout."""
+        """Never: no failure reaches the spout."""
         super().fail(offset)
         require(False)
 
@@ -124,16 +125,16 @@ class BackingOff(PartitionManager):
 
     wait = array(upto(PartitionManager.L), integer(0, longest))         # still to wait
     tries = array(upto(PartitionManager.L), integer(0, PartitionManager.X))
-    early = boolean(False)              # something was emitted again before its time
+    early = boolean(False)              # a message was emitted again before its time
 
     def schedule(self, offset: int) -> None:
-        """Later; it stays in pending."""
+        """Plan a replay after a delay; the offset stays in pending."""
         super().schedule(offset)
         self.wait[offset] = self.delay(self.tries[offset])
         self.tries[offset] += 1
 
     def delay(self, tries: int) -> int:
-        """Instants before the next retry, after so many before it."""
+        """Instants before the next retry, after ``tries`` earlier ones."""
         delay = self.first
         for _ in range(tries):
             delay = min(self.longest, 2 * delay)
@@ -141,13 +142,13 @@ class BackingOff(PartitionManager):
 
     @action(fair=True)
     def time_passes(self) -> None:
-        """An instant, of which there is no end."""
+        """One instant passes; there are always more."""
         require(any(wait > 0 for wait in self.wait))
         for offset in range(self.L):
             self.wait[offset] = max(0, self.wait[offset] - 1)
 
     def fetches_from(self) -> int:
-        """The first failed offset whose time has come, or else the first new one."""
+        """The first failed offset whose delay is over, or the first new one."""
         first = self.emitted_to
         for offset in self.failed:
             if self.is_due(offset):
@@ -155,25 +156,25 @@ class BackingOff(PartitionManager):
         return first
 
     def is_due(self, offset: int) -> bool:
-        """It has waited long enough."""
+        """True if the offset has waited long enough."""
         return self.wait[offset] == 0
 
     def is_replay(self) -> bool:
-        """Whether the fetch is for failed ones whose time has come."""
+        """True if the fetch is for failed messages whose delay is over."""
         return any(self.is_due(offset) for offset in self.failed)
 
     def is_replayed(self, offset: int) -> bool:
-        """Those, and no others."""
+        """True if the offset has failed and its delay is over."""
         return offset in self.failed and self.is_due(offset)
 
     def take(self, offset: int) -> None:
-        """A fetched message; noted if it comes too early."""
+        """Note that a fetched message is to be emitted, and whether it comes too early."""
         self.early = self.early or (offset in self.failed and self.wait[offset] > 0)
         super().take(offset)
 
     @action
     def crash(self) -> None:
-        """What failed before is forgotten, and so is how often."""
+        """The failed messages are forgotten, and so is the number of their failures."""
         super().crash()
         for offset in range(self.L):
             self.wait[offset] = 0
@@ -183,7 +184,7 @@ class BackingOff(PartitionManager):
             source="storm#partition-manager (ExponentialBackoffMsgRetryManager); "
                    "storm#kafka-client")
     def retries_wait(self) -> bool:
-        """Whatever else is fetched."""
+        """Other messages may be fetched meanwhile."""
         return not self.early
 
 
@@ -191,7 +192,7 @@ class BackingOff(PartitionManager):
             "those that failed and are not fetched again yet.",
             source="001#oom; storm#D12: what STORM-K10 leaves of its bound")
     def other_offsets_are_bounded(self) -> bool:
-        """Under way or waiting. Nothing here bounds how many have failed."""
+        """They are under way or waiting. The number of failed ones has no bound here."""
         return self.M == 0 or len(self.pending) - len(self.failed) <= self.M + self.F
 
 
@@ -200,16 +201,16 @@ class RememberingAcked(BackingOff):
 
     @action(fair=True, offset=upto(PartitionManager.L))
     def ack(self, offset: int) -> None:
-        """Settled, and still pending."""
+        """Settle the root, and keep its offset pending."""
         super().ack(offset)
         self.pending.add(offset)
 
 
 class RetryingAtOnce(BackingOff):
-    """The delay is computed, and nobody looks at it."""
+    """The delay is computed, and not used."""
 
     def is_due(self, offset: int) -> bool:
-        """A retry is due without any delay."""
+        """True always: a retry is due without any delay."""
         return True
 
 
@@ -219,23 +220,24 @@ EXPECTATIONS = (
     expect(CommittingBeforeProcessing, "STORM-K15", "holds", "AT_MOST_ONCE: nothing twice",
            X=1, Y=(0, 1)),
     expect(CommittingWithNextFetch, "STORM-K15", "violated",
-           "AT_MOST_ONCE: what is committed with the next fetch only may come twice", X=0,
+           "AT_MOST_ONCE: messages that the next fetch commits may come twice", X=0,
            Y=1),
     expect(CommittingBeforeProcessing, SAFE, "violated",
-           "AT_MOST_ONCE: what is committed may not be processed", X=0, Y=0),
+           "AT_MOST_ONCE: a committed message may not be processed", X=0, Y=0),
     expect(CommittingBeforeProcessing, LOST, "violated",
-           "AT_MOST_ONCE: a crash loses what was under way", X=0),
+           "AT_MOST_ONCE: a crash loses messages under way", X=0),
     expect(CommittingOnTimer, SAFE, "violated",
-           "NO_GUARANTEE: what is committed may not be processed", X=0, Y=0),
+           "NO_GUARANTEE: a committed message may not be processed", X=0, Y=0),
     expect(CommittingOnTimer, LOST, "violated",
-           "NO_GUARANTEE: a crash loses what was under way", X=0),
-    expect(AckedAtEmit, SAFE, "violated", "without ackers a commit says little", Y=0),
-    expect(AckedAtEmit, LOST, "violated", "without ackers a crash loses what was under way"),
-    expect(AckedAtEmit, "STORM-K8", "holds", "without ackers nothing is repeated but by a crash"),
+           "NO_GUARANTEE: a crash loses messages under way", X=0),
+    expect(AckedAtEmit, SAFE, "violated", "without ackers a committed message may not be processed",
+           Y=0),
+    expect(AckedAtEmit, LOST, "violated", "without ackers a crash loses messages under way"),
+    expect(AckedAtEmit, "STORM-K8", "holds", "without ackers only a crash repeats messages"),
     *(expect(BackingOff, rule, "holds", about, L=2, X=2, longest=(1, 2)) for rule, about in (
         ("STORM-K16", "a retry waits for its time"),
         (SAFE, "no commit passes an offset that waits for its retry"),
-        (LOST, "an offset that waits for its retry comes in the end"),
+        (LOST, "an offset that waits for its retry is emitted eventually"),
     )),
     expect(BackingOff, "STORM-K10", "violated", "offsets that wait for a retry add up (D12)",
            L=(3, 5), F=1, M=1, X=2, Y=0),
@@ -244,11 +246,11 @@ EXPECTATIONS = (
     expect(RememberingAcked, "STORM-K17", "violated", "acked offsets stay", L=4, F=1, M=1, Y=0),
     expect(BackingOff, "STORM-K18", "holds",
            "bodies do not add up while offsets wait for their retries", L=5, F=1, M=1, X=2, Y=0),
-    expect(RetryingAtOnce, "STORM-K16", "violated", "the delay is not looked at", L=2),
+    expect(RetryingAtOnce, "STORM-K16", "violated", "the delay is not used", L=2),
 )
 
 UNSEEN = {
     "STORM-K15":
-        "No implementation under test claims to deliver at most once, and one that repeats is "
-        "right by all other guarantees.",
+        "No implementation under test claims to deliver at most once, and all other guarantees "
+        "allow repetitions.",
 }

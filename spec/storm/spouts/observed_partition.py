@@ -1,18 +1,18 @@
-"""A replayable source as the topology sees it: what is emitted, and what is committed.
+"""A replayable source as the topology sees it: which messages are emitted, and which are committed.
 
-Theory. ``source`` explains why a partition manager keeps what it keeps. From outside, two
-promises can be seen. *A commit is safe*: every offset below it was processed, was given up as
-the retry policy says, or has left the log; so a restart at the commit loses nothing. And *the
-work goes on*: what is new and what failed is emitted, what is done is committed, and what has
-left the log holds up neither.
+Theory. ``source`` explains why a partition manager keeps its lists. From outside, two
+promises can be seen. *A commit is safe*: every offset below it was processed, was given up
+by the retry policy, or has left the log; so a restart at the commit loses nothing. And *there is
+progress*: new and failed messages are emitted, done ones are committed, and those that have
+left the log delay neither.
 
 Nothing is emitted twice without a reason, which is a failure, a timeout (a failure too), or a
 restart. After a restart everything from the commit on may come again, and nothing before it.
 New messages come in the order of the log and none is skipped. A failed message comes again
-before anything is fetched that is newer: at most the rest of one fetch comes first.
+before anything newer is fetched: at most the rest of one fetch comes first.
 
-How an implementation fetches is its own affair. All that the observer relies on is that
-``nothing`` is said only after a look at the log.
+How an implementation fetches is its own affair. The observer only relies on ``nothing`` being
+reported after a look at the log.
 
 Source: the notes on Storm's acker and KafkaSpout (001#flow); storm.kafka's PartitionManager
 and storm-kafka-client's OffsetManager; storm#partition-manager, storm#kafka-client.
@@ -36,7 +36,7 @@ COMMIT_SAFE = guard_rule(
 )
 COMMIT_GOES_ON = guard_rule(
     "STORM-K21", MUST,
-    "A commit reaches the lowest offset that is emitted and not done, or what was emitted last.",
+    "A commit reaches the lowest offset that is emitted and not done, or passes all emitted ones.",
     source=f"{FLOW}: commit = lowest pending; STORM-2361, STORM-810",
 )
 COMMIT_STAYS = guard_rule(
@@ -47,7 +47,7 @@ COMMIT_STAYS = guard_rule(
 NOT_SKIPPED = guard_rule(
     "STORM-K23", MUST,
     "New messages are emitted in the order of the log, from the commit on, and none is skipped: "
-    "nothing is lost, whatever crashes.",
+    "nothing is lost in a crash.",
     source=f"{FLOW}; 001#replay",
 )
 NOT_REPEATED = guard_rule(
@@ -62,7 +62,7 @@ NOT_BELOW = guard_rule(
 )
 NEW_EMITTED = guard_rule(
     "STORM-K26", MUST,
-    "As long as there are new messages and room for them, one is emitted.",
+    "While there are new messages and the maximum allows one more, one is emitted.",
     source=f"{FLOW}; STORM-2343, STORM-2549",
 )
 REPLAYED = guard_rule(
@@ -83,13 +83,12 @@ REPLAYED_FIRST = guard_rule(
 )
 GONE_BLOCKS_NOTHING = guard_rule(
     "STORM-K30", MUST,
-    "What has left the log holds up neither what is emitted nor what is committed.",
+    "A message that has left the log delays neither emissions nor commits.",
     source="storm#partition-manager; STORM-643, STORM-511, STORM-2608, STORM-2546",
 )
 MAXIMUM_KEPT = guard_rule(
     "STORM-K31", MUST,
-    "No more messages are outstanding, that is emitted and neither acked nor failed, than the "
-    "maximum.",
+    "At most M messages are outstanding, that is emitted and neither acked nor failed.",
     source="001#max-pending; storm#kafka-client (maxUncommittedOffsets)",
 )
 RETRIES_WAIT = guard_rule(
@@ -101,7 +100,7 @@ RETRIES_WAIT = guard_rule(
 )
 NOT_INVENTED = guard_rule(
     "STORM-K32", MUST,
-    "Nothing is emitted that the log has not had.",
+    "Only messages that were in the log are emitted.",
     source=FLOW,
 )
 
@@ -152,11 +151,11 @@ class ObservedPartition(Machine):
         require(offset < self.end)
         self.dropped.add(offset)
 
-    # --- what is emitted -------------------------------------------------------------------
+    # --- emissions -------------------------------------------------------------------------
 
     @action(offset=upto(L))
     def emitted(self, offset: int) -> None:
-        """A message is emitted."""
+        """The manager emits a message."""
         require(offset < self.end, NOT_INVENTED)
         require(self.tries[offset] <= self.retries, RETRIES_BOUNDED)
         require(offset >= self.committed, NOT_BELOW)
@@ -171,7 +170,7 @@ class ObservedPartition(Machine):
         self.under_way.add(offset)
 
     def is_new(self, offset: int) -> None:
-        """It is the next of the log, and nothing has to be replayed first."""
+        """Check that it is the next of the log, and that no replay is due first."""
         require(offset >= self.top, NOT_REPEATED)
         require(not any(
             self.top <= other and other < offset and other not in self.dropped
@@ -184,7 +183,7 @@ class ObservedPartition(Machine):
         self.top = offset + 1
 
     def is_replay_due(self) -> bool:
-        """A failed message is in the log, and has waited long enough."""
+        """True if a failed message is in the log, and has waited long enough."""
         return any(
             other not in self.dropped and self.wait[other] == 0 for other in self.failed)
 
@@ -212,14 +211,14 @@ class ObservedPartition(Machine):
 
     @action
     def stray(self) -> None:
-        """Something is emitted that cannot be in any log."""
+        """A message is emitted that cannot be in any log."""
         require(False, NOT_INVENTED)
 
-    # --- what becomes of it ----------------------------------------------------------------
+    # --- acks, failures and commits --------------------------------------------------------
 
     @action(offset=upto(L))
     def ack(self, offset: int) -> None:
-        """What is under way was processed, or the first of its two tuples."""
+        """A message under way was processed, or the first of its two tuples."""
         require(offset in self.under_way)
         if offset in self.twofold:
             self.twofold.discard(offset)
@@ -229,7 +228,7 @@ class ObservedPartition(Machine):
 
     @action(offset=upto(L))
     def fail(self, offset: int) -> None:
-        """What is under way failed, or timed out; one of two tuples is enough."""
+        """A message under way failed or timed out; one of two tuples is enough."""
         require(offset in self.under_way)
         self.under_way.discard(offset)
         self.twofold.discard(offset)
@@ -251,13 +250,13 @@ class ObservedPartition(Machine):
 
     @action(milliseconds=upto(4))
     def waits(self, milliseconds: int) -> None:
-        """So much time passes."""
+        """``milliseconds`` of time pass."""
         for offset in range(self.L):
             self.wait[offset] = max(0, self.wait[offset] - milliseconds)
 
     @action(position=upto(L + 1), rests=(COMMIT_GOES_ON, GONE_BLOCKS_NOTHING))
     def committed_at(self, position: int) -> None:
-        """A position is recorded."""
+        """The manager commits a position."""
         require(all(
             offset >= position or offset in self.done or offset in self.given_up
             or offset in self.dropped for offset in range(self.L)), COMMIT_SAFE)
@@ -274,7 +273,7 @@ class ObservedPartition(Machine):
 
     @action
     def restarted(self) -> None:
-        """A crash: all is forgotten but the commit."""
+        """A crash: everything but the commit is forgotten."""
         self.under_way.clear()
         self.failed.clear()
         self.twofold.clear()
@@ -292,22 +291,22 @@ class ObservedPartition(Machine):
 
     @action
     def reassigned(self) -> None:
-        """The partition's leader changes: of the promises, none does."""
+        """The partition's leader changes; all promises remain."""
 
-    # --- what is true of all of it ---------------------------------------------------------
+    # --- rules -----------------------------------------------------------------------------
 
-    @always("STORM-K33", MUST, "What a restart would not emit again is done.",
+    @always("STORM-K33", MUST, "Every message that a restart would not emit again is done.",
             source=f"{FLOW}; storm#commit-safe; storm#D13: the state that the guard rules leave")
     def restarts_lose_nothing(self) -> bool:
-        """All below the commit."""
+        """These are the messages below the commit."""
         return all(
             offset >= self.committed or offset in self.done or offset in self.given_up
             or offset in self.dropped for offset in range(self.L))
 
-    @always("STORM-K34", MUST, "No more is outstanding than the maximum.",
+    @always("STORM-K34", MUST, "No more messages are outstanding than the maximum allows.",
             source="001#max-pending")
     def the_maximum_is_kept(self) -> bool:
-        """What failed no longer counts."""
+        """A failed message no longer counts as outstanding."""
         return self.M == 0 or len(self.under_way) <= self.M
 
 

@@ -1,12 +1,12 @@
-"""The spout's pending roots as the topology sees them: what is emitted, and what is called.
+"""The spout's pending roots as the topology sees them: its emissions, and its callbacks.
 
-Theory. A spout executor emits roots in rounds. It looks at its maximum once, at the beginning
-of a round, so a round emits all it has or nothing; ``spout`` shows what overshoot follows. For
-each root exactly one callback is due in the end: ack() or fail() when the acker says so,
-fail() when it has not been heard of for two ticks. What comes later is ignored.
+Theory. A spout executor emits roots in rounds. It checks its maximum once, at the beginning
+of a round, so a round emits all it has or nothing; ``spout`` shows the overshoot that follows. For
+each root exactly one callback is due: ack() or fail() when the acker answers, or fail() when two
+ticks have passed without an answer or a RESET_TIMEOUT. Later answers are ignored.
 
 With ticks P apart a root times out after more than P and at most 2 P (see ``rotating``, with
-two buckets); RESET_TIMEOUT begins that anew, for a root that is pending.
+two buckets); RESET_TIMEOUT restarts that time, for a root that is pending.
 
 Root ids are drawn at random. One that is pending already must not be given to a second
 message, for then the first would be neither acked nor failed (STORM-17). A round of the
@@ -51,23 +51,25 @@ ONE_CALL = guard_rule(
 )
 CALLED = guard_rule(
     "STORM-K44", MUST,
-    "What the acker says of a pending root is called at once: ack() for ack, fail() for fail.",
+    "An answer of the acker for a pending root is passed on at once: ack() for ack, fail() for "
+    "fail.",
     source=ROOTS,
 )
 NOT_EARLY = guard_rule(
     "STORM-K45", MUST,
-    "A root that is heard of within more than one tick and at most two does not time out before.",
-    source=f"{ROOTS}: (T, 2T]; storm#acker (RESET_TIMEOUT begins anew)",
+    "A root does not time out before the N-th tick after its emission or last RESET_TIMEOUT.",
+    source=f"{ROOTS}: (T, 2T]; storm#acker (RESET_TIMEOUT restarts the time)",
 )
 NOT_LATE = guard_rule(
     "STORM-K46", MUST,
-    "A root that is not heard of for two ticks has failed with the second.",
-    source=f"{ROOTS}: (T, 2T]; STORM-3514, STORM-549: a lost tuple keeps its place for ever",
+    "A root without an answer times out with the N-th tick after its emission or last "
+    "RESET_TIMEOUT.",
+    source=f"{ROOTS}: (T, 2T]; STORM-3514, STORM-549: a lost tuple keeps its place forever",
 )
 
 
 class Due(IntEnum):
-    """Which callback a request made the spout call for a root."""
+    """The callback that the spout calls for a root at a request."""
 
     NOTHING = 0
     ACK = 1
@@ -87,14 +89,14 @@ class ObservedSpout(Machine):
     left = array(upto(R), integer(0, N))    # ticks until the root times out; 0: not pending
 
     def pending(self) -> int:
-        """How many roots are pending."""
+        """Number of roots that are pending."""
         return sum(left > 0 for left in self.left)
 
     # --- rounds ----------------------------------------------------------------------------
 
     @action(first=upto(R), second=upto(R))
     def emits(self, first: int, second: int) -> None:
-        """A round emits all its new ids; ``second`` is ``first`` where there is only one."""
+        """A round emits all its new ids; ``second`` is ``first`` if there is only one."""
         require(self.left[first] == 0 and self.left[second] == 0, OWN_ID)
         require(not self.has_reached_max(), MAXIMUM_STOPS)
         self.left[first] = self.N
@@ -102,7 +104,7 @@ class ObservedSpout(Machine):
 
     @action(rests=True)
     def holds_back(self) -> None:
-        """A round of new ids emits nothing."""
+        """A round emits nothing, although it has new ids."""
         require(self.has_reached_max(), BELOW_MAXIMUM)
 
     @action(root=upto(R))
@@ -112,62 +114,62 @@ class ObservedSpout(Machine):
 
     @action(rests=True)
     def emits_some(self) -> None:
-        """A round that emits only a part of its new ids."""
+        """A round emits only a part of its new ids."""
         require(False, BELOW_MAXIMUM)
 
     def has_reached_max(self) -> bool:
-        """The one look of a round."""
+        """True if the maximum is reached, which a round checks once."""
         return self.M > 0 and self.pending() >= self.M
 
-    # --- what is said of roots -------------------------------------------------------------
+    # --- answers about roots ---------------------------------------------------------------
 
     @action(root=upto(R), calls=Due, rests=(CALLED,))
     def ack(self, root: int, calls: Due) -> None:
-        """The acker says ack."""
+        """The acker answers ack for a root."""
         self.over(root, Due.ACK, calls)
 
     @action(root=upto(R), calls=Due)
     def fail(self, root: int, calls: Due) -> None:
-        """The acker says fail."""
+        """The acker answers fail for a root."""
         self.over(root, Due.FAIL, calls)
 
     @action(root=upto(R))
     def reset_timeout(self, root: int) -> None:
-        """The acker passes on a RESET_TIMEOUT; it makes nothing pending that is not."""
+        """The acker passes on a RESET_TIMEOUT, which renews only a pending root."""
         if self.left[root] > 0:
             self.left[root] = self.N
 
     @action(rests=True)
     def ticks(self) -> None:
-        """A tick that calls nothing more."""
+        """A tick passes, without any further call."""
         for root in range(self.R):
             require(self.left[root] != 1, NOT_LATE)
             self.left[root] = max(0, self.left[root] - 1)
 
     @action(root=upto(R))
     def times_out(self, root: int) -> None:
-        """With the tick that comes, the spout calls fail() for a root."""
+        """The spout calls fail() for a root with the next tick."""
         require(self.left[root] > 0, ONE_CALL)
         require(self.left[root] == 1, NOT_EARLY)
         self.left[root] = 0
 
     @action
     def stray(self) -> None:
-        """A call for another root, a second one, or one that nothing caused."""
+        """A call for another root, a second call, or one without a cause."""
         require(False, ONE_CALL)
 
     def over(self, root: int, due: Due, calls: Due) -> None:
-        """One callback, for a root that is pending."""
+        """Check that exactly the due callback is called, and only for a pending root."""
         if self.left[root] == 0:
             require(calls == Due.NOTHING, ONE_CALL)
         else:
             require(calls == due, CALLED)
         self.left[root] = 0
 
-    @always("STORM-K47", MUST, "With rounds of up to two, at most M + 1 roots are pending.",
+    @always("STORM-K47", MUST, "With rounds of up to two roots, at most M + 1 roots are pending.",
             source=f"{CONFIG}; STORM-K1 (with k E = 2)")
     def overshoot_is_bounded(self) -> bool:
-        """M - 1, and what a round emits."""
+        """A round begins with at most M - 1 pending, and emits two."""
         return self.M == 0 or self.pending() <= self.M + 1
 
 

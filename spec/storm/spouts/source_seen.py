@@ -1,17 +1,17 @@
 """A spout over a log, as its observer sees it.
 
 Theory. ``source`` and ``guarantees`` have a manager with its lists, bolts that process, a log that
-forgets, and crashes. ``observed_partition`` sees what is emitted, acked, failed and committed,
-what leaves the log, and starts. That the bolts have processed something is not seen, only its
-ack. A fetch shows if it brings nothing: then there is nothing to emit.
+forgets, and crashes. ``observed_partition`` sees the messages that are emitted, acked, failed and
+committed, those that leave the log, and starts. That the bolts have processed a message is not
+seen, only its ack. A fetch that brings nothing is shown: then there is nothing to emit.
 
 One call of nextTuple fetches, if nothing waits, and emits; nothing comes between. The chapter has
-two steps for it, and the observer looks on where the second follows the first. Else a message
-that is fetched and not emitted yet could be overtaken by one that fails, and of F of them F would
-come first, where STORM-K29 allows F - 1.
+two steps for it, and this view has only runs in which the second follows the first. Otherwise a
+message that is fetched and not emitted yet could be overtaken by one that fails, and all F of a
+fetch would come first, although STORM-K29 allows F - 1.
 
-Where two tuples share an id (``SharedSeen``), each of them is acked when it is processed, and
-what the manager makes of the first ack is its own affair.
+If two tuples share an id (``SharedSeen``), each of them is acked when it is processed, and the
+manager's reaction to the first ack is hidden.
 
 Source: ``source``, ``guarantees``, ``observed_partition``.
 """
@@ -36,16 +36,16 @@ __all__ = ["EXPECTATIONS", "BackingOffSeen", "PartitionSeen", "SharedSeen"]
 
 
 class PartitionSeen(View[PartitionManager]):
-    """Messages by their offsets; all of the log is there from the beginning. ``history`` is
-    whether a fetch has just been made, in a call that goes on to emit."""
+    """Messages by their offsets; all of the log is there from the beginning. ``history`` is true
+    if a fetch has just been made, in a call that continues to emit."""
 
     history: bool = False
-    # The topology and its acker, the log, and what goes wrong.
+    # The topology and its acker, the log, and the faults.
     around: ClassVar[tuple[str, ...]] = (
         "process", "is_complete", "settle", "drop", "crashes", "failures")
 
     def follows(self, machine: PartitionManager, action: str) -> bool:
-        """One call at a time, and none of nextTuple while the maximum is outstanding."""
+        """True unless ``action`` breaks into a call, or would fetch at the maximum."""
         if action == "fill":
             return machine.M == 0 or len(machine.under_way) < machine.M
         return action == "next" or not self.history
@@ -85,7 +85,7 @@ class PartitionSeen(View[PartitionManager]):
         return see("compacted", offset=offset)
 
     def asked(self, machine: PartitionManager) -> Iterable[Seen]:
-        """To emit what there is, and to commit anew."""
+        """Show that there is nothing to emit, if so; and a commit that changes nothing."""
         if not machine.waiting and machine.fetches_from() >= machine.L:
             yield see("nothing")
         if machine.committed == machine.completed():
@@ -93,7 +93,7 @@ class PartitionSeen(View[PartitionManager]):
 
 
 class BackingOffSeen(PartitionSeen):
-    """The same, and time passes."""
+    """The same view, with the passing of time."""
 
     @shown
     def time_passes(self, before: BackingOff, after: BackingOff) -> Seen:
@@ -101,7 +101,7 @@ class BackingOffSeen(PartitionSeen):
 
 
 class SharedSeen(PartitionSeen):
-    """The same, with two tuples to each message."""
+    """The same view, with two tuples for each message."""
 
     around = (*PartitionSeen.around, "process_first")
 
@@ -117,17 +117,18 @@ class SharedSeen(PartitionSeen):
 
 OFTEN = {"L": "L", "F": "F", "retries": "X"}
 
-SEEN = refines(PartitionManager, ObservedPartition, "what it emits and commits is allowed",
+SEEN = refines(PartitionManager, ObservedPartition, "emissions and commits follow the rules",
                shows=PartitionSeen, seen_by=OFTEN | {"M": "M"}, L=3, F=(1, 2), M=(0, 1), X=1, Y=1)
 GONE = refines(PartitionManager, ObservedPartition, "a log that forgets changes none of that",
                shows=PartitionSeen, seen_by=OFTEN, L=3, F=2, X=1, Y=0, G=1)
-LIMITED = refines(GivingUp, ObservedPartition, "it gives up after its last retry, not before",
+LIMITED = refines(GivingUp, ObservedPartition,
+                  "a message is given up after its last retry, not before",
                   shows=PartitionSeen, seen_by={"L": "L", "F": "F", "retries": "retries"},
                   L=2, F=2, X=2, Y=1, retries=(0, 1))
-SLOWLY = refines(BackingOff, ObservedPartition, "retries that wait are in time",
+SLOWLY = refines(BackingOff, ObservedPartition, "delayed retries come in time",
                  shows=BackingOffSeen, seen_by=OFTEN | {"first": "first", "longest": "longest"},
                  L=2, X=2, Y=0, longest=(1, 2))
-SHARED = refines(CountingSiblings, ObservedPartition, "two tuples to an id are acked as one",
+SHARED = refines(CountingSiblings, ObservedPartition, "two tuples of one id are acked as one",
                  shows=SharedSeen, seen_by=OFTEN, L=2, X=1, Y=1)
 
 EXPECTATIONS = (
@@ -137,19 +138,19 @@ EXPECTATIONS = (
         (CommittingHighest, "STORM-K20", "commit = max(acked) + 1"),
         (ForgettingFailed, "STORM-K20", "FAIL takes the offset out of pending"),
         (IgnoringFailed, "STORM-K27", "failed offsets are not fetched again"),
-        (LookingBackOnly, "STORM-K27", "what is too far behind is not replayed (STORM-399)"),
-        (ReplayingAll, "STORM-K24", "a replay emits what did not fail"),
+        (LookingBackOnly, "STORM-K27", "messages too far behind are not replayed (STORM-399)"),
+        (ReplayingAll, "STORM-K24", "a replay emits messages that did not fail"),
     )),
-    refused(FetchingAhead, "STORM-K29", "what was fetched ahead comes before a replay", like=SEEN,
+    refused(FetchingAhead, "STORM-K29", "messages fetched ahead come before a replay", like=SEEN,
             L=4, F=2, M=0, Y=0),
-    refused(ForgettingRetries, "STORM-K20", "a retry is in no list that commits look at",
+    refused(ForgettingRetries, "STORM-K20", "a commit ignores waiting retries",
             like=LIMITED, retries=1),
-    refused(RememberingAcked, "STORM-K21", "an acked offset holds up the commit", like=SLOWLY,
+    refused(RememberingAcked, "STORM-K21", "an acked offset delays the commit", like=SLOWLY,
             longest=1),
-    refused(KeepingDroppedFailed, "STORM-K30", "a dropped offset is sought for ever (STORM-643)",
+    refused(KeepingDroppedFailed, "STORM-K30", "a dropped offset is sought forever (STORM-643)",
             like=GONE),
     refused(KeepingDroppedPending, "STORM-K30", "a dropped offset stays pending (STORM-2608)",
             like=GONE),
     refused(SharingAnId, "STORM-K20", "the first ack counts", like=SHARED),
-    refused(RetryingAtOnce, "STORM-K35", "the delay is not looked at", like=SLOWLY),
+    refused(RetryingAtOnce, "STORM-K35", "the delay is not used", like=SLOWLY),
 )

@@ -10,17 +10,16 @@ round emits:
 
     pending <= max - 1 + k E          attained; max itself only where k = E = 1
 
-"Max in-flight tuples on a single spout task", as the notes have it, is not what is tested: the sum
+"Max in-flight tuples on a single spout task", as the notes have it, is not tested: the sum
 over the executor's tasks is compared with M k, so one task may have nearly all of them (D16).
 
-M = 0, or none given, means *unlimited*: nothing then bounds what is pending but the
-backpressure of full queues (the notes say that the default is 1, which is that of Trident's
+M = 0, or none given, means *unlimited*: only the backpressure of full queues then bounds the
+number of pending roots (the notes say that the default is 1, which is that of Trident's
 coordinator, not of a spout). Only roots with a message id count, and only while there are
 ackers: without, pending is always empty, and the limit never applies.
 
-What is pending leaves by an answer of the acker or by the spout's timeout. A root that got
-lost leaves only by the timeout. With timeouts disabled, max lost roots stop the spout for
-ever (STORM-3514).
+A pending root leaves by an answer of the acker or by the spout's timeout. A lost root leaves
+only by the timeout. With timeouts disabled, max lost roots stop the spout forever (STORM-3514).
 
 Source: the notes on Storm's acker and KafkaSpout ("Topology config", "spout throttle"); the
 code is SpoutExecutor.call and SpoutOutputCollectorImpl.
@@ -42,7 +41,7 @@ CONFIG = "001#max-pending; storm#executors"
 
 
 class MaxPending(Machine):
-    """A spout executor's loop, and what becomes of the roots that it emits."""
+    """A spout executor's loop, and the fate of the roots that it emits."""
 
     M = const(2)                        # max.spout.pending; 0 is unlimited
     k = const(1, at_least=1)            # tasks of the executor
@@ -50,7 +49,7 @@ class MaxPending(Machine):
     limit = const(9, at_least=1)        # keeps the machine finite where nothing else does
 
     live = integer(0, limit)            # pending roots that will be answered
-    lost = integer(0, limit)            # pending roots of which nobody will ever answer
+    lost = integer(0, limit)            # pending roots that will never be answered
     left = integer(0, k * E)            # roots that the round may still emit
 
     def pending(self) -> int:
@@ -59,17 +58,17 @@ class MaxPending(Machine):
 
     @action(fair=True)
     def begin_round(self) -> None:
-        """The one look at pending; nextTuple is then called on every task."""
+        """Check pending once; nextTuple is then called on every task."""
         require(self.left == 0 and not self.has_reached_max())
         self.left = self.k * self.E
 
     def has_reached_max(self) -> bool:
-        """The test of SpoutExecutor.call."""
+        """True if the test of SpoutExecutor.call stops the round."""
         return self.M > 0 and self.pending() >= self.M * self.k
 
     @action(fair=True)
     def emit(self) -> None:
-        """A root with a message id."""
+        """Emit a root with a message id."""
         require(self.left > 0 and self.pending() < self.limit)
         self.left -= 1
         self.live += 1
@@ -99,16 +98,16 @@ class MaxPending(Machine):
         require(self.left == 0 and self.lost > 0)
         self.lost -= 1
 
-    @always("STORM-K1", MUST, "Pending exceeds the maximum by less than one round emits.",
+    @always("STORM-K1", MUST, "Pending roots exceed the maximum by less than one round emits.",
             source=f"{CONFIG} (overshoot of at most emits in one round - 1)")
     def overshoot_is_bounded(self) -> bool:
-        """M k - 1 + k E, where there is a maximum."""
+        """With a maximum, the bound is M k - 1 + k E."""
         return self.M == 0 or self.pending() <= self.M * self.k - 1 + self.k * self.E
 
-    @always("STORM-K2", CLAIM, "Pending never exceeds the maximum.",
+    @always("STORM-K2", CLAIM, "Pending roots never exceed the maximum.",
             source="001#max-pending ('max in-flight spout tuples on a single spout task at once')")
     def maximum_is_kept(self) -> bool:
-        """True only where a round emits no more than one root."""
+        """True only if a round emits no more than one root."""
         return self.M == 0 or self.pending() <= self.M * self.k
 
     @always("STORM-K3", CLAIM, "The overshoot is smaller than STORM-K1 allows.",
@@ -120,17 +119,17 @@ class MaxPending(Machine):
     @always("STORM-K4", CLAIM, "A spout has one root pending unless the maximum is set.",
             source="001#max-pending ('unspecified means 1'); storm#D12: it means unlimited")
     def default_is_one(self) -> bool:
-        """What the notes say of a maximum that is not given."""
+        """The notes say this of a maximum that is not given."""
         return self.M > 0 or self.pending() <= 1
 
-    @always("STORM-K13", MUST, "What a round has begun fits the overshoot that STORM-K1 allows.",
+    @always("STORM-K13", MUST, "A round that has begun fits the overshoot that STORM-K1 allows.",
             source=f"{CONFIG}; STORM-K1: the induction behind it")
     def round_fits(self) -> bool:
-        """Pending with all that the round may still emit."""
+        """Count the pending roots, and those that the round may still emit."""
         return self.M == 0 or self.pending() + self.left <= self.M * self.k - 1 + self.k * self.E
 
-    @leads_to("STORM-K5", MUST, "A spout that has reached the maximum is below it again in the "
-              "end, so that it may emit.",
+    @leads_to("STORM-K5", MUST, "A spout that has reached the maximum is below it again "
+              "eventually, so that it may emit.",
               source="storm#rotating; STORM-3514, STORM-549")
     def maximum_does_not_stop_for_ever(self) -> tuple[bool, bool]:
         """Answers or timeouts make room."""
@@ -138,10 +137,10 @@ class MaxPending(Machine):
 
 
 class PendingOverMax(MaxPending):
-    """The test is whether pending *exceeds* the maximum."""
+    """The round is stopped only if pending *exceeds* the maximum."""
 
     def has_reached_max(self) -> bool:
-        """The maximum counts as reached only above it."""
+        """True only above the maximum."""
         return self.M > 0 and self.pending() > self.M * self.k
 
 
@@ -150,22 +149,22 @@ class PendingWithoutTimeouts(MaxPending):
 
     @action(fair=True)
     def time_out(self) -> None:
-        """No timeout ever comes."""
+        """Never: no timeout comes."""
         require(False)
 
 
 class PendingOfOneTask(Machine):
-    """The same loop, with an account of each of k tasks; a call emits at most one root."""
+    """The same loop, with a count for each of k tasks; a call emits at most one root."""
 
     M = const(2, at_least=1)            # max.spout.pending
     k = const(2, at_least=1)            # tasks of the executor
 
     pending = array(upto(k), integer(0, M * k + k - 1))
-    turn = integer(0, k, init=k)        # whose nextTuple is called next; k: the round is over
+    turn = integer(0, k, init=k)        # task to call next; k: the round is over
 
     @action(fair=True)
     def begin_round(self) -> None:
-        """The one look, at the sum."""
+        """Check the sum once, and begin a round."""
         require(self.turn == self.k and sum(self.pending) < self.M * self.k)
         self.turn = 0
 
@@ -180,7 +179,7 @@ class PendingOfOneTask(Machine):
 
     @action
     def pass_up(self) -> None:
-        """It has nothing to emit."""
+        """The task whose turn it is has nothing to emit."""
         require(self.turn < self.k)
         self.turn += 1
 
@@ -195,25 +194,25 @@ class PendingOfOneTask(Machine):
                    "the executor",
             task=upto(k))
     def each_task_keeps_the_maximum(self, task: int) -> bool:
-        """The notes' sentence, of each task alone."""
+        """The notes' sentence, applied to each task alone."""
         return self.pending[task] <= self.M
 
-    @always("STORM-K37", MUST, "A spout's tasks together exceed M k by k - 1 roots at most.",
+    @always("STORM-K37", MUST, "A spout's tasks together exceed M k by at most k - 1 roots.",
             source=f"{CONFIG}; STORM-K1 (with E = 1)")
     def tasks_together_keep_the_maximum(self) -> bool:
-        """What is tested, with the overshoot of a round."""
+        """The sum is what is tested, with the overshoot of a round."""
         return sum(self.pending) <= self.M * self.k + self.k - 1
 
 
 class PendingLookedAtTooLate(PendingOfOneTask):
-    """The look allows a round where the sum has already reached M k."""
+    """The check allows a round although the sum has already reached M k."""
 
     pending = array(upto(PendingOfOneTask.k),
                     integer(0, PendingOfOneTask.M * PendingOfOneTask.k + PendingOfOneTask.k))
 
     @action(fair=True)
     def begin_round(self) -> None:
-        """A round begins also at the maximum."""
+        """Begin a round even at the maximum."""
         require(self.turn == self.k and sum(self.pending) <= self.M * self.k)
         self.turn = 0
 
@@ -223,7 +222,7 @@ MAXIMA, TASKS, EMITS = (1, 2), (1, 2), (1, 2)
 EXPECTATIONS = (
     expect(MaxPending, "STORM-K1", "holds", "pending <= max - 1 + k E", M=MAXIMA, k=TASKS, E=EMITS),
     prove(MaxPending, "STORM-K13",
-          "a round begins below max and adds k E at most, for all M and E: the induction",
+          "a round begins below max and adds at most k E, for all M and E: the induction",
           for_all=("M", "E", "limit"), k=(1, 2, 3)),
     prove(MaxPending, "STORM-K1",
           "pending <= max - 1 + k E, for all M and E", for_all=("M", "E", "limit"), k=(1, 2, 3),
@@ -232,16 +231,16 @@ EXPECTATIONS = (
            "max - 1 + k E is attained", M=MAXIMA, k=TASKS, E=EMITS),
     expect(MaxPending, "STORM-K2", "violated", "max itself is exceeded by larger rounds",
            where="k * E > 1", M=MAXIMA, k=TASKS, E=EMITS),
-    expect(PendingOverMax, "STORM-K1", "violated", "> in place of >=", M=MAXIMA, k=TASKS, E=EMITS),
+    expect(PendingOverMax, "STORM-K1", "violated", "> instead of >=", M=MAXIMA, k=TASKS, E=EMITS),
     expect(PendingOverMax, "STORM-K13", "violated",
-           "> in place of >= begins a round that does not fit",
+           "> instead of >= begins a round that does not fit",
            M=MAXIMA, k=TASKS),
-    expect(PendingOfOneTask, "STORM-K36", "violated", "one task has what is meant for all (D16)",
+    expect(PendingOfOneTask, "STORM-K36", "violated", "one task has the roots of all (D16)",
            where="k > 1", M=MAXIMA, k=(1, 2, 3)),
     expect(PendingOfOneTask, "STORM-K37", "holds",
            "tasks of an executor keep the maximum together", M=MAXIMA,
            k=(1, 2, 3)),
-    expect(PendingLookedAtTooLate, "STORM-K37", "violated", "> in place of >=", M=MAXIMA, k=(1, 2)),
+    expect(PendingLookedAtTooLate, "STORM-K37", "violated", "> instead of >=", M=MAXIMA, k=(1, 2)),
     expect(MaxPending, "STORM-K4", "violated", "not given means unlimited (D12)", M=0),
     expect(MaxPending, "STORM-K5", "holds", "answers and timeouts make room",
            M=MAXIMA, k=TASKS, E=EMITS),
@@ -251,14 +250,14 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "STORM-K2":
-        "It is false of rounds of more than one root, so no implementation is to keep it.",
+        "It is false of rounds of more than one root, so it is not required of implementations.",
     "STORM-K3":
-        "It is one root too strict, for the bound is attained, so no implementation is to keep "
-        "it.",
+        "It is one root too strict, because the bound is attained, so it is not required of "
+        "implementations.",
     "STORM-K4":
-        "It is false: a maximum that is not given means none, so no implementation is to keep "
-        "it.",
+        "It is false: a maximum that is not given means none, so it is not required of "
+        "implementations.",
     "STORM-K36":
-        "It is false of an executor of several tasks, which share their maximum, so no "
-        "implementation is to keep it.",
+        "It is false of an executor of several tasks, which share their maximum, so it is not "
+        "required of implementations.",
 }

@@ -1,14 +1,14 @@
 """A spout's rounds and its pending roots, as their observer sees them.
 
-Theory. ``spout`` counts: so many roots are pending, some of which nobody will answer. Its observer
-(``observed_spout``) sees which: a round emits ids, the acker answers for one, a tick goes by and
+Theory. ``spout`` only counts the pending roots, some of which will never be answered. Its observer
+(``observed_spout``) sees which: a round emits ids, the acker answers for one, a tick passes and
 some time out. The view gives an id to each root, the lowest that is free, and remembers which of
-them are lost. A round shows when it ends, with all that it emitted; one that finds the maximum
+them are lost. A round is shown when it ends, with all that it emitted; one that finds the maximum
 reached holds back, whenever it is asked to emit.
 
-The chapter's timeouts come in any order. Where one comes, the other roots are heard of in time:
-each gets a RESET_TIMEOUT before either of the two ticks that let the lost one go. When an entry
-goes is shown of ``rotating``: one root in the spout's own map.
+The chapter's timeouts come in any order. When one comes, the other roots are kept alive: each gets
+a RESET_TIMEOUT before either of the two ticks that end the lost one. The time at which an entry
+expires is shown of ``rotating``: one root in the spout's own map.
 
 Source: ``spout``, ``rotating``, ``observed_spout``.
 """
@@ -47,7 +47,7 @@ class RoundsSeen(View[MaxPending]):
         return self.end_round()
 
     def end_round(self) -> Seen | None:
-        """All that the round emitted, if anything."""
+        """All ids that the round emitted, if any."""
         live, lost, new = self.history
         self.history = live, lost, ()
         return see("emits", first=new[0], second=new[-1]) if new else None
@@ -72,14 +72,14 @@ class RoundsSeen(View[MaxPending]):
                 see("times_out", root=lost[0]), see("ticks")]
 
     def asked(self, machine: MaxPending) -> Iterable[Seen]:
-        """To emit, where the maximum is reached; and to take an answer, between two rounds."""
+        """Show that it holds back at the maximum; and an answer that is ignored between rounds."""
         if machine.left == 0 and machine.has_reached_max():
             yield see("holds_back")
         if machine.left == 0 and self.history[0] and "answer" not in self.enabled:
             yield see("ack", root=self.history[0][0], calls=Due.NOTHING)
 
     def at_rest(self, machine: MaxPending) -> Iterable[Sequence[Seen]]:
-        """Two ticks, with which a root that is lost has to go."""
+        """Two ticks, with which a lost root must time out."""
         yield see("ticks"), see("ticks")
 
 
@@ -94,7 +94,7 @@ class TasksSeen(View[PendingOfOneTask]):
     history: tuple[tuple[Ids, ...], Ids] = ((), ())
 
     def begins(self, machine: PendingOfOneTask) -> Iterable[Seen]:
-        """Each task without an id."""
+        """No task has an id yet."""
         self.history = ((),) * machine.k, ()
         return ()
 
@@ -111,7 +111,7 @@ class TasksSeen(View[PendingOfOneTask]):
         return self.end_round(after)
 
     def end_round(self, after: PendingOfOneTask) -> Seen | None:
-        """When it was the last task's turn."""
+        """All ids that the round emitted, after the last task's turn."""
         tasks, new = self.history
         if after.turn < after.k or not new:
             return None
@@ -126,7 +126,7 @@ class TasksSeen(View[PendingOfOneTask]):
         return see("ack", root=root, calls=Due.ACK)
 
     def asked(self, machine: PendingOfOneTask) -> Iterable[Seen]:
-        """To emit, where the tasks together have reached the maximum."""
+        """Show that it holds back, if the tasks together have reached the maximum."""
         if machine.turn == machine.k and sum(machine.pending) >= machine.M * machine.k:
             yield see("holds_back")
 
@@ -144,20 +144,20 @@ class RootSeen(View[RotatingMap]):
         return [*dropped, see("ticks")] if after.clock == 0 else []
 
 
-SEEN = refines(MaxPending, ObservedSpout, "rounds and pending roots are as they have to be",
+SEEN = refines(MaxPending, ObservedSpout, "rounds and pending roots follow the rules",
                shows=RoundsSeen, seen_by={"M": "M * k", "R": "M * k + k * E + 1"},
                M=(1, 2), k=1, E=(1, 2))
-TASKS = refines(PendingOfOneTask, ObservedSpout, "two tasks share what is allowed to each",
+TASKS = refines(PendingOfOneTask, ObservedSpout, "two tasks share their maximum",
                 shows=TasksSeen, seen_by={"M": "M * k", "R": "M * k + k + 1"}, M=(1, 2), k=(1, 2))
 IN_TIME = refines(RotatingMap, ObservedSpout, "a root times out with the second tick",
                   shows=RootSeen, seen_by={"M": 0, "R": 1, "N": 2}, N=2, P=(1, 2))
 
 EXPECTATIONS = (
     SEEN, TASKS, IN_TIME,
-    refused(PendingOverMax, "STORM-K40", "> in the place of >=", like=SEEN, M=1, E=1),
+    refused(PendingOverMax, "STORM-K40", "> instead of >=", like=SEEN, M=1, E=1),
     refused(PendingWithoutTimeouts, "STORM-K46", "lost roots stay pending (STORM-3514)", like=SEEN,
             M=1, E=1),
-    refused(PendingLookedAtTooLate, "STORM-K40", "> for >= with two tasks", like=TASKS, M=1),
+    refused(PendingLookedAtTooLate, "STORM-K40", "> instead of >= with two tasks", like=TASKS, M=1),
     refused(SpareMap, "STORM-K46", "one bucket too many", like=IN_TIME, P=1),
     refused(CopyingMap, "STORM-K45", "a RESET_TIMEOUT leaves the old copy", like=IN_TIME, P=1),
 )

@@ -1,1 +1,1 @@
-"""Components that feed each other: who may wait for whom."""
+"""Components that feed each other: which tasks may wait for which."""

@@ -12,30 +12,30 @@ there, and those for the last one. There is no cycle among the components. There
 the threads if the receiving thread may wait for room:
 
     receiving thread of 0  waits for  middle of 0          (it is full)
-    middle of 0            waits for  the link from 0 to 1 (its output does not get through)
+    middle of 0            waits for  the link from 0 to 1 (its output is refused)
     the link from 0 to 1   waits for  the receiving thread of 1
     receiving thread of 1  waits for  middle of 1,  and so on round to the first.
 
-Both last bolts are idle meanwhile: the tuples for them stand behind the ones that do not get
-in. The overflowQ cuts the cycle where a receiving thread would wait. So does dropping. Waiting
-*at the limit* of an overflowQ ties it again, unless the limit X is greater than H, the tuples
+Both last bolts are idle meanwhile: the tuples for them are behind the ones that find no room.
+The overflowQ cuts the cycle where a receiving thread would wait. So does dropping. Waiting
+*at the limit* of an overflowQ closes it again, unless the limit X is greater than H, the tuples
 that a spout sends after the first one has spilled and before it hears ON. Below W + H, the
 most that an overflowQ can hold, the receiving threads may still have to wait, but not in a
-circle. Without any overflowQ (X = 0) every pair of crossing paths can deadlock.
+cycle. Without any overflowQ (X = 0) every pair of crossing paths can deadlock.
 
-*Synchronous* communication is the text's other way out: there "we would not need this", since the
+*Synchronous* communication is the text's alternative: there "we would not need this", since the
 receiver can refuse. A sender waits for the answer to its tuple, and a refusal leaves the tuple
 with it. That cuts the cycle too, without any overflowQ, *if* a refusal goes back to the task that
-sent the tuple: then nothing on the link stands behind it. If the worker's transfer thread keeps
-the refused tuple and tries it again before it sends what is next, the tuples for the last bolts
-stand behind it, and the circle is closed as before, though no receiving thread ever waits. The
+sent the tuple: then nothing on the link is behind it. If the worker's transfer thread keeps
+the refused tuple and tries it again before it sends the next one, the tuples for the last bolts
+are behind it, and the cycle is closed as before, though no receiving thread ever waits. The
 text speaks of refusing "the current batch of messages"; a batch with tuples for several tasks is
 the second case. And tasks that try again must not crowd out the others: a place on the link for
 each task of the worker is enough.
 
-A link holds W tuples; a full link stops whoever wants to send over it, as a full transfer
+A link holds W tuples; a full link stops every task that wants to send over it, as a full transfer
 queue does. The bolts hear of a full overflowQ at once, the spouts after at most H tuples more;
-what late or lost statuses do is the subject of ``storm.status``.
+the effects of late or lost statuses are the subject of ``storm.status``.
 
 Source: "Backpressure model for Storm 2.0" (STORM-2306); 000#overflow.
 """
@@ -66,7 +66,7 @@ class Task(IntEnum):
 
 
 class CrossingPaths(Machine):
-    """The overflowQ takes what recvQ does not."""
+    """An overflowQ takes every tuple that recvQ does not."""
 
     C = const(1, at_least=1)            # capacity of each recvQ
     W = const(1, at_least=1)            # tuples that fit on each link, its capacity
@@ -76,7 +76,7 @@ class CrossingPaths(Machine):
     middle = array(upto(2), integer(0, C + 2 * W + H))  # in recvQ and overflowQ of w's middle
     last = array(upto(2), integer(0, C + 2 * W))        # … of its last
     pending = array(upto(2), boolean())                 # the middle's output is not sent yet
-    late = array(upto(2), integer(0, H))                # what w's spout has sent after the ON
+    late = array(upto(2), integer(0, H))                # sent by w's spout after the ON
 
     @action(fair=True, worker=upto(2))
     def emit(self, worker: int) -> None:
@@ -89,14 +89,14 @@ class CrossingPaths(Machine):
 
     @action(fair=True, worker=upto(2))
     def forward(self, worker: int) -> None:
-        """The middle's output gets through to the link."""
+        """The link accepts the middle's output."""
         require(self.pending[worker])
         require(len(self.link[worker]) < self.W and self.may_send_to_last(1 - worker))
         self.link[worker].push(Task.LAST)
         self.pending[worker] = False
 
     def may_send_to_last(self, worker: int) -> bool:
-        """A worker's last bolt is not known to be backlogged."""
+        """True if a worker's last bolt is not known to be backlogged."""
         return self.last[worker] <= self.C
 
     @action(fair=True, worker=upto(2))
@@ -110,11 +110,11 @@ class CrossingPaths(Machine):
             self.place(worker)
 
     def can_place(self, worker: int) -> bool:
-        """The next tuple has somewhere to go: always."""
+        """True always: the next tuple can be placed."""
         return True
 
     def place(self, worker: int) -> None:
-        """A tuple for the middle: into recvQ, or into the overflowQ."""
+        """Put a tuple for the middle into recvQ or the overflowQ."""
         self.middle[worker] += 1
 
     @action(fair=True, worker=upto(2))
@@ -132,38 +132,38 @@ class CrossingPaths(Machine):
 
     @never_stuck("STORM-L9", MUST, "Two paths that cross cannot deadlock.", source=OVERFLOW)
     def never_at_rest(self) -> bool:
-        """The spouts always have data, and the last bolts are always ready."""
+        """Work is always left: the spouts always have data."""
         return False
 
     @always("STORM-L10", MUST, "A receiving thread never waits.", source=OVERFLOW, worker=upto(2))
     def receiver_never_waits(self, worker: int) -> bool:
-        """Whatever is next on the link can be placed."""
+        """The next tuple on the link can always be placed."""
         return not self.link[1 - worker] or self.can_place(worker)
 
     @always("STORM-L11", MUST, "An overflowQ holds at most the W tuples that were on the link, and "
             "for a middle H more, which its spout sent before it heard ON.",
             source="000#overflow; storm#status", worker=upto(2))
     def overflow_is_what_was_in_flight(self, worker: int) -> bool:
-        """Limits are chosen by it."""
+        """A limit of an overflowQ is chosen by this bound."""
         return (self.middle[worker] <= self.C + self.W + self.H
                 and self.last[worker] <= self.C + self.W)
 
 
 
 class SendingRegardless(CrossingPaths):
-    """The middles do not heed the status of the last bolts; the guard keeps the model finite."""
+    """The middles ignore the status of the last bolts; the guard keeps the model finite."""
 
     def may_send_to_last(self, worker: int) -> bool:
-        """As long as the type lasts."""
+        """True up to the bound of the model."""
         return self.last[worker] <= self.C + self.W
 
 
 class DeafSpouts(CrossingPaths):
-    """The spouts do not heed the status of the middles; the guard keeps the model finite."""
+    """The spouts ignore the status of the middles; the guard keeps the model finite."""
 
     @action(fair=True, worker=upto(2))
     def emit(self, worker: int) -> None:
-        """As long as the type lasts."""
+        """Send up to the bound of the model."""
         require(len(self.link[worker]) < self.W)
         require(self.middle[1 - worker] + len(self.link[worker]) < self.C + 2 * self.W + self.H)
         self.link[worker].push(Task.MIDDLE)
@@ -175,7 +175,7 @@ class WaitingAtTheLimit(CrossingPaths):
     X = const(0)                        # the limit; 0: there is no overflowQ at all
 
     def can_place(self, worker: int) -> bool:
-        """Not a tuple for the middle that finds both queues full."""
+        """False for a tuple for the middle if both its queues are full."""
         return (not self.link[1 - worker] or self.link[1 - worker][0] == Task.LAST
                 or self.middle[worker] < self.C + self.X)
 
@@ -186,19 +186,19 @@ class DroppingAtTheLimit(CrossingPaths):
     X = const(0)                        # the limit; 0: there is no overflowQ at all
 
     def place(self, worker: int) -> None:
-        """Into one of the queues, or nowhere."""
+        """Put the tuple into one of the queues, or drop it."""
         if self.middle[worker] < self.C + self.X:
             self.middle[worker] += 1
 
 
 class WithoutTransferThread(CrossingPaths):
-    """STORM-2983: the number of workers is read from the topology's settings, not from where
-    it was placed, and a worker that takes itself for the only one starts no transfer thread:
-    what its middle emits stays where it is."""
+    """STORM-2983: the number of workers is read from the topology's settings, not from its
+    placement, and a worker that takes itself for the only one starts no transfer thread: the
+    tuples that its middle emits stay there."""
 
     @action(fair=True, worker=upto(2))
     def forward(self, worker: int) -> None:
-        """There is nobody to do it."""
+        """Never: no thread forwards the output."""
         super().forward(worker)
         require(False)
 
@@ -210,18 +210,18 @@ class RefusingReceiver(CrossingPaths):
     refused tuple stays with the task, which sends it again."""
 
     asked = array(upto(2), boolean())       # w's spout waits for an answer
-    offered = array(upto(2), boolean())     # w's middle does
+    offered = array(upto(2), boolean())     # w's middle waits for an answer
 
     @action(fair=True, worker=upto(2))
     def emit(self, worker: int) -> None:
-        """The next tuple, or the one that was refused: a spout has both still."""
+        """Send the next tuple, or the refused one: a spout still has both."""
         require(not self.asked[worker] and len(self.link[worker]) < self.W)
         self.link[worker].push(Task.MIDDLE)
         self.asked[worker] = True
 
     @action(fair=True, worker=upto(2))
     def forward(self, worker: int) -> None:
-        """The middle's output, which stays with it until it is accepted."""
+        """Send the middle's output, which stays with it until it is accepted."""
         require(self.pending[worker] and not self.offered[worker])
         require(len(self.link[worker]) < self.W)
         self.link[worker].push(Task.LAST)
@@ -229,7 +229,7 @@ class RefusingReceiver(CrossingPaths):
 
     @action(fair=True, worker=upto(2))
     def receive(self, worker: int) -> None:
-        """Accepted or refused, and answered at once."""
+        """Accept or refuse the next tuple, and answer at once."""
         require(self.can_place(worker))
         if self.link[1 - worker].pop() == Task.LAST:
             self.offered[1 - worker] = False
@@ -242,20 +242,20 @@ class RefusingReceiver(CrossingPaths):
                 self.middle[worker] += 1
 
 
-    @leads_to("STORM-L14", MUST, "A last bolt without a tuple gets one some day.",
+    @leads_to("STORM-L14", MUST, "A last bolt without a tuple receives one eventually.",
               source=OVERFLOW, worker=upto(2))
     def last_bolts_are_served(self, worker: int) -> tuple[bool, bool]:
-        """Trying again and again is no deadlock, so STORM-L9 alone would not say that it helps."""
+        """Endless retries are no deadlock, so STORM-L9 alone would not show that they help."""
         return self.last[worker] == 0, self.last[worker] > 0
 
 
 class RefusingTheHead(RefusingReceiver):
     """A refused tuple stays at the head of the link: the transfer thread sends it again before
-    whatever is next."""
+    the next one."""
 
     @action(fair=True, worker=upto(2))
     def receive(self, worker: int) -> None:
-        """Accepted; to refuse the head changes nothing."""
+        """Accept the head, if there is room; a refusal changes nothing."""
         if self.link[1 - worker]:
             full = (self.last[worker] == self.C if self.link[1 - worker][0] == Task.LAST
                     else self.middle[worker] == self.C)
@@ -270,18 +270,18 @@ EXPECTATIONS = (
     expect(CrossingPaths, DEADLOCK_FREE, "holds", "with an overflowQ", W=(1, 2), H=(0, 1)),
     expect(CrossingPaths, NEVER_WAITS, "holds", "with an overflowQ", W=(1, 2), H=(0, 1)),
     expect(CrossingPaths, IN_FLIGHT, "holds", "the overflowQ is bounded", W=(1, 2), H=(0, 1)),
-    expect(SendingRegardless, IN_FLIGHT, "violated", "bolts that do not heed ON", W=1),
-    expect(DeafSpouts, IN_FLIGHT, "violated", "spouts that do not heed ON", W=1, H=0),
+    expect(SendingRegardless, IN_FLIGHT, "violated", "bolts that ignore ON", W=1),
+    expect(DeafSpouts, IN_FLIGHT, "violated", "spouts that ignore ON", W=1, H=0),
     expect(WaitingAtTheLimit, DEADLOCK_FREE, "violated", "waiting at the limit deadlocks "
-           "exactly where a spout may exceed it before it hears ON (D7)",
+           "exactly if a spout may exceed it before it hears ON (D7)",
            where="X <= H", W=1, H=(0, 1), X=(0, 1, 2)),
     expect(WaitingAtTheLimit, DEADLOCK_FREE, "violated",
-           "waiting at the limit deadlocks exactly where X <= H, also with two tuples on the link",
+           "waiting at the limit deadlocks exactly if X <= H, also with two tuples on the link",
            where="X <= H", W=2, H=1, X=(1, 2)),
-    expect(WaitingAtTheLimit, NEVER_WAITS, "violated", "waits where the limit is below what comes",
+    expect(WaitingAtTheLimit, NEVER_WAITS, "violated", "waits if the limit is too low",
            where="X < W + H", W=1, H=(0, 1), X=(0, 1, 2)),
     expect(WaitingAtTheLimit, NEVER_WAITS, "violated",
-           "with two tuples on the link the receiving thread waits where X < W + H",
+           "with two tuples on the link the receiving thread waits if X < W + H",
            where="X < W + H", W=2, H=1, X=(1, 2)),
     expect(WithoutTransferThread, DEADLOCK_FREE, "violated",
            "no transfer thread: nothing leaves the worker (STORM-2983)", W=(1, 2)),
@@ -292,11 +292,11 @@ EXPECTATIONS = (
     expect(RefusingReceiver, IN_FLIGHT, "holds",
            "a receiver that refuses holds no more than recvQ", W=1),
     expect(RefusingReceiver, SERVED, "violated",
-           "both paths go on, unless a spout that tries again takes the"
+           "both paths continue, unless a spout that tries again takes the"
            " middle's place on the link", where="W < 2", W=(1, 2)),
     expect(RefusingTheHead, SERVED, "violated",
-           "nothing gets past a head that is refused and tried again", W=(1, 2)),
+           "no tuple passes a head that is refused and tried again", W=(1, 2)),
     expect(RefusingTheHead, DEADLOCK_FREE, "violated",
-           "refused, and tried again before what is next", W=(1, 2)),
+           "refused, and tried again before the next one", W=(1, 2)),
     expect(DroppingAtTheLimit, DEADLOCK_FREE, "holds", "dropping at the limit", H=1, X=(0, 1)),
 )

@@ -1,14 +1,14 @@
 """Two paths that cross two workers, as the observer of a run sees them.
 
-Theory. ``crossing`` has two workers and what stands on the links between them. The observer of a
-run (``observed_topology``) sees what a worker writes to a connection, and that the run comes to
-rest or stalls. A right pair of workers does neither, for their spouts always have data. A pair that
-can do nothing more has not come to rest: everything is pending for ever.
+Theory. ``crossing`` has two workers and the tuples on the links between them. The observer of a run
+(``observed_topology``) sees what a worker writes to a connection, and that the run becomes
+quiescent or stalls. A correct pair of workers does neither, because their spouts always have data.
+A pair that can take no step is not quiescent but stalled: everything is pending forever.
 
 The observer of a task's input (``observed_input``) sees of a receiving thread whether it waits.
 
 A task that keeps a refused tuple although its receiver has room, and does not try again
-(``waiting``), stalls the run as well: the tuple is pending, and nobody wakes the task.
+(``waiting``), stalls the run as well: the tuple is pending, and no wake-up reaches the task.
 
 Source: ``crossing``, ``waiting``, ``observed_topology``, ``observed_input``.
 """
@@ -31,7 +31,7 @@ __all__ = ["EXPECTATIONS", "LengthsSeen", "PathsSeen", "RetriesSeen", "ThreadSee
 
 
 class PathsSeen(View[CrossingPaths]):
-    """What is written to the links."""
+    """The tuples that are written to the links."""
 
     @shown
     def emit(self, before: CrossingPaths, after: CrossingPaths, worker: int) -> Seen:
@@ -42,7 +42,7 @@ class PathsSeen(View[CrossingPaths]):
         return see("writes", standing=len(before.link[worker]))
 
     def at_rest(self, machine: CrossingPaths) -> Iterable[Seen]:
-        """Nobody can go on."""
+        """Show that the run stalls, because no task can take a step."""
         yield see("stalls")
 
 
@@ -50,24 +50,26 @@ class ThreadSeen(View[CrossingPaths]):
     """The receiving thread of worker 0, as the observer of an input sees it."""
 
     def asked(self, machine: CrossingPaths) -> Iterable[Seen]:
-        """Whether it waits with the next tuple."""
+        """Show that the thread waits with the next tuple, if it does."""
         if machine.link[1] and not machine.can_place(0):
             yield see("held_up", sender=0)
 
 
 class LengthsSeen(View[CrossingPaths]):
-    """How long the overflowQs are, of a middle as of a last bolt; no status is lost."""
+    """The lengths of the overflowQs of middle and last bolts; no status is lost."""
 
     def asked(self, machine: CrossingPaths) -> Iterable[Seen]:
-        """What does not stand in recvQ."""
+        """The number of tuples beyond the capacity of recvQ, for each bolt."""
         for length in (*machine.middle, *machine.last):
             yield see("holds", overflowq=max(0, length - machine.C))
 
 
 class RetriesSeen(View[Retrying]):
-    """What a task writes that was refused, and whether its run stalls. The history is how often it
-    has tried in vain, in a row, while its receiver had room; more than once for each of its turns
-    is for ever."""
+    """The writes of a task that was refused, and whether its run stalls.
+
+    ``history`` counts the failed attempts in a row while the receiver had room; more than one for
+    each turn of the strategy means forever.
+    """
 
     history: int = 0
     around = ("fill_up", "drain", "room")
@@ -83,19 +85,19 @@ class RetriesSeen(View[Retrying]):
         self.history = 0
 
     def asked(self, machine: Retrying) -> Iterable[Seen]:
-        """A task that goes on in vain, or not at all, sends its tuple never."""
+        """Show that the run stalls: the task tries in vain, or not at all."""
         if machine.refused and machine.room and (
                 self.history > machine.l1 + machine.l2 + 1
                 or not self.enabled & {"attempt", "wake"}):
             yield see("stalls")
 
 
-PATHS = refines(CrossingPaths, ObservedRun, "two paths that cross go on", shows=PathsSeen,
+PATHS = refines(CrossingPaths, ObservedRun, "two paths that cross continue", shows=PathsSeen,
                 seen_by={"W": "W"}, W=1, H=0)
 THREAD = refines(CrossingPaths, ObservedInput, "a receiving thread never waits", shows=ThreadSeen,
                  seen_by={"C": "C", "R": 1, "S": 0, "K": 1}, W=1, H=0)
 
-LENGTHS = refines(CrossingPaths, ObservedOverflow, "an overflowQ is no longer than it may be",
+LENGTHS = refines(CrossingPaths, ObservedOverflow, "an overflowQ keeps its bound",
                   shows=LengthsSeen, seen_by={"W": "W", "H": "H"}, W=1, H=(0, 1))
 
 RETRIES = refines(Retrying, ObservedRun, "a task that is refused tries again", shows=RetriesSeen,
@@ -103,20 +105,20 @@ RETRIES = refines(Retrying, ObservedRun, "a task that is refused tries again", s
 
 EXPECTATIONS = (
     PATHS, THREAD, LENGTHS, RETRIES,
-    refused(WaitingForWakeUp, "STORM-C13", "nobody wakes a task whose receiver has room",
+    refused(WaitingForWakeUp, "STORM-C13", "a task whose receiver has room is not woken",
             like=RETRIES),
-    refines(DroppingAtTheLimit, ObservedRun, "dropping at the limit stops nobody",
+    refines(DroppingAtTheLimit, ObservedRun, "dropping at the limit stops no task",
             shows=PathsSeen, seen_by={"W": "W"}, W=1, H=1, X=0),
-    refines(RefusingReceiver, ObservedRun, "a receiver that refuses stops nobody",
+    refines(RefusingReceiver, ObservedRun, "a receiver that refuses stops no task",
             shows=PathsSeen, seen_by={"W": "W"}, W=1),
     refused(WaitingAtTheLimit, "STORM-C13", "a receiving thread waits at the limit (D7)",
             like=PATHS, X=0),
-    refused(WaitingAtTheLimit, "STORM-I11", "what is next has no room (D7)", like=THREAD, X=0),
+    refused(WaitingAtTheLimit, "STORM-I11", "the next tuple has no room (D7)", like=THREAD, X=0),
     refused(WithoutTransferThread, "STORM-C13", "nothing leaves the worker (STORM-2983)",
             like=PATHS),
-    refused(RefusingTheHead, "STORM-C13", "what is refused is tried again before what is next",
+    refused(RefusingTheHead, "STORM-C13", "a refused tuple is tried again before the next one",
             like=PATHS),
     *(refused(variant, "STORM-C19", about, like=LENGTHS, W=2, H=0) for variant, about in (
-        (SendingRegardless, "middles do not heed what the last bolts tell"),
-        (DeafSpouts, "spouts do not heed what the middles tell"))),
+        (SendingRegardless, "middles ignore the statuses of the last bolts"),
+        (DeafSpouts, "spouts ignore the statuses of the middles"))),
 )

@@ -1,22 +1,22 @@
-"""What an observer of a running topology can see, and what it must not see.
+"""A running topology, as observers see it: what they can see, and what they must not see.
 
 Theory. A cluster leaves a history of events: a task emits a tuple to another, a task processes
 one, a tuple is lost and counted, a root is emitted, acked, failed, and so on. Each event is
-about one thing, and every promise of the chapters before can be put as one about the events of
+about one thing, and every promise of the earlier chapters can be stated as one about the events of
 *one* thing. So there is no machine of the whole cluster here, which would have as many states
 as clusters have, but eight small ones, and one copy of the fitting one for each thing:
 
     ObservedLane      a sender task in one life of its worker, and a receiver task
-    ObservedTask      a task: how much is in its queues and in its pendingEmits
-    ObservedOverflow  a task's overflowQ where it has no limit, and the statuses that are lost
-    ObservedFlag      what a worker has heard of a task of another one
+    ObservedTask      a task: the lengths of its queues and of its pendingEmits
+    ObservedOverflow  a task's overflowQ without a limit, and the statuses that are lost
+    ObservedFlag      the statuses that a worker has heard of a task of another one
     ObservedRoot      a root, that is one attempt at a message of the source
     ObservedSource    a message of the source, with all attempts at it
-    ObservedWorker    a worker, and what its user code raises
-    ObservedRun       transfer queues and connections, and how it ends
+    ObservedWorker    a worker, and the exceptions of its user code
+    ObservedRun       transfer queues and connections, and how the run ends
 
-Whoever judges a history hands each event to the copies that it is about. A copy that can take
-no step names the rule that was broken. As a copy is small, so is the state of a judge that
+The judge of a history hands each event to the copies that it is about. A copy that can take
+no step names the rule that was violated. As a copy is small, so is the state of a judge that
 follows a cluster in production.
 
 A *message* is what the spout reads from its source, a *root* the id of one attempt at it. Its
@@ -24,13 +24,13 @@ tree has n *parts* that must reach the sink. Times are in the instants of the hi
 
 Some promises are kept only as fast as messages travel: that a bolt's fail() reaches the spout
 at once, that a request for more time arrives in time. They are judged in *calm* runs, in which
-nothing goes wrong but what bolts do, and there word of a root takes D at most. Ticks of the
-message timeout are P apart, and a tick is no later than D.
+the only faults are those of bolts, and there a message about a root takes at most D. Ticks of the
+message timeout are P apart, and a tick is at most D late.
 
-User code may raise what nobody catches: a bolt in execute(), a spout in nextTuple(). What the
-others are owed then is that no task stops alone. A task that is gone while its worker lives holds
-what is in its queues for ever, and nobody is told; a worker that dies loses what it held, but its
-messages are counted, its connections break, and its spouts and its peers begin again. So the
+User code may raise an exception that is not caught: a bolt in execute(), a spout in nextTuple().
+The guarantee for the others is then that no task stops alone. A task that is gone while its worker
+lives holds the tuples in its queues forever, unnoticed; a worker that dies loses what it held, but
+its messages are counted, its connections break, and its spouts and its peers start over. So the
 worker dies, and with it every task that it has, within G.
 
 Source: "Backpressure model for Storm 2.0" (STORM-2306); 001 for acknowledgements;
@@ -50,32 +50,33 @@ __all__ = [
 ]
 
 IN_FLIGHT = guard_rule(
-    "STORM-C19", MUST, "An overflowQ without a limit holds no more than a tuple at hand, what was "
-    "on its way, and what its senders sent before they heard ON: 1 + W + H, and R + 1 more for "
-    "each status that was lost.",
+    "STORM-C19", MUST, "An overflowQ without a limit holds at most 1 + W + H tuples (one at hand, "
+    "those that were on their way, and those that were sent before the senders heard ON), and "
+    "R + 1 more for each lost status.",
     source="000#overflow, 000#memory; storm#status; STORM-S4, STORM-S5 (for one sender)")
 ORDER = guard_rule(
     "STORM-C1", MUST, "A task processes the tuples of a sender task in the order in which they "
     "were emitted, each at most once; some may be missing.",
     source="000#order; storm#D7, storm#fifo; STORM-996")
 NOT_INVENTED = guard_rule(
-    "STORM-C2", MUST, "Only what was emitted is processed, or lost.",
+    "STORM-C2", MUST, "Only emitted tuples are processed or lost.",
     source="000#order")
 COUNTED = guard_rule(
-    "STORM-C3", MUST, "At the end every tuple was processed, or its loss was counted.",
+    "STORM-C3", MUST,
+    "Once the topology is quiescent, every tuple was processed or its loss counted.",
     source="000#memory; storm#remote-send, storm#remote-receive; STORM-3376")
 CAPACITY = guard_rule(
     "STORM-C4", MUST, "recvQ never holds more than its capacity.",
     source="000#within; storm#bound; STORM-744")
 LIMIT = guard_rule(
-    "STORM-C5", MUST, "The overflowQ never holds more than its limit, where it has one.",
+    "STORM-C5", MUST, "The overflowQ never holds more than its limit, if it has one.",
     source="000#memory; storm#bound; STORM-1087")
 STOPS = guard_rule(
-    "STORM-C6", MUST, "A bolt consumes nothing while its pendingEmits is not empty, so that "
-    "this never holds more than one execution emits.",
+    "STORM-C6", MUST, "A bolt consumes nothing while its pendingEmits is not empty, so "
+    "pendingEmits never holds more than one execution emits.",
     source="000#within; storm#executors; STORM-3073")
 OVERSHOOT = guard_rule(
-    "STORM-C7", MUST, "At most one round less one more than the maximum of roots is pending.",
+    "STORM-C7", MUST, "At most M + E - 1 roots are pending: the maximum, and one round less one.",
     source="storm#executors; 001#max-pending")
 COMPLETE = guard_rule(
     "STORM-C8", MUST, "A root is acked only after its whole tree was processed.",
@@ -90,46 +91,47 @@ NO_DUPLICATE = guard_rule(
     "STORM-C11", MUST, "Within one attempt no part reaches the sink twice: a duplicate is "
     "always another attempt.", source="000#order; storm#rotating")
 DELIVERED = guard_rule(
-    "STORM-C12", MUST, "Where the topology comes to rest, every message was acked and all its "
+    "STORM-C12", MUST, "Once the topology is quiescent, every message was acked and all its "
     "parts have reached the sink.", source="001#replay; storm#eventual-delivery")
 PROGRESS = guard_rule(
-    "STORM-C13", MUST, "Once there are no more faults, the topology comes to rest within a "
+    "STORM-C13", MUST, "Once there are no more faults, the topology becomes quiescent within a "
     "bounded time.",
     source="000#within, 000#between; storm#no-deadlock, storm#D6; "
     "STORM-3763, STORM-3637, STORM-292")
 SURVIVES = guard_rule(
     "STORM-C14", MUST, "A worker dies only if it is killed, or if user code in one of its tasks "
-    "raises what nobody catches.",
+    "raises an exception that is not caught.",
     source="storm#waits, storm#errors; STORM-3073, STORM-3751")
 NOT_HELD_UP = guard_rule(
-    "STORM-C15", MUST, "What waits in a worker's transfer queue leaves it within G: nobody who "
-    "is dead or slow holds up what is for others.",
+    "STORM-C15", MUST, "A tuple leaves a worker's transfer queue within G: no dead or slow "
+    "receiver delays the tuples for others.",
     source="storm#remote-send; STORM-329, STORM-404, STORM-510")
 
 
 FAILED_STAYS = guard_rule(
-    "STORM-C20", MUST, "An attempt of which a bolt has failed a tuple is not acked.",
+    "STORM-C20", MUST, "An attempt is not acked after a bolt has failed one of its tuples.",
     source="001#tree (the fail of any edge fails the root); storm#errors")
 AT_ONCE = guard_rule(
-    "STORM-C21", MUST, "In a calm run, an attempt of which a bolt has failed a tuple fails within "
-    "D: the spout does not wait for the timeout.",
+    "STORM-C21", MUST, "In a calm run, an attempt fails within D after a bolt has failed one of "
+    "its tuples: the spout does not wait for the timeout.",
     source="001#tree ('at once'); STORM-1595")
 NOT_EARLY = guard_rule(
     "STORM-C22", MUST, "An attempt that no bolt has failed does not fail within P - D of its "
     "emission; nor, in a calm run, between D and P - D after a bolt has asked for more time.",
     source="001#timeout; storm#acker: (T, 2T], RESET_TIMEOUT")
 WRITABLE = guard_rule(
-    "STORM-C23", MUST, "A worker writes to a connection only while fewer messages are under way "
-    "on it than make it not writable.",
+    "STORM-C23", MUST, "A worker writes to a connection only while it is writable: fewer than W "
+    "messages are under way on it.",
     source="000#within; storm#remote-send: Client.send waits for a channel that is writable")
 OWN_FLAG = guard_rule(
-    "STORM-C24", MUST, "A message is held back only while the newest status heard says that the "
-    "task it is for is backlogged: who sends to other tasks goes on.",
+    "STORM-C24", MUST, "A message is held back only while the newest status heard says that its "
+    "own task is backlogged: messages to other tasks are sent.",
     source="000#aims ('bubble up', in the place of a global 'throttle on/off'); storm#status")
 
 FALLS = guard_rule(
-    "STORM-C25", MUST, "Where user code raises what nobody catches, its worker dies within G: no "
-    "task stops alone, and none goes on without it.",
+    "STORM-C25", MUST,
+    "If user code raises an exception that is not caught, its worker dies within G: no "
+    "task stops alone, and none continues without it.",
     source="001#replay, docs/decisions/callbacks-that-raise.md; STORM-1750, STORM-2142, STORM-2194")
 
 
@@ -142,7 +144,7 @@ class ObservedLane(Machine):
     K = const(3, at_least=1)            # tuples that a run may emit on a lane
 
     emitted = integer(0, K)
-    next = integer(0, K)                # one more than the last that was processed
+    next = integer(0, K)                # one more than the last processed number
     processed = integer(0, K)
     lost = integer(0, K)
 
@@ -170,13 +172,13 @@ class ObservedLane(Machine):
 
     @action(rests=True)
     def comes_to_rest(self) -> None:
-        """Nothing moves any more, so all that was sent is accounted for."""
+        """The topology is quiescent, so all emitted tuples are accounted for."""
         require(self.processed + self.lost == self.emitted, COUNTED)
 
-    @always("STORM-C16", MUST, "What is processed or lost on a lane was emitted on it.",
+    @always("STORM-C16", MUST, "Every tuple that is processed or lost on a lane was emitted on it.",
             source="000#order")
     def accounts_agree(self) -> bool:
-        """Nothing comes out that did not go in."""
+        """No more tuples come out than went in."""
         return self.next <= self.emitted and self.processed + self.lost <= self.emitted
 
 
@@ -193,13 +195,14 @@ class ObservedTask(Machine):
 
     @action(recvq=upto(C + 2), overflowq=upto(X + 2))
     def holds(self, recvq: int, overflowq: int) -> None:
-        """Its queues hold so many; a number above the range is told as the last of it."""
+        """Its queues hold so many tuples; a number above the range is reported as the largest of
+        it."""
         require(recvq <= self.C, CAPACITY)
         require(self.X == 0 or overflowq <= self.X, LIMIT)
 
     @action(spout=upto(2), count=upto(F + 2))
     def stands(self, spout: int, count: int) -> None:
-        """So many emitted messages stand in its pendingEmits."""
+        """Its pendingEmits holds ``count`` emitted messages."""
         require(spout == 1 or count <= self.F, STOPS)
         self.stuck = spout == 0 and count > 0
 
@@ -210,7 +213,7 @@ class ObservedTask(Machine):
 
     @action(roots=upto(M + E + 1))
     def pends(self, roots: int) -> None:
-        """So many roots of a spout are pending."""
+        """``roots`` roots of a spout are pending."""
         require(self.M == 0 or roots <= self.M + self.E - 1, OVERSHOOT)
 
     @action
@@ -236,14 +239,15 @@ class ObservedOverflow(Machine):
 
     @action(overflowq=upto(W + H + L * (R + 1) + 3))
     def holds(self, overflowq: int) -> None:
-        """The overflowQ holds so many; a number above the range is told as the last of it."""
+        """The overflowQ holds so many tuples; a number above the range is reported as the largest
+        of it."""
         require(overflowq <= 1 + self.W + self.H + self.lost * (self.R + 1), IN_FLIGHT)
 
 
 class ObservedFlag(Machine):
-    """What a worker has heard of one task of another worker."""
+    """The newest status that a worker has heard of one task of another worker."""
 
-    backlogged = boolean()              # so the newest status says
+    backlogged = boolean()              # according to the newest status
 
     @action(blocked=upto(2))
     def hears(self, blocked: int) -> None:
@@ -262,11 +266,14 @@ class ObservedFlag(Machine):
 
 
 class ObservedRoot(Machine):
-    """One attempt at a message. What took longer than a range goes is told as its last number."""
+    """One attempt at a message.
+
+    A time beyond its range is reported as the last number of the range.
+    """
 
     n = const(2, at_least=1)            # parts that must reach the sink
     P = const(3)                        # instants between two ticks of the message timeout
-    D = const(1)                        # instants that word of a root takes at most
+    D = const(1)                        # instants that a message about a root takes at most
 
     emitted = boolean()
     faulty = boolean()                  # a bolt has failed a tuple of it
@@ -310,21 +317,21 @@ class ObservedRoot(Machine):
 
     @action(age=upto(P + 2))
     def times_out(self, age: int) -> None:
-        """The spout's fail() is called, and no bolt has failed it; it is so old."""
+        """The spout's fail() is called at this age, and no bolt has failed a tuple of it."""
         require(self.emitted and not self.over, ONCE)
         require(not self.faulty and age + self.D >= self.P, NOT_EARLY)
         self.over = True
 
     @action(asked=upto(P + 2), calm=upto(2))
     def has_asked(self, asked: int, calm: int) -> None:
-        """It is about to time out, so many instants after a bolt has asked for more time."""
+        """It is about to time out, ``asked`` instants after a bolt has asked for more time."""
         is_in_time = self.D <= asked and asked + self.D <= self.P
         require(not is_in_time or calm == 0, NOT_EARLY)
 
-    @always("STORM-C17", MUST, "A root that is acked was processed as a whole.",
+    @always("STORM-C17", MUST, "A root that is acked was processed completely.",
             source="storm#ack-safe")
     def acked_is_complete(self) -> bool:
-        """Whatever the order of events."""
+        """It holds for every order of events."""
         return not self.acked or len(self.reached) == self.n
 
 
@@ -360,7 +367,7 @@ class ObservedSource(Machine):
 
     @action
     def forgets(self) -> None:
-        """The spout's worker dies: what was out, or acked and not committed, comes again."""
+        """The spout's worker dies: a message that is out, or not committed, may come again."""
         self.out = False
         self.done = False
 
@@ -371,11 +378,11 @@ class ObservedSource(Machine):
 
     @action(rests=True)
     def comes_to_rest(self) -> None:
-        """Nothing moves any more, so every part has reached the sink."""
+        """The topology is quiescent, so every part has reached the sink."""
         require(self.acked and not self.out, DELIVERED)
         require(len(self.reached) == self.n, DELIVERED)
 
-    @always("STORM-C18", MUST, "What is done is not out, and was acked.",
+    @always("STORM-C18", MUST, "A message that is done is not out, and was acked.",
             source="001#replay")
     def done_is_not_out(self) -> bool:
         """The two marks exclude each other."""
@@ -391,18 +398,18 @@ class ObservedWorker(Machine):
 
     @action
     def raises(self) -> None:
-        """User code of one of its tasks raises what nobody catches."""
+        """User code of one of its tasks raises an exception that is not caught."""
         self.raised = True
 
     @action(ago=upto(G + 2))
     def works(self, ago: int) -> None:
         """One of its tasks takes a tuple, ``ago`` instants after user code raised; a time above
-        the range is told as the last of it."""
+        the range is reported as the last of it."""
         require(not self.raised or ago <= self.G, FALLS)
 
     @action
     def dies(self) -> None:
-        """It dies of itself."""
+        """It dies without being killed."""
         require(self.raised, SURVIVES)
         self.raised = False
 
@@ -413,7 +420,7 @@ class ObservedWorker(Machine):
 
     @action
     def ends(self) -> None:
-        """The run is over: the topology has come to rest, or is given up."""
+        """The run is over: the topology is quiescent, or is given up."""
         require(not self.raised, FALLS)
 
 
@@ -421,34 +428,34 @@ class ObservedRun(Machine):
     """The transfer queues and connections of all workers, and the end of the run."""
 
     G = const(3)                        # instants that a tuple may wait in a transfer queue
-    W = const(2, at_least=1)            # messages that fit on a connection: then it is not writable
+    W = const(2, at_least=1)            # messages on a connection that is not writable
 
     rested = boolean()
 
     @action
     def changes(self) -> None:
-        """A worker is killed, or begins: nothing is at rest."""
+        """A worker is killed or starts: the run is not quiescent yet."""
         require(not self.rested)
 
     @action(waited=upto(G + 2))
     def passes_on(self, waited: int) -> None:
-        """A tuple leaves a transfer queue; a time above the range is told as the last of it."""
+        """A tuple leaves a transfer queue; a time above the range is reported as the last of it."""
         require(waited <= self.G, NOT_HELD_UP)
 
     @action(standing=upto(W + 1))
     def writes(self, standing: int) -> None:
-        """A worker writes to a connection on which so many messages are under way."""
+        """A worker writes to a connection with ``standing`` messages under way."""
         require(standing < self.W, WRITABLE)
 
     @action(rests=True)
     def comes_to_rest(self) -> None:
-        """Nothing is pending, nothing is in any queue, and the source is exhausted."""
+        """The topology is quiescent: queues and pendingEmits are empty, the source is exhausted."""
         require(not self.rested)
         self.rested = True
 
     @action(rests=True)
     def stalls(self) -> None:
-        """The bounded time is over, and the topology is not at rest."""
+        """The bounded time is over, and the topology is not quiescent."""
         require(self.rested, PROGRESS)
 
 

@@ -1,9 +1,10 @@
-"""Who is held back, and in what order tuples are sent, as the observers of a cluster see it.
+"""Tuples that are held back, and the order of the others, as the observers of a cluster see it.
 
 Theory. ``senders`` has two executors that send to X, which may be backlogged, and to Y, which never
-is. Of that two observers each see one thing: a *lane*, what executor 0 emits for X and what X gets;
-and a *flag*, what is known of Y and if a message for it is held back. Executor 1 always has one
-for Y, and that it is held back shows as soon as it is asked.
+is. Two observers each see one part of that: a *lane*, the tuples that executor 0 emits for X and
+those that X receives; and a *flag*, the last status heard of Y and whether a message for it is held
+back. Executor 1 always has a tuple for Y, and if it is held back, that shows as soon as it is
+asked.
 
 Source: ``senders``, ``observed_topology``.
 """
@@ -27,8 +28,8 @@ K = 4
 
 
 class LaneSeen(View[Sender]):
-    """From executor 0 to X. ``history``: how many tuples for X were emitted, and those that are
-    not sent, each by the chapter's number and the observer's."""
+    """From executor 0 to X. ``history``: how many tuples for X were emitted, and each one that is
+    not sent, by the chapter's number and the observer's."""
 
     history: tuple[int, tuple[tuple[int, int], ...]] = (0, ())
 
@@ -51,41 +52,43 @@ class LaneSeen(View[Sender]):
         return self.sent(head.number) if was_sent and head.to == Receiver.X else None
 
     def sent(self, number: int) -> Seen:
-        """What is sent is processed in that order, for the links are in order."""
+        """The processing of a sent tuple: links are in order, so tuples are processed as they are
+        sent."""
         count, unsent = self.history
         mine = next(mine for its, mine in unsent if its == number)
         self.history = count, tuple(each for each in unsent if each[1] != mine)
         return see("processes", number=mine)
 
     def asked(self, machine: Sender) -> Iterable[Seen]:
-        """An executor that has sent all it had is at rest."""
+        """The quiescence, if the executor has sent all it had."""
         if machine.left == 0 and not machine.pending:
             yield see("comes_to_rest")
 
 
 class FlagSeen(View[Sender]):
-    """What the worker has heard of Y, to which both executors send."""
+    """The statuses heard of Y, to which both executors send."""
 
     def asked(self, machine: Sender) -> Iterable[Seen]:
-        """Executor 1 always has a tuple for Y."""
+        """Show that executor 1's tuple for Y is held back, if Y is not free."""
         if not machine.is_free(Receiver.Y):
             yield see("holds_back")
 
 
-LANE = refines(Sender, ObservedLane, "what an executor emits is sent in order", shows=LaneSeen,
+LANE = refines(Sender, ObservedLane, "an executor's tuples are sent in order", shows=LaneSeen,
                seen_by={"K": K}, E=(2, 3))
 LOCAL = refines(ColocatedSender, ObservedLane, "within one worker, too, nothing is lost",
                 shows=LaneSeen, seen_by={"K": K}, E=2, C=1)
-FLAG = refines(Sender, ObservedFlag, "nobody waits for a task that is not his", shows=FlagSeen,
+FLAG = refines(Sender, ObservedFlag, "no tuple waits for a task that is not its own",
+               shows=FlagSeen,
                E=2)
 
 EXPECTATIONS = (
     LANE, LOCAL, FLAG,
     refines(DestinationSkippingSender, ObservedLane, "whole destinations may be skipped",
             shows=LaneSeen, seen_by={"K": K}, E=2),
-    refused(HeadSkippingSender, "STORM-C1", "a later tuple passes by one that was put back (D8)",
+    refused(HeadSkippingSender, "STORM-C1", "a later tuple overtakes one that was put back (D8)",
             like=LANE, E=2),
-    refused(GivingUpLocally, "STORM-C3", "what a full recvQ refuses is gone", like=LOCAL),
-    refused(GlobalThrottle, "STORM-C24", "a task that is free is held back for another",
+    refused(GivingUpLocally, "STORM-C3", "a tuple that a full recvQ refuses is lost", like=LOCAL),
+    refused(GlobalThrottle, "STORM-C24", "a tuple for a free task is held back for another task",
             like=FLAG),
 )

@@ -1,8 +1,8 @@
-"""A spout, a bolt and an acker that feed each other: who may wait for whom.
+"""A spout, a bolt and an acker that feed each other: which tasks may wait for which.
 
 Theory of operation
 -------------------
-With acknowledgements every topology is a circle, even where its bolts form none:
+With acknowledgements every topology is a cycle, even if its bolts form none:
 
                  data                       done
         spout --------------->  bolt  ----------------+
@@ -12,7 +12,7 @@ With acknowledgements every topology is a circle, even where its bolts form none
          +-------------------- acked ------------------+
 
 Each task has a bounded recvQ, and a task that sends must not block: it would stop reading,
-and the circle would close. So what cannot be sent goes to the sender's own *pendingEmits*,
+and the cycle would close. So a message that cannot be sent goes to the sender's own *pendingEmits*,
 one FIFO queue, and is retried from its head. The stopping rules are:
 
 - a **bolt** (the acker is one) consumes nothing while its pendingEmits is not empty;
@@ -20,18 +20,18 @@ one FIFO queue, and is retried from its head. The stopping rules are:
   consuming** its recvQ.
 
 X waits for Y if the head of X's pendingEmits goes to Y and Y's recvQ is full. A deadlock is
-a circle of waiting tasks none of which consumes. Bolts form no circle among themselves, so
-every circle goes through a spout; a spout always consumes; hence there is no deadlock. The
+a cycle of waiting tasks none of which consumes. Bolts form no cycle among themselves, so
+every cycle goes through a spout; a spout always consumes; hence there is no deadlock. The
 machines below show that each half of this is needed: a spout that stops consuming, a spout
-whose emit or flush blocks, and bolts that feed each other all get stuck.
+whose emit or flush blocks, and bolts that feed each other all deadlock.
 
 pendingEmits needs no configured bound. A bolt's never holds more than one execution emits,
 a spout's no more than one round of nextTuple emits. A bound below that, at which emit waits,
-makes the spout stop consuming in the midst of nextTuple. What the spout emits from ack() or
-fail() is not gated by its pendingEmits: there no bound holds (STORM-T4), and with a bound at
+makes the spout stop consuming in the midst of nextTuple. Messages that the spout emits from ack()
+or fail() are not gated by its pendingEmits: there no bound holds (STORM-T4), and with a bound at
 which emit waits even a generous one ends in the deadlock.
 
-Without ackers there is no circle, no INIT, and nothing for the spout to consume; a root is done
+Without ackers there is no cycle, no INIT, and nothing for the spout to consume; a root is done
 when the bolt has processed it. The same rules hold ("with or without ACKing enabled").
 
 Granularity: one action is a call of nextTuple, one tryTransfer of a message it emits, one
@@ -73,7 +73,7 @@ class Task(IntEnum):
 
 
 class Kind(IntEnum):
-    """What a message is; it says where the message goes."""
+    """The kind of a message, which determines its destination."""
 
     DATA = 0        # spout -> bolt: the tuple itself
     INIT = 1        # spout -> acker: this root exists
@@ -112,7 +112,7 @@ class Topology(Machine):
     acked = integer(0, N)               # roots acknowledged to the spout
 
     def transfer(self, task: int, message: Message) -> None:
-        """tryTransfer: to the recvQ if it has room and nothing is pending, else pending."""
+        """tryTransfer: put the message into the recvQ, or append it to pendingEmits."""
         to = destination(message.kind)
         if not self.pending[task] and len(self.recvq[to]) < self.C:
             self.recvq[to].push(message)
@@ -131,7 +131,7 @@ class Topology(Machine):
 
     @action(fair=True)
     def emit(self) -> None:
-        """The next message of this call: for each root its data, then its init."""
+        """Emit the next message of this call: for each root its data, then its init."""
         require(self.left > 0)
         self.transfer(Task.SPOUT, self.upcoming())
         self.left -= 1
@@ -152,7 +152,7 @@ class Topology(Machine):
 
     @action(fair=True)
     def bolt_consumes(self) -> None:
-        """The bolt processes a tuple and tells the acker so."""
+        """The bolt processes a tuple and reports it to the acker."""
         require(not self.pending[Task.BOLT])
         root = self.recvq[Task.BOLT].pop().root
         self.transfer(Task.BOLT, Message(Kind.DONE, root))
@@ -170,7 +170,7 @@ class Topology(Machine):
 
     @action(fair=True, task=Task)
     def retry(self, task: Task) -> None:
-        """The head of a task's pendingEmits gets through; only ever the head."""
+        """The head of a task's pendingEmits is sent; only the head is retried."""
         to = destination(self.pending[task][0].kind if self.pending[task] else Kind.DATA)
         require(len(self.recvq[to]) < self.C)
         self.recvq[to].push(self.pending[task].pop())
@@ -178,13 +178,14 @@ class Topology(Machine):
     # --- rules -----------------------------------------------------------------------
 
     @never_stuck("STORM-T1", MUST,
-                 "Spouts, bolts and ackers never all wait for each other in a circle.",
+                 "The topology stops only when every root is acknowledged: spouts, bolts "
+                 "and ackers never wait for each other in a cycle.",
                  source=f"{WITHIN}; STORM-2306; storm#waits")
     def may_rest(self) -> bool:
-        """The machine rests only when every root is acknowledged."""
+        """True if every root is acknowledged."""
         return self.acked == self.N
 
-    @leads_to("STORM-T2", MUST, "Every root that the spout emits is acknowledged to it.",
+    @leads_to("STORM-T2", MUST, "Every root that the spout emits is acknowledged to it eventually.",
               source=f"{WITHIN}; storm#waits", root=upto(N))
     def roots_are_acknowledged(self, root: int) -> tuple[bool, bool]:
         """Roots are completed in the order of their numbers, so counting is enough."""
@@ -205,13 +206,12 @@ class Topology(Machine):
 
 
 class WithoutAckers(Topology):
-    """ACKing is off: the spout emits data alone, and nobody tells it what becomes of it.
-
-    ``acked`` counts the roots that the bolt has processed."""
+    """ACKing is off: the spout emits data alone, and learns nothing of its processing. ``acked``
+    counts the roots that the bolt has processed."""
 
     @action(fair=True)
     def next_tuple(self) -> None:
-        """One message for each root."""
+        """Emit one message for each root."""
         super().next_tuple()
         self.left = self.left // 2
 
@@ -227,20 +227,20 @@ class WithoutAckers(Topology):
 
 
 class LosingWithoutAckers(WithoutAckers):
-    """Without ackers a refused tuple is not kept: nobody would ask for it."""
+    """Without ackers a refused tuple is not kept: its loss would not be noticed."""
 
     def transfer(self, task: int, message: Message) -> None:
-        """What the bolt's recvQ cannot take is thrown away."""
+        """Send the tuple, or throw it away if the bolt's recvQ is full."""
         if len(self.recvq[Task.BOLT]) < self.C:
             super().transfer(task, message)
 
 
 class SpoutThatStopsConsuming(Topology):
-    """A spout that treats its recvQ as a bolt does: nothing while something is pending."""
+    """A spout that consumes nothing while something is pending, like a bolt."""
 
     @action(fair=True)
     def spout_consumes(self) -> None:
-        """Only with an empty pendingEmits."""
+        """Consume only with an empty pendingEmits."""
         require(not self.pending[Task.SPOUT])
         super().spout_consumes()
 
@@ -255,7 +255,7 @@ class BoundedPending(Topology):
 
     @action(fair=True)
     def emit(self) -> None:
-        """Waits inside nextTuple, where the spout consumes nothing."""
+        """Emit, or wait inside nextTuple, where the spout consumes nothing."""
         passes = (not self.pending[Task.SPOUT]
                   and len(self.recvq[destination(self.upcoming().kind)]) < self.C)
         require(passes or len(self.pending[Task.SPOUT]) < self.bound)
@@ -263,11 +263,11 @@ class BoundedPending(Topology):
 
 
 class GreedyBolt(Topology):
-    """A bolt that goes on consuming while something is pending."""
+    """A bolt that continues to consume while something is pending."""
 
     @action(fair=True)
     def bolt_consumes(self) -> None:
-        """Whatever is pending; the guard keeps the machine finite, the bolt has none."""
+        """Consume even with pending messages; the guard only keeps the machine finite."""
         require(len(self.pending[Task.BOLT]) < 2 * self.E + 2)
         root = self.recvq[Task.BOLT].pop().root
         self.transfer(Task.BOLT, Message(Kind.DONE, root))
@@ -318,18 +318,18 @@ class BlockingFlush(Topology):
             self.pending[task].push(message)
 
     def has_room(self) -> bool:
-        """The batch takes a tuple, if need be by moving one on."""
+        """True if the batch can take a tuple, perhaps after it has passed one on."""
         return len(self.batch) < self.B or len(self.recvq[Task.BOLT]) < self.C
 
     def put(self, root: int) -> None:
-        """Into the batch; a full one first passes on its oldest tuple."""
+        """Put the root into the batch; a full one first passes on its oldest tuple."""
         if len(self.batch) == self.B:
             self.recvq[Task.BOLT].push(Message(Kind.DATA, self.batch.pop()))
         self.batch.push(root)
 
     @action(fair=True, task=Task)
     def retry(self, task: Task) -> None:
-        """Data goes to the batch here too."""
+        """Retry the head; data goes to the batch here, too."""
         message = self.pending[task][0] if self.pending[task] else Message(Kind.INIT, 0)
         require(task != Task.SPOUT or not self.flushing)
         if message.kind == Kind.DATA:
@@ -353,33 +353,33 @@ class BlockingFlush(Topology):
 
     @action(fair=True)
     def next_tuple(self) -> None:
-        """Not while the thread waits in the flush."""
+        """The thread must not wait in the flush."""
         require(not self.flushing)
         super().next_tuple()
 
     @action(fair=True)
     def spout_consumes(self) -> None:
-        """Not while the thread waits in the flush: that is what closes the circle."""
+        """The thread must not wait in the flush: that wait is what closes the cycle."""
         require(not self.flushing)
         super().spout_consumes()
 
 
 class TryingFlush(BlockingFlush):
-    """A tick moves what fits and does not wait: the remedy for D11."""
+    """A tick passes on what fits and does not wait: the fix for D11."""
 
     @action(fair=True)
     def tick(self) -> None:
-        """Starts only where it need not wait."""
+        """Start only if the flush need not wait."""
         require(len(self.recvq[Task.BOLT]) < self.C)
         super().tick()
 
     @action(fair=True)
     def flush(self) -> None:
-        """Nobody else sends to the bolt, so there is still room."""
+        """Flush; no other task sends to the bolt, so there is still room."""
         super().flush()
 
 
-# --- bolts in a circle ---------------------------------------------------------------------
+# --- bolts in a cycle ----------------------------------------------------------------------
 
 class LoopingBolts(Machine):
     """Two bolts that feed each other, and a spout that feeds the first (STORM-3637).
@@ -409,26 +409,26 @@ class LoopingBolts(Machine):
 
     @action(fair=True)
     def finish(self) -> None:
-        """The second bolt may as well be done with a tuple."""
+        """The second bolt may also process a tuple without sending one."""
         require(not self.pending[1] and self.recvq[1] > 0)
         self.recvq[1] -= 1
 
     @action(fair=True, bolt=upto(2))
     def retry(self, bolt: int) -> None:
-        """What is pending gets through."""
+        """The other bolt accepts the pending tuple."""
         require(self.pending[bolt] and self.recvq[1 - bolt] < self.C)
         self.pending[bolt] = False
         self.recvq[1 - bolt] += 1
 
-    @never_stuck("STORM-T5", MUST, "Bolts never wait for each other in a circle.",
+    @never_stuck("STORM-T5", MUST, "Bolts never wait for each other in a cycle.",
                  source=f"{WITHIN}; STORM-3637 (closed as abandoned); storm#waits")
     def never_at_rest(self) -> bool:
-        """The spout always has more."""
+        """Work is always left: the spout always has more."""
         return False
 
 
 class ChainedBolts(LoopingBolts):
-    """The second bolt sends nothing back: a graph without circles."""
+    """The second bolt sends nothing back: a graph without cycles."""
 
     @action(fair=True, bolt=upto(2))
     def consume(self, bolt: int) -> None:
@@ -454,13 +454,13 @@ EXPECTATIONS = (
            "emit waits at a bound below what one round emits",
            E=2, bound=1, N=8),
     expect(Topology, STUCK, "holds", "the code's rules, larger queues", E=(1, 2), C=2),
-    expect(WithoutAckers, STUCK, "holds", "without ackers: no circle", E=(1, 3), C=(1, 2)),
+    expect(WithoutAckers, STUCK, "holds", "without ackers: no cycle", E=(1, 3), C=(1, 2)),
     expect(WithoutAckers, "STORM-T2", "holds",
            "without ackers every root is processed", E=(1, 3), C=(1, 2)),
     expect(WithoutAckers, "STORM-T4", "holds",
            "without ackers a spout holds back at most one round", E=(1, 3), C=1),
     expect(LosingWithoutAckers, STUCK, "violated",
-           "without ackers roots are missing if what is refused is thrown away", C=1,
+           "without ackers roots are missing if refused tuples are thrown away", C=1,
            E=(1, 3)),
     expect(Topology, "STORM-T2", "holds", "every root is acknowledged", E=(1, 3), C=1),
     expect(SpoutThatStopsConsuming, "STORM-T2", "violated",
@@ -468,18 +468,18 @@ EXPECTATIONS = (
            C=1),
     expect(Topology, "STORM-T3", "holds", "a bolt holds back one execution", E=(1, 3), C=1),
     expect(Topology, "STORM-T4", "holds", "a spout holds back one round", E=(1, 3), C=1),
-    expect(GreedyBolt, "STORM-T3", "violated", "a bolt that goes on consuming", E=1, C=1),
+    expect(GreedyBolt, "STORM-T3", "violated", "a bolt that continues to consume", E=1, C=1),
     expect(EmittingInAck, "STORM-T4", "violated", "emits in ack() are not gated", E=1, C=1),
     expect(EmittingInAck, STUCK, "holds",
-           "emits in ack() do no harm to others if pendingEmits has no bound", E=1, C=1),
+           "emits in ack() block no task if pendingEmits has no bound", E=1, C=1),
     expect(BoundedEmittingInAck, STUCK, "violated",
            "emits in ack() deadlock if pendingEmits has a bound",
            E=1, bound=(2, 3, 4), N=10),
     expect(BlockingFlush, STUCK, "violated",
            "a flush that waits, in the spout (storm#D11, STORM-1027)",
            C=1),
-    expect(TryingFlush, STUCK, "holds", "a flush that moves what fits", C=1),
+    expect(TryingFlush, STUCK, "holds", "a flush that passes on what fits", C=1),
     expect(LoopingBolts, "STORM-T5", "violated",
            "bolts that feed each other (STORM-3637)", C=(1, 2, 3)),
-    expect(ChainedBolts, "STORM-T5", "holds", "bolts without a circle", C=(1, 2, 3)),
+    expect(ChainedBolts, "STORM-T5", "holds", "bolts without a cycle", C=(1, 2, 3)),
 )

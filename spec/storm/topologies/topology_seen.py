@@ -1,13 +1,14 @@
 """A topology of a spout, a bolt and an acker, as the observers of a cluster see it.
 
 Theory. ``topology`` has three tasks with their recvQs and pendingEmits. Its observers each see one
-thing: a *lane*, what one task emits to another and what that one processes; a *task*, how much
-is in its recvQ and its pendingEmits, and when it consumes; a *root*, that is emitted, whose parts
-reach the sink, and that is acked; and the *run*, that comes to rest or does not. The other steps
-are hidden. A run that can go no further has come to rest if every root is acked, else it stalls.
+thing: a *lane*, the tuples that one task emits to another and those that the other processes; a
+*task*, the lengths of its recvQ and its pendingEmits, and when it consumes; a *root*, which is
+emitted, whose parts reach the sink, and which is acked; and the *run*, which becomes quiescent or
+does not. The other steps are hidden. A run that can take no step is quiescent if every root is
+acked, otherwise it stalls.
 
-A root has one part here, which reaches the sink when the bolt processes it. It is seen in the last
-root of the run, since all are alike.
+A root has one part here, which reaches the sink when the bolt processes it. The last root of the
+run is shown, because all are alike.
 
 Source: ``topology``, ``observed_topology``.
 """
@@ -29,7 +30,7 @@ __all__ = ["EXPECTATIONS", "BoltSeen", "LaneSeen", "LoopSeen", "RootSeen", "RunS
 
 
 class LaneSeen(View[Topology]):
-    """What the spout emits to the bolt: roots, by their numbers."""
+    """The roots that the spout emits to the bolt, by their numbers."""
 
     @shown
     def emit(self, before: Topology, after: Topology) -> Seen | None:
@@ -41,12 +42,12 @@ class LaneSeen(View[Topology]):
         return see("processes", number=before.recvq[Task.BOLT][0].root)
 
     def at_rest(self, machine: Topology) -> Iterable[Seen]:
-        """No task can go on."""
+        """The quiescence, because no task can take a step."""
         yield see("comes_to_rest")
 
 
 class BoltSeen(View[Topology]):
-    """The bolt: what it consumes, and how much stands in its queues after each of its steps."""
+    """The bolt: its consumption, and the lengths of its queues after each of its steps."""
 
     @shown
     def bolt_consumes(self, before: Topology, after: Topology) -> list[Seen]:
@@ -58,7 +59,7 @@ class BoltSeen(View[Topology]):
 
     @staticmethod
     def stands(machine: Topology) -> Seen:
-        """What it has not got rid of."""
+        """The number of messages in the bolt's pendingEmits."""
         return see("stands", spout=0, count=min(len(machine.pending[Task.BOLT]), 2))
 
     def asked(self, machine: Topology) -> Iterable[Seen]:
@@ -87,18 +88,18 @@ class RootSeen(View[Topology]):
 
 
 class RunSeen(View[Topology]):
-    """Whether the run comes to rest, or stalls."""
+    """The end of the run: quiescence or a stall."""
 
     def at_rest(self, machine: Topology) -> Iterable[Seen]:
-        """With all roots acked, or not."""
+        """The quiescence, if all roots are acked; otherwise the stall."""
         yield see("comes_to_rest") if machine.acked == machine.N else see("stalls")
 
 
 class LoopSeen(View[LoopingBolts]):
-    """Two bolts in a circle: their run has no end, unless they get stuck."""
+    """Two bolts in a cycle: their run has no end, unless they deadlock."""
 
     def at_rest(self, machine: LoopingBolts) -> Iterable[Seen]:
-        """Each of the bolts waits for the other."""
+        """Show that the run stalls: each bolt waits for the other."""
         yield see("stalls")
 
 
@@ -112,17 +113,17 @@ ROOT = refines(Topology, ObservedRoot, "a root is acked when it was processed",
                shows=RootSeen, seen_by={"n": 1}, C=1, E=(1, 2), N=4)
 SOURCE = refines(Topology, ObservedSource, "a message is emitted once, and acked",
                  shows=RootSeen, seen_by={"n": 1}, C=1, E=(1, 2), N=4)
-RUN = refines(Topology, ObservedRun, "the topology comes to rest", shows=RunSeen,
+RUN = refines(Topology, ObservedRun, "the topology becomes quiescent", shows=RunSeen,
               room=ONCE, C=1, E=(1, 2), N=4)
 
 EXPECTATIONS = (
     LANE, BOLT, ROOT, SOURCE, RUN,
     refines(WithoutAckers, ObservedLane, "without ackers, too, the order is kept", shows=LaneSeen,
             seen_by={"K": "N"}, C=1, E=2, N=4),
-    refines(TryingFlush, ObservedRun, "a flush that only tries does no harm", shows=RunSeen,
+    refines(TryingFlush, ObservedRun, "a flush that does not wait causes no stall", shows=RunSeen,
             room=ONCE, C=1, E=2, N=4, B=2),
-    refused(LosingWithoutAckers, "STORM-C3", "what is refused is gone", like=LANE, E=2),
-    refused(GreedyBolt, "STORM-C6", "a bolt consumes all the same", like=BOLT, E=2, N=6),
+    refused(LosingWithoutAckers, "STORM-C3", "a refused tuple is lost", like=LANE, E=2),
+    refused(GreedyBolt, "STORM-C6", "a bolt consumes with pending messages", like=BOLT, E=2, N=6),
     refused(SpoutThatStopsConsuming, "STORM-C13", "the spout stops consuming, too", like=RUN, E=2),
     refused(BlockingFlush, "STORM-C13", "a flush waits for room (D11)", like=RUN, E=2, N=6),
     refused(BoundedPending, "STORM-C13", "emit waits at a bound (STORM-292)", like=RUN, E=2, N=6),

@@ -69,7 +69,6 @@ class Checkpoints(Machine):
     @action(partition=upto(P))
     def hear(self, partition: int) -> None:
         """A request names the leader: the broker reads the mark, and a follower cuts its log there.
-
         """
         require(self.runs and not self.heard[partition])
         self.heard[partition] = True
@@ -90,7 +89,6 @@ class Checkpoints(Machine):
     @action(partition=upto(P))
     def be_out_of_range(self, partition: int) -> None:
         """The leader was not in sync and has a shorter log: the follower cuts there, not earlier.
-
         """
         require(self.heard[partition] and self.log[partition] == self.O)
         self.log[partition] = self.cut_to(self.O - 1)

@@ -218,7 +218,7 @@ class CommittingWithEnough(Delivery):
     """The high watermark does not rise while fewer than m replicas are in sync (since 3.7)."""
 
     def may_raise(self) -> bool:
-        """What is committed is then on m replicas."""
+        """Every committed record is then on m replicas."""
         return self.are_enough()
 
 

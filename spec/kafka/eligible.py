@@ -106,7 +106,6 @@ class Eligible(Machine):
     @action(fair=True)
     def raise_hw(self) -> None:
         """The high watermark rises to what all in-sync replicas have, if there are enough of them.
-
         """
         require(self.leader < self.B and self.hw < self.reached() and self.may_raise())
         self.hw = self.reached()
@@ -182,7 +181,6 @@ class Eligible(Machine):
     @action(fair=True, leader=Replica, replica=Replica)
     def join(self, leader: int, replica: int) -> None:
         """A follower that has caught up joins the ISR; if that has m members, the ELR is emptied.
-
         """
         require(self.leader == leader and self.up[replica] and not self.in_sync[replica])
         require(self.fetched[replica] and self.end[replica] == self.end[leader])

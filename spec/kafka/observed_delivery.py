@@ -275,7 +275,6 @@ class ObservedHolding(Machine):
     @action
     def is_answered(self) -> None:
         """A waiting request is answered: acknowledged, or refused since the broker no longer leads.
-
         """
         self.waiting = max(self.waiting - 1, 0)
 

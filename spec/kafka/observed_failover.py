@@ -1,4 +1,4 @@
-"""What can be seen of replicated partitions while brokers and controllers fail.
+"""Observable behaviour of replicated partitions while brokers and controllers fail.
 
 Theory. A cluster leaves a history of events: a leader appends, a follower copies or cuts, a high
 watermark rises, the quorum is written, a request of a controller is obeyed, a producer is

@@ -254,7 +254,6 @@ class ObservedPurgatory(PurgatoryCalls):
             rests=(IN_TIME, TIMEOUTS_GO_ON, TOLD))
     def advanced(self, by: int, those: int, expired: int) -> None:
         """Time passes; the requests `those` are completed, and `expired` got their expiry callback.
-
         """
         self.expect_answer(self.periods[by])
         for request in range(self.K):

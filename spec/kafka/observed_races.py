@@ -1,4 +1,4 @@
-"""What can be seen of a timer and a purgatory from outside, while several threads use them.
+"""Observable behaviour of a timer and a purgatory that several threads use.
 
 Theory of operation
 -------------------

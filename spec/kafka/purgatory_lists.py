@@ -150,7 +150,7 @@ class WatchingWithoutLock(WatcherLists):
 
     @action(fair=True, requester=upto(WatcherLists.R))
     def watch(self, requester: int) -> None:
-        """The request goes on the list that the requester found."""
+        """The request enters the list that the requester found."""
         require(self.found[requester] < self.G)
         self.on[requester] = self.found[requester]
         self.found[requester] = self.G

@@ -62,7 +62,6 @@ LENGTH = 6
 
 class Programs(Machine):
     """Threads that take and release three locks according to their programs: lines of (step, lock).
-
     """
 
     programs = table((

@@ -171,7 +171,6 @@ class Race(Machine):
     @action(fair=True)
     def look_again(self) -> None:
         """If the request was completed meanwhile, the winner may have been too early to cancel it.
-
         """
         require(self.requester == Asking.LOOK_AGAIN)
         if self.completed:

@@ -93,7 +93,7 @@ class Replication(Machine):
     written = integer(0, M)                         # records written so far
     epochs = integer(0, E)                          # epochs given out so far: the quorum's
     told_leader = array(upto(E), member(Replica))           # leader in the request of epoch e + 1
-    told_isr = subset(pairs(upto(E), Replica))              # e * N + r: r is in sync in that request
+    told_isr = subset(pairs(upto(E), Replica))              # e * N + r: r is in sync there
 
     # --- the controller ------------------------------------------------------------------
 
@@ -143,7 +143,6 @@ class Replication(Machine):
     @action(replica=Replica, request=upto(E))
     def become_follower(self, replica: int, request: int) -> None:
         """Another replica obeys the request, and cuts its log where the leader of that epoch says.
-
         """
         leader = self.told_leader[request]
         require(request < self.epochs and leader < self.N and leader != replica)
@@ -428,7 +427,6 @@ class FirstTry(Replication):
 
     def does_not_match(self, replica: int, leader: int) -> bool:
         """True if the log is longer than the leader's, or its last record has another epoch there.
-
         """
         end = self.end[replica]
         return end > self.end[leader] or (end > 0 and not self.same_epoch(replica, leader, end))

@@ -159,7 +159,6 @@ class Timer(Machine):
     @action(fair=True, bucket=upto(M * n))
     def poll(self, bucket: int) -> None:
         """The bucket that expires first leaves the queue, and the clock advances to its expiration.
-
         """
         require(self.is_idle())
         require(self.queued[bucket] > 0 and self.expiration[bucket] <= self.now)

@@ -61,7 +61,6 @@ class ExpiredOneTickEarly(Timer):
 
 class ExpiredOnlyBeforeClock(Timer):
     """exp < cur: a task that is due in the present tick goes to the bucket that was just flushed.
-
     """
 
     def is_expired(self, level: int, deadline: int) -> bool:

@@ -349,7 +349,6 @@ class WithoutSecondLook(OverflowWheel):
 
 class PublishedTooEarly(OverflowWheel):
     """The field is not volatile: its new value may be visible before the wheel's own (KAFKA-2112).
-
     """
 
     @action(fair=True, thread=upto(OverflowWheel.T))

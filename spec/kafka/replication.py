@@ -295,7 +295,7 @@ class Replication(Machine):
             "leader considers committed.",
             source="kafka#replication (WeakIsr)", leader=Replica, replica=Replica)
     def the_leaders_isr_has_all(self, leader: int, replica: int) -> bool:
-        """The ISR is the leader's."""
+        """The leader's own ISR counts."""
         return (not self.presumes(leader) or leader * self.N + replica not in self.isr
                 or self.both_have(leader, replica, self.hw[leader]))
 
@@ -304,7 +304,7 @@ class Replication(Machine):
             "lost.",
             source="kafka#replication (StrongIsr)", leader=Replica, replica=Replica)
     def the_isr_has_all(self, leader: int, replica: int) -> bool:
-        """The ISR is the quorum's."""
+        """The quorum's ISR counts."""
         return (not self.presumes(leader) or not self.in_sync[replica]
                 or self.both_have(leader, replica, self.hw[leader]))
 

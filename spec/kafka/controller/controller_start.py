@@ -188,7 +188,7 @@ class WithoutBrokerEpochs(Lives):
     """Requests do not say which life they are meant for (KAFKA-7235)."""
 
     def obeys(self) -> bool:
-        """Any life obeys."""
+        """Any life of the broker obeys."""
         return True
 
 

@@ -199,7 +199,7 @@ class ForgettingNothing(Turns):
     """A controller that resigns keeps its states (KAFKA-4229)."""
 
     def forget(self) -> None:
-        """The states remain."""
+        """The states remain after the resignation."""
         return
 
 

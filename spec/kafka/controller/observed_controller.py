@@ -339,7 +339,7 @@ class ObservedController(Machine):
             self.lead(partition, found, self.epoch[partition] + 1)
 
     def chosen(self, partition: int, selector: Selector, to: int) -> Choice:
-        """The selector's choice."""
+        """The selector's leader, ISR and receivers."""
         order, isr, live = self.order(self.row[partition]), self.isr[partition], self.live()
         if selector == Selector.OFFLINE:
             return offline(order, isr, live, self.unclean[partition])

@@ -220,7 +220,7 @@ class ReplicaChanges(Machine):
     @step("KAFKA-C41", MUST, "The state of a replica changes only as the table says.",
           source=REPLICAS, broker=upto(K))
     def goes_by_the_table(self, after: ReplicaChanges, broker: int) -> bool:
-        """For every request."""
+        """Holds for every requested change."""
         return (after.replica[broker] == self.replica[broker]
                 or self.may[self.V][after.replica[broker] * len(ReplicaState)
                                     + self.replica[broker]] == 1)

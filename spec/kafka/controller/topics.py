@@ -98,7 +98,7 @@ class Topics(Machine):
 
     @action(fair=True)
     def end_to_move(self) -> None:
-        """The reassignment ends."""
+        """The reassignment has been carried out."""
         require(self.moving)
         self.moving = False
 

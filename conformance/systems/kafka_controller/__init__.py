@@ -7,13 +7,13 @@ __all__ = ["SYSTEM"]
 SYSTEM = System(
     name="kafka.controller",
     folder=__name__,
-    about="the state machines of Kafka's controller, and who is elected",
+    about="the state machines of Kafka's controller, and its elections",
     page="kafka-ports.md",
     shipped=(
         Shipped("reference.kafka.controller", "adapter:ReferenceController",
                 "the reference of Kafka's controller: partitions, replicas, selectors"),
         Shipped("reference.kafka.controller.0_9", "adapter:ReferenceControllerOf09",
-                "the same as of Kafka 0.9: its tables, and what it does with an ISR"),
+                "the same as of Kafka 0.9: its transition tables, and its handling of an ISR"),
     ),
     chapters=("kafka.partition_changes", "kafka.replica_changes"),
     drawings="drawings",

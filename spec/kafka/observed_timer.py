@@ -205,7 +205,7 @@ class ObservedTimer(Machine):
         """The task will raise when it runs next."""
         self.faulty.add(task)
 
-    # --- observed behaviour ---------------------------------------------------------------
+    # --- observed behaviour --------------------------------------------------------------
 
     @action(task=upto(K), at=upto(H + 1), law=Law)
     def ran(self, task: int, at: int, law: Law) -> None:
@@ -267,7 +267,7 @@ class ObservedTimer(Machine):
             for task in range(self.K)
         )
 
-    # --- reports of the timer ---------------------------------------------------
+    # --- reports of the timer ------------------------------------------------------------
 
     @action(due=upto(2))
     def answered(self, due: int) -> None:
@@ -314,7 +314,7 @@ class ObservedTimer(Machine):
         """The number of pending tasks."""
         return sum(phase == Phase.PENDING for phase in self.phase)
 
-    # --- invariants -------------------------------------------------------
+    # --- invariants ----------------------------------------------------------------------
 
     @always("KAFKA-W32", MUST, "Only a pending task has an instant at which it has to run.",
             source=f"{WHEEL}: the state that the guard rules leave behind", task=upto(K))

@@ -318,7 +318,7 @@ class LocksSeen(View[Programs]):
             yield see("stuck")
 
 
-# --- threads and the calls that they are given --------------------------------------------------
+# --- threads and the calls that they are given -----------------------------------------------
 
 class GivenCallsSeen(View[GivenCalls]):
     """The number of calls that the threads were given, and the calls."""

@@ -258,7 +258,7 @@ class UncheckedUnlink(Cascade):
         self.canceller = Cancelling.MARK
 
 
-# --- creation of an overflow wheel -------------------------------------------------------------
+# --- creation of an overflow wheel ---------------------------------------------------
 
 class Adding(IntEnum):
     """Next steps of an adder."""
@@ -367,7 +367,7 @@ class PublishedTooEarly(OverflowWheel):
         self.adder[thread] = Adding.USE
 
 
-# --- the clock -----------------------------------------------------------------------------
+# --- the clock -----------------------------------------------------------------------
 
 class Clock(Machine):
     """One request with a timeout, and the clock by which its deadline is measured."""

@@ -77,7 +77,7 @@ class ReferenceController(PortAdapter):
             lambda topic: self.lost_leaders[topic in self._unclean])
         self._replicas = self.replicas_type(store, self._context, batch, lambda effect: None)
 
-    # -- actions of the harness --------------------------------------------------------------------
+    # -- actions of the harness -----------------------------------------------------------------
 
     def assign(self, partition: int, replicas: list[int], unclean: bool) -> bool:
         """Give the partition its list of replicas, and its setting for unclean elections."""
@@ -114,7 +114,7 @@ class ReferenceController(PortAdapter):
             self._write(partition, found._replace(controller_epoch=2))
         return True
 
-    # -- actions of the controller -----------------------------------------------------------------
+    # -- actions of the controller --------------------------------------------------------------
 
     def change(
         self, partitions: list[int], target: str, selector: str, to: list[int],

@@ -44,7 +44,7 @@ class ControllerConversation(PlainConversation):
         self._leader = [NOBODY] * PARTITIONS
         self._epoch_max = _constants(capacity, items_max)["E"]
 
-    # --- requests -----------------------------------------------------------------------
+    # --- requests ----------------------------------------------------------------------------
 
     def request_of(self, act: Act) -> Message | None:
         """The request of an act; None if it makes no sense now."""
@@ -95,7 +95,7 @@ class ControllerConversation(PlainConversation):
         """The request in words."""
         return _asked(request)
 
-    # --- observations -------------------------------------------------------------------------
+    # --- observations ------------------------------------------------------------------------
 
     def seen(self, request: Message, answer: Any) -> Seen:
         """The steps of the observer for an answer, and the answer in words."""
@@ -145,7 +145,7 @@ class ControllerConversation(PlainConversation):
                             brokers=_number(told))
         yield from _in_turn(answer["told"])
 
-    # --- possible other answers -------------------------------------------------------
+    # --- possible other answers --------------------------------------------------------------
 
     def possible(self, request: Message) -> Iterator[Answer]:
         """Other answers to the request, for the explanation of a violation."""

@@ -285,8 +285,7 @@ class OverwritingNewer(PartitionMachine):
         return False
 
 
-# ---- receivers of requests
-# --------------------------------------------------------------------------
+# ---- receivers of requests ----------------------------------------------------------------------
 
 
 @TWINS.twin("kafka-1188", "KAFKA-C14", "only the leader learns that an ISR shrinks",
@@ -440,8 +439,7 @@ class ListingFirst(ReplicaMachine):
         return super()._bring_online(replica, before)
 
 
-# ---- twins that show late
-# ----------------------------------------------------------------------------
+# ---- twins that show late -----------------------------------------------------------------------
 
 TWINS.late("controller-batch-stops", 40, 300)
 

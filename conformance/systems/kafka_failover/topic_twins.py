@@ -35,7 +35,7 @@ TWINS: Final = Twins(
     "kafka.failover", ReferenceCluster, ("reference.kafka.failover",), _parts_of)
 
 
-# ---- deletion of topics ----------------------------------------------------------------------
+# ---- deletion of topics -------------------------------------------------------------------------
 
 
 @TWINS.twin("failover-unnoticed-topic", "KAFKA-F14",
@@ -125,8 +125,7 @@ class Revives(Controller):
     partitions_type = RevivingPartitions
 
 
-# ---- beginning of a controller
-# --------------------------------------------------------------------
+# ---- beginning of a controller ------------------------------------------------------------------
 
 
 class AllNew(PartitionMachine):

@@ -80,7 +80,7 @@ class MissedEpoch(Replica):
         self.is_matched = self.is_matched or was_matched
 
 
-# ---- high watermark ----------------------------------------------------------------------
+# ---- high watermark -------------------------------------------------------------------------
 
 
 @TWINS.twin("failover-acks-all-as-one", "KAFKA-F2",
@@ -155,7 +155,7 @@ class TooFewWillDo(Replica):
         return False
 
 
-# ---- delivery --------------------------------------------------------------------------
+# ---- delivery -------------------------------------------------------------------------------
 
 
 @TWINS.twin("failover-silence-is-consent", "KAFKA-F25",
@@ -200,7 +200,7 @@ class LeavesProducersWaiting(Replica):
         pass
 
 
-# ---- leaders ------------------------------------------------------------------------------
+# ---- leaders --------------------------------------------------------------------------------
 
 
 @TWINS.twin("failover-adopts-the-epoch", "KAFKA-F1",
@@ -421,7 +421,7 @@ class WatchingOnce(Controller):
         yield from super().jobs_of(event)
 
 
-# ---- blocked clusters ------------------------------------------------------------------------
+# ---- blocked clusters -----------------------------------------------------------------------
 
 
 class SentOnce(Channels):

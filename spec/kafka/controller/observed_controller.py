@@ -213,7 +213,7 @@ class ObservedController(Machine):
     extended = array(upto(P), boolean())            # its list has been extended
     told = array(upto(P * 4), integer(0, ALL))      # receivers, by partition and request
 
-    # --- actions of the harness ------------------------------------------------------------
+    # --- actions of the harness -----------------------------------------------------------
 
     @action(partition=upto(P), order=upto(len(ORDERS)), unclean=upto(2))
     def assign(self, partition: int, order: int, unclean: int) -> None:
@@ -269,7 +269,7 @@ class ObservedController(Machine):
             for request in Request:
                 self.told[each * 4 + request] = 0
 
-    # --- expected result of a change of a partition ------------------------------------------
+    # --- expected result of a change of a partition ---------------------------------------
 
     def live(self) -> int:
         """Registered, and not shutting down."""
@@ -375,7 +375,7 @@ class ObservedController(Machine):
         if request == Request.LEADER_AND_ISR:
             self.told[partition * 4 + Request.UPDATE_METADATA] = self.registered
 
-    # --- expected result of a change of a replica ---------------------------------------------
+    # --- expected result of a change of a replica -----------------------------------------
 
     @action(partition=upto(P), broker=upto(BROKERS), target=ReplicaState, era=Era)
     def change_replica(

@@ -178,7 +178,7 @@ def _possible_of_partition(partition: int) -> tuple[Answer, ...]:
     found = [
         *(_instead("state_seen", f"partition {partition} is {_name(state)}",
                    partition=partition, state=state) for state in PartitionState),
-        *(_instead("leader_seen", f"{leader} leads" if leader < NOBODY else "nobody leads",
+        *(_instead("leader_seen", f"{leader} leads" if leader < NOBODY else "there is no leader",
                    partition=partition, leader=leader) for leader in range(NOBODY + 1)),
         *(_instead("isr_seen", f"the ISR is {_set(brokers)}", partition=partition,
                    brokers=brokers) for brokers in range(ALL + 1)),
@@ -342,7 +342,7 @@ def _asked(request: Message) -> str:
 def _words(answer: Any) -> str:
     shown = [
         f"partition {each['partition']} is {each['state']}, "
-        + (f"led by {each['leader']}" if each["leader"] is not None else "led by nobody")
+        + (f"led by {each['leader']}" if each["leader"] is not None else "without a leader")
         + f" in epoch {each['epoch']}, ISR {each['isr']}" for each in answer["partitions"]]
     shown += [f"replica {each['broker']} of partition {each['partition']} is {each['state']}"
               for each in answer["replicas"]]

@@ -155,7 +155,7 @@ class RacesConversation(PlainConversation):
     def asked(self, request: Message) -> str:
         """The request in words."""
         if request["do"] == "perform":
-            when = "afterwards, somebody" if self._alive else "at first, somebody"
+            when = "then the harness" if self._alive else "first, the harness"
             return f"{when} {calls_in_words(request['calls'])}"
         if request["do"] == "spawn":
             return f"a thread, {request['thread']}, {calls_in_words(request['calls'])}"
@@ -264,7 +264,7 @@ def _event_in_words(event: Message, threads: Collection[str]) -> str:
         return ""
     told = {"error": "an error", **event}
     if told["thread"] not in threads:
-        told["thread"] = "somebody"
+        told["thread"] = "the harness"
     return words.format_map(told)
 
 
@@ -274,7 +274,7 @@ def _standing_in_words(standing: Message) -> str:
     place = f"{standing['at']}, {standing['text']}" if standing["at"] else "its beginning"
     if not standing["waits_for"]:
         return f"it is at {place}"
-    holders = " and ".join(map(str, standing["held_by"])) or "nobody"
+    holders = " and ".join(map(str, standing["held_by"])) or "no thread"
     return (f"{standing['thread']} waits at {place}, for {standing['waits_for']}, "
             f"which {holders} has")
 

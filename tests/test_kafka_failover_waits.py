@@ -32,7 +32,7 @@ def test_a_controller_that_waits_for_itself_is_told_as_a_cycle() -> None:
     """Its own znode is in its way (KAFKA-1451)."""
     told = details("failover-waits-for-itself", DEPLOY, UNHEARD, WRITE,
                    {"do": "elapse", "after": 300})
-    assert "they wait in a cycle: the controller on broker " in told["KAFKA-F14"]
+    assert "the processes wait in a cycle: the controller on broker " in told["KAFKA-F14"]
     assert told["KAFKA-F27"].count("the controller on broker ") == 2
 
 
@@ -41,7 +41,7 @@ def test_without_a_cycle_the_chain_ends_at_who_could_go_on() -> None:
     told = details("failover-reads-short", DEPLOY, WRITE)
     assert told["KAFKA-F26"].endswith(
         "; there is no cycle of waits: the consumer of partition 0 waits for broker 0 (a record "
-        "that it has not read), which waits for nobody")
+        "that it has not read), which waits for no other process")
 
 
 def test_a_deletion_that_stands_still_waits_for_the_controller() -> None:
@@ -58,7 +58,7 @@ def test_a_target_that_tells_no_waits_is_told_so() -> None:
     judge.see(Exchange({"do": "quiet"}, {"ok": ["9 stalled"]}, ""), 1)
     [breach] = judge.breaches
     assert breach.rule.id == "KAFKA-F27"
-    assert breach.detail.endswith("the target does not tell who waits for whom")
+    assert breach.detail.endswith("the target does not report its waits")
 
 
 def test_the_shortest_cycle_is_told_and_all_of_it() -> None:

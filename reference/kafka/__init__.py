@@ -1,1 +1,1 @@
-"""Kafka's parts, sans-I/O: time and events are told, and nobody reads a clock."""
+"""Kafka's parts, sans-I/O: time and events are arguments, and no part reads a clock."""

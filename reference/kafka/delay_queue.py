@@ -1,7 +1,7 @@
 """A queue whose items can be taken from their time on, the earliest first.
 
-java.util.concurrent.DelayQueue as Kafka uses it, with the time told. Items of the same time
-leave in the order in which they came; Java's queue promises no order there.
+java.util.concurrent.DelayQueue as Kafka uses it, with the time as an argument. Items with the same
+time leave in the order in which they came; Java's queue promises no order for them.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class DelayQueue(Generic[T]):
         return None
 
     def first_time(self) -> int | None:
-        """When the earliest item can be taken; None if the queue is empty."""
+        """The time from which the earliest item can be taken; None if the queue is empty."""
         heap = self._heap
         return heap[0][0] if heap else None
 
     def discard(self, unwanted: Callable[[T], bool]) -> int:
-        """Drop every unwanted item; how many. It looks at all of them: O(k)."""
+        """Drop every unwanted item, and return their number. Costs O(k)."""
         heap = self._heap
         before = len(heap)
         heap[:] = [row for row in heap if not unwanted(row[2])]
@@ -69,21 +69,21 @@ class LockedDelayQueue(DelayQueue[T]):
         self._lock = lock()
 
     def offer(self, item: T, time: int) -> None:
-        """The same, under the lock."""
+        """Offer an item, under the lock."""
         with self._lock:
             super().offer(item, time)
 
     def poll(self, now: int) -> T | None:
-        """The same, under the lock."""
+        """Take the earliest due item, under the lock."""
         with self._lock:
             return super().poll(now)
 
     def first_time(self) -> int | None:
-        """The same, under the lock."""
+        """The time of the earliest item, read under the lock."""
         with self._lock:
             return super().first_time()
 
     def discard(self, unwanted: Callable[[T], bool]) -> int:
-        """The same, under the lock."""
+        """Drop unwanted items, under the lock."""
         with self._lock:
             return super().discard(unwanted)

@@ -1,21 +1,21 @@
-"""DelayedOperation: a request that is completed once, by whoever comes first.
+"""DelayedOperation: a request that is completed once, by the first of several causes.
 
-An event that makes it completable, its timeout, or anybody who forces it: each calls
-``force_complete``, one of them wins, takes the request out of the timer and calls
-``on_complete``. If the winner is the timer, ``on_expiration`` follows. To win is to be the one who
-changes ``completed``. That is a line without a call and needs no lock, for CPython changes threads
-at calls and at jumps back only.
+An event that makes it completable, its timeout, or a call that forces it: each calls
+``force_complete``, one of them wins, takes the request out of the timer and calls ``on_complete``.
+If the winner is the timer, ``on_expiration`` follows. The winner is the thread that changes
+``completed``. That is a line without a call and needs no lock, since CPython changes threads only
+at calls and at backward jumps.
 
-Tries are made under the operation's lock: a convenience for whoever writes ``try_complete``. It
-may be another component's lock as well (Kafka: a group's); nobody holds any other of the
-purgatory's locks while it is taken.
+Tries are made under the operation's lock: a convenience for authors of ``try_complete``. It may be
+another component's lock as well (Kafka: a group's); no other lock of the purgatory is held while it
+is taken.
 
-A subclass says what the request waits for in ``try_complete``, which calls ``force_complete`` if
-that has come true.
+A subclass implements the request's condition in ``try_complete``, which calls ``force_complete`` if
+the condition is true.
 
-Callbacks may raise. What ``on_complete`` raises reaches whoever completes; the request is completed
-all the same, is not in the timer, and has given its lock back. If the timer was the winner,
-``on_expiration`` is then not called. A try that raises has not completed anything.
+Callbacks may raise. An exception of ``on_complete`` reaches the caller that completes the request;
+the request is completed nevertheless, is not in the timer, and its lock is released. If the timer
+was the winner, ``on_expiration`` is then not called. A try that raises has completed nothing.
 
 Source: DelayedOperation of Kafka 0.9 to 3.9.
 """
@@ -36,9 +36,9 @@ Watch = Callable[["DelayedOperation", Keys], None]
 class PurgatoryMisuse(TimerMisuse):
     """The purgatory was used as it cannot be used; it did not change.
 
-    Usual causes: a request for no key, which only its timeout could end; an operation that was
-    handed in before; a negative timeout; a driver whose clock was set back; an operation without
-    a lock in a purgatory with locks.
+    Usual causes: a request without a key, which only its timeout could complete; an operation that
+    was used before; a negative timeout; a driver whose clock was set back; an operation without a
+    lock in a purgatory with locks.
     """
 
 
@@ -58,26 +58,26 @@ class DelayedOperation(TimerTask):
         TimerTask.__init__(self, delay, lock)
         if delay < 0:
             raise PurgatoryMisuse(f"a timeout is a number of ms from 0 up, not {delay}")
-        self.completed = False  # somebody has won; it stays so
-        self.used = False       # a purgatory has it, or has had it
+        self.completed = False  # the request is completed; it stays so
+        self.used = False       # a purgatory has, or has had, the request
         self.mutex = mutex if mutex is not None or lock is None else lock()
 
     # -- for subclasses -----------------------------------------------------------------------
 
     def try_complete(self) -> bool:
-        """If what it waits for has come true, ``force_complete``, and say whether that won."""
+        """Call ``force_complete`` if the request's condition is true; return true if that won."""
         raise NotImplementedError
 
     def on_complete(self) -> None:
-        """Called once, when it is completed."""
+        """Called once, when the request is completed."""
 
     def on_expiration(self) -> None:
         """Called after ``on_complete`` if the timeout completed it."""
 
-    # -- for everybody ------------------------------------------------------------------------
+    # -- for callers --------------------------------------------------------------------------
 
     def force_complete(self) -> bool:
-        """Complete it, unless somebody has; whether this call did."""
+        """Complete the request unless it is completed; true if this call did."""
         lost, self.completed = self.completed, True     # getAndSet
         if lost:
             return False
@@ -86,7 +86,7 @@ class DelayedOperation(TimerTask):
         return True
 
     def run(self) -> None:
-        """The timeout has come: complete, and expire if that won."""
+        """The timeout is over: complete the request, and expire it if that won."""
         if self.force_complete():
             self.on_expiration()
 
@@ -98,8 +98,10 @@ class DelayedOperation(TimerTask):
             return self.try_complete()
 
     def safe_try_complete_or_else(self, watch: Watch, keys: Keys) -> bool:
-        """Try; else ``watch``, and try again, since what it waits for may have come true before
-        it was on the lists. All under the lock. Whether one of the tries completed it."""
+        """Try; else ``watch``, and try again, since the condition may have become true before the
+        request was on the lists. All under the lock. True if one of the tries completed the
+        request.
+        """
         if self.mutex is None:
             return self._try_or_else(watch, keys)
         with self.mutex:

@@ -1,6 +1,7 @@
-"""What the timers need of locks, made from whatever makes a mutex.
+"""Locks for timers and purgatories, built from any factory of mutexes.
 
-One thread needs none. Several pass ``threading.RLock``, or a lock whose holder a test decides.
+One thread needs none. Several threads pass ``threading.RLock``, or a lock whose holder a test
+chooses.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ READERS: Final = 4
 
 
 class NeedsTheGil(RuntimeError):
-    """Several threads were to use what relies on Python's global interpreter lock.
+    """Several threads were to use a part that relies on Python's global interpreter lock.
 
-    Kafka's compare-and-set is a line without a call here, which no thread can interrupt as long
-    as that lock is there. In a free-threaded build with the lock off it can. Turn the lock on
+    Kafka's compare-and-set is a line without a call here, which no thread can interrupt as long as
+    that lock is there. In a free-threaded build with the lock off it can. Turn the lock on
     (PYTHON_GIL=1), or use one thread and no ``lock``.
     """
 
 
 def check_gil(lock: LockFactory | None) -> None:
-    """Raises ``NeedsTheGil`` if there are locks, hence threads, and no global one."""
+    """Raise ``NeedsTheGil`` if there are locks, hence threads, and no global one."""
     is_enabled: Callable[[], bool] = getattr(sys, "_is_gil_enabled", lambda: True)
     if lock is not None and not is_enabled():
         raise NeedsTheGil(
@@ -40,8 +41,8 @@ def check_gil(lock: LockFactory | None) -> None:
 class SharedLock:
     """A readers-writer lock of ``READERS`` stripes: a reader holds one of them, a writer all.
 
-    More readers than that wait for each other, which costs time and nothing else. The mutexes
-    need not be reentrant, as long as nobody reads who reads or writes already.
+    More readers than that wait for each other, which only costs time. The mutexes need not be
+    reentrant, as long as no thread reads while it already reads or writes.
     """
 
     __slots__ = ("_stripes", "_turn")
@@ -51,12 +52,12 @@ class SharedLock:
         self._turn = itertools.count()
 
     def reading(self) -> Mutex:
-        """A stripe, to be entered: others may read, nobody writes."""
+        """A stripe to enter: others may read, and no thread writes."""
         return self._stripes[next(self._turn) % READERS]
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """All stripes, always in the same order: nobody else is in."""
+        """All stripes, always in the same order: no other thread is in."""
         with ExitStack() as held:
             for stripe in self._stripes:
                 held.enter_context(stripe)

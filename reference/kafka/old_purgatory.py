@@ -1,16 +1,16 @@
 """The purgatory before the timing wheels: one delay queue of requests, purged by its length.
 
-The timer cannot give a request back, so what is completed stays in it until its time comes or
-until it is purged. After every request that expires, and once more when none is due, the reaper
-looks at two lengths, of the watcher lists together and of the delay queue; whichever has reached
-``purge_interval`` is scanned for what is completed. Both are long as well when much is pending,
-and then every single expiry costs a scan.
+The timer cannot remove a request, so a completed one stays in it until its timeout or until a
+purge. After every request that expires, and once more when none is due, the reaper looks at two
+lengths, of the watcher lists together and of the delay queue; whichever has reached
+``purge_interval`` is scanned for completed requests. Both are long as well when many requests are
+pending, and then every single expiry costs a scan.
 
 It keeps the rules of the new one about completion: once, for each trigger, and with
-``on_expiration`` for the winner only and after ``on_complete``. The original called that first,
-and also of requests that were completed long before (KAFKA-1989); this one does not. Between two
-rounds fewer than ``purge_interval`` entries of the watcher lists are of completed requests. It
-has no estimate, ``delayed`` is not the number of pending requests, and it cannot cancel a key.
+``on_expiration`` for the winner only and after ``on_complete``. The original called that first, and
+also of requests that were completed long before (KAFKA-1989); this one does not. Between two rounds
+fewer than ``purge_interval`` entries of the watcher lists are of completed requests. It has no
+estimate, ``delayed`` is not the number of pending requests, and it cannot cancel a key.
 
 Sans-I/O, with the same calls as the new one.
 
@@ -58,10 +58,10 @@ class OldPurgatory(Waiting):
         self._queue.offer(operation, now + operation.delay)
 
     def advance(self, now: int, rounds: int | None = None) -> bool:
-        """Go round until nothing is due at ``now`` (ms), or at most so many ``rounds``.
+        """Run rounds until nothing is due at ``now`` (ms), or at most ``rounds`` of them.
 
-        Whether anything was due. Raises ``PurgatoryMisuse`` if the time goes backwards, and in the
-        end what callbacks raised.
+        True if anything was due. Raises ``PurgatoryMisuse`` if the time goes backwards, and at the
+        end the exceptions of callbacks.
         """
         self._tell_time(now)
         done = 0
@@ -78,7 +78,7 @@ class OldPurgatory(Waiting):
         if operation is not None:
             try:
                 self._expire(operation)
-            except Exception as error:      # noqa: BLE001  raised when the round is over
+            except Exception as error:      # noqa: BLE001 raised when the round is over
                 errors.append(error)
         if self.watched >= self.purge_interval:
             self._purge_lists()

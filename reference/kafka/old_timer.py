@@ -1,8 +1,8 @@
-"""The timer before the wheels: one delay queue of all tasks, from which nobody takes a task early.
+"""The timer before the wheels: one delay queue of all tasks, without early removal.
 
-A cancelled task stays in the queue until its time comes (lazy deletion), or until somebody purges
-the queue, which scans all of it. So ``size`` counts dead tasks as well, and adding costs
-O(log k). A task runs at max(time of its add, its deadline), and only from ``advance``.
+A cancelled task stays in the queue until its time comes (lazy deletion), or until the queue is
+purged, which scans all of it. So ``size`` counts dead tasks as well, and adding costs O(log k). A
+task runs at max(time of its add, its deadline), and only from ``advance``.
 
 Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels", 'Old Purgatory Design';
 RequestPurgatory of Kafka 0.8.2.
@@ -27,7 +27,7 @@ class _Waiting(TimerTaskEntry):
 
 
 class OldTimer(TaskRunner):
-    """The same calls as ``Timer``; ``tick`` and ``wheel_size`` are of no use to it."""
+    """The same calls as ``Timer``; ``tick`` and ``wheel_size`` have no effect."""
 
     __slots__ = ("_last", "_lock", "_queue")
 
@@ -50,7 +50,8 @@ class OldTimer(TaskRunner):
         return len(self._queue)
 
     def add(self, task: TimerTask, now: int) -> None:
-        """Run the task ``task.delay`` ms after ``now``, in an ``advance``. Re-schedules.
+        """Run the task ``task.delay`` ms after ``now``, in an ``advance``. Re-schedules a pending
+        task.
 
         Raises ``TimerMisuse``.
         """
@@ -62,7 +63,7 @@ class OldTimer(TaskRunner):
         self._queue.offer(_Waiting(task, deadline), deadline)
 
     def advance(self, now: int) -> bool:
-        """Run every live task that is due at ``now``; whether any, dead or not, was due.
+        """Run every live task that is due at ``now``; true if any, dead or not, was due.
 
         Raises ``TimerMisuse`` if ``now`` is before the ``now`` of an earlier call.
         """
@@ -83,5 +84,5 @@ class OldTimer(TaskRunner):
         return self._queue.first_time()
 
     def purge(self) -> int:
-        """Take all cancelled tasks out of the queue; how many. It scans the queue: O(k)."""
+        """Remove all cancelled tasks from the queue, and return their number. Costs O(k)."""
         return self._queue.discard(lambda entry: entry.cancelled)

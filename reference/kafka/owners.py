@@ -1,17 +1,17 @@
-"""Who has requests in a purgatory: a consumer group, and a partition; and in which order they lock.
+"""Owners of requests in a purgatory: a consumer group, and a partition; and their lock order.
 
 Theory of operation
 -------------------
-Each has a lock of its own for what its requests wait for. To try a request is to ask its owner, so
-a thread that comes from the purgatory takes first the request's lock and then the owner's. A
-thread that comes from the owner must not do it the other way round: it changes the owner under its
-lock, gives that back, and only then tells the purgatory of the event. That holds for a lock that
-is shared with other readers too, for a reader may have to wait behind a writer who waits
-(KAFKA-5970, KAFKA-7697).
+Each has a lock of its own for the conditions of its requests. A try of a request asks its owner, so
+a thread that comes from the purgatory takes first the request's lock and then the owner's. A thread
+that comes from the owner must not take them in the opposite order: it changes the owner under its
+lock, releases that, and only then reports the event to the purgatory. That holds for a lock that is
+shared with other readers too, since a reader may have to wait behind a waiting writer (KAFKA-5970,
+KAFKA-7697).
 
-A member may join, and so begin to wait, while the group's lock is held: the purgatory takes
-nothing then but the lock of a request that nobody else can have yet, and those of its lists, which
-nobody holds for longer than a look.
+A member may join, and so begin to wait, while the group's lock is held: the purgatory takes then
+only the lock of a request that no other thread can have yet, and those of its lists, which are held
+only briefly.
 
 Source: GroupCoordinator and Partition of Kafka 2.x, as far as their locks go.
 """
@@ -26,11 +26,11 @@ from .locks import Mutex
 __all__ = ["Group", "Partition", "ReadersAndWriters", "Tell"]
 
 Tell = Callable[[Hashable], int]
-"""Tells the purgatory of an event of a key: ``Purgatory.check_and_complete``."""
+"""Reports an event of a key to the purgatory: ``Purgatory.check_and_complete``."""
 
 
 class ReadersAndWriters(Protocol):
-    """A lock that many may read under, or one may write under."""
+    """A lock that many readers may share, or one writer may hold."""
 
     @property
     def read(self) -> Mutex:
@@ -53,12 +53,12 @@ class Group:
         self._beats = 0
 
     def is_ready(self, request: str) -> bool:
-        """Whether what the request waits for has come true."""
+        """True if the request's condition has become true."""
         with self.lock:
             return request in self._ready
 
     def change(self, request: str, key: Hashable) -> int:
-        """What the request waits for comes true; how many requests that completed."""
+        """The request becomes ready; returns the number of requests that this completed."""
         with self.lock:
             self._ready.add(request)
         return self._tell(key)
@@ -69,13 +69,13 @@ class Group:
             return watch()
 
     def heartbeat(self) -> None:
-        """What else the lock is used for."""
+        """Another use of the lock."""
         with self.lock:
             self._beats += 1
 
 
 class Partition:
-    """A partition, whose leader may change: to append is to read under its lock, as to fetch is."""
+    """A partition whose leader may change; appends and fetches both read under its lock."""
 
     def __init__(self, lock: ReadersAndWriters, tell: Tell) -> None:
         self.lock = lock
@@ -84,12 +84,13 @@ class Partition:
         self._epoch = 0
 
     def is_ready(self, request: str) -> bool:
-        """Whether there is enough for a fetch."""
+        """True if there is enough for a fetch."""
         with self.lock.read:
             return request in self._ready
 
     def append(self, request: str, key: Hashable) -> int:
-        """What a fetch waits for is there; how many requests that completed."""
+        """The records for a fetch have arrived; returns the number of requests that this completed.
+        """
         with self.lock.read:
             self._ready.add(request)
         return self._tell(key)

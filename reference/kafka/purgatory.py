@@ -3,21 +3,21 @@
 Theory of operation
 -------------------
 ``try_complete_else_watch`` tries a request, puts it on the watcher list of each of its keys, tries
-it again, and hands it to the timer. ``check_and_complete`` tries what is on the list of a key.
-Whoever completes a request takes it out of the timer in O(1), and off the list on which it was
-found; the lists of its other keys keep it until they are purged. The purgatory counts the requests
-that were watched in ``estimate``; this exceeds the timer's size by what was completed since it was
-set. When that is more than ``purge_interval`` the reaper sets the estimate to the timer's size and
-purges every list.
+it again, and hands it to the timer. ``check_and_complete`` tries the requests on the list of a key.
+Completion takes a request out of the timer in O(1), and off the list on which it was found; the
+lists of its other keys keep it until they are purged. The purgatory counts the requests that were
+watched in ``estimate``; this exceeds the timer's size by the number of requests completed since it
+was set. When that is more than ``purge_interval`` the reaper sets the estimate to the timer's size
+and purges every list.
 
 Three steps look superfluous and are not. The second try: an event before the request was on the
-lists has not found it. The look before the timer: it may be completed by now. The look after: who
-completed it in between found nothing to cancel.
+lists did not find it. The look before the timer: it may be completed by now. The look after: a
+thread that completed it in between found nothing to cancel.
 
 ``cancel_for_key`` takes requests out of the timer and off one list, and completes nothing: an event
 of another of their keys may still find them, and nothing else ends them.
 
-Sans-I/O: the time is told with each call, ``advance`` is the reaper's round, and callbacks run
+Sans-I/O: the time is an argument of each call, ``advance`` is the reaper's round, and callbacks run
 before a call returns. They may call the purgatory. No lock but the operation's is held then.
 
 Invariants
@@ -31,9 +31,9 @@ Invariants
   lists, and ``estimate`` is not below the number of distinct requests on lists, unless a key was
   cancelled;
 * a call that raises ``PurgatoryMisuse`` has changed nothing;
-* a callback that raises costs no other request anything: an event tries all that is on the list, a
-  round expires all that is due and purges, and then the call raises what was raised. A request
-  whose second try raises waits like any other; one whose first try does was never let in.
+* a callback that raises does not affect other requests: an event tries all requests on the list, a
+  round expires all due requests and purges, and then the call raises the exceptions. A request
+  whose second try raises waits like any other; one whose first try raises is not watched.
 
 Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels"; DelayedOperationPurgatory of
 Kafka 0.9 to 3.9.
@@ -56,7 +56,7 @@ PURGE_INTERVAL: Final = 1000
 
 
 class Waiting:
-    """What the new and the old purgatory share: watching, trying, and the watcher lists."""
+    """Common parts of the new and the old purgatory: watching, trying, and the watcher lists."""
 
     __slots__ = ("_has_locks", "_now", "lists", "purge_interval", "purges")
 
@@ -78,15 +78,16 @@ class Waiting:
 
     @property
     def watched(self) -> int:
-        """Entries of all watcher lists: one for each request and key, completed or not."""
+        """The length of all watcher lists: one entry for each request and key, completed or not."""
         return self.lists.watched
 
     # -- the requester ------------------------------------------------------------------------
 
     def try_complete_else_watch(self, operation: DelayedOperation, keys: Keys, now: int) -> bool:
-        """Complete the operation if it is ready, else let it wait; whether this call's tries
-        completed it. ``now`` (ms) is when its timeout begins. A key that is named twice is one
-        key. Raises ``PurgatoryMisuse``, and what a callback raises."""
+        """Complete the operation if it is ready, else let it wait; true if this call's tries
+        completed it. ``now`` (ms) is when its timeout begins. A key that is named twice counts
+        once. Raises ``PurgatoryMisuse``, and the exceptions of callbacks.
+        """
         if (not keys or type(keys) is str or operation.used or type(now) is not int
                 or now < self._now or self._has_locks):
             self._check(operation, keys, now)
@@ -118,7 +119,7 @@ class Waiting:
         if type(now) is not int:
             raise PurgatoryMisuse(f"the time is a number of ms, not {now!r}")
         if self._has_locks:
-            # Another thread may have told a later time meanwhile: that is nobody's mistake.
+            # Another thread may have passed a later time meanwhile: that is no misuse.
             if operation.task_lock is None or operation.mutex is None:
                 raise PurgatoryMisuse("a purgatory with locks needs operations with locks")
         elif now < self._now:
@@ -133,9 +134,9 @@ class Waiting:
     # -- events -------------------------------------------------------------------------------
 
     def check_and_complete(self, key: Hashable) -> int:
-        """An event of the key: try what is on its list; how many this call completed.
+        """An event of the key: try the requests on its list; return how many this call completed.
 
-        Raises what callbacks raised, when all were tried.
+        Raises the exceptions of callbacks, after all were tried.
         """
         watchers = self.lists.of(key)
         return 0 if watchers is None else self._try_watched(key, watchers)
@@ -149,7 +150,7 @@ class Waiting:
                 continue
             try:
                 won = operation.safe_try_complete()
-            except Exception as error:      # noqa: BLE001  raised when all were tried
+            except Exception as error:      # noqa: BLE001 raised after all were tried
                 errors.append(error)
                 won = operation.completed
             if won:
@@ -210,7 +211,7 @@ class Purgatory(Waiting):
 
     @property
     def estimate(self) -> int:
-        """Requests on watcher lists, at most: E."""
+        """The upper estimate of the requests on watcher lists: E."""
         return self._estimate
 
     def _watch(self, operation: DelayedOperation, keys: Keys) -> None:
@@ -227,17 +228,18 @@ class Purgatory(Waiting):
             operation.cancel()
 
     def cancel_for_key(self, key: Hashable) -> list[DelayedOperation]:
-        """Forget the key; its requests leave the timer and are not completed. Which they were."""
+        """Forget the key; its requests leave the timer, are not completed, and are returned."""
         cancelled = list(self.lists.take(key))
         for operation in cancelled:
             operation.cancel()
         return cancelled
 
     def advance(self, now: int) -> bool:
-        """The reaper's round at ``now`` (ms): expire what is due, purge if the estimate says so.
+        """The reaper's round at ``now`` (ms): expire due requests, and purge if the estimate says
+        so.
 
-        Whether the timer moved: whether anything in it was due, of a completed request or not.
-        Raises ``PurgatoryMisuse`` if the time goes backwards, and in the end what callbacks raised.
+        True if anything in the timer was due, of a completed request or not. Raises
+        ``PurgatoryMisuse`` if the time goes backwards, and at the end the exceptions of callbacks.
         """
         self._tell_time(now)
         try:
@@ -247,7 +249,9 @@ class Purgatory(Waiting):
                 self.purge()
 
     def purge(self) -> int:
-        """Set the estimate, and take what is completed off every list; how many entries."""
+        """Reset the estimate, and take completed requests off every list; return the number of
+        entries.
+        """
         self._restart_estimate()
         return self._purge_lists()
 

@@ -1,7 +1,8 @@
-"""Callbacks that raise: what one of them raises must not cost the others their turn.
+"""Callbacks that raise: an exception of one of them must not prevent the others.
 
-Whoever calls several callbacks in a row goes on when one of them raises, and raises at the end.
-Only ``Exception`` is held back; what ends a program (KeyboardInterrupt, SystemExit) is not.
+Code that calls several callbacks in a row continues when one of them raises, and raises at the end.
+Only ``Exception`` is held back; exceptions that end a program (KeyboardInterrupt, SystemExit) are
+not.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ __all__ = ["raise_all"]
 
 
 def raise_all(what: str, errors: Sequence[Exception]) -> None:
-    """Nothing if there are none; one as it is; several as an ``ExceptionGroup``."""
+    """Raise one error as it is, and several as an ``ExceptionGroup``; return if there are none."""
     if len(errors) == 1:
         raise errors[0]
     if errors:

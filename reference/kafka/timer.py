@@ -1,15 +1,15 @@
-"""SystemTimer: tasks in timing wheels, and a queue of buckets that moves their clock.
+"""SystemTimer: tasks in timing wheels, and a queue of buckets that advances their clock.
 
-Sans-I/O: the time is told with each call, and whoever drives the timer calls ``advance`` at
-``next_expiration``, or whenever it likes. A task runs at max(time of its add, floor(deadline / u)
+Sans-I/O: the time is an argument of each call, and the driver calls ``advance`` at
+``next_expiration``, or at any other time. A task runs at max(time of its add, floor(deadline / u)
 * u) if the driver is never late, with u the tick; so for u = 1 at its deadline, and for u > 1 up
 to u - 1 ms early. Times and delays are whole ms.
 
-What is due is handed to ``submit`` in the order of the buckets' expiration, as Kafka hands it to
-an executor of one thread. Without one the tasks run before the call returns, after it gave up its
-locks. A task that raises has run; those after it run all the same, and then the call raises what
-it raised (several: an ``ExceptionGroup``). What ends a program is not held back, and leaves the
-rest to the next call.
+Due tasks are given to ``submit`` in the order of the buckets' expiration, as Kafka gives them to an
+executor of one thread. Without one the tasks run before the call returns, after it has released its
+locks. A task that raises has run; those after it run nevertheless, and then the call raises the
+exception (several: an ``ExceptionGroup``). Exceptions that end a program are not held back, and
+leave the rest to the next call.
 
 Source: SystemTimer of Kafka 3.9.
 """
@@ -34,7 +34,7 @@ Submit = Callable[[TimerTask], None]
 
 
 class TaskRunner:
-    """Runs what expired, in order, when the timer has given up its locks."""
+    """Runs expired tasks, in order, after the timer has released its locks."""
 
     __slots__ = ("_ready", "_submit")
 
@@ -58,18 +58,18 @@ class TaskRunner:
 
 
 class Timer(TaskRunner):
-    """Add, cancel and expire in O(1), but for O(m) insertions in a timer of m wheels.
+    """Add, cancel and expire in O(1), except for O(m) insertions in a timer of m wheels.
 
     ``tick`` (ms, from 1 up) and ``wheel_size`` (from 2 up) are those of the lowest wheel, ``start``
     is the present time (ms). ``lock`` makes reentrant mutexes if several threads use the timer;
-    then each task needs a lock as well, ``submit`` must not call the timer, and one thread
-    drives it. Raises ``TimerMisuse``, and ``NeedsTheGil`` for locks on a Python without that.
+    then each task needs a lock as well, ``submit`` must not call the timer, and one thread drives
+    it. Raises ``TimerMisuse``, and ``NeedsTheGil`` for locks on a Python without that.
     """
 
     __slots__ = ("_counter", "_last", "_lock", "_queue", "_shared", "_wheel")
 
     wheel: ClassVar[type[TimingWheel]] = TimingWheel
-    """What its wheels are; an observer may put a kind of its own here."""
+    """The class of its wheels; an observer may replace it."""
 
     def __init__(
         self, tick: int = 1, wheel_size: int = 20, start: int = 0, *,
@@ -135,7 +135,7 @@ class Timer(TaskRunner):
             self._submit(entry.task)
 
     def advance(self, now: int) -> bool:
-        """Expire every bucket that is due at ``now``; whether there was one, empty or not.
+        """Expire every bucket that is due at ``now``; true if there was one, empty or not.
 
         Raises ``TimerMisuse`` if ``now`` is before the ``now`` of an earlier call.
         """
@@ -161,5 +161,5 @@ class Timer(TaskRunner):
             due = self._queue.poll(now)
 
     def next_expiration(self) -> int | None:
-        """When the next bucket expires (ms), empty or not; None if none is queued."""
+        """The time at which the next bucket expires (ms), empty or not; None if none is queued."""
         return self._queue.first_time()

@@ -1,18 +1,19 @@
-"""Hierarchical timing wheels, their buckets, and the entries that stand for tasks in them.
+"""Hierarchical timing wheels, their buckets, and the entries of tasks in them.
 
 A wheel with tick u and n buckets has a clock, a multiple of u. A deadline d within the present
-tick, d < clock + u, is not for it: the task has expired. One below clock + n u goes to the bucket
-of tick number floor(d / u), which expires when that tick begins. What is later goes to the next
-wheel, whose tick is n u; it is made when it is first needed. A bucket is a doubly linked list
-around itself, so an entry is put in and taken out in O(1). It enters the queue of buckets when
-its expiration changes, hence once.
+tick, d < clock + u, is refused: the task has expired. A deadline below clock + n u goes to the
+bucket of tick number floor(d / u), which expires when that tick begins. A later one goes to the
+next wheel, whose tick is n u; it is made when it is first needed. A bucket is a doubly linked list
+around itself, so an entry is put in and taken out in O(1). It enters the queue of buckets when its
+expiration changes, hence once.
 
-Nothing ticks: the clock moves when the owner takes a bucket from the queue, and to that bucket's
-expiration. In between it is stale, which does no harm, for all is decided by the same clock.
+Nothing ticks: the clock advances when the owner takes a bucket from the queue, to that bucket's
+expiration. In between it is stale, which is harmless, since everything is decided by the same
+clock.
 
 For one thread there are no locks. Several threads need the ``Locked`` classes, in which each step
-that Kafka takes under a lock is under one; the order is task, list, entry. What Kafka does with
-atomics is a line without a call here: CPython changes threads at calls and at jumps back only.
+that Kafka takes under a lock is under one; the order is task, list, entry. Kafka's atomics are
+lines without a call here: CPython changes threads only at calls and at backward jumps.
 
 Source: TimingWheel, TimerTaskList, TimerTaskEntry and TimerTask of Kafka 3.9.
 """
@@ -44,7 +45,7 @@ class TimerMisuse(ValueError):
 
 
 class Counter:
-    """A number that many count with."""
+    """A counter that several lists share."""
 
     __slots__ = ("value",)
 
@@ -55,9 +56,9 @@ class Counter:
 class TimerTask:
     """Something to run ``delay`` ms after it is added to a timer, unless it is cancelled.
 
-    A task has at most one live entry: who adds it again re-schedules it. A delay of 0 or less has
-    passed already. With several threads every task needs a ``lock``. Raises ``TimerMisuse`` if
-    the delay is no integer.
+    A task has at most one live entry: a second add re-schedules it. A delay of 0 or less has passed
+    already. With several threads every task needs a ``lock``. Raises ``TimerMisuse`` if the delay
+    is no integer.
     """
 
     __slots__ = ("delay", "entry", "task_lock")
@@ -65,16 +66,16 @@ class TimerTask:
     def __init__(self, delay: int, lock: LockFactory | None = None) -> None:
         if type(delay) is not int:
             raise TimerMisuse(f"a delay is a whole number of ms, not {delay!r}")
-        self.delay = delay      # of the next add
+        self.delay = delay      # delay of the next add
         self.entry: TimerTaskEntry | None = None
         self.task_lock: Mutex | None = None if lock is None else lock()
 
     def run(self) -> None:
-        """Called once for each add, by the timer, or not at all."""
+        """Called by the timer, once for each add or not at all."""
         raise NotImplementedError
 
     def cancel(self) -> None:
-        """It does not run, unless it is running or about to. Again: nothing."""
+        """Prevent the run, unless it has begun or is about to. A second call has no effect."""
         if self.task_lock is None:
             entry = self.entry
             if entry is not None:
@@ -106,11 +107,11 @@ class TimerTaskEntry:
 
     @property
     def cancelled(self) -> bool:
-        """The task has another entry by now, or none."""
+        """True if the task has another entry now, or none."""
         return self.task.entry is not self
 
     def remove(self) -> None:
-        """Leave the bucket, and any other into which a cascade puts it meanwhile."""
+        """Leave the bucket, and any other into which a cascade puts the entry meanwhile."""
         found = self.list
         while found is not None:
             found.remove(self)
@@ -118,10 +119,10 @@ class TimerTaskEntry:
 
 
 class TimerTaskList:
-    """A bucket: a ring of entries around a root that stands for no task.
+    """A bucket: a ring of entries around a root without a task.
 
-    ``expiration`` is ``UNUSED`` while it stands for no tick. ``counter`` counts the entries of
-    all buckets.
+    ``expiration`` is ``UNUSED`` while the bucket belongs to no tick. ``counter`` counts the entries
+    of all buckets.
     """
 
     __slots__ = ("counter", "expiration", "root")
@@ -134,7 +135,7 @@ class TimerTaskList:
         self.root: Final = root
 
     def add(self, entry: TimerTaskEntry) -> None:
-        """At the end of the ring; the entry is in no bucket."""
+        """Append an entry, which is in no bucket, to the ring."""
         root = self.root
         last = root.previous
         entry.previous = last
@@ -144,7 +145,7 @@ class TimerTaskList:
         self.counter.value += 1
 
     def remove(self, entry: TimerTaskEntry) -> None:
-        """Unlink the entry if it is in this bucket; else nothing."""
+        """Unlink the entry if it is in this bucket."""
         if entry.list is self:
             before = entry.previous
             after = entry.next
@@ -154,7 +155,7 @@ class TimerTaskList:
             self.counter.value -= 1
 
     def flush(self, place: Callable[[TimerTaskEntry], None]) -> None:
-        """Take every entry out and ``place`` it; then the bucket stands for no tick."""
+        """Take every entry out and ``place`` it; afterwards the bucket belongs to no tick."""
         root = self.root
         counter = self.counter
         entry = root.next
@@ -169,7 +170,7 @@ class TimerTaskList:
         self.expiration = UNUSED
 
     def set_expiration(self, expiration: int) -> bool:
-        """The beginning of the tick that the bucket stands for; whether that is new."""
+        """Set the beginning of the bucket's tick; true if that is new."""
         previous, self.expiration = self.expiration, expiration     # getAndSet
         return previous != expiration
 
@@ -196,7 +197,7 @@ class LockedTimerTaskList(TimerTaskList):
         self.list_lock: Final = lock()
 
     def add(self, entry: TimerTaskEntry) -> None:
-        """Leave every other bucket first, as often as somebody puts it into one."""
+        """Leave every other bucket first, as often as another thread puts the entry into one."""
         assert isinstance(entry, LockedTimerTaskEntry)
         done = False
         while not done:
@@ -207,13 +208,13 @@ class LockedTimerTaskList(TimerTaskList):
                     done = True
 
     def remove(self, entry: TimerTaskEntry) -> None:
-        """As above; the test whether it is still in here is made under the locks."""
+        """Unlink the entry; the test whether it is in this bucket is made under the locks."""
         assert isinstance(entry, LockedTimerTaskEntry)
         with self.list_lock, entry.entry_lock:
             super().remove(entry)
 
     def flush(self, place: Callable[[TimerTaskEntry], None]) -> None:
-        """As above, in one piece for everybody who needs this bucket."""
+        """Take every entry out and place it, atomically for all users of the bucket."""
         with self.list_lock:
             root = self.root
             entry = root.next
@@ -227,9 +228,9 @@ class LockedTimerTaskList(TimerTaskList):
 class TimingWheel:
     """A wheel of ``size`` buckets with a tick of ``tick`` ms, and those above it.
 
-    ``start`` (ms) is where its clock begins, rounded down to a tick. ``queue`` gets each bucket
-    when it is used for another tick. Raises ``TimerMisuse`` for a tick below 1 or fewer than 2
-    buckets or more than ``WHEEL_SIZE_MAX``.
+    ``start`` (ms) is its first clock, rounded down to a tick. ``queue`` gets each bucket when it is
+    used for another tick. Raises ``TimerMisuse`` for a tick below 1 or fewer than 2 buckets or more
+    than ``WHEEL_SIZE_MAX``.
     """
 
     __slots__ = ("_lock", "_make_lock", "buckets", "clock", "counter", "interval", "overflow",
@@ -261,7 +262,7 @@ class TimingWheel:
         if deadline < self.clock + self.tick:
             return False
         wheel = self
-        # No wheel above takes a live entry for expired: its clock is this one's, rounded down.
+        # No wheel above considers a live entry expired: its clock is this one's, rounded down.
         while deadline >= wheel.clock + wheel.interval:
             wheel = wheel.overflow or wheel.make_overflow()
         number = deadline // wheel.tick
@@ -273,21 +274,21 @@ class TimingWheel:
         return True
 
     def make_overflow(self) -> TimingWheel:
-        """The wheel above this one; whoever needs it first makes it, and it is one."""
+        """The wheel above this one; it is created once, when it is first needed."""
         if self._lock is None:
             return self._made_overflow()
         with self._lock:
             return self._made_overflow()
 
     def _made_overflow(self) -> TimingWheel:
-        # The second look: somebody else may have made it while we waited for the lock.
+        # The second look: another thread may have made it while this one waited for the lock.
         if self.overflow is None:
             self.overflow = type(self)(
                 self.interval, self.size, self.clock, self.counter, self.queue, self._make_lock)
         return self.overflow
 
     def advance(self, time: int) -> None:
-        """Move the clocks to ``time`` (ms), each rounded down to its tick; never back."""
+        """Advance the clocks to ``time`` (ms), each rounded down to its tick; never backwards."""
         wheel: TimingWheel | None = self
         while wheel is not None and time >= wheel.clock + wheel.tick:
             time -= time % wheel.tick

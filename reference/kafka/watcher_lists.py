@@ -1,13 +1,13 @@
-"""The watcher lists: for each key the operations that an event of it may complete.
+"""The watcher lists: for each key, the operations that its events may complete.
 
-A list is a dict whose values mean nothing: it keeps the order of insertion, an operation enters
-and leaves it in one step each, and ``tuple(watchers)`` is a snapshot in one step. So whoever goes
-through a list needs no lock, and others may change it meanwhile.
+A list is a dict whose values mean nothing: it keeps the order of insertion, an operation enters and
+leaves it in one step each, and ``tuple(watchers)`` is a snapshot in one step. So iterating over a
+list needs no lock, and other threads may change it meanwhile.
 
-The map from keys to lists is what needs one: to find or make a list and to enter it must be one
-step, or the list may be removed in between. And a list is removed by whoever found it empty some
-time ago. So under the lock it asks twice: is this *still this key's* list, not one that was made
-since; and is it *still empty*.
+The map from keys to lists needs one: finding or making a list and entering it must be one step, or
+the list may be removed in between. And a thread removes a list that it found empty some time ago.
+So there are two tests under the lock: is this *still this key's* list, not one that was made since;
+and is it *still empty*.
 
 With several threads the keys are spread over shards with a lock each (KAFKA-6431).
 
@@ -53,11 +53,11 @@ class WatcherLists:
             del self._lists[key]
 
     def take(self, key: Hashable) -> Watchers:
-        """Forget the key; what its list was."""
+        """Forget the key, and return its list."""
         return self._lists.pop(key, {})
 
     def completed_of(self, watchers: Watchers) -> list[DelayedOperation]:
-        """The operations of a list that are completed. It looks at all of them."""
+        """The completed operations of a list. Costs a scan."""
         return [operation for operation in watchers if operation.completed]
 
     def items(self) -> list[tuple[Hashable, Watchers]]:
@@ -66,7 +66,7 @@ class WatcherLists:
 
     @property
     def watched(self) -> int:
-        """The lengths of all lists together: an operation counts once for each of its keys."""
+        """The total length of all lists: an operation counts once for each of its keys."""
         return sum(len(watchers) for _, watchers in self.items())
 
     @property
@@ -88,36 +88,36 @@ class LockedWatcherLists(WatcherLists):
         return self._shards[hash(key) % len(self._shards)]
 
     def watch(self, operation: DelayedOperation, keys: Keys) -> None:
-        """As above; each key is one step."""
+        """Put the operation on the list of each key, one step for each."""
         for key in keys:
             lock, shard = self._shard(key)
             with lock:
                 shard.watch(operation, (key,))
 
     def of(self, key: Hashable) -> Watchers | None:
-        """As above; the list is used without the lock."""
+        """The key's list, which is then used without the lock."""
         lock, shard = self._shard(key)
         with lock:
             return shard.of(key)
 
     def remove_if_empty(self, key: Hashable, watchers: Watchers) -> None:
-        """As above, under the lock."""
+        """Forget the key under the lock, if ``watchers`` is still its list, and still empty."""
         lock, shard = self._shard(key)
         with lock:
             shard.remove_if_empty(key, watchers)
 
     def take(self, key: Hashable) -> Watchers:
-        """As above, under the lock."""
+        """Forget the key under the lock, and return its list."""
         lock, shard = self._shard(key)
         with lock:
             return shard.take(key)
 
     def completed_of(self, watchers: Watchers) -> list[DelayedOperation]:
-        """As above, in a snapshot."""
+        """The completed operations in a snapshot of a list."""
         return [operation for operation in tuple(watchers) if operation.completed]
 
     def items(self) -> list[tuple[Hashable, Watchers]]:
-        """As above; one shard after the other."""
+        """All keys with their lists, one shard after the other."""
         return list(self._every())
 
     def _every(self) -> Iterator[tuple[Hashable, Watchers]]:

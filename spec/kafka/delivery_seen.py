@@ -1,10 +1,10 @@
-"""Records that are delivered as the observers of failover see them, when nothing fails any more.
+"""Delivery of records as the failover observers see it, after the last failure.
 
-Theory. Of a record one sees that a producer is to write it, that the producer is told so, and that
-a consumer reads it. When nothing happens any more, each record must have come that far, and the
-partition must have come to rest, but for what waits for more replicas than there are
-(``delivery``). Of a leader that steps down one sees who waits at it, who was answered, and that it
-copies (``stepping_down``).
+Theory. Three events of a record are visible: a producer is asked to write it, the producer gets its
+acknowledgement, and a consumer reads it. When nothing happens any more, all three must have
+happened for each record, and the partition must be quiescent, except where a producer requires more
+replicas than there are (``delivery``). Of a leader that steps down, the requests that wait at it,
+the answers, and its copying are visible (``stepping_down``).
 
 Source: ``delivery``, ``stepping_down``, ``observed_delivery``.
 """
@@ -23,10 +23,10 @@ __all__ = ["EXPECTATIONS", "HoldingSeen", "RecordSeen", "RestSeen"]
 
 
 class RecordSeen(View[Delivery]):
-    """The first record that is written."""
+    """Events of the first record that is written."""
 
     def begins(self, machine: Delivery) -> Iterable[Seen]:
-        """It is to be written."""
+        """The producer is asked to write the record."""
         yield see("is_asked")
 
     @shown
@@ -42,21 +42,21 @@ class RecordSeen(View[Delivery]):
         return see("is_read") if after.read == 1 else None
 
     def at_rest(self, machine: Delivery) -> Iterable[Seen]:
-        """Whether it may wait still."""
+        """At the end: whether the record may be unacknowledged."""
         yield see("ends", may_wait=int(not machine.can_be_answered()), may_be_missed=0)
 
 
 class RestSeen(View[Delivery]):
-    """Whether the partition rests, when nothing happens any more."""
+    """Quiescence of the partition, when nothing happens any more."""
 
     def at_rest(self, machine: Delivery) -> Iterable[Seen]:
-        """And whether it may wait still."""
+        """At the end: whether the partition is quiescent, and whether it need not be."""
         yield see("ends", at_rest=int(machine.rests()),
                   may_wait=int(not machine.can_be_answered()))
 
 
 class HoldingSeen(View[SteppingDown]):
-    """Who waits at a replica, and what it copies."""
+    """Requests that wait at a replica, their answers, and its copying."""
 
     around = ("hold",)
 
@@ -83,21 +83,25 @@ class HoldingSeen(View[SteppingDown]):
 
 RECORD = refines(Delivery, ObservedRecord, "what is written is acknowledged and read",
                  shows=RecordSeen, B=2, M=2, D=(0, 1, 2), A=(0, 1), m=(1, 2, 3))
-REST = refines(Delivery, ObservedRest, "the partition comes to rest", shows=RestSeen,
+REST = refines(Delivery, ObservedRest, "the partition becomes quiescent", shows=RestSeen,
                B=2, M=2, D=(0, 1, 2), A=(0, 1), m=(1, 2, 3))
 
-HOLDING = refines(SteppingDown, ObservedHolding, "who waits is answered before the leader follows",
+HOLDING = refines(SteppingDown, ObservedHolding, "waiting requests are answered before the leader "
+                  "follows",
                   shows=HoldingSeen, seen_by={"Q": "W"}, W=(1, 2), T=(1, 2, 3))
 
 EXPECTATIONS = (
     RECORD, REST, HOLDING,
-    refused(NotAskingAgain, "KAFKA-F25", "the producer waits for who is gone", like=RECORD,
+    refused(NotAskingAgain, "KAFKA-F25", "the producer waits for a failed leader", like=RECORD,
             M=1, D=1, A=1, m=1),
     refused(ReadingShort, "KAFKA-F26", "the last record is never read", like=RECORD,
             M=1, D=0, A=1, m=1),
-    refused(CommittingOnDemand, "KAFKA-F27", "what nobody waits for is not committed", like=REST,
+    refused(CommittingOnDemand, "KAFKA-F27", "a record is not committed unless a producer waits "
+            "for it", like=REST,
             M=1, D=0, A=0, m=1),
-    refused(LeavingThemWaiting, "KAFKA-F34", "they wait, and it copies", like=HOLDING, W=1, T=2),
-    refused(AnsweringOne, "KAFKA-F34", "one waits, and it copies", like=HOLDING, W=2, T=2),
-    refused(HoldingAsFollower, "KAFKA-F34", "who asks a follower waits", like=HOLDING, W=1, T=1),
+    refused(LeavingThemWaiting, "KAFKA-F34", "requests wait while it "
+            "copies", like=HOLDING, W=1, T=2),
+    refused(AnsweringOne, "KAFKA-F34", "one request waits while it copies", like=HOLDING, W=2, T=2),
+    refused(HoldingAsFollower, "KAFKA-F34", "a request to a follower "
+            "waits", like=HOLDING, W=1, T=1),
 )

@@ -1,41 +1,44 @@
-"""Eligible leader replicas: who may lead where fewer are in sync than min.insync.replicas.
+"""Eligible leader replicas: which replicas may lead while the ISR is below min.insync.replicas.
 
 Theory of operation
 -------------------
 A replica that is stopped without warning may lose the tail of its log: what the operating system
 had and the disk had not. Replication survives that, since the replica is out of the ISR by then and
-comes back as a follower. But the *last* one in the ISR stays in it, whatever becomes of it, so that
-there is somebody to be elected. If that one loses its tail it leads all the same when it is back,
-the others cut their logs to its own, and what was committed is gone from all of them.
+comes back as a follower. But the *last* replica in the ISR stays in it even if it fails, so that
+there is a candidate for the next election. If that replica loses its tail, it still becomes leader
+when it is back, the others cut their logs to its own, and committed records are lost on all
+replicas.
 
-KIP-966 mends this in two parts, and each needs the other:
+KIP-966 fixes this in two parts, and each needs the other:
 
     strict min ISR      the high watermark does not rise while fewer than m are in sync
-                        (KAFKA-15583). So whoever was in sync when the ISR fell below m still has
-                        all that is committed
-    eligible replicas   these are remembered (ELR), and elected if nobody in sync is up. Who comes
-                        back from an unclean stop is struck from both, and the ISR may be empty
+                        (KAFKA-15583). So each replica that was in sync when the ISR fell
+                        below m still has all committed records
+    eligible replicas   these are kept in a list (ELR), and elected if no in-sync replica is
+                        up. A replica that returns from an unclean stop is removed from both
+                        lists, and the ISR may be empty
 
 What is committed is then on m replicas at least, and m - 1 unclean stops cost nothing. If all of
-them were unclean, nobody is eligible. One may then wait for an operator, for ever, or elect the
+them were unclean, no replica is eligible. One may then wait forever for an operator, or elect the
 last leader and lose what it lost. Kafka does the latter. With X unclean and D clean stops in all,
 of B replicas
 
     committed records are lost      exactly where X >= m and D + X >= B    (``Eligible``, KAFKA-R21)
-    nobody ever leads               exactly there                 (``WaitingForSafety``, KAFKA-R22)
+    no leader is ever elected       exactly there                 (``WaitingForSafety``, KAFKA-R22)
 
-and there is no third way. Without ELR a single one is enough, with or without the strict rule; and
-with ELR, but without the strict rule, it takes no unclean stop at all.
+and there is no third way. Without ELR a single unclean stop is enough, with or without the strict
+rule; with ELR but without the strict rule, clean stops alone are enough.
 
-A leader that was elected uncleanly is marked as RECOVERING in Kafka, and takes nobody into the ISR
-before it has said that it is done; it has nothing to do, so that this changes no verdict here.
+A leader that was elected uncleanly is marked as RECOVERING in Kafka, and no replica joins its ISR
+before it reports that it has recovered; recovery does nothing, so this changes no verdict here.
 
-Logs are told by how long they are. A follower that fetches has what its leader has from then on,
-and is not waited for, nor joins, before it has fetched from this leader.
+A log is represented by its length. A follower that fetches has the same log as its leader. Before
+its first fetch from this leader it does not count towards the high watermark and does not join the
+ISR.
 
-Seen from outside, what an unclean stop has cost is missing when the broker is back. Who is in sync
-then has cut what was committed, and who is elected without it joins the ISR without it; both are
-refused, and so is a partition without a leader when all is over.
+Seen from outside, records lost in an unclean stop are missing when the broker returns. A replica
+that is still in sync then has cut a committed record, and a replica that is elected without it
+joins the ISR without it; observers refuse both, and also a partition without a leader at the end.
 
 Source: kafka#eligible; KAFKA-15583.
 """
@@ -67,20 +70,20 @@ class Eligible(Machine):
 
     B = const(2, at_least=1)            # replicas
     m = const(2, at_least=1)            # min.insync.replicas
-    M = const(1, at_least=1)            # records that a log can hold
-    D = const(1)                        # clean stops, in all
-    X = const(1)                        # unclean stops, in all
+    M = const(1, at_least=1)            # capacity of a log in records
+    D = const(1)                        # clean stops in total
+    X = const(1)                        # unclean stops in total
     Replica = alike(B)
 
     end = array(Replica, integer(0, M))             # the length of each log
     up = array(Replica, boolean(True))
-    unclean = array(Replica, boolean())             # it was stopped without warning, and is gone
+    unclean = array(Replica, boolean())             # it had an unclean stop and is down
     fetched = array(Replica, boolean())             # from this leader
     in_sync = array(Replica, boolean(True))         # the ISR
     eligible = array(Replica, boolean())            # the ELR
-    leader = member(Replica)                        # B: nobody
-    last = member(Replica)                          # who has led last
-    hw = integer(0, M)                              # what is committed
+    leader = member(Replica)                        # B: none
+    last = member(Replica)                          # the last leader
+    hw = integer(0, M)                              # the high watermark
     stops = integer(0, D)
     unclean_stops = integer(0, X)
 
@@ -94,7 +97,7 @@ class Eligible(Machine):
 
     @action(fair=True, leader=Replica, replica=Replica)
     def fetch(self, leader: int, replica: int) -> None:
-        """A follower makes its log as the leader's."""
+        """A follower copies the leader's log."""
         require(self.leader == leader and replica != leader and self.up[replica])
         require(not self.fetched[replica] or self.end[replica] != self.end[leader])
         self.end[replica] = self.end[leader]
@@ -102,22 +105,23 @@ class Eligible(Machine):
 
     @action(fair=True)
     def raise_hw(self) -> None:
-        """What all in sync have is committed, if they are enough."""
+        """The high watermark rises to what all in-sync replicas have, if there are enough of them.
+        """
         require(self.leader < self.B and self.hw < self.reached() and self.may_raise())
         self.hw = self.reached()
 
     def reached(self) -> int:
-        """What all have that are in sync, as far as this leader knows."""
+        """The smallest log end over the in-sync replicas, as far as this leader knows."""
         return min(
             (self.end[each] if self.fetched[each] else 0) if self.in_sync[each] else self.M
             for each in range(self.B))
 
     def may_raise(self) -> bool:
-        """The strict rule: not while fewer than m are in sync."""
+        """Strict rule: the high watermark must not rise while fewer than m are in sync."""
         return self.are_enough()
 
     def are_enough(self) -> bool:
-        """Whether as many are in sync as are asked for."""
+        """True if min.insync.replicas replicas are in sync."""
         return sum(self.in_sync) >= self.m
 
     # --- faults ------------------------------------------------------------------------------
@@ -131,7 +135,7 @@ class Eligible(Machine):
 
     @action(replica=Replica, left=upto(M + 1))
     def crash(self, replica: int, left: int) -> None:
-        """A broker is stopped without warning; so much of its log is left."""
+        """An unclean stop; `left` records of the log survive."""
         require(self.up[replica] and self.unclean_stops < self.X and left <= self.end[replica])
         self.unclean_stops += 1
         self.unclean[replica] = True
@@ -139,7 +143,7 @@ class Eligible(Machine):
         self.go_down(replica)
 
     def go_down(self, replica: int) -> None:
-        """It leads no more."""
+        """The replica stops leading."""
         self.up[replica] = False
         self.fetched[replica] = False
         if self.leader == replica:
@@ -147,8 +151,10 @@ class Eligible(Machine):
 
     @action(fair=True, replica=Replica)
     def come_back(self, replica: int) -> None:
-        """It registers; whether its stop was clean, its broker epoch tells. The controller has
-        noticed by then that it was gone."""
+        """A replica registers again; its broker epoch says whether its stop was clean.
+
+        The controller has noticed its absence before.
+        """
         require(not self.up[replica] and not self.in_sync[replica])
         self.up[replica] = True
         if self.unclean[replica]:
@@ -156,25 +162,26 @@ class Eligible(Machine):
             self.strike(replica)
 
     def strike(self, replica: int) -> None:
-        """Who may lack something is not eligible."""
+        """Remove a replica that may lack records from the eligible ones."""
         self.eligible[replica] = False
 
     # --- the controller ----------------------------------------------------------------------
 
     @action(fair=True, replica=Replica)
     def take_out(self, replica: int) -> None:
-        """Who is gone leaves the ISR; if fewer than m stay, it is remembered."""
+        """A stopped replica leaves the ISR, and becomes eligible if fewer than m stay."""
         require(self.in_sync[replica] and not self.up[replica] and self.may_leave())
         self.in_sync[replica] = False
         self.eligible[replica] = not self.are_enough()
 
     def may_leave(self) -> bool:
-        """Also the last one."""
+        """Any member may leave, also the last one."""
         return True
 
     @action(fair=True, leader=Replica, replica=Replica)
     def join(self, leader: int, replica: int) -> None:
-        """A follower that has caught up is in sync; if they are enough, nobody else is eligible."""
+        """A follower that has caught up joins the ISR; if that has m members, the ELR is emptied.
+        """
         require(self.leader == leader and self.up[replica] and not self.in_sync[replica])
         require(self.fetched[replica] and self.end[replica] == self.end[leader])
         self.in_sync[replica] = True
@@ -185,8 +192,9 @@ class Eligible(Machine):
 
     @action(fair=True, replica=Replica)
     def elect(self, replica: int) -> None:
-        """Somebody in sync leads, or if none of these is there, somebody eligible; else who has led
-        last, if nobody is left at all."""
+        """An in-sync replica becomes leader; if the ISR is empty, an eligible one; if there is none
+        either, the last leader.
+        """
         require(self.leader == self.B and self.up[replica])
         require(self.in_sync[replica] or not any(self.in_sync))
         require(self.in_sync[replica] or self.eligible[replica] or (
@@ -200,42 +208,42 @@ class Eligible(Machine):
             self.fetched[each] = each == replica
 
     def may_lead_at_last(self, replica: int) -> bool:
-        """Whether it is the last known leader, or none has led yet."""
+        """True if it is the last known leader, or there was no leader yet."""
         return self.last == replica or self.last == self.B
 
     # --- rules -------------------------------------------------------------------------------
 
-    @always("KAFKA-R21", MUST, "Whoever leads has all that was committed, also after m - 1 unclean "
-            "stops.", source=ELIGIBLE, replica=Replica)
+    @always("KAFKA-R21", MUST, "Every leader has all committed records, even after m - 1 unclean "
+            "stops (m = min.insync.replicas).", source=ELIGIBLE, replica=Replica)
     def nothing_is_lost(self, replica: int) -> bool:
-        """Else the others cut it from their logs."""
+        """Otherwise the followers cut them from their logs."""
         return self.leader != replica or self.end[replica] >= self.hw
 
-    @leads_to("KAFKA-R22", MUST, "A partition that nobody leads is led again, also after m - 1 "
-              "unclean stops.", source=ELIGIBLE)
+    @leads_to("KAFKA-R22", MUST, "A partition without a leader eventually gets one, even after m - "
+              "1 unclean stops.", source=ELIGIBLE)
     def somebody_leads(self) -> tuple[bool, bool]:
-        """When those who were stopped are back."""
+        """The stopped replicas come back eventually."""
         return self.leader == self.B, self.leader < self.B
 
 
 class WaitingForSafety(Eligible):
-    """If nobody is eligible, nobody leads."""
+    """If no replica is eligible, none becomes leader."""
 
     def may_lead_at_last(self, replica: int) -> bool:
-        """An operator has to say so."""
+        """Only an operator may elect the last leader."""
         return False
 
 
 class StrictAlone(Eligible):
-    """The strict rule without ELR (3.7): the last one in sync stays in it."""
+    """The strict rule without ELR (3.7): the last in-sync replica stays in the ISR."""
 
     def may_leave(self) -> bool:
-        """Not the last one."""
+        """All but the last member may leave."""
         return sum(self.in_sync) > 1
 
     @action(fair=True, replica=Eligible.Replica)
     def come_back(self, replica: int) -> None:
-        """The last one is in sync all the same."""
+        """The last member of the ISR is in sync although its stop was unclean."""
         require(not self.up[replica])
         require(not self.in_sync[replica] or sum(self.in_sync) == 1)
         self.up[replica] = True
@@ -244,23 +252,23 @@ class StrictAlone(Eligible):
 
 
 class LastStanding(StrictAlone):
-    """As before 3.7: the high watermark goes by whoever is in sync, however few."""
+    """Before 3.7: the high watermark depends on the in-sync replicas, however few."""
 
     def may_raise(self) -> bool:
-        """By whoever is in sync, of whatever number."""
+        """Any number of in-sync replicas is enough."""
         return True
 
 
 class WithoutStrict(Eligible):
-    """ELR, while the high watermark goes by whoever is in sync."""
+    """ELR, while the high watermark depends on the in-sync replicas, however few."""
 
     def may_raise(self) -> bool:
-        """What rises below m is missing on those that were remembered."""
+        """A record committed below m is missing on eligible replicas."""
         return True
 
 
 class EligibleSeen(View[Eligible]):
-    """The first offset of the partition. A log is seen while its broker is up."""
+    """Events of the first offset of the partition. A log is visible while its broker is up."""
 
     around = ("stop", "crash")
 
@@ -296,7 +304,7 @@ class EligibleSeen(View[Eligible]):
 
     @staticmethod
     def changes(before: Eligible, after: Eligible, replica: int) -> list[Seen]:
-        """What a replica has cut or appended there."""
+        """The replica's cut or append at the first offset."""
         old, new = before.end[replica] > 0, after.end[replica] > 0
         if old == new:
             return []
@@ -304,53 +312,59 @@ class EligibleSeen(View[Eligible]):
 
     @staticmethod
     def in_sync(before: Eligible, after: Eligible) -> list[Seen]:
-        """Who leaves the ISR, and who joins it."""
+        """The replicas that leave the ISR, and those that join it."""
         return [see("joins" if after.in_sync[each] else "leaves", replica=each)
                 for each in range(after.B) if before.in_sync[each] != after.in_sync[each]]
 
 
 class LedSeen(View[Eligible]):
-    """The partition, when nothing happens any more."""
+    """State of the partition when nothing happens any more."""
 
     around = ("stop", "crash")
 
     def at_rest(self, machine: Eligible) -> Iterable[Seen]:
-        """Whether somebody leads, and how many are in sync."""
+        """At the end: whether there is a leader, and the size of the ISR."""
         yield see("ends", leads=int(machine.leader < machine.B), in_sync=sum(machine.in_sync))
 
 
 KEPT = refines(
-    Eligible, ObservedPlace, "what is committed stays, whoever is elected", shows=EligibleSeen,
+    Eligible, ObservedPlace, "committed records stay, whichever replica is "
+                             "elected", shows=EligibleSeen,
     seen_by={"N": "B", "V": 1}, B=2, m=2, M=1, D=(1, 0, 2), X=(1, 0))
 LED = refines(
-    Eligible, ObservedPartition, "somebody leads when all is over", shows=LedSeen,
+    Eligible, ObservedPartition, "there is a leader at the end", shows=LedSeen,
     seen_by={"N": "B"}, room=("not self.over",), B=2, m=(1, 2), M=1, D=(0, 1), X=(1, 2))
 
 TWO: dict[str, Any] = {"B": 2, "m": (1, 2), "M": 1, "D": (0, 1, 2), "X": (0, 1, 2)}
 LOST = "X >= m and D + X >= B"
 
 EXPECTATIONS = (
-    expect(Eligible, "KAFKA-R21", "violated", "KIP-966: what was committed is lost exactly where "
-           "all m that have it may be stopped uncleanly", where=LOST, **TWO),
-    expect(Eligible, "KAFKA-R21", "violated", "KIP-966: so it is with three replicas", where=LOST,
+    expect(Eligible, "KAFKA-R21", "violated", "KIP-966: committed records are lost exactly where "
+           "all m replicas that have them may stop uncleanly", where=LOST, **TWO),
+    expect(Eligible, "KAFKA-R21", "violated", "KIP-966: the same with three replicas", where=LOST,
            B=3, m=(2, 3), M=1, D=1, X=(1, 2)),
-    expect(WaitingForSafety, "KAFKA-R21", "holds", "KIP-966: nothing is lost if one waits", **TWO),
-    expect(Eligible, "KAFKA-R22", "holds", "KIP-966: somebody leads again", **TWO),
-    expect(WaitingForSafety, "KAFKA-R22", "violated", "KIP-966: one waits for ever exactly where "
-           "all that were eligible may be stopped uncleanly", where=LOST, **TWO),
-    expect(StrictAlone, "KAFKA-R21", "violated", "KAFKA-15583 alone: the last one in sync loses "
-           "its tail, and leads", where="X > 0 and D + X >= B", **TWO),
+    expect(WaitingForSafety, "KAFKA-R21", "holds", "KIP-966: nothing is lost if the partition "
+           "waits", **TWO),
+    expect(Eligible, "KAFKA-R22", "holds", "KIP-966: a leader is elected again", **TWO),
+    expect(WaitingForSafety, "KAFKA-R22", "violated", "KIP-966: no leader is ever elected exactly "
+           "where all replicas that were eligible may stop uncleanly", where=LOST, **TWO),
+    expect(StrictAlone, "KAFKA-R21", "violated", "KAFKA-15583 alone: the last in-sync replica "
+           "loses its tail and becomes leader", where="X > 0 and D + X >= B", **TWO),
     expect(LastStanding, "KAFKA-R21", "violated", "before KIP-966 one unclean stop is enough",
            where="X > 0 and D + X >= B", **TWO),
-    expect(WithoutStrict, "KAFKA-R21", "violated", "KIP-966 without KAFKA-15583: clean stops are "
-           "enough, of all that were in sync", where="D + X >= B and (m > 1 or X > 0)", **TWO),
+    expect(WithoutStrict, "KAFKA-R21", "violated", "KIP-966 without KAFKA-15583: clean stops of "
+           "all in-sync replicas are enough", where="D + X >= B and (m > 1 or X > 0)", **TWO),
     KEPT, LED,
-    refused(Eligible, "KAFKA-F5", "KIP-966: who led last leads, and lacks what was committed",
+    refused(Eligible, "KAFKA-F5", "KIP-966: the last leader leads again, and lacks a committed "
+            "record",
             like=KEPT, m=1, D=1, X=1),
-    refused(StrictAlone, "KAFKA-F3", "KAFKA-15583 alone: the last one in sync loses its tail",
+    refused(StrictAlone, "KAFKA-F3", "KAFKA-15583 alone: the last in-sync replica loses its tail",
             like=KEPT, D=1, X=1),
-    refused(LastStanding, "KAFKA-F3", "the last one in sync loses its tail", like=KEPT, D=1, X=1),
-    refused(WithoutStrict, "KAFKA-F5", "who was remembered lacks what was committed since",
+    refused(LastStanding, "KAFKA-F3", "the last in-sync replica loses its "
+            "tail", like=KEPT, D=1, X=1),
+    refused(WithoutStrict, "KAFKA-F5", "an eligible replica lacks a record that was committed "
+            "later",
             like=KEPT, D=2, X=0),
-    refused(WaitingForSafety, "KAFKA-F14", "KIP-966: one waits for ever", like=LED, m=1, D=1, X=1),
+    refused(WaitingForSafety, "KAFKA-F14", "KIP-966: no leader is ever "
+            "elected", like=LED, m=1, D=1, X=1),
 )

@@ -1,19 +1,21 @@
-"""Changes of the ISR that are under way: whom a leader has to wait for meanwhile.
+"""ISR changes that are under way, and the replicas that a leader must wait for meanwhile.
 
 Theory of operation
 -------------------
 Since 2.7 a leader does not write the quorum's ISR itself: it *asks* the controller, which accepts
-or not, and learns of it later. Two may change the ISR at a time: the leader asks for a member more
-or less, and the controller takes out who has failed. Each change that the controller makes has a
+or not, and learns of it later. Both may change the ISR at the same time: the leader asks for a
+member more or less, and the controller removes a failed replica. Each change that the controller
+makes has a
 new *version*; a request is accepted if it was made for the version that the controller is at.
 
-Between its request and the answer the leader does not know the ISR. What it may take for committed
-is what all have that *may* be in sync: those of the ISR that it knows, and those that it has asked
-for. Together they are the *maximal ISR*. With the known ISR alone, a replica that has joined
-without the leader's knowing may lack what the leader takes for committed, and be elected.
+Between its request and the answer the leader does not know the ISR. It may consider a record
+committed only if all replicas have it that *may* be in sync: the members of the ISR that it knows,
+and those that it has asked for. Together they are the *maximal ISR*. With the known ISR alone, a
+replica that has joined without the leader's knowledge may lack what the leader considers committed,
+and be elected.
 
-Replica 0 leads and is in every ISR; there are F followers. A set of followers is told by a number,
-the sum of their weights 1, 2, 4, so there are S of them. ``offsets`` are how far each log goes.
+Replica 0 leads and is in every ISR; there are F followers. A set of followers is a number, the sum
+of their weights 1, 2, 4, so there are S of them. ``offset`` is the end of each log.
 
 Source: kafka#replication (AsyncIsr); KAFKA-8966.
 """
@@ -39,43 +41,43 @@ class IsrChanges(Machine):
 
     weight = table((1, 2, 4))
 
-    written = integer(0, O)                     # how far the leader's log goes
-    offset = array(upto(F), integer(0, O))      # how far each follower's log goes
+    written = integer(0, O)                     # the end of the leader's log
+    offset = array(upto(F), integer(0, O))      # the end of each follower's log
 
-    known = integer(0, S - 1, init=S - 1)       # the followers in the ISR that the leader knows
-    version = integer(0, V)                     # … and its version
-    pending = array(upto(F), boolean())         # who is in an ISR that it has asked for since
-    asked = integer(0, V + 1)                   # the version of that, plus 1; 0: nothing is asked
-    requests = subset(upto(S * (V + 1)))        # version * S + followers: what it has ever asked
+    known = integer(0, S - 1, init=S - 1)       # the followers in the ISR that the leader knows …
+    version = integer(0, V)                     # … and the version of that ISR
+    pending = array(upto(F), boolean())         # followers in an ISR that it has requested since
+    asked = integer(0, V + 1)                   # version of its open request plus 1; 0: none
+    requests = subset(upto(S * (V + 1)))        # version * S + followers: all requests so far
 
-    agreed = integer(0, S - 1, init=S - 1)      # the followers in the controller's ISR
-    latest = integer(0, V)                      # … and its version
-    updates = array(upto(V), integer(0, S - 1))     # what the controller told at each version
+    agreed = integer(0, S - 1, init=S - 1)      # the followers in the controller's ISR …
+    latest = integer(0, V)                      # … and the version of that ISR
+    updates = array(upto(V), integer(0, S - 1))     # the ISR of each version
 
     @assume
     def all_sets_are_counted(self) -> bool:
         return self.S == (2 if self.F == 1 else 4 if self.F == 2 else 8)
 
     def has(self, followers: int, one: int) -> bool:
-        """Whether a set has a member."""
+        """True if the follower is in the set."""
         return int(followers // self.weight[one] % 2) == 1
 
     # --- the controller ------------------------------------------------------------------
 
     @action(follower=upto(F))
     def take_out(self, follower: int) -> None:
-        """A follower has failed."""
+        """A follower has failed, and leaves the ISR."""
         require(self.has(self.agreed, follower))
         self.change(self.agreed - self.weight[follower])
 
     @action(request=upto(S * (V + 1)))
     def accept(self, request: int) -> None:
-        """A request is accepted if nothing has changed since it was made."""
+        """The controller accepts a request if the ISR has not changed since it was made."""
         require(request in self.requests and request // self.S == self.latest)
         self.change(request % self.S)
 
     def change(self, followers: int) -> None:
-        """A new ISR has a new version; the leader will be told."""
+        """The controller makes a new ISR with a new version; the leader will hear of it."""
         require(self.latest < self.V)
         self.updates[self.latest] = followers
         self.agreed = followers
@@ -97,7 +99,7 @@ class IsrChanges(Machine):
         self.ask(self.known + self.weight[follower])
 
     def ask(self, followers: int) -> None:
-        """A request for the version that it knows. It is under way until there is another one."""
+        """Send a request for the known version; it counts until the next answer."""
         self.requests.add(self.version * self.S + followers)
         self.asked = self.version + 1
         for each in range(self.F):
@@ -106,7 +108,7 @@ class IsrChanges(Machine):
 
     @action(told=upto(V))
     def hear(self, told: int) -> None:
-        """It hears of a newer version; what it has asked is over, one way or the other."""
+        """The leader learns a newer version; its open request is accepted or refused."""
         require(told < self.latest and told + 1 > self.version)
         self.known = self.updates[told]
         self.version = told + 1
@@ -127,33 +129,34 @@ class IsrChanges(Machine):
         self.offset[follower] += 1
 
     def may_be_in_sync(self, follower: int) -> bool:
-        """Whether it is in the maximal ISR."""
+        """True if the follower is in the maximal ISR."""
         return self.has(self.known, follower) or self.pending[follower]
 
     def hw(self) -> int:
-        """The high watermark: what all have that may be in sync."""
+        """The high watermark: the smallest log end over the maximal ISR."""
         return min(self.written, min(
             self.offset[each] if self.may_be_in_sync(each) else self.O
             for each in range(self.F)))
 
-    @always("KAFKA-R6", MUST, "Whoever is in the controller's ISR has what the leader takes for "
+    @always("KAFKA-R6", MUST, "Every member of the controller's ISR has all records that the "
+            "leader considers "
             "committed.", source="kafka#replication (ValidHighWatermark)", follower=upto(F))
     def the_isr_has_all(self, follower: int) -> bool:
-        """For it may be elected."""
+        """Each member may be elected."""
         return not self.has(self.agreed, follower) or self.offset[follower] >= self.hw()
 
 
 class WaitingForKnown(IsrChanges):
-    """The leader waits for the ISR that it knows, whatever it has asked for."""
+    """The leader waits for the ISR that it knows, without its requests."""
 
     def may_be_in_sync(self, follower: int) -> bool:
-        """Whether it is in the ISR that the leader knows."""
+        """True if the follower is in the ISR that the leader knows."""
         return self.has(self.known, follower)
 
 
 EXPECTATIONS = (
-    expect(IsrChanges, "KAFKA-R6", "holds", "a leader that waits for all that may be in sync",
+    expect(IsrChanges, "KAFKA-R6", "holds", "a leader that waits for the maximal ISR",
            F=2, O=2, V=3),
-    expect(WaitingForKnown, "KAFKA-R6", "violated", "a follower joins unknown to the leader, and "
-           "lacks what this takes for committed", F=2, O=2, V=3),
+    expect(WaitingForKnown, "KAFKA-R6", "violated", "a follower joins without the leader's "
+           "knowledge, and lacks what it considers committed", F=2, O=2, V=3),
 )

@@ -1,34 +1,33 @@
-"""What can be seen of what a cluster owes: records, topics, few requests, rest after faults.
+"""Observable liveness of a cluster: records, topics, few requests, quiescence after faults.
 
-Theory. ``observed_failover`` says what must not happen to a record while brokers fail. Here is what
-must happen, and what must stay bounded. As there, each event is about one thing, and there is one
-copy of a small machine for each:
+Theory. ``observed_failover`` says what must not happen to a record while brokers fail. This chapter
+says what must happen, and what must stay bounded. As there, each event is about one thing, and
+there is one copy of a small machine for each:
 
-    ObservedRecord      a record: to be written, acknowledged, read, and how it is at the end
-    ObservedDeletion    a partition whose topic may be deleted: what brokers hold of it
+    ObservedRecord      a record: written, acknowledged, read, and its state at the end
+    ObservedDeletion    a partition whose topic may be deleted: the records on its brokers
     ObservedChannel     a controller and a broker: how many requests wait for an answer
-    ObservedTenure      a partition: whether a leader is replaced for no reason
-    ObservedHolding     a broker and a partition: who waits there for all acknowledgements
-    ObservedRest        the whole cluster at the end: whether it has come to rest
+    ObservedTenure      a partition: leaders that are replaced without a reason
+    ObservedHolding     a broker and a partition: requests with acks=all that wait there
+    ObservedRest        the whole cluster at the end: quiescent or not
 
 The end is when every fault is over: all brokers run, reach each other and the coordination service,
-and have what is on their disks. Whatever the cluster owes must be paid then. Two things are not
-owed. A producer that waits for all acknowledgements in a partition with fewer replicas than
-min.insync.replicas is not answered, and waits on. After an unclean election a log may be shorter
-than what a consumer has read already: what is written at those offsets since, it does not read.
+and have what is on their disks. Everything that the cluster owes must have happened then. Two
+things are not owed. A producer with acks=all in a partition with fewer than min.insync.replicas
+replicas gets no answer and waits forever. After an unclean election a log may end below the
+position of a consumer: the consumer does not read what is written below its position afterwards.
 
-A topic that is to be deleted promises nothing of its records any more, from the moment at which
-that is wished for. What it promises then is to go: its replicas are deleted first, then what is
-written of it.
+A topic promises nothing about its records from the moment when its deletion is requested. It only
+promises to disappear: its replicas are deleted first, then its entries in the coordination service.
 
-A leader leads until its broker is gone, or somebody wishes for another one. A broker is gone when
-its session is over, and never for a connection to another broker that breaks. Outside one does not
-see when a session ends; so of a broker to which anything else has ever happened nothing is said.
+A leader leads until its broker is gone, or an operator requests another one. A broker is gone when
+its session has ended, never because a connection to another broker breaks. The end of a session is
+not visible from outside; so nothing is demanded of a broker after any other fault of it.
 
-A leader keeps a producer waiting that asks for all acknowledgements. When it is leader no more it
-can answer none of them as wished, so it answers at once that it is not: before it fetches as a
-follower. A producer that hears nothing waits until its own time is over, and loses nothing by that
-but time; so this is a SHOULD.
+A producer with acks=all waits at the leader. A broker that no longer leads cannot acknowledge those
+records, so it answers at once that it is not the leader, before it fetches as a follower. A
+producer without an answer waits for its own timeout, which costs nothing but time; so this is a
+SHOULD.
 
 Source: kafka#failover, kafka#stepping-down, kafka#topics, kafka#requests; 001#controller.
 """
@@ -45,62 +44,66 @@ __all__ = [
 ]
 
 ANSWERED = guard_rule(
-    "KAFKA-F25", MUST, "After quiet, every record that a producer was to write is acknowledged, if "
-    "the partition has min.insync.replicas replicas or the producer waits for the leader alone.",
+    "KAFKA-F25", MUST, "Once all faults are over, every record that a producer was asked to write "
+    "is acknowledged, if the partition has at least min.insync.replicas replicas or the producer "
+    "uses acks=1.",
     source="kafka#failover")
 DELIVERED = guard_rule(
-    "KAFKA-F26", MUST, "After quiet, every record that was acknowledged by all has been read by a "
-    "consumer that goes on reading, unless an unclean election put it below what was read before.",
+    "KAFKA-F26", MUST, "Once all faults are over, every record acknowledged with acks=all has been "
+    "read by a consumer that keeps reading, unless an unclean election put it below the consumer's "
+    "position.",
     source="kafka#failover")
 RESTS = guard_rule(
-    "KAFKA-F27", MUST, "After quiet, the cluster comes to rest, unless a producer waits for all "
-    "acknowledgements in a partition with fewer replicas than min.insync.replicas.",
+    "KAFKA-F27", MUST, "Once all faults are over, the cluster becomes quiescent, unless a producer "
+    "uses acks=all in a partition with fewer than min.insync.replicas replicas.",
     source="kafka#failover")
 DELETED = guard_rule(
-    "KAFKA-F28", MUST, "After quiet, a topic that was to be deleted is gone.",
+    "KAFKA-F28", MUST, "Once all faults are over, every topic whose deletion was requested is "
+                       "gone.",
     source="kafka#topics")
 NOT_WHILE_MOVING = guard_rule(
     "KAFKA-F29", MUST, "A replica that a reassignment keeps is not deleted before the reassignment "
-    "ends, unless by a late request of an earlier one.", source="kafka#topics")
+    "ends, except by a late request of an earlier reassignment.", source="kafka#topics")
 EMPTY = guard_rule(
-    "KAFKA-F30", MUST, "A topic is gone only when none of its replicas holds a record.",
+    "KAFKA-F30", MUST, "A topic disappears only when none of its replicas holds a record.",
     source="kafka#topics")
 STAYS_DEAD = guard_rule(
-    "KAFKA-F31", MUST, "A partition of which a replica was deleted, since its topic is to go, is "
-    "not led again.", source="kafka#topics")
+    "KAFKA-F31", MUST, "A partition gets no new leader after one of its replicas was deleted "
+    "because its topic is being deleted.", source="kafka#topics")
 FEW_WAIT = guard_rule(
-    "KAFKA-F32", SHOULD, "Of a controller's requests to a broker at most one is under way, and no "
-    "more wait than one for each partition and kind of request (four kinds), and one about none.",
+    "KAFKA-F32", SHOULD, "At most 4 P + 2 of a controller's requests to a broker are unanswered: "
+    "one under way, one waiting for each of P partitions and four kinds of request, and one that "
+    "concerns no partition.",
     source="kafka#requests; 001#controller")
 
 STAYS = guard_rule(
-    "KAFKA-F33", MUST, "A leader is replaced only if its broker was out of reach of the "
-    "coordination service, failed or went, or if an operator has a wish for the partition: never "
-    "for a connection between brokers that breaks.",
+    "KAFKA-F33", MUST, "A leader is replaced only if its broker failed, stopped or lost contact "
+    "with the coordination service, or if an operator requested a change of the partition: never "
+    "because a connection between brokers broke.",
     source="001#channels; kafka#broker-changes")
 
 LET_GO = guard_rule(
-    "KAFKA-F34", SHOULD, "A producer that waits at a leader for all acknowledgements is answered "
-    "before that broker copies a record as a follower, unless the broker's process ends.",
+    "KAFKA-F34", SHOULD, "A producer with acks=all that waits at a leader is answered before that "
+    "broker copies a record as a follower, unless the broker's process ends.",
     source="kafka#stepping-down")
 
 
 class ObservedRecord(Machine):
-    """One record, which its value tells from all others."""
+    """One record, identified by its value."""
 
-    asked = boolean()                   # a producer is to write it …
-    told = boolean()                    # … and was told that it is there …
-    promised = boolean()                # … by all that are in sync
+    asked = boolean()                   # a producer was asked to write it …
+    told = boolean()                    # … and got its acknowledgement …
+    promised = boolean()                # … for acks=all
     was_read = boolean()
 
     @action
     def is_asked(self) -> None:
-        """A producer is to write it."""
+        """A producer is asked to write the record."""
         self.asked = True
 
     @action(by_all=upto(2))
     def is_told(self, by_all: int) -> None:
-        """The producer is told that it is there: by all that are in sync, or by the leader."""
+        """The producer gets an acknowledgement, for acks=all (`by_all` is 1) or acks=1."""
         self.told = True
         self.promised = self.promised or by_all == 1
 
@@ -111,8 +114,11 @@ class ObservedRecord(Machine):
 
     @action(may_wait=upto(2), may_be_missed=upto(2), rests=True)
     def ends(self, may_wait: int, may_be_missed: int) -> None:
-        """All faults are over. Its producer may wait for more replicas than there are; an unclean
-        election may have put it where the consumer does not look any more."""
+        """All faults are over.
+
+        `may_wait`: its producer requires more replicas than there are; `may_be_missed`: an unclean
+        election put it below the consumer's position.
+        """
         require(self.told or not self.asked or may_wait == 1, ANSWERED)
         require(self.was_read or not self.promised or may_be_missed == 1, DELIVERED)
 
@@ -124,13 +130,13 @@ class ObservedDeletion(Machine):
 
     holds = array(upto(N), boolean())   # a broker has records of it …
     listed = array(upto(N), boolean(True))      # … and is one of its replicas
-    struck = array(upto(N), boolean())  # it was none for a while, and has obeyed nothing newer
+    struck = array(upto(N), boolean())  # it was off the list, and has obeyed no newer epoch since
     unwanted = boolean()                # its topic is to be deleted …
-    begun = boolean()                   # … one of its replicas was …
-    gone = boolean()                    # … and all of it is
-    wished = boolean()                  # it is wished that it has other replicas …
-    moving = boolean()                  # … which are on its list already
-    stays = array(upto(N), boolean())   # … and which of them it is to have then
+    begun = boolean()                   # … one of its replicas has been …
+    gone = boolean()                    # … and everything has been
+    wished = boolean()                  # a reassignment was requested …
+    moving = boolean()                  # … and has begun
+    stays = array(upto(N), boolean())   # … and the replicas that it keeps
 
     @action(replica=upto(N))
     def is_held(self, replica: int) -> None:
@@ -139,13 +145,16 @@ class ObservedDeletion(Machine):
 
     @action
     def is_unwanted(self) -> None:
-        """It is wished that its topic be deleted."""
+        """The deletion of its topic is requested."""
         self.unwanted = True
 
     @action(replica=upto(N))
     def is_erased(self, replica: int) -> None:
-        """A broker has deleted its replica. One that was struck may be told so late, when it is
-        a replica again."""
+        """A broker has deleted its replica.
+
+        The request for a replica that left the list may arrive late, when the replica is on the
+        list again.
+        """
         require(not (self.moving and self.stays[replica]) or self.struck[replica],
                 NOT_WHILE_MOVING)
         self.holds[replica] = False
@@ -154,37 +163,39 @@ class ObservedDeletion(Machine):
 
     @action
     def is_to_move(self) -> None:
-        """It is wished that it has other replicas; which ones is told next."""
+        """A reassignment is requested; the next events name its replicas."""
         self.wished = True
 
     @action(replica=upto(N))
     def is_to_stay(self, replica: int) -> None:
-        """It is to have this one."""
+        """The reassignment keeps or adds this replica."""
         self.stays[replica] = True
 
     @action(replica=upto(N))
     def is_listed(self, replica: int) -> None:
-        """This one is on its list from now on; so the wish is being carried out."""
+        """The replica is on the list from now on; so the reassignment has begun."""
         self.listed[replica] = True
         self.moving = self.wished
 
     @action(replica=upto(N))
     def is_struck(self, replica: int) -> None:
-        """This one is on its list no more; what it keeps is nobody's."""
+        """The replica is off the list; the records that it keeps no longer count."""
         self.listed[replica] = False
         self.holds[replica] = False
         self.struck[replica] = True
 
     @action(replica=upto(N))
     def obeys(self, replica: int) -> None:
-        """A broker obeys an epoch that began when it was on the list again. Requests come in their
-        order, so none of before comes any more. (What it obeys and appends after it was struck
-        may be late, as its deletion is.)"""
+        """A broker obeys an epoch that began when the replica was on the list again.
+
+        Requests arrive in order, so no older one can follow. (A request that it obeys and a record
+        that it appends after it left the list may be late, like its deletion.)
+        """
         self.struck[replica] = False
 
     @action
     def has_moved(self) -> None:
-        """The wish was carried out, or refused."""
+        """The reassignment was carried out, or refused."""
         self.wished = False
         self.moving = False
         for each in range(self.N):
@@ -192,32 +203,32 @@ class ObservedDeletion(Machine):
 
     @action
     def is_elected(self) -> None:
-        """The quorum says in a new epoch that somebody leads it."""
+        """The quorum names a leader in a new epoch."""
         require(not self.begun, STAYS_DEAD)
 
     @action
     def goes(self) -> None:
-        """Nothing says any more that the topic was there."""
+        """No entry of the topic is left."""
         require(not any(self.holds[each] and self.listed[each] for each in range(self.N)), EMPTY)
         self.gone = True
 
     @action(rests=True)
     def ends(self) -> None:
-        """All faults are over, and what could be done was done."""
+        """All faults are over, and all possible work is done."""
         require(self.gone or not self.unwanted, DELETED)
 
 
 class ObservedChannel(Machine):
-    """A controller's queue to a broker, which may answer nothing for any time."""
+    """A controller's queue to a broker, which may answer nothing for any length of time."""
 
-    P = const(2, at_least=1)            # partitions that there ever were
+    P = const(2, at_least=1)            # partitions that ever existed
     Q = const(12, at_least=1)           # requests in the queue
 
     longest = integer(0, Q)
 
     @action(requests=upto(Q + 1), partitions=upto(P + 1))
     def holds(self, requests: int, partitions: int) -> None:
-        """So many requests have no answer yet; so many partitions were made until now."""
+        """`requests` have no answer yet, and `partitions` were created so far."""
         require(requests <= 4 * partitions + 2, FEW_WAIT)
         self.longest = max(self.longest, requests)
 
@@ -227,30 +238,30 @@ class ObservedTenure(Machine):
 
     N = const(3, at_least=1)            # replicas
 
-    leader = integer(0, N, init=N)      # by the quorum; N: nobody
-    doubtful = array(upto(N), boolean())    # its broker may have been gone
-    is_free = boolean()                 # somebody wishes for another leader, or for none
+    leader = integer(0, N, init=N)      # according to the quorum; N: none
+    doubtful = array(upto(N), boolean())    # its broker may have lost its session
+    is_free = boolean()                 # an operator requested another leader, or none
 
     @action(replica=upto(N))
     def may_be_gone(self, replica: int) -> None:
-        """Something happens to its broker, beside to its connections to other brokers."""
+        """A fault of the broker, other than one of its connections to other brokers."""
         self.doubtful[replica] = True
 
     @action
     def is_wished(self) -> None:
-        """An operator wishes that another one lead, for other replicas, or that it be deleted."""
+        """An operator requests another leader, other replicas, or the deletion of the topic."""
         self.is_free = True
 
     @action(replica=upto(N + 1))
     def is_led(self, replica: int) -> None:
-        """The quorum says that this one leads, or nobody (N)."""
+        """The quorum names this replica as leader, or none (N)."""
         require(self.leader == self.N or replica == self.leader or self.is_free
                 or self.doubtful[min(self.leader, self.N - 1)], STAYS)
         self.leader = replica
 
 
 class ObservedHolding(Machine):
-    """What one broker keeps waiting in one partition."""
+    """Producers' requests that wait at one broker in one partition."""
 
     Q = const(3, at_least=1)            # requests that are counted
 
@@ -258,17 +269,18 @@ class ObservedHolding(Machine):
 
     @action
     def is_held(self) -> None:
-        """A producer's request is appended, and waits for all acknowledgements."""
+        """A producer's request is appended, and waits for all in-sync replicas."""
         self.waiting = min(self.waiting + 1, self.Q)
 
     @action
     def is_answered(self) -> None:
-        """One of those that wait is answered: that all have it, or that this one leads no more."""
+        """A waiting request is answered: acknowledged, or refused since the broker no longer leads.
+        """
         self.waiting = max(self.waiting - 1, 0)
 
     @action
     def is_over(self) -> None:
-        """The broker's process ends; nobody will answer what waited there."""
+        """The broker's process ends; requests that wait there get no answer."""
         self.waiting = 0
 
     @action
@@ -284,7 +296,8 @@ class ObservedRest(Machine):
 
     @action(at_rest=upto(2), may_wait=upto(2), rests=True)
     def ends(self, at_rest: int, may_wait: int) -> None:
-        """It has come to rest, or does not; a producer may wait for more replicas than there
-        are."""
+        """`at_rest`: the cluster is quiescent; `may_wait`: a producer requires more replicas than
+        there are.
+        """
         require(at_rest == 1 or may_wait == 1, RESTS)
         self.over = True

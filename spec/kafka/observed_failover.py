@@ -1,42 +1,43 @@
-"""What can be seen of replicated partitions while brokers and controllers fail.
+"""Observable behaviour of replicated partitions while brokers and controllers fail.
 
 Theory. A cluster leaves a history of events: a leader appends, a follower copies or cuts, a high
 watermark rises, the quorum is written, a request of a controller is obeyed, a producer is
-acknowledged, a consumer reads. Each event is about one thing, and every promise of replication
-can be put as one about the events of *one* thing. So there is no machine of the whole cluster, but
-small ones, and one copy of the fitting one for each thing:
+acknowledged, a consumer reads. Each event is about one thing, and every promise of replication can
+be stated about the events of *one* thing. So there is no machine of the whole cluster, but small
+ones, with one copy for each thing:
 
-    ObservedPlace       an offset of a partition: who holds what there, and what is committed
-    ObservedEpoch       a leader epoch of a partition: who takes writes in it
-    ObservedMark        a leader in an epoch, in one life: the high watermark that it tells
-    ObservedProducer    a producer that waits for all acknowledgements: where its records are
-    ObservedQuorum      a partition: what the quorum says of its leader, its ISR and its replicas
-    ObservedDepartures  a partition: whose broker wants to go, and has left the ISR for that
+    ObservedPlace       an offset of a partition: each replica's record, and the committed one
+    ObservedEpoch       a leader epoch of a partition: the brokers that take writes in it
+    ObservedMark        a leader in an epoch, in one life: the high watermark that it reports
+    ObservedProducer    a producer with acks=all: the offsets of its records
+    ObservedQuorum      a partition: its leader, its ISR and its replicas according to the quorum
+    ObservedDepartures  a partition: the brokers that shut down, and have left the ISR for that
     ObservedBroker      a broker in one life: which controllers it obeys
     ObservedReplica     a partition on a broker in one life: which epochs it obeys
     ObservedPartition   a partition at the end, after all faults are over
-    ObservedWishes      what operators have wished for, at the end
+    ObservedWishes      requests of operators, at the end
 
-A record is told from all others by its value. The values that are met at a place are numbered 1, 2,
-… as they come; 0 is none. A place is *committed* from the moment when a leader's high watermark
-passes it, and stays so: whoever leads later has that value there. Those that may lead later are
-the members of the quorum's ISR, so all of them must hold it, and none may join that does not.
-That an acknowledged record is neither lost nor moved follows: it was committed when it was
-acknowledged (KAFKA-F2), what is committed stays (KAFKA-F3, KAFKA-F5), and is what is read
+A record is identified by its value. The values at a place are numbered 1, 2, … in the order of
+their appearance; 0 is none. A place is *committed* from the moment when a leader's high watermark
+passes it, and stays so: every later leader has that value there. The candidates for later elections
+are the members of the quorum's ISR, so all of them must hold it, and no replica may join without
+it. It follows that an acknowledged record is neither lost nor moved: it was committed when it was
+acknowledged (KAFKA-F2), committed records stay (KAFKA-F3, KAFKA-F5), and consumers read them
 (KAFKA-F6).
 
-This is so with clean elections, and as long as disks keep what was written to them. An unclean
+This holds with clean elections, and as long as disks keep what was written to them. An unclean
 election in a partition ends all promises about its records, and new ones begin: its places are new,
-and hold what the replicas hold when the new leader begins. What is said in an earlier epoch is none
-of them: a leader that was replaced so may go on alone, and acknowledge what is lost. A leader may
-have been replaced without knowing it. It may append, and acknowledge with acks=1; none of that is
-promised to anybody. A leader that starts anew may lead in the same epoch again, if the controller
-was replaced meanwhile; its high watermark is then that of its checkpoint, and has to rise anew.
+and hold what the replicas hold when the new leader begins. Events of an earlier epoch make no
+promise: a leader that was replaced in this way may continue alone, and acknowledge records that are
+lost. A leader may have been replaced without knowing it. It may append, and acknowledge with
+acks=1; none of that is a promise. A leader that restarts may lead in the same epoch again, if the
+controller was replaced meanwhile; its high watermark is then that of its checkpoint, and has to
+rise again.
 
-Epochs are numbered from 1 here: one more than Kafka's, and 0 for none yet. What is larger than
-the range of a machine is not followed.
+Epochs are numbered from 1 here: one more than Kafka's, and 0 for none yet. Values beyond the range
+of a machine are not followed.
 
-What is owed when all faults are over is in ``observed_delivery``.
+Liveness after the last fault is in ``observed_delivery``.
 
 Source: kafka#replication, kafka#failover, kafka#broker-changes, kafka#reassignment.
 """
@@ -56,75 +57,84 @@ __all__ = [
 ]
 
 ONE_LEADER = guard_rule(
-    "KAFKA-F1", MUST, "In a leader epoch of a partition at most one broker takes writes.",
+    "KAFKA-F1", MUST, "In each leader epoch of a partition at most one broker takes writes.",
     source="kafka#failover; KAFKA-532, KAFKA-1096")
 ACKED = guard_rule(
-    "KAFKA-F2", MUST, "A record is committed where it is when a producer that waits for all "
-    "acknowledgements is told so.", source="kafka#failover")
+    "KAFKA-F2", MUST, "When a producer with acks=all gets its acknowledgement, its record is "
+    "committed at the acknowledged offset.", source="kafka#failover")
 KEPT = guard_rule(
-    "KAFKA-F3", MUST, "Who is in sync neither cuts nor replaces what is committed.",
+    "KAFKA-F3", MUST, "An in-sync replica neither cuts nor replaces a committed record.",
     source="kafka#replication; KAFKA-1211")
 HELD = guard_rule(
-    "KAFKA-F4", MUST, "A high watermark goes past a record only when all that are in sync hold "
-    "it, and never past another record than the one that is committed there.",
+    "KAFKA-F4", MUST, "A high watermark passes a record only when every in-sync replica holds it, "
+    "and only if no other record was committed at that offset.",
     source="kafka#replication; KAFKA-6361, KAFKA-7395")
 ELIGIBLE = guard_rule(
-    "KAFKA-F5", MUST, "Only who holds all that is committed joins the ISR.",
+    "KAFKA-F5", MUST, "Only a replica that holds all committed records joins the ISR.",
     source="kafka#replication; KAFKA-7128")
 READ = guard_rule(
-    "KAFKA-F6", MUST, "Consumers read only what is committed, so all read the same at an offset.",
+    "KAFKA-F6", MUST, "Consumers read only committed records, so all of them read the same record "
+                      "at an offset.",
     source="kafka#replication")
 MONOTONE = guard_rule(
-    "KAFKA-F7", MUST, "The high watermark of which a leader tells consumers does not fall within "
-    "its epoch, as long as it lives.", source="kafka#failover; KAFKA-7235")
+    "KAFKA-F7", MUST, "The high watermark that a leader reports to consumers does not decrease "
+    "within its epoch, while its process lives.", source="kafka#failover; KAFKA-7235")
 ORDER = guard_rule(
-    "KAFKA-F8", MUST, "The records of a producer that are acknowledged by all are at offsets in "
-    "the order in which it wrote them.", source="kafka#failover")
+    "KAFKA-F8", MUST, "The records of a producer that are acknowledged with acks=all are at "
+    "offsets in the order in which it wrote them.", source="kafka#failover")
 FENCED = guard_rule(
-    "KAFKA-F9", MUST, "A controller's request has an effect only if no newer controller was "
-    "heeded before, it was meant for this life of the broker, and its leader epoch is a new one.",
+    "KAFKA-F9", MUST, "A controller's request takes effect only if the broker has accepted no "
+    "newer controller, the request is meant for this life of the broker, and its leader epoch is "
+    "new.",
     source="kafka#failover; KAFKA-1188, KAFKA-7235")
 REPLACED = guard_rule(
-    "KAFKA-F10", MUST, "A controller that has been replaced writes nothing to the quorum.",
+    "KAFKA-F10", MUST, "A controller that has been replaced begins no new leader epoch in the "
+                       "quorum.",
     source="kafka#failover; KAFKA-6082")
 GROWS = guard_rule(
-    "KAFKA-F11", MUST, "The quorum's leader epoch does not fall, and has one leader.",
+    "KAFKA-F11", MUST, "The quorum's leader epoch does not decrease, and each epoch has one "
+                       "leader.",
     source="kafka#failover")
 CLEAN = guard_rule(
-    "KAFKA-F12", MUST, "Who is elected was in sync, and no leader leaves the ISR.",
+    "KAFKA-F12", MUST, "Only an in-sync replica is elected, except in an unclean election, and no "
+                       "leader leaves the ISR.",
     source="kafka#replication")
 ENOUGH = guard_rule(
-    "KAFKA-F13", MUST, "What is acknowledged by all is held by min.insync.replicas at least.",
+    "KAFKA-F13", MUST, "A record acknowledged with acks=all is held by at least "
+                       "min.insync.replicas replicas.",
     source="kafka#failover")
 LED = guard_rule(
-    "KAFKA-F14", MUST, "After quiet, every partition has a leader, and every producer is answered, "
-    "if the partition has min.insync.replicas replicas.",
+    "KAFKA-F14", MUST, "Once all faults are over, every partition with at least "
+    "min.insync.replicas replicas has a leader, and all of its producers have been answered.",
     source="kafka#failover; KAFKA-1029, KAFKA-1387, KAFKA-1187")
 REJOINED = guard_rule(
-    "KAFKA-F15", MUST, "After quiet, all replicas of a partition are in sync again.",
+    "KAFKA-F15", MUST, "Once all faults are over, all replicas of a partition are in sync again.",
     source="kafka#failover; KAFKA-1382, KAFKA-2729")
 LET_GO = guard_rule(
-    "KAFKA-F18", MUST, "Who is let go by the controller leads nothing.",
+    "KAFKA-F18", MUST, "A broker that the controller allows to shut down leads no partition.",
     source="kafka#broker-changes")
 PREFERRED = guard_rule(
-    "KAFKA-F19", MUST, "After quiet, the first of a partition's replicas leads, if that was wished "
-    "for.", source="kafka#selectors; KAFKA-840")
+    "KAFKA-F19", MUST, "Once all faults are over, the preferred replica (the first of the list) "
+    "leads each partition for which an operator requested it.", source="kafka#selectors; KAFKA-840")
 LISTED = guard_rule(
-    "KAFKA-F20", MUST, "Whoever leads or is in sync is one of the partition's replicas.",
+    "KAFKA-F20", MUST, "The leader and every in-sync replica are on the partition's list of "
+                       "replicas.",
     source="kafka#reassignment; KAFKA-1097, KAFKA-1170, KAFKA-9672")
 ALONE = guard_rule(
-    "KAFKA-F21", MUST, "Who is elected though it was not in sync is alone in the ISR.",
+    "KAFKA-F21", MUST, "After an unclean election the new leader is the only member of the ISR.",
     source="kafka#selectors")
 CARRIED_OUT = guard_rule(
-    "KAFKA-F22", MUST, "After quiet, every wish of an operator has been carried out or refused.",
+    "KAFKA-F22", MUST, "Once all faults are over, every request of an operator has been carried "
+                       "out or refused.",
     source="kafka#reassignment; KAFKA-928")
 REPLACED_FIRST = guard_rule(
-    "KAFKA-F23", MUST, "A replica is taken off the list only when each that stays has been in sync "
-    "since it came onto it.", source="kafka#reassignment")
+    "KAFKA-F23", MUST, "A replica is removed from the list only when every remaining replica has "
+    "been in sync since it was added.", source="kafka#reassignment")
 
 STAYS_OUT = guard_rule(
-    "KAFKA-F24", SHOULD, "A broker that wants to go, and that the controller has taken out of the "
-    "ISR, does not join it again, unless it has registered anew or another controller is there.",
+    "KAFKA-F24", SHOULD, "A broker that is shutting down, and that the controller has removed from "
+    "the ISR, does not join it again, unless it has registered anew or there is another "
+    "controller.",
     source="kafka#broker-changes; KAFKA-14140")
 
 
@@ -132,12 +142,12 @@ class ObservedPlace(Machine):
     """One offset of one partition."""
 
     N = const(3, at_least=1)            # replicas
-    V = const(2, at_least=1)            # values that may be met at one offset
+    V = const(2, at_least=1)            # values that may occur at one offset
     m = const(1, at_least=1)            # min.insync.replicas
 
-    holds = array(upto(N), integer(0, V))           # what each replica has there; 0: nothing
+    holds = array(upto(N), integer(0, V))           # value of each replica there; 0: none
     in_sync = array(upto(N), boolean(True))         # the quorum's ISR
-    committed = integer(0, V)                       # 0: nothing is committed there
+    committed = integer(0, V)                       # 0: no value is committed there
 
     @action(replica=upto(N), value=upto(V))
     def appends(self, replica: int, value: int) -> None:
@@ -148,17 +158,17 @@ class ObservedPlace(Machine):
 
     @action(replica=upto(N))
     def cuts(self, replica: int) -> None:
-        """A replica cuts its log there, or before."""
+        """A replica cuts its log at this offset or below."""
         require(not (self.in_sync[replica] and self.has(replica)), KEPT)
         self.holds[replica] = 0
 
     def has(self, replica: int) -> bool:
-        """Whether a replica has what is committed."""
+        """True if the replica has the committed value."""
         return self.committed > 0 and self.holds[replica] == self.committed
 
     @action(leader=upto(N))
     def commits(self, leader: int) -> None:
-        """A leader's high watermark goes past it."""
+        """A leader's high watermark passes the offset."""
         value = self.holds[leader]
         require(value > 0, HELD)
         require(self.committed == 0 or self.committed == value, HELD)
@@ -168,30 +178,30 @@ class ObservedPlace(Machine):
 
     @action(replica=upto(N))
     def joins(self, replica: int) -> None:
-        """A replica is in the quorum's ISR from now on."""
+        """A replica joins the quorum's ISR."""
         require(self.committed == 0 or self.has(replica), ELIGIBLE)
         self.in_sync[replica] = True
 
     @action(replica=upto(N))
     def leaves(self, replica: int) -> None:
-        """A replica is in the quorum's ISR no more."""
+        """A replica leaves the quorum's ISR."""
         self.in_sync[replica] = False
 
     @action(value=upto(V))
     def is_acked(self, value: int) -> None:
-        """A producer that waits for all is told that its record is there."""
+        """A producer with acks=all gets the acknowledgement of its record at this offset."""
         require(self.committed == value + 1, ACKED)
         require(sum(self.has(each) for each in range(self.N)) >= self.m, ENOUGH)
 
     @action(value=upto(V))
     def is_read(self, value: int) -> None:
-        """A consumer finds this value there."""
+        """A consumer reads this value at the offset."""
         require(self.committed == value + 1, READ)
 
-    @always("KAFKA-F16", MUST, "Whoever is in sync has what is committed: whoever may be elected "
-            "loses nothing.", source="kafka#replication (StrongIsr)", replica=upto(N))
+    @always("KAFKA-F16", MUST, "Every in-sync replica has the committed record, so a clean "
+            "election loses nothing.", source="kafka#replication (StrongIsr)", replica=upto(N))
     def the_isr_has_it(self, replica: int) -> bool:
-        """By the quorum's word of who is in sync."""
+        """The ISR is the quorum's."""
         return self.committed == 0 or not self.in_sync[replica] or self.has(replica)
 
 
@@ -200,7 +210,7 @@ class ObservedEpoch(Machine):
 
     N = const(3, at_least=1)            # replicas
 
-    leader = integer(0, N, init=N)      # who takes writes in it; N: nobody yet
+    leader = integer(0, N, init=N)      # broker that takes writes in it; N: none yet
 
     @action(broker=upto(N))
     def leads(self, broker: int) -> None:
@@ -218,24 +228,26 @@ class ObservedMark(Machine):
 
     @action(hw=upto(H + 1))
     def tells(self, hw: int) -> None:
-        """A consumer is told of this high watermark."""
+        """A consumer learns this high watermark from the leader."""
         require(hw >= self.hw, MONOTONE)
         self.hw = hw
 
 
 class ObservedProducer(Machine):
-    """A producer that waits for all acknowledgements. Its records are numbered as it writes them;
-    a number without an acknowledgement may be missing."""
+    """A producer with acks=all.
 
-    H = const(3, at_least=1)            # the largest offset, as of a high watermark
+    Its records are numbered as it writes them; a number without an acknowledgement may be missing.
+    """
+
+    H = const(3, at_least=1)            # the largest offset, like a high watermark
     R = const(3, at_least=1)            # the records that it may write
 
-    number = integer(0, R)              # one more than the last that was acknowledged …
-    offset = integer(0, H + 1)          # … and one more than where that is
+    number = integer(0, R)              # number of the last acknowledged record plus 1 …
+    offset = integer(0, H + 1)          # … and its offset plus 1
 
     @action(number=upto(R), offset=upto(H + 1))
     def is_told(self, number: int, offset: int) -> None:
-        """Its record with this number is at this offset."""
+        """The record with this number is acknowledged at this offset."""
         require((number >= self.number) == (offset >= self.offset), ORDER)
         if number >= self.number:
             self.number = number + 1
@@ -243,18 +255,18 @@ class ObservedProducer(Machine):
 
 
 class ObservedQuorum(Machine):
-    """What the quorum says of one partition."""
+    """The quorum's state of one partition."""
 
     N = const(3, at_least=1)            # replicas
     E = const(2, at_least=1)            # the largest epoch, of leaders and of controllers
 
     newest = integer(0, E)              # the largest epoch of a controller that was elected
-    writer = integer(0, E)              # the controller that wrote last, or whose leader did
+    writer = integer(0, E)              # controller of the last write, or of the leader that wrote
     epoch = integer(0, E)               # the leader epoch
-    leader = integer(0, N, init=N)      # N: nobody
+    leader = integer(0, N, init=N)      # N: none
     in_sync = array(upto(N), boolean(True))
     listed = array(upto(N), boolean(True))      # the partition's replicas …
-    was_in_sync = array(upto(N), boolean(True))     # … and who of them has been in sync since
+    was_in_sync = array(upto(N), boolean(True))   # … and has been in sync since it was added
 
     @action(controller=upto(E + 1))
     def is_elected(self, controller: int) -> None:
@@ -263,13 +275,15 @@ class ObservedQuorum(Machine):
 
     @action(controller=upto(E + 1))
     def is_written(self, controller: int) -> None:
-        """It is written by this controller, or by a leader that this one has made."""
+        """The writer of the next events: this controller, or a leader that it appointed."""
         self.writer = controller
 
     @action(epoch=upto(E + 1), leader=upto(N + 1))
     def says(self, epoch: int, leader: int) -> None:
-        """In the same write: in this epoch this replica leads, or nobody (N). Only controllers
-        begin epochs, so it was one that wrote, if the epoch is a new one."""
+        """In the same write: this replica leads in this epoch, or none (N).
+
+        Only controllers begin epochs, so a new epoch was written by a controller.
+        """
         require(epoch == self.epoch or self.writer >= self.newest, REPLACED)
         require(epoch >= self.epoch, GROWS)
         require(epoch > self.epoch or leader == self.leader, GROWS)
@@ -279,7 +293,7 @@ class ObservedQuorum(Machine):
 
     @action(replica=upto(N))
     def joins(self, replica: int) -> None:
-        """In the same write, a replica comes into the ISR."""
+        """In the same write, a replica joins the ISR."""
         require(self.listed[replica], LISTED)
         self.in_sync[replica] = True
         self.was_in_sync[replica] = True
@@ -292,8 +306,7 @@ class ObservedQuorum(Machine):
 
     @action(epoch=upto(E + 1), leader=upto(N), others=upto(N))
     def says_uncleanly(self, epoch: int, leader: int, others: int) -> None:
-        """Where that is permitted, it says that one leads who was not in sync, and that so many
-        others are in sync."""
+        """An unclean election: a leader that was not in sync, and the number of others in sync."""
         require(epoch > self.epoch, GROWS)
         require(self.writer >= self.newest, REPLACED)
         require(others == 0, ALONE)
@@ -305,18 +318,18 @@ class ObservedQuorum(Machine):
 
     @action(replica=upto(N))
     def is_let_go(self, replica: int) -> None:
-        """The controller has told a broker that it leads nothing, so that it may go."""
+        """The controller has reported to a broker that it leads nothing and may shut down."""
         require(self.leader != replica, LET_GO)
 
     @action(replica=upto(N))
     def is_listed(self, replica: int) -> None:
-        """It is one of the partition's replicas from now on."""
+        """A replica is added to the partition's list."""
         self.listed[replica] = True
         self.was_in_sync[replica] = self.in_sync[replica]
 
     @action(replica=upto(N))
     def is_struck(self, replica: int) -> None:
-        """It is one no more."""
+        """A replica is removed from the partition's list."""
         require(not self.in_sync[replica], LISTED)
         require(all(self.was_in_sync[each] or not self.listed[each] or each == replica
                     for each in range(self.N)), REPLACED_FIRST)
@@ -326,38 +339,39 @@ class ObservedQuorum(Machine):
     @always("KAFKA-F17", MUST, "The quorum's leader, if there is one, is in the ISR.",
             source="kafka#replication (LeaderInIsr, as it is meant)")
     def the_leader_is_in_sync(self) -> bool:
-        """So whoever leads has what is committed."""
+        """So every leader has the committed records."""
         return self.leader == self.N or self.in_sync[min(self.leader, self.N - 1)]
 
 
 class ObservedDepartures(Machine):
-    """The replicas of one partition whose brokers want to go, as far as the controller knows."""
+    """The replicas of one partition whose brokers shut down, as far as the controller knows."""
 
     N = const(3, at_least=1)            # replicas
 
-    leaving = array(upto(N), boolean())     # its broker wants to go …
-    out = array(upto(N), boolean())         # … and was taken out of the ISR since
+    leaving = array(upto(N), boolean())     # its broker is shutting down …
+    out = array(upto(N), boolean())         # … and was removed from the ISR since
 
     @action(replica=upto(N))
     def wants_to_go(self, replica: int) -> None:
-        """Its broker asks whether it may."""
+        """Its broker asks the controller for a shutdown."""
         self.leaving[replica] = True
 
     @action(replica=upto(N))
     def is_taken_out(self, replica: int) -> None:
-        """By a write that begins an epoch, and so the controller's, it is in the ISR no more."""
+        """A write that begins an epoch, hence the controller's, removes it from the ISR."""
         if self.leaving[replica]:
             self.out[replica] = True
 
     @action(replica=upto(N))
     def joins(self, replica: int) -> None:
-        """It comes into the ISR."""
+        """The replica joins the ISR."""
         require(not self.out[replica], STAYS_OUT)
 
     @action(replica=upto(N))
     def stays(self, replica: int) -> None:
-        """Its broker has registered anew; or there is another controller, which was not asked yet,
-        or has it lead though it was not in sync."""
+        """Its broker has registered anew; or there is another controller, which has not been asked
+        yet, or which makes it leader although it was not in sync.
+        """
         self.leaving[replica] = False
         self.out[replica] = False
 
@@ -368,12 +382,14 @@ class ObservedBroker(Machine):
     E = const(2, at_least=1)            # the largest epoch, of leaders and of controllers
     B = const(3, at_least=1)            # the largest broker epoch
 
-    controller = integer(0, E)          # the newest controller that it has heard of
+    controller = integer(0, E)          # the newest controller whose request it accepted
 
     @action(controller=upto(E + 1), meant=upto(B + 1), own=upto(B + 1))
     def heeds(self, controller: int, meant: int, own: int) -> None:
-        """It accepts a request of this controller, which was meant for the broker epoch ``meant``;
-        the broker has its own."""
+        """The broker accepts a request of this controller.
+
+        `meant` is the broker epoch in the request, `own` that of the broker.
+        """
         require(controller >= self.controller, FENCED)
         require(meant >= own, FENCED)
         self.controller = controller
@@ -388,13 +404,13 @@ class ObservedReplica(Machine):
 
     @action(epoch=upto(E + 1))
     def obeys(self, epoch: int) -> None:
-        """By a controller's request it is in this leader epoch."""
+        """A controller's request puts it into this leader epoch."""
         require(epoch > self.epoch, FENCED)
         self.epoch = epoch
 
 
 class ObservedPartition(Machine):
-    """One partition, when all faults are over and what could be done was done."""
+    """One partition, when all faults are over and all possible work is done."""
 
     N = const(3, at_least=1)            # replicas
 
@@ -403,12 +419,14 @@ class ObservedPartition(Machine):
 
     @action
     def is_short(self) -> None:
-        """It has so few replicas that no producer can be answered that waits for all."""
+        """It has too few replicas for any producer with acks=all."""
         self.short = True
 
     @action(leads=upto(2), in_sync=upto(N + 1), rests=True)
     def ends(self, leads: int, in_sync: int) -> None:
-        """Somebody leads and has answered every producer, or not; so many are in sync."""
+        """`leads` is 1 if there is a leader that has answered every producer; `in_sync` is the size
+        of the ISR.
+        """
         require(not self.over)
         require(leads == 1 or self.short, LED)
         require(in_sync == self.N, REJOINED)
@@ -416,25 +434,25 @@ class ObservedPartition(Machine):
 
     @action(preferred=upto(2), rests=True)
     def is_led(self, preferred: int) -> None:
-        """By the first of its replicas, or not; told only where somebody has wished for it."""
+        """True if the preferred replica leads; reported only if an operator requested it."""
         require(preferred == 1, PREFERRED)
 
 
 class ObservedWishes(Machine):
-    """What operators have wished for, when all faults are over."""
+    """Requests of operators, when all faults are over."""
 
     over = boolean()
 
     @action(left=upto(2), rests=True)
     def are(self, left: int) -> None:
-        """Some wait still (1), or none (0)."""
+        """Some requests are still open (1), or none (0)."""
         require(left == 0, CARRIED_OUT)
         self.over = True
 
 
 EXPECTATIONS = (
-    expect(ObservedPlace, "KAFKA-F16", "holds", "what is accepted keeps the ISR complete",
+    expect(ObservedPlace, "KAFKA-F16", "holds", "the accepted events keep the ISR complete",
            N=(2, 3), V=2),
-    expect(ObservedQuorum, "KAFKA-F17", "holds", "what is accepted keeps the leader in sync",
+    expect(ObservedQuorum, "KAFKA-F17", "holds", "the accepted events keep the leader in sync",
            N=3, E=2),
 )

@@ -1,24 +1,23 @@
 """The purgatory as its callers see it: each call, and the callbacks that it causes.
 
-Theory. The state and what a call does to it are those of ``purgatory``; here each call comes with
-what an implementation was seen to do, and the rules say what that has to be. Callbacks are judged
-at the call in which they come: a request is completed by the request for it, by an event of one of
-its keys, by force, or by its timeout, and in sequence each of these is told apart. The counts of
-the lists and of the timer are judged when they are asked for.
+Theory. The state and the effects of calls are those of ``purgatory``; here each call comes with the
+observed behaviour of an implementation, and the rules judge that. Callbacks are judged at the call
+in which they come: a request is completed by the request for it, by an event of one of its keys, by
+force, or by its timeout, and in a sequential run these can be distinguished. The counts of the
+lists and of the timer are judged when they are read.
 
-A callback may raise. A try that raises has not completed anything; a request whose onComplete
-raises is completed all the same. What is raised ends neither the event nor the round in which it
-came: the others are tried, expired and purged as ever, and then whoever made the call gets the
-error. Of a timeout nobody can say where the error goes: the timer's thread is nobody's caller.
+A callback may raise. A try that raises has completed nothing; a request whose onComplete raises is
+completed nevertheless. The exception ends neither the event nor the round in which it was raised:
+the other requests are tried, expired and purged as usual, and then the caller gets the error. For a
+timeout it is not specified where the error goes: the timer's thread has no caller.
 
-Two designs are judged. The new one has an estimate, by which its purges follow from the calls; what
-is on its lists is known exactly. Of the old one only the bounds are known: pending requests are
-watched, and when the reaper has gone round there are few that are not.
+Two designs are judged. The new one has an estimate, so that its purges follow from the calls; the
+contents of its lists are known exactly. For the old one only bounds are known: all pending requests
+are watched, and after a round of the reaper few other requests are.
 
 Sets of requests are numbers: request r stands for 2 ** r. Times are ms, and the timer's tick is 1.
 
-Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels"; kafka#purgatory,
-kafka#P1.
+Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels"; kafka#purgatory, kafka#P1.
 """
 
 from __future__ import annotations
@@ -56,53 +55,57 @@ TWO_TRIES = seen_from_outside(_STATED, "KAFKA-P10")
 
 FOUNDED = guard_rule(
     "KAFKA-P20", MUST,
-    "A request is completed only if it is ready and tried, or forced, or its timeout has passed.",
+    "A request is completed only if a try finds it ready, it is forced, or its timeout has passed.",
     source=f"002#requests ('criteria'); {CODE}")
 TOLD = guard_rule(
-    "KAFKA-P21", MUST, "If the timeout completed a request, its expiry callback is called.",
+    "KAFKA-P21", MUST, "If the timeout completes a request, its expiry callback is called, unless "
+                       "its completion callback raised.",
     source=f"{CODE}; kafka#P1 ('iff')")
 AT_ONCE = guard_rule(
-    "KAFKA-P22", MUST, "A request that is ready when it is made is completed at once.",
+    "KAFKA-P22", MUST, "A request that is ready when it is created is completed at once.",
     source=f"{CODE} (first try)")
 FORCED = guard_rule(
-    "KAFKA-P23", MUST, "Whoever forces a request that is not completed completes it.",
+    "KAFKA-P23", MUST, "Forcing a request that is not completed completes it.",
     source=f"{CODE} (forceComplete)")
 RETURNED = guard_rule(
     "KAFKA-P24", MUST,
-    "A call about one request answers whether this call completed it.",
+    "A call about one request returns true exactly if this call completed the request.",
     source=f"{CODE} (tryCompleteElseWatch, forceComplete)")
 LEAVING = guard_rule(
     "KAFKA-P25", MUST,
-    "What an event, a purge or a cancelled key takes off a list is no longer on it.",
+    "The lists no longer hold a request that an event, a purge or the cancellation of a key "
+    "removed.",
     source=f"{CODE} (tryCompleteWatched, purgeCompleted); KAFKA-664")
 ABANDONED = guard_rule(
-    "KAFKA-P26", MUST, "To cancel a key completes nothing.",
+    "KAFKA-P26", MUST, "The cancellation of a key completes no request.",
     source=f"{CODE} (cancelForKey)")
 TIMEOUTS_GO_ON = guard_rule(
     "KAFKA-P27", MUST,
-    "A request whose callback raises keeps no other one from its timeout.",
+    "A request whose callback raises does not keep another request from its timeout.",
     source=f"{CODE} (an executor runs timeouts); docs/decisions/callbacks-that-raise.md")
 EVENTS_GO_ON = guard_rule(
     "KAFKA-P28", SHOULD,
-    "A request whose callback raises keeps no other one on the list from the event.",
+    "A request whose callback raises does not keep an event from another request on the list.",
     source="KAFKA-17234, KAFKA-17240; docs/decisions/callbacks-that-raise.md")
 ERRORS_ARRIVE = guard_rule(
     "KAFKA-P29", MUST,
-    "What a callback raises reaches whoever forced the request, made it, or told the event.",
+    "An exception that a callback raises reaches the caller that forced the request, created it, "
+    "or reported the event.",
     source=f"{CODE}; docs/decisions/callbacks-that-raise.md")
 MOVED = guard_rule(
     "KAFKA-P30", MUST,
-    "A round answers whether anything in the timer was due: yes if a request expired, no if no "
-    "timeout was left.",
+    "A round of the reaper returns true if the timeout of a pending or newly added request passed "
+    "in it, and false if no timeout was left.",
     source="kafka#system-timer (true if a bucket expired)")
 
 
 TIMEOUTS = (2, 5, 45, 8, 390, 420)
-"""How long requests wait, in ms; 45 is beyond the lowest wheel of Kafka's 20 buckets, 420 beyond
-the second one."""
+"""Timeouts of requests in ms; 45 is beyond the lowest of Kafka's wheels of 20 buckets, 420 beyond
+the second one.
+"""
 
 PERIODS = (1, 3, 42, 8, 392)
-"""The time between two rounds of the reaper, in ms."""
+"""Time between two rounds of the reaper, in ms."""
 
 
 class Callback(IntEnum):
@@ -114,7 +117,7 @@ class Callback(IntEnum):
 
 
 class ObservedPurgatory(PurgatoryCalls):
-    """Requests 0 .. K - 1, keys 0 .. J - 1, and what is seen of each call."""
+    """Requests 0 .. K - 1, keys 0 .. J - 1, and the observed behaviour of each call."""
 
     S = const(8, at_least=2)        # sets of requests: 2 ** K
     ones = table(tuple(1 << request for request in range(60)))
@@ -122,16 +125,16 @@ class ObservedPurgatory(PurgatoryCalls):
     periods = table(PERIODS)
 
     left = array(upto(PurgatoryCalls.K), integer(0, max(TIMEOUTS)))
-    rested = boolean(True)          # nothing was completed since the reaper's round
-    raised = boolean(False)         # a callback has, in the call that is judged next
-    erred = boolean(False)          # … in the last one
-    refused = subset(upto(PurgatoryCalls.K))    # their tries raised in it
-    muted = subset(upto(PurgatoryCalls.K))      # their onComplete raised in it
-    fresh = subset(upto(PurgatoryCalls.K))      # put into the timer since the last round
-    moved = integer(0, 2, init=2)   # what the last round has to answer; 2: either
+    rested = boolean(True)          # no request was completed since the reaper's round
+    raised = boolean(False)         # a callback raised in the call that is judged next
+    erred = boolean(False)          # … or in the last call
+    refused = subset(upto(PurgatoryCalls.K))    # requests whose try raised in the call
+    muted = subset(upto(PurgatoryCalls.K))      # requests whose onComplete raised in the call
+    fresh = subset(upto(PurgatoryCalls.K))      # requests put into the timer since the last round
+    moved = integer(0, 2, init=2)   # required answer of the last round; 2: either
 
     def has(self, those: int, request: int) -> bool:
-        """Whether a request is in a set."""
+        """True if the request is in the set."""
         one: int = self.ones[request]
         return those // one % 2 == 1
 
@@ -162,7 +165,7 @@ class ObservedPurgatory(PurgatoryCalls):
     @action(request=upto(PurgatoryCalls.K), completed=upto(2), expired=upto(2),
             answer=upto(2), rests=(FORCED,))
     def forced(self, request: int, completed: int, expired: int, answer: int) -> None:
-        """Somebody calls force_complete, and hears whether it completed the request."""
+        """force_complete, and its answer: whether it completed the request."""
         require(self.phase[request] != Request.NEW)
         require(completed == 0 or self.is_open(request), ONCE)
         require(expired == 0, EXPIRY)
@@ -190,7 +193,7 @@ class ObservedPurgatory(PurgatoryCalls):
         require(False, FOUNDED)
 
     def is_over(self, request: int) -> bool:
-        """Whether the request is completed."""
+        """True if the request is completed."""
         return self.phase[request] == Request.COMPLETED
 
     # --- errors ----------------------------------------------------------------------------
@@ -205,7 +208,7 @@ class ObservedPurgatory(PurgatoryCalls):
             self.muted.add(request)
 
     def forget_errors(self) -> None:
-        """The call is over."""
+        """End of the call."""
         self.erred = self.raised
         self.raised = False
         for request in range(self.K):
@@ -213,13 +216,13 @@ class ObservedPurgatory(PurgatoryCalls):
             self.muted.discard(request)
 
     def complete_found(self, request: int) -> None:
-        """Unless its try raised."""
+        """A request is completed unless its try raised."""
         if request not in self.refused:
             self.complete(request)
 
     @action(arrived=upto(2))
     def told_of_error(self, arrived: int) -> None:
-        """A callback raised in the last call; whether its caller has the error."""
+        """A callback raised in the last call; `arrived`: the caller got the error."""
         require(arrived == 1 or not self.erred, ERRORS_ARRIVE)
 
     # --- events, time ----------------------------------------------------------------------
@@ -227,7 +230,7 @@ class ObservedPurgatory(PurgatoryCalls):
     @action(key=upto(PurgatoryCalls.J), those=upto(S), count=upto(PurgatoryCalls.K + 2),
             rests=(TRIGGERED, EVENTS_GO_ON))
     def checked(self, key: int, those: int, count: int) -> None:
-        """check_and_complete, which completed those requests and answered a count."""
+        """check_and_complete, which completed the requests `those` and returned `count`."""
         for request in range(self.K):
             hit = self.has(those, request)
             due = self.is_due(request, key)
@@ -243,14 +246,15 @@ class ObservedPurgatory(PurgatoryCalls):
         self.forget_errors()
 
     def is_due(self, request: int, key: int) -> bool:
-        """Whether an event of the key has to complete it."""
+        """True if an event of the key has to complete the request."""
         return (self.is_open(request) and request in self.ready and request not in self.refused
                 and key * self.K + request in self.watched)
 
     @action(by=one_of(periods), those=upto(S), expired=upto(S),
             rests=(IN_TIME, TIMEOUTS_GO_ON, TOLD))
     def advanced(self, by: int, those: int, expired: int) -> None:
-        """Time passes; those requests are completed, and of some the expiry callback comes."""
+        """Time passes; the requests `those` are completed, and `expired` got their expiry callback.
+        """
         self.expect_answer(self.periods[by])
         for request in range(self.K):
             hit = self.has(those, request)
@@ -269,8 +273,11 @@ class ObservedPurgatory(PurgatoryCalls):
         self.forget_errors()
 
     def expect_answer(self, period: int) -> None:
-        """Whether anything in the timer is due within a period: what became of a request since it
-        was put there says nothing of its bucket, or of its place in a queue."""
+        """Compute the required answer of a round.
+
+        The later history of a request says nothing of its bucket, or of the bucket's place in a
+        queue.
+        """
         self.moved = 2
         if all(left == 0 for left in self.left):
             self.moved = 0
@@ -285,12 +292,12 @@ class ObservedPurgatory(PurgatoryCalls):
 
     @action(answer=upto(2))
     def told_of_round(self, answer: int) -> None:
-        """What the last round answered: whether anything was due."""
+        """The answer of the last round: whether anything was due."""
         require(self.moved == 2 or answer == self.moved, MOVED)
 
     @action
     def reaped(self) -> None:
-        """The round of a reaper that goes by the estimate."""
+        """The round of a reaper that uses the estimate."""
         if self.has_to_purge():
             self.start_purge()
             for key in range(self.J):
@@ -299,7 +306,7 @@ class ObservedPurgatory(PurgatoryCalls):
 
     @action(key=upto(PurgatoryCalls.J), those=upto(S))
     def cancelled(self, key: int, those: int) -> None:
-        """cancel_for_key, in which those requests were completed."""
+        """cancel_for_key, which completed the requests `those`."""
         require(those == 0, ABANDONED)
         if key in self.keys:
             self.abandon(key)
@@ -308,7 +315,7 @@ class ObservedPurgatory(PurgatoryCalls):
 
     @action(count=upto(PurgatoryCalls.J * PurgatoryCalls.K + 2))
     def listed(self, count: int) -> None:
-        """``watched``: the lengths of all lists, of whatever design."""
+        """``watched``: the total length of all lists, for both designs."""
         pending = sum(
             self.phase[request] == Request.PENDING and key * self.K + request in self.wanted
             for request in range(self.K) for key in range(self.J))
@@ -330,14 +337,14 @@ class ObservedPurgatory(PurgatoryCalls):
 
     @action(count=upto(PurgatoryCalls.J * PurgatoryCalls.K + 2))
     def estimated(self, count: int) -> None:
-        """E. It means nothing any more when something was cancelled for a key."""
+        """The estimate. It is meaningless after the cancellation of a key."""
         usual = all(phase != Request.ABANDONED for phase in self.phase)
         require(count >= self.distinct() or not usual, NOT_LOW)
         require(count <= len(self.timer) + self.done or not usual, NOT_HIGH)
 
     @action(count=upto(PurgatoryCalls.J + 2))
     def keyed(self, count: int) -> None:
-        """How many keys have lists."""
+        """The number of keys with a list."""
         pending = sum(any(
             self.phase[request] == Request.PENDING and key * self.K + request in self.wanted
             for request in range(self.K)) for key in range(self.J))

@@ -1,26 +1,26 @@
-"""What can be seen of a timer and a purgatory from outside, while several threads use them.
+"""Observable behaviour of a timer and a purgatory that several threads use.
 
 Theory of operation
 -------------------
 ``purgatory_races``, ``purgatory_lists``, ``purgatory_locks`` and ``timer_races`` explain, at the
 steps of the code, why each of their rules holds. An observer sees less: when a thread calls and
-when its call returns, when a callback runs and in which thread, and, when all are through, how many
-entries the timer counts and how many keys there are. The rules are the same ones; here is what they
-mean to him.
+when its call returns, when a callback runs and in which thread, and, when all threads have
+finished, the number of entries in the timer and the number of keys. The rules are the same; this is
+what they mean for an observer.
 
 - *At most once*, and *expiry for the winner, after completion*, show in the callbacks.
-- *No trigger is lost* shows when all are through: a request whose watching is over and whose event
-  was told after it had become ready is completed by then.
-- *On the list that its key has* shows by an event that nothing else overlaps: it completes every
+- *No trigger is lost* shows at the end: a request whose watch call has returned, and whose event
+  was reported after it had become ready, is completed by then.
+- *On the list that its key has* shows by an event that overlaps no other call: it completes every
   request that is ready and watched for its key.
-- *A cancelled task does not run* is more than code can promise while it is on its way to be run.
-  Seen from outside: an advance that begins after the cancel has returned does not run it.
-- *Out of the timer* shows in the size only if no calls overlapped. Whoever puts an entry into a
-  bucket tests before whether its task was cancelled, and what is cancelled between the test and
-  the link stays as a dead entry until its bucket expires, at the latest until an advance beyond
-  all deadlines. A dead entry is never run. So an advance that begins when a request is completed,
-  and watched by nobody any more, does not run it.
-- *Deadlock* is that some threads are not through, and none can go on.
+- *A cancelled task does not run* cannot be promised while the task is about to run. Seen from
+  outside: an advance that begins after the cancel has returned does not run it.
+- *Out of the timer* shows in the size only if no calls overlapped. A thread that puts an entry into
+  a bucket first tests whether its task was cancelled, and an entry that is cancelled between the
+  test and the link stays as a dead entry until its bucket expires, at the latest until an advance
+  beyond all deadlines. A dead entry is never run. So an advance that begins when a request is
+  completed, and its watch call has returned, does not run it.
+- *Deadlock* means that some threads have not finished, and none of them can continue.
 
 Source: kafka#purgatory, kafka#lists; TimerTaskList, DelayedOperation of Kafka 3.9.
 """
@@ -56,17 +56,17 @@ RETURNED = seen_from_outside(GivenCalls.rules_declared, "KAFKA-P40")
 
 
 class Call(IntEnum):
-    """What a thread may call; of a request or a task, but for those that say so."""
+    """Calls of a thread; each is about one request or task unless it says otherwise."""
 
     WATCH = 0       # a request is put into the purgatory
     ADD = 1         # a task is put into the timer
-    READY = 2       # what the request waits for comes true
-    CHECK = 3       # an event that all requests wait for is told; of no one request
+    READY = 2       # the condition of the request becomes true
+    CHECK = 3       # an event for all requests; about no one request
     FORCE = 4
     CANCEL = 5      # a task
-    ADVANCE = 6     # the timer is driven; of no one request
+    ADVANCE = 6     # the timer is driven; about no one request
     DRAIN = 7       # the same, to beyond all deadlines
-    OTHER = 8       # an owner of requests is busy with something else
+    OTHER = 8       # an owner of requests is busy otherwise
 
 
 class ObservedRaces(Machine):
@@ -76,27 +76,27 @@ class ObservedRaces(Machine):
     K = const(4, at_least=1)
 
     busy = subset(upto(T))              # threads that are in a call
-    there = subset(upto(K))             # put into the timer or the purgatory, and the call is over
+    there = subset(upto(K))             # in the timer or the purgatory, and that call has returned
     ready = subset(upto(K))
-    told = subset(upto(K))              # its event was told after it had become ready
-    asking = subset(upto(K))            # what an event is about that nothing overlaps
+    told = subset(upto(K))              # its event was reported after it had become ready
+    asking = subset(upto(K))            # concerned by an event that overlaps no other call
     done = subset(upto(K))              # completed
-    winner = array(upto(K), integer(0, T, init=T))      # who completed it; T: nobody
+    winner = array(upto(K), integer(0, T, init=T))      # thread that completed it; T: none
     ran = subset(upto(K))
     cancelled = subset(upto(K))         # and the call has returned
     barred = subset(upto(T * K))        # thread t must not run task q: t * K + q
-    levels = subset(upto(4))            # of the overflow wheels that were made
+    levels = subset(upto(4))            # levels of the overflow wheels that were made
     expired = subset(upto(K))
-    overlapped = boolean(False)         # two calls
+    overlapped = boolean(False)         # two calls have overlapped
     drained = boolean(False)
-    swept = boolean(False)              # events were told since
-    owed = integer(0, 4 * T)            # calls that somebody is to make, and that have not returned
+    swept = boolean(False)              # events were reported since
+    owed = integer(0, 4 * T)            # calls that were given to threads and have not returned
 
     # --- calls ---------------------------------------------------------------------------
 
     @action(count=upto(2 * T))
     def is_to_call(self, count: int) -> None:
-        """A thread gets so many calls to make; an owner of requests may make two of one."""
+        """A thread gets `count` calls to make; an owner of requests may make one call into two."""
         require(self.owed + count <= 4 * self.T)
         self.owed += count
 
@@ -123,7 +123,7 @@ class ObservedRaces(Machine):
 
     @action(thread=upto(T), call=Call, request=upto(K), rests=True)
     def returns(self, thread: int, call: Call, request: int) -> None:
-        """Its call is over. What an advance runs, it runs before it returns."""
+        """The call returns. An advance runs its tasks before it returns."""
         alone = len(self.busy) <= 1
         require(call != Call.DRAIN or not alone or self.pending() == 0, ALL_RUN)
         self.busy.discard(thread)
@@ -146,7 +146,7 @@ class ObservedRaces(Machine):
 
     @action(thread=upto(T))
     def fails(self, thread: int) -> None:
-        """A call ends in an error: it has met something that was not ready to be used."""
+        """A call ends in an error: it used something that was not initialised."""
         require(False, INITIALISED)
         self.busy.discard(thread)
 
@@ -180,20 +180,22 @@ class ObservedRaces(Machine):
         require(level not in self.levels, ONE_WHEEL)
         self.levels.add(level)
 
-    # --- at rest -------------------------------------------------------------------------
+    # --- at the end ----------------------------------------------------------------------
 
     @action
     def stands(self) -> None:
-        """A thread has taken some steps, and nothing was to be seen."""
+        """A thread has taken some steps, and none of them is visible."""
 
     @action(rests=True)
     def stuck(self) -> None:
-        """Not all threads are through, and none of them can go on."""
+        """Some threads have not finished, and none of them can continue."""
         require(False, DEADLOCK)
 
     @action(size=upto(K + 3), keys=upto(4), rests=(TRIGGER, RETURNED))
     def rests(self, size: int, keys: int) -> None:
-        """All are through: the timer counts size - 1 entries, and so many keys have a list."""
+        """All threads have finished: the timer counts size - 1 entries, and `keys` keys have a
+        list.
+        """
         for each in range(self.K):
             pending = each in self.there and each not in self.done
             require(not pending or each not in self.told, TRIGGER)
@@ -205,7 +207,7 @@ class ObservedRaces(Machine):
         require(self.owed == 0, RETURNED)
 
     def pending(self) -> int:
-        """What still has to run or to be completed."""
+        """The number of requests and tasks that have yet to run or to be completed."""
         return sum(
             each in self.there and each not in self.done and each not in self.ran
             and each not in self.cancelled for each in range(self.K))

@@ -1,8 +1,8 @@
-"""What can be seen of a timer from outside: tasks go in, some are cancelled, and some run.
+"""Observable behaviour of a timer: tasks are added, some are cancelled, and some run.
 
-Theory. ``timer`` explains wheels, buckets and clocks. Nobody outside sees them; what is seen is
-when tasks run. That is decided by the task's deadline d = (time of its add) + delay, by the time
-of the add, and by the *law* of the timer, of which there are four:
+Theory. ``timer`` explains wheels, buckets and clocks. They are invisible from outside; visible is
+when tasks run. That is decided by the task's deadline d = (time of its add) + delay, by the time of
+the add, and by the *law* of the timer, of which there are four:
 
     tick      max(add, floor(d / u) * u)     Kafka's wheels with the tick u: early by up to u - 1
     deadline  max(add, d)                    asyncio's call_at, trio's deadlines, a queue of tasks
@@ -11,18 +11,18 @@ of the add, and by the *law* of the timer, of which there are four:
 
 A delay may be below 0: a deadline that was computed from another clock may have passed when the
 task is added. Under each of these laws such a task runs when one with a delay of 0 does, so ``add``
-is told of a delay of 0. A timer may refuse it instead; then nothing was added.
+gets a delay of 0. A timer may refuse it instead; then nothing was added.
 
-The driver is not late unless it says so: time is virtual, and whoever drives the timer stops at
-each instant at which it wants to run. So a task has exactly one instant at which it may run. A
-driver that comes *late* drives once, and everything that became due meanwhile runs then; the timer
-answers whether there was anything. What a timer says of itself, how many tasks it holds, how many
-buckets are queued and how many wheels were made, is judged as well where it says so. A timer with
+The driver is not late unless it says so: time is virtual, and the driver stops at each instant at
+which the timer is due. So a task has exactly one instant at which it may run. A *late* driver
+drives once, and everything that became due meanwhile runs then; the timer answers whether there was
+anything. If a timer reports how many tasks it holds, how many buckets are queued or how many wheels
+were made, that is judged as well. A timer with
 *lazy deletion* holds cancelled tasks too.
 
-A task may raise. It has run then, and nobody else pays for it: what is due with it runs all the
-same, at the same instant. Kafka hands tasks to an executor, whose threads survive what a task
-raises.
+A task may raise. It has run then, and other tasks are not affected: tasks that are due with it run
+at the same instant. Kafka gives tasks to an executor, whose threads survive the exceptions of a
+task.
 
 Source: TimingWheel and SystemTimer of Kafka 3.9, kafka#wheel, kafka#system-timer, kafka#W1;
 libraries#asyncio-call-at, libraries#html-timers.
@@ -69,7 +69,7 @@ NOT_LATE = guard_rule(
     source=f"{EXACT}; 002#old; KAFKA-4051",
 )
 AT_LEAST_ONE = guard_rule(
-    "KAFKA-W26", MUST, "To setTimeout, a delay of less than 1 ms is one of 1 ms.",
+    "KAFKA-W26", MUST, "setTimeout treats a delay of less than 1 ms as 1 ms.",
     source=SET_TIMEOUT,
 )
 IN_ORDER = guard_rule(
@@ -78,47 +78,48 @@ IN_ORDER = guard_rule(
 )
 SIZE = seen_from_outside(Timer.rules_declared, "KAFKA-W2")
 QUEUE = guard_rule(
-    "KAFKA-W29", MUST, "There are at most n buckets of each wheel in the DelayQueue.",
+    "KAFKA-W29", MUST, "The DelayQueue holds at most n buckets of each wheel.",
     source="002#driving ('capped by the number of buckets'); "
            "kafka#W6",
 )
 WHEELS = guard_rule(
     "KAFKA-W30", MUST,
-    "There are no more wheels than the longest delay and the clock's staleness reach.",
+    "A timer makes no more wheels than its longest delay and the staleness of its clock require.",
     source=f"{WHEEL} ('on-demand'); kafka#W8",
 )
 HELD = guard_rule(
     "KAFKA-W31", MUST,
-    "A timer with lazy deletion holds every task that is to run, and none that ran.",
+    "A timer with lazy deletion holds at least all pending tasks, and at most all tasks that were "
+    "added and have not run.",
     source="002#old; kafka#purgatory",
 )
 ANSWERED = guard_rule(
     "KAFKA-W34", MUST,
-    "Driving a timer answers whether anything was due: yes if a task ran, no if nothing can be due "
-    "because the timer was driven at this instant before.",
+    "Driving a timer returns true if a task ran, and false if the timer was already driven at this "
+    "instant, with nothing left over.",
     source="kafka#system-timer (true if a bucket expired)",
 )
 RAISING = guard_rule(
     "KAFKA-W35", MUST,
-    "A task that raises keeps no other task that is due from running at its instant.",
+    "A task that raises does not keep another due task from running at its instant.",
     source="kafka#system-timer (an executor runs the tasks); docs/decisions/"
            "callbacks-that-raise.md",
 )
 CAUGHT_UP = guard_rule(
-    "KAFKA-W36", MUST, "A timer that is driven late runs all that has become due meanwhile.",
+    "KAFKA-W36", MUST, "A timer that is driven late runs every task that has become due meanwhile.",
     source="kafka#system-timer (polls until no bucket is due)",
 )
 FORWARD = guard_rule(
     "KAFKA-W37", MUST,
-    "Tasks run in the order of their instants: none has run at an earlier one than a task before "
-    "it.",
+    "Tasks run in the order of their instants: no task runs at an earlier instant than the task "
+    "that ran before it.",
     source="002#driving (the queue gives buckets in the order of their times); "
            "libraries#asyncio-call-at; libraries#html-timers",
 )
 
 
 class Law(IntEnum):
-    """When a timer runs a task."""
+    """Laws for the instant at which a timer runs a task."""
 
     TICK = 0
     DEADLINE = 1
@@ -127,37 +128,40 @@ class Law(IntEnum):
 
 
 class ObservedTimer(Machine):
-    """Tasks go in and run. Each call is followed by what ran, and then by ``rest``."""
+    """Tasks are added and run.
+
+    Each call is followed by the runs that it caused, and then by ``rest``.
+    """
 
     u = const(1, at_least=1)            # tick
     n = const(2, at_least=2)            # buckets of a wheel
     K = const(2, at_least=1)            # tasks
     D = const(3)                        # the longest delay
     H = const(6)                        # the last instant, and the last deadline
-    T = const(4)                        # the adds for which there is room
-    M = const(4, at_least=1)            # wheels that are looked for
+    T = const(4)                        # adds that a run may have
+    M = const(4, at_least=1)            # wheels that are counted
     S = const(0)                        # the time at which the timer is made
 
     now = integer(0, H, init=S)
     phase = array(upto(K), choice(Phase))
-    due = array(upto(K), integer(0, H))         # by the timer's law; 0 unless it is pending
+    due = array(upto(K), integer(0, H))         # instant by the timer's law; 0 unless pending
     brief = array(upto(K), integer(0, 1))       # pending, and added with a delay of 0
-    turn = array(upto(K), integer(0, T))        # of its add, among the pending ones
+    turn = array(upto(K), integer(0, T))        # number of its add, if pending
     added = integer(0, T)
     ran_of_them = integer(0, T)
     longest = integer(0, D)             # the longest delay so far
     faulty = subset(upto(K))            # tasks that raise when they run next
-    last = integer(0, H)                # the instant at which one ran last, since all was at rest
-    raised = boolean(False)             # one has, at this instant
-    late = boolean(False)               # the driver comes late, and drives once
+    last = integer(0, H)                # instant of the last run since the last ``rest``
+    raised = boolean(False)             # a task raised at this instant
+    late = boolean(False)               # the driver is late, and drives once
     fruitful = boolean(False)           # a task ran since the driver came
-    driven = boolean(False)             # at this instant, and nothing was left over
+    driven = boolean(False)             # driven at this instant, with nothing left over
 
     # --- calls ---------------------------------------------------------------------------
 
     @action(task=upto(K), delay=upto(D + 1), law=Law)
     def add(self, task: int, delay: int, law: Law) -> None:
-        """A task is added; one that is pending is added anew."""
+        """Add a task; a pending task is added anew."""
         require(self.added < self.T and self.now + max(delay, 1) <= self.H)
         self.added += 1
         self.phase[task] = Phase.PENDING
@@ -175,21 +179,21 @@ class ObservedTimer(Machine):
 
     @action(task=upto(K))
     def cancel(self, task: int) -> None:
-        """A task is cancelled; unless it is pending, that changes nothing."""
+        """Cancel a task; no effect unless it is pending."""
         if self.phase[task] == Phase.PENDING:
             self.phase[task] = Phase.CANCELLED
             self.forget(task)
 
     @action(until=upto(H + 1))
     def elapse(self, until: int) -> None:
-        """Time passes, and nobody drives the timer."""
+        """Time passes without driving the timer."""
         require(until >= self.now)
         self.driven = self.driven and until == self.now
         self.now = until
 
     @action(until=upto(H + 1))
     def drive(self, until: int) -> None:
-        """Time passes, and then the timer is driven, once."""
+        """Time passes, and then the timer is driven once."""
         require(until >= self.now)
         self.driven = self.driven and until == self.now
         self.now = until
@@ -198,14 +202,14 @@ class ObservedTimer(Machine):
 
     @action(task=upto(K))
     def fail(self, task: int) -> None:
-        """The task is going to raise when it runs next."""
+        """The task will raise when it runs next."""
         self.faulty.add(task)
 
-    # --- what is seen then ---------------------------------------------------------------
+    # --- observed behaviour --------------------------------------------------------------
 
     @action(task=upto(K), at=upto(H + 1), law=Law)
     def ran(self, task: int, at: int, law: Law) -> None:
-        """A task has run, at that instant."""
+        """A task has run at this instant."""
         require(at >= self.last, FORWARD)
         require(self.phase[task] != Phase.CANCELLED, NOT_CANCELLED)
         require(self.phase[task] == Phase.PENDING, ONCE)
@@ -228,11 +232,11 @@ class ObservedTimer(Machine):
 
     @action
     def stray(self) -> None:
-        """A task has run that nobody ever named."""
+        """A task has run that was never added."""
         require(False, ONCE)
 
     def is_first(self, task: int) -> bool:
-        """Nobody who is due at the same instant was added before."""
+        """True if no pending task with the same instant was added before."""
         return all(
             self.phase[other] != Phase.PENDING or self.due[other] != self.due[task]
             or self.turn[other] >= self.turn[task]
@@ -240,7 +244,7 @@ class ObservedTimer(Machine):
         )
 
     def forget(self, task: int) -> None:
-        """It is pending no more."""
+        """The task is no longer pending."""
         self.due[task] = 0
         self.brief[task] = 0
         self.turn[task] = 0
@@ -257,34 +261,34 @@ class ObservedTimer(Machine):
         self.late = False
 
     def is_all_run(self) -> bool:
-        """Nobody is pending whose instant has come."""
+        """True if no pending task is due."""
         return all(
             self.phase[task] != Phase.PENDING or self.due[task] > self.now
             for task in range(self.K)
         )
 
-    # --- what the timer says of itself ---------------------------------------------------
+    # --- reports of the timer ------------------------------------------------------------
 
     @action(due=upto(2))
     def answered(self, due: int) -> None:
-        """Whether anything was due when it was driven."""
+        """The timer's answer when it was driven: whether anything was due."""
         require(due == 1 or not self.fruitful, ANSWERED)
         require(due == 0 or not self.driven, ANSWERED)
         self.driven = True
 
     @action(count=upto(T + 1))
     def sized(self, count: int) -> None:
-        """The timer says how many tasks are pending."""
+        """The timer reports how many tasks are pending."""
         require(count == self.pending(), SIZE)
 
     @action(count=upto(T + 1))
     def held(self, count: int) -> None:
-        """How many tasks it holds, cancelled ones included."""
+        """The timer reports how many tasks it holds, cancelled ones included."""
         require(count >= self.pending() and count <= self.added - self.ran_of_them, HELD)
 
     @action(buckets=upto(M * n + 1), wheels=upto(M + 1))
     def queued(self, buckets: int, wheels: int) -> None:
-        """How many buckets are in its queue, and how many wheels it has made."""
+        """The timer reports how many buckets are in its queue, and how many wheels it has made."""
         require(buckets <= self.n * wheels, QUEUE)
         require(all(
             level > wheels - 1 or self.tick(level) <= self.reach(level)
@@ -292,8 +296,11 @@ class ObservedTimer(Machine):
         ), WHEELS)
 
     def reach(self, level: int) -> int:
-        """How far a deadline may lie beyond the clock of the wheel below a level, which stood at
-        the beginning of its own tick when the timer was made, and may stand there still."""
+        """Largest distance of a deadline beyond the clock of the wheel below a level.
+
+        That clock was at the beginning of its own tick when the timer was made, and may still be
+        there.
+        """
         return self.longest + self.now - self.S + self.tick(level - 1) - 1
 
     def tick(self, level: int) -> int:
@@ -304,34 +311,35 @@ class ObservedTimer(Machine):
         return found
 
     def pending(self) -> int:
-        """Tasks that are to run."""
+        """The number of pending tasks."""
         return sum(phase == Phase.PENDING for phase in self.phase)
 
-    # --- what is true of all of it -------------------------------------------------------
+    # --- invariants ----------------------------------------------------------------------
 
-    @always("KAFKA-W32", MUST, "A task that is not pending has no instant at which it is to run.",
+    @always("KAFKA-W32", MUST, "Only a pending task has an instant at which it has to run.",
             source=f"{WHEEL}: the state that the guard rules leave behind", task=upto(K))
     def nothing_else_is_due(self, task: int) -> bool:
-        """Neither one that ran nor one that was cancelled."""
+        """True of tasks that ran and of cancelled tasks."""
         return self.phase[task] == Phase.PENDING or self.due[task] == 0
 
-    @always("KAFKA-W33", MUST, "No more tasks are pending than were added and did not run.",
+    @always("KAFKA-W33", MUST, "At most as many tasks are pending as were added and have not run.",
             source="kafka#W2: the state that the guard rules leave behind")
     def pending_tasks_were_added(self) -> bool:
-        """So a timer's size is within what a timer with lazy deletion holds."""
+        """So a timer's size is within the bounds of a timer with lazy deletion."""
         return self.pending() <= self.added - self.ran_of_them
 
 
 EXPECTATIONS = (
     expect(ObservedTimer, "KAFKA-W32", "holds", "only pending tasks have an instant", u=(1, 2),
            K=1, D=2, H=3, T=2),
-    expect(ObservedTimer, "KAFKA-W33", "holds", "what runs was added", u=1, K=2, D=1, H=2, T=3),
+    expect(ObservedTimer, "KAFKA-W33", "holds", "every task that runs was "
+           "added", u=1, K=2, D=1, H=2, T=3),
 )
 
 BOOKKEEPING = {
     "KAFKA-W32":
-        "The instant is one that the observer writes down, and wipes out when a task is over.",
+        "The observer itself writes down the instant, and erases it when the task is over.",
     "KAFKA-W33":
-        "It compares the observer's own count of adds with its own list of tasks; a size that a "
-        "timer tells is judged by KAFKA-W31.",
+        "It compares the observer's own count of adds with its own list of tasks; the size that a "
+        "timer reports is judged by KAFKA-W31.",
 }

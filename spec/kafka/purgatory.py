@@ -1,32 +1,32 @@
-"""Kafka's request purgatory: who completes a request, who still refers to it, when to purge.
+"""Kafka's request purgatory: completion of requests, references to completed ones, and purges.
 
 Theory of operation
 -------------------
 A request that cannot be answered yet waits in two places: on the *watcher list* of each of its
-keys, so that an event of that key finds it, and in the *timer*. It is completed once, by whoever
-comes first: an event of one of its keys (check_and_complete), its timeout, or anybody who forces
-it. The winner takes it out of the timer, which is O(1), and calls onComplete; if the winner is
-the timer, onExpiration follows. The other watcher lists keep a dead reference, since finding it
+keys, so that an event of that key finds it, and in the *timer*. It is completed once, by the first
+of these: an event of one of its keys (check_and_complete), its timeout, or a call that forces it.
+The winner takes it out of the timer, which is O(1), and calls onComplete; if the winner is the
+timer, onExpiration follows. The other watcher lists keep a dead reference, since finding it
 would cost a scan. These are purged, and the point of the new design is *when*:
 
     E            requests that were watched, counted once each, whatever their keys
     |timer|      requests that are pending
-    E - |timer|  what was completed since, and may still be on lists
+    E - |timer|  requests that were completed since, and may still be on lists
 
-A purge starts when E - |timer| > Q. First E := |timer|, then every list drops what is completed.
-E never counts too few (KAFKA-P5), so no more than Q dead requests are on lists while the reaper
-rests (KAFKA-P6); and it counts nothing that was not completed since (KAFKA-P5U), so no purge
-starts before Q requests have been completed. The old purgatory purged by the *length* of the
-lists, which may be long because much is pending, and left completed requests in its timer.
+A purge starts when E - |timer| > Q. First E := |timer|, then every list drops its completed
+requests. E is never too low (KAFKA-P5), so at most Q dead requests are on lists while the reaper is
+idle (KAFKA-P6); and it exceeds the timer only by requests completed since (KAFKA-P5U), so no purge
+starts before Q requests have been completed. The old purgatory purged by the *length* of the lists,
+which may be long because many requests are pending, and left completed requests in its timer.
 
-The text's statements about E are approximations, as it says itself in part: ``purgatory_text``
-has them as rules that are expected to be violated, ``purgatory_old`` the old design. What holds of
-E is said "as long as nothing is cancelled for a key": cancel_for_key takes a request out of the
-timer without completing it; the lists of its other keys keep it, nothing counts it, and only an
-event of such a key ends it.
+The text's statements about E are approximations, as it says itself in part: ``purgatory_text`` has
+them as rules that are expected to be violated, ``purgatory_old`` the old design. The rules about E
+hold "as long as nothing is cancelled for a key": cancel_for_key takes a request out of the timer
+without completing it; the lists of its other keys keep it, nothing counts it, and only an event of
+such a key ends it.
 
 Granularity: one call of the purgatory is one step, and a purge is one step for E and one for each
-key, with other calls between. Requests are used once. What happens within calls is in
+key, with other calls between. Requests are used once. The steps within calls are in
 ``purgatory_races``. That a request may become ready between its two tries is a choice of
 ``request`` here: it is then completed, although it is on the lists, and counted.
 
@@ -57,16 +57,16 @@ PURGING = "002#purging"
 
 
 class Request(IntEnum):
-    """What became of a request."""
+    """Phases of a request."""
 
-    NEW = 0         # not made yet
+    NEW = 0         # not created yet
     PENDING = 1
-    COMPLETED = 2   # by whoever
+    COMPLETED = 2   # by an event, a force or its timeout
     ABANDONED = 3   # cancelled for a key; neither completed nor timed
 
 
 class PurgatoryCalls(Machine):
-    """What calls and callbacks do, without rules.
+    """Effects of calls and callbacks, without rules.
 
     Requests 0 .. K - 1, keys 0 .. J - 1. A set of places has j * K + request for key j.
     """
@@ -76,32 +76,33 @@ class PurgatoryCalls(Machine):
     Q = const(1)                        # the purge interval
 
     phase = array(upto(K), choice(Request))
-    ready = subset(upto(K))             # what the request waits for has come true
-    wanted = subset(upto(J * K))        # the keys that a request was made for
-    watched = subset(upto(J * K))       # the lists that it is on
+    ready = subset(upto(K))             # requests whose condition has become true
+    wanted = subset(upto(J * K))        # j * K + request: keys that a request was created for
+    watched = subset(upto(J * K))       # j * K + request: lists that it is on
     keys = subset(upto(J))              # keys that have a list
     timer = subset(upto(K))
     completions = array(upto(K), integer(0, 2))     # calls of onComplete
     expirations = array(upto(K), integer(0, 2))     # calls of onExpiration
 
     estimate = integer(0, J * K)        # E
-    to_purge = subset(upto(J))          # what is left of a purge
+    to_purge = subset(upto(J))          # keys whose lists are still to be purged
     done = integer(0, 2 * K)            # watched requests completed since E was set
-    added = boolean(False)              # … and whether any was added
+    added = boolean(False)              # a request was added since E was set
     needless = boolean(False)           # a purge started without a reason
 
     # --- requests --------------------------------------------------------------------
 
     @action(request=upto(K))
     def become_ready(self, request: int) -> None:
-        """What it waits for comes true; nobody is told by that alone."""
+        """The request's condition becomes true; that alone notifies no one."""
         require(request not in self.ready)
         self.ready.add(request)
 
     @action(request=upto(K), keys=upto(J + 1), meanwhile=upto(2))
     def make(self, request: int, keys: int, meanwhile: int) -> None:
         """try_complete_else_watch for one key (or all, if ``keys`` is J): try, watch, try again,
-        else into the timer. ``meanwhile`` says whether it becomes ready between the tries."""
+        else add to the timer. ``meanwhile`` is 1 if the request becomes ready between the tries.
+        """
         require(self.phase[request] == Request.NEW)
         if request in self.ready:
             self.phase[request] = Request.COMPLETED
@@ -120,7 +121,7 @@ class PurgatoryCalls(Machine):
                 self.complete(request)
 
     def watches_all(self) -> bool:
-        """Whether the model has room for what is counted."""
+        """True if the model's range of E has room for another request."""
         return self.estimate + self.J <= self.J * self.K
 
     def weight(self, keys: int) -> int:
@@ -128,23 +129,24 @@ class PurgatoryCalls(Machine):
         return 1
 
     def watch(self, request: int, key: int) -> None:
-        """On the key's list, which is made if there is none."""
+        """Put the request on the key's list, which is created if there is none."""
         self.wanted.add(key * self.K + request)
         self.watched.add(key * self.K + request)
         self.keys.add(key)
 
     def enter_timer(self, request: int) -> None:
-        """timer.add; if the second try completes it, nobody has seen that."""
+        """timer.add; if the second try completes the request, this step is invisible."""
         self.timer.add(request)
 
     def is_open(self, request: int) -> bool:
-        """Whether it can still be completed; an event may complete what was cancelled for
-        another key."""
+        """True if the request can still be completed; an event may complete a request that was
+        cancelled for another key.
+        """
         return (self.phase[request] == Request.PENDING
                 or self.phase[request] == Request.ABANDONED)
 
     def complete(self, request: int) -> None:
-        """forceComplete by somebody; only the first has an effect."""
+        """forceComplete; only the first call has an effect."""
         if self.is_open(request):
             self.phase[request] = Request.COMPLETED
             self.completions[request] += 1
@@ -157,13 +159,13 @@ class PurgatoryCalls(Machine):
 
     @action(request=upto(K))
     def force(self, request: int) -> None:
-        """Somebody else completes a request: the lists do not hear of it."""
+        """A caller forces completion; the lists do not notice."""
         require(self.phase[request] == Request.PENDING)
         self.complete(request)
 
     @action(key=upto(J))
     def check_and_complete(self, key: int) -> None:
-        """An event of a key: its list is tried, and what is completed leaves it."""
+        """An event of a key: its listed requests are tried, and completed ones leave the list."""
         require(key in self.keys)
         for request in range(self.K):
             if key * self.K + request in self.watched:
@@ -174,7 +176,7 @@ class PurgatoryCalls(Machine):
         self.tidy(key)
 
     def complete_found(self, request: int) -> None:
-        """An event completes a request that it found on a list."""
+        """An event completes a request that it found on its list."""
         self.complete(request)
 
     def strike(self, request: int, key: int) -> None:
@@ -188,7 +190,7 @@ class PurgatoryCalls(Machine):
 
     @action(fair=True, request=upto(K))
     def expire(self, request: int) -> None:
-        """The timeout: the timer runs the request, which expires if that completes it."""
+        """The timeout: the timer runs the request, which expires if the timer completes it."""
         require(request in self.timer)
         self.timer.discard(request)
         if self.phase[request] == Request.PENDING:
@@ -199,7 +201,7 @@ class PurgatoryCalls(Machine):
 
     @action(fair=True)
     def start_purge(self) -> None:
-        """Too many completed requests: E starts anew from what is pending."""
+        """Start a purge: E restarts from the number of pending requests."""
         require(not self.to_purge and self.has_to_purge())
         self.needless = self.needless or self.done <= self.Q
         self.restart_estimate()
@@ -210,11 +212,11 @@ class PurgatoryCalls(Machine):
                 self.to_purge.add(key)
 
     def has_to_purge(self) -> bool:
-        """By the estimate, strictly."""
+        """True if the estimate exceeds the timer's size by more than Q."""
         return self.estimate - len(self.timer) > self.Q
 
     def restart_estimate(self) -> None:
-        """E becomes what the timer holds."""
+        """E becomes the timer's size."""
         self.estimate = len(self.timer)
 
     @action(fair=True, key=upto(J))
@@ -228,32 +230,32 @@ class PurgatoryCalls(Machine):
         self.tidy(key)
 
     def is_purged(self, request: int) -> bool:
-        """Only what is completed."""
+        """True if the request is completed."""
         return self.phase[request] == Request.COMPLETED
 
     # --- counting --------------------------------------------------------------------
 
     def rests(self) -> bool:
-        """The reaper has nothing to do."""
+        """True if the reaper is idle: it has nothing to purge."""
         return len(self.to_purge) == 0 and not self.has_to_purge()
 
     def is_watched(self, request: int) -> bool:
-        """Whether the request is on any list."""
+        """True if the request is on any list."""
         return any(key * self.K + request in self.watched for key in range(self.J))
 
     def distinct(self) -> int:
-        """Requests on any list, each once."""
+        """The number of requests on any list, each counted once."""
         return sum(self.is_watched(request) for request in range(self.K))
 
     def dead(self) -> int:
-        """Completed requests on any list."""
+        """The number of completed requests on any list."""
         return sum(
             self.is_watched(request) and self.phase[request] == Request.COMPLETED
             for request in range(self.K)
         )
 
     def abandon(self, key: int) -> None:
-        """cancel_for_key: all of a key's requests; other keys' lists still have them."""
+        """cancel_for_key for all requests of a key; other keys' lists keep them."""
         for request in range(self.K):
             if key * self.K + request in self.watched:
                 if self.phase[request] == Request.PENDING:
@@ -264,7 +266,7 @@ class PurgatoryCalls(Machine):
 
 
 class Purgatory(PurgatoryCalls):
-    """The purgatory's calls, with the rules that they keep."""
+    """The purgatory's calls, with their rules."""
 
     @always("KAFKA-P1", MUST, "A request is completed at most once.",
             source="002#requests; kafka#P1; KAFKA-385",
@@ -274,26 +276,30 @@ class Purgatory(PurgatoryCalls):
         return self.completions[request] <= 1
 
     @step("KAFKA-P1E", MUST,
-          "The expiry callback is called only if the timeout completed the request.",
+          "The expiry callback is called only if the request was not completed before its timeout.",
           source="kafka#P1, kafka#old-purgatory; KAFKA-1989",
           request=upto(PurgatoryCalls.K))
     def expiry_is_the_winners(self, after: Purgatory, request: int) -> bool:
-        """Never of a request that was completed before."""
+        """Never for a request that was completed before."""
         return (after.expirations[request] == self.expirations[request]
                 or self.phase[request] == Request.PENDING)
 
     @step("KAFKA-P2", MUST, "A completed request stays completed.",
           source="kafka#P2", request=upto(PurgatoryCalls.K))
     def completion_is_final(self, after: Purgatory, request: int) -> bool:
-        """No step takes completion back."""
+        """No step undoes a completion."""
         return (self.phase[request] != Request.COMPLETED
                 or after.phase[request] == Request.COMPLETED)
 
-    @leads_to("KAFKA-P2L", MUST, "A request is completed some day, at the latest by its timeout.",
+    @leads_to("KAFKA-P2L", MUST, "A pending request is eventually completed, at the latest by its "
+              "timeout.",
               source="002#requests ('some timeout occurs')",
               request=upto(PurgatoryCalls.K))
     def requests_end(self, request: int) -> tuple[bool, bool]:
-        """No key needs to be touched again. To be taken out without an answer is no end."""
+        """No key needs another event.
+
+        A request that is removed without an answer is not completed.
+        """
         return (self.phase[request] == Request.PENDING,
                 self.phase[request] == Request.COMPLETED)
 
@@ -301,7 +307,7 @@ class Purgatory(PurgatoryCalls):
             source="002#purging; kafka#P3",
             request=upto(PurgatoryCalls.K))
     def pending_is_watched(self, request: int) -> bool:
-        """Else an event of that key would not find it."""
+        """Otherwise an event of that key would not find it."""
         return self.phase[request] != Request.PENDING or all(
             key * self.K + request not in self.wanted or key * self.K + request in self.watched
             for key in range(self.J)
@@ -311,7 +317,7 @@ class Purgatory(PurgatoryCalls):
             source=f"{PURGING} ('removed from the timer queue immediately'); kafka#P4; "
                    "KAFKA-1989", request=upto(PurgatoryCalls.K))
     def completed_is_not_timed(self, request: int) -> bool:
-        """So the timer's size is the number of the pending."""
+        """So the timer's size is the number of pending requests."""
         return self.phase[request] != Request.COMPLETED or request not in self.timer
 
     @always("KAFKA-P4N", MUST, "The timer's size is the number of pending requests.",
@@ -321,52 +327,56 @@ class Purgatory(PurgatoryCalls):
         return len(self.timer) == sum(
             self.phase[request] == Request.PENDING for request in range(self.K))
 
-    @always("KAFKA-P5", MUST, "No more requests are watched than E says, but during a purge.",
+    @always("KAFKA-P5", MUST, "Except during a purge, the estimate E is at least the number of "
+            "watched requests.",
             source=f"{PURGING} ('an overestimation'); kafka#P5")
     def estimate_is_not_low(self) -> bool:
-        """Between purges E counts at least what is on lists."""
+        """Between purges E counts at least the requests on lists."""
         return len(self.to_purge) > 0 or self.distinct() <= self.estimate
 
-    @always("KAFKA-P5U", MUST, "E exceeds the timer only by what was completed since it was set.",
+    @always("KAFKA-P5U", MUST, "E exceeds the timer's size by at most the number of requests "
+            "completed since E was set.",
             source=f"{PURGING} ('we can avoid unnecessary purge operations'); kafka#purgatory")
     def estimate_is_not_high(self) -> bool:
         """A request counts once, not once for each key."""
         return self.estimate - len(self.timer) <= self.done
 
     @always("KAFKA-P6", MUST,
-            "While the reaper rests, at most Q completed requests are on watcher lists.",
+            "While the reaper is idle, at most Q completed requests are on watcher lists.",
             source=f"{PURGING}; kafka#P6")
     def the_dead_are_few(self) -> bool:
-        """What it does not purge is little."""
+        """The number of requests that it need not purge is small."""
         return not self.rests() or self.dead() <= self.Q
 
     @always("KAFKA-P6M", MUST,
-            "While the reaper rests, at most Q completed requests are held in memory, "
-            "on watcher lists or in the timer.",
+            "While the reaper is idle, at most Q completed requests are held in memory, on watcher "
+            "lists or in the timer.",
             source=f"{OLD} ('exhaust JVM heap', 'virtually avoid the memory problem')")
     def memory_is_bounded(self) -> bool:
-        """Whatever refers to a request keeps it alive."""
+        """Every reference keeps a request in memory."""
         return not self.rests() or sum(
             self.phase[request] == Request.COMPLETED
             and (self.is_watched(request) or request in self.timer)
             for request in range(self.K)
         ) <= self.Q
 
-    @leads_to("KAFKA-P6L", MUST, "More than Q completed requests do not stay on watcher lists.",
+    @leads_to("KAFKA-P6L", MUST, "If more than Q completed requests are on watcher lists, "
+              "eventually at most Q are.",
               source=f"{PURGING}; kafka#P6; KAFKA-664")
     def the_dead_go(self) -> tuple[bool, bool]:
-        """The reaper comes round."""
+        """The reaper runs again and again."""
         return self.dead() > self.Q, self.dead() <= self.Q
 
     @always("KAFKA-P6E", MUST,
-            "A purge starts only after more than Q watched requests were completed.",
+            "A purge starts only if more than Q watched requests were completed since the last "
+            "purge.",
             source=f"{PURGING} ('the purge operation should be triggered by the number of "
                    "completed requests'); kafka#purgatory (strict)")
     def purges_have_a_reason(self) -> bool:
-        """Since the purge before."""
+        """The count begins with the previous purge."""
         return not self.needless
 
-    @always("KAFKA-P7", MUST, "A key without watched requests is forgotten.",
+    @always("KAFKA-P7", MUST, "A key without watched requests is removed from the map.",
             source="kafka#P7; KAFKA-2160")
     def empty_keys_go(self) -> bool:
         """Between two calls no key has an empty list."""
@@ -378,20 +388,21 @@ class Purgatory(PurgatoryCalls):
 
 
 class CancellingPurgatory(Purgatory):
-    """With cancel_for_key, which takes requests out of the timer and completes nothing."""
+    """A purgatory with cancel_for_key, which takes requests out of the timer without completion."""
 
     @action(key=upto(Purgatory.J))
     def cancel_for_key(self, key: int) -> None:
-        """A key that has a list."""
+        """Cancel a key that has a list."""
         require(key in self.keys)
         self.abandon(key)
 
     @leads_to("KAFKA-P2C", MUST,
-              "A request is completed some day, unless a key of it is cancelled.",
+              "A pending request is eventually completed, or cancelled together with one of its "
+              "keys.",
               source="002#requests ('some timeout occurs'); kafka#purgatory (cancelForKey)",
               request=upto(Purgatory.K))
     def requests_end_or_are_cancelled(self, request: int) -> tuple[bool, bool]:
-        """What is cancelled may never be answered by the purgatory: its owner has to."""
+        """The purgatory may never answer a cancelled request: its owner has to."""
         return (self.phase[request] == Request.PENDING,
                 self.phase[request] == Request.COMPLETED
                 or self.phase[request] == Request.ABANDONED)
@@ -413,15 +424,15 @@ class KeepingInTimer(Purgatory):
     """forceComplete does not cancel the timer entry."""
 
     def leave_timer(self, request: int) -> None:
-        """Left for the timeout to find."""
+        """The entry stays until its timeout."""
 
 
 class ReopeningPurgatory(Purgatory):
-    """A request whose callback has raised is taken for one that is not completed."""
+    """A request whose callback has raised counts as not completed."""
 
     @action(request=upto(Purgatory.K))
     def reopen(self, request: int) -> None:
-        """Once, so that the model stays finite."""
+        """Once for each request, so that the model stays finite."""
         require(self.phase[request] == Request.COMPLETED and self.completions[request] == 1)
         self.phase[request] = Request.PENDING
 
@@ -430,14 +441,14 @@ class UntimedPurgatory(Purgatory):
     """A purgatory without a timer (timerEnabled = false), which purges by the same estimate."""
 
     def enter_timer(self, request: int) -> None:
-        """Only events end it."""
+        """Only events complete the request."""
 
 
 class LosingTimeouts(CancellingPurgatory):
     """A purgatory without a timer, whose keys may be cancelled."""
 
     def enter_timer(self, request: int) -> None:
-        """Only events end it."""
+        """Only events complete the request."""
 
 
 class PerKeyEstimate(Purgatory):
@@ -457,7 +468,7 @@ class ImpatientPurge(Purgatory):
 
 
 class StaleEstimate(Purgatory):
-    """A purge that does not set E: the next one follows at once."""
+    """A purge does not reset E: the next one follows at once."""
 
     def restart_estimate(self) -> None:
         """E stays what it was."""
@@ -467,7 +478,7 @@ class PurgingPending(Purgatory):
     """A purge that does not test whether a request is completed."""
 
     def is_purged(self, request: int) -> bool:
-        """Whatever is on the list."""
+        """Every request on the list is purged."""
         return True
 
 
@@ -482,7 +493,7 @@ class NeverPurging(Purgatory):
     """Nothing takes completed requests out of the lists (KAFKA-664)."""
 
     def strike(self, request: int, key: int) -> None:
-        """An event leaves them."""
+        """An event leaves completed requests on the list."""
 
     def has_to_purge(self) -> bool:
         """There is no reaper."""
@@ -493,16 +504,16 @@ HOLDING = (
     ("KAFKA-P1", "a request is completed once"),
     ("KAFKA-P1E", "expiry for the winner only"),
     ("KAFKA-P2", "completion is final"),
-    ("KAFKA-P2L", "timeouts end all waiting"),
+    ("KAFKA-P2L", "timeouts end every wait"),
     ("KAFKA-P3W", "on all of its lists"),
     ("KAFKA-P4", "out of the timer"),
     ("KAFKA-P4N", "timer = pending"),
     ("KAFKA-P5", "E is never low"),
-    ("KAFKA-P5U", "E is high by completions only"),
-    ("KAFKA-P6", "at most Q dead at rest"),
+    ("KAFKA-P5U", "E is high by the number of completions only"),
+    ("KAFKA-P6", "at most Q dead requests while idle"),
     ("KAFKA-P6M", "at most Q dead requests are kept alive"),
     ("KAFKA-P6L", "the dead go"),
-    ("KAFKA-P6E", "no purge without reason"),
+    ("KAFKA-P6E", "no purge without a reason"),
     ("KAFKA-P7", "no empty keys"),
 )
 TWO: dict[str, Any] = {"K": 2, "J": 2, "Q": 0}
@@ -514,22 +525,23 @@ EXPECTATIONS = (
       for rule, about in HOLDING if rule in (
           "KAFKA-P1", "KAFKA-P1E", "KAFKA-P4", "KAFKA-P4N", "KAFKA-P7")),
     expect(CancellingPurgatory, "KAFKA-P2C", "holds", "completed or cancelled", **TWO),
-    expect(CancellingPurgatory, "KAFKA-P2L", "violated", "what is cancelled need never end", **TWO),
-    expect(LosingTimeouts, "KAFKA-P2C", "violated", "no timer: it waits for ever", **TWO),
+    expect(CancellingPurgatory, "KAFKA-P2L", "violated", "a cancelled request need not be "
+           "completed", **TWO),
+    expect(LosingTimeouts, "KAFKA-P2C", "violated", "no timer: the request waits forever", **TWO),
     expect(CancellingPurgatory, "KAFKA-PE1", "violated", "cancelled for a key, still watched",
            **TWO),
     expect(CancellingPurgatory, "KAFKA-P5", "violated",
            "cancelled for one of two keys: on the other's list, and not counted", **TWO),
     expect(CancellingPurgatory, "KAFKA-P5U", "violated",
-           "what is cancelled counts as if it were completed", **TWO),
-    expect(ReopeningPurgatory, "KAFKA-P2", "violated", "a completion is taken back", K=1, J=1),
-    expect(UntimedPurgatory, "KAFKA-P2L", "violated", "no timer: it waits for ever", **TWO),
-    expect(UntimedPurgatory, "KAFKA-P4N", "violated", "no timer: it counts nothing", **TWO),
+           "cancelled requests count as if they were completed", **TWO),
+    expect(ReopeningPurgatory, "KAFKA-P2", "violated", "a completion is undone", K=1, J=1),
+    expect(UntimedPurgatory, "KAFKA-P2L", "violated", "no timer: the request waits forever", **TWO),
+    expect(UntimedPurgatory, "KAFKA-P4N", "violated", "no timer: its size is always 0", **TWO),
     expect(UntimedPurgatory, "KAFKA-P6E", "violated",
-           "without a timer all that is pending looks completed, and is purged for",
+           "without a timer all pending requests look completed, and cause purges",
            **TWO),
-    expect(KeepingInTimer, "KAFKA-P1E", "holds", "no cancel in forceComplete: what the timer still "
-           "has does not expire", **TWO),
+    expect(KeepingInTimer, "KAFKA-P1E", "holds", "no cancel in forceComplete: a completed request "
+           "in the timer does not expire", **TWO),
     expect(KeepingInTimer, "KAFKA-P4", "violated", "no cancel in forceComplete", **TWO),
     expect(KeepingInTimer, "KAFKA-P4N", "violated",
            "without a cancel in forceComplete the timer's size is wrong (KAFKA-1616)", **TWO),
@@ -537,20 +549,21 @@ EXPECTATIONS = (
            "without a cancel in forceComplete the timer keeps the memory", **TWO),
     expect(PerKeyEstimate, "KAFKA-P5U", "violated", "counted once for each key", **TWO),
     expect(PerKeyEstimate, "KAFKA-P6E", "violated",
-           "an estimate that counts keys purges for nothing", **TWO),
+           "an estimate that counts keys purges without a reason", **TWO),
     expect(ImpatientPurge, "KAFKA-P6E", "violated", ">= for >", K=3, J=2, Q=1),
-    expect(StaleEstimate, "KAFKA-P5U", "violated", "E is not set", **TWO),
+    expect(StaleEstimate, "KAFKA-P5U", "violated", "E is not reset", **TWO),
     expect(StaleEstimate, "KAFKA-P6E", "violated",
-           "an estimate that no purge sets back purges without end", **TWO),
+           "an estimate that is never reset causes purges without end", **TWO),
     expect(PurgingPending, "KAFKA-P3W", "violated", "pending requests are purged", **TWO),
     expect(KeepingEmptyKeys, "KAFKA-P7", "violated", "empty lists stay (KAFKA-2160)", **TWO),
-    expect(NeverPurging, "KAFKA-P6L", "violated", "the lists grow for ever (KAFKA-664)", **TWO),
+    expect(NeverPurging, "KAFKA-P6L", "violated", "the lists grow without bound "
+           "(KAFKA-664)", **TWO),
     expect(NeverPurging, "KAFKA-P6M", "violated",
-           "lists that are never purged keep alive what is on them", **TWO),
+           "lists that are never purged keep their requests in memory", **TWO),
 )
 
 UNSEEN = {
     "KAFKA-PE1":
-        "It is false once a key was cancelled, so no implementation is to keep it; what holds is "
-        "KAFKA-P4N.",
+        "It is false after the cancellation of a key, so no implementation has to satisfy it; "
+        "KAFKA-P4N holds instead.",
 }

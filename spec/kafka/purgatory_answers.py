@@ -1,11 +1,11 @@
-"""What check_and_complete answers: the number of requests that this call has completed.
+"""The answer of check_and_complete: the number of requests that this call has completed.
 
 Theory of operation
 -------------------
-An event goes through its key's list. It drops what is completed already, and tries the rest; what
-it completes it drops as well, and that alone is counted. Whoever waits for the number takes it for
-work done. Two neighbours of that sum are wrong: what has left the list (somebody else may have
-completed it), and what was found ready (somebody else may have been first).
+An event goes through its key's list. It drops completed requests, and tries the others; it drops
+those that it completes as well, and counts only them. Callers take the number for work done. Two
+similar numbers are wrong: the requests that left the list (another call may have completed them),
+and the requests that were found ready (another call may have been first).
 
 Source: DelayedOperationPurgatory.Watchers.tryCompleteWatched of Kafka 0.9 to 3.9; kafka#purgatory,
 kafka#P8.
@@ -21,57 +21,57 @@ __all__ = ["EXPECTATIONS", "AnsweringPurgatory", "CountingTheDead", "CountingThe
 
 
 class AnsweringPurgatory(Purgatory):
-    """With what check_and_complete answers, all calls together."""
+    """A purgatory with the answers of check_and_complete, added up over all calls."""
 
     answered = integer(0, Purgatory.J * Purgatory.K)
     by_events = integer(0, Purgatory.K)     # requests that such calls have completed
 
     @action(key=upto(Purgatory.J))
     def check_and_complete(self, key: int) -> None:
-        """What became completed in this call is compared with what it counts."""
+        """Compare the number of requests completed in this call with its answer."""
         before = sum(self.completions)
         super().check_and_complete(key)
         self.by_events += sum(self.completions) - before
 
     def complete_found(self, request: int) -> None:
-        """Counted if this call has won."""
+        """Count the request if this call completed it."""
         if self.is_open(request):
             self.answered += 1
         self.complete(request)
 
     @always("KAFKA-P8", MUST,
-            "check_and_complete answers how many requests it completed.",
+            "check_and_complete returns the number of requests that it completed.",
             source="kafka#purgatory (tryCompleteWatched), kafka#P8")
     def answers_are_right(self) -> bool:
-        """Of all calls so far."""
+        """Over all calls so far."""
         return self.answered == self.by_events
 
 
 class CountingTheDead(AnsweringPurgatory):
-    """What leaves a list is counted, whoever completed it."""
+    """Every request that leaves a list is counted, even if another call completed it."""
 
     def complete_found(self, request: int) -> None:
-        """What completes in its try is not counted here."""
+        """A request that completes in its try is not counted here."""
         self.complete(request)
 
     def strike(self, request: int, key: int) -> None:
-        """Whatever leaves the list is counted, also what was completed before."""
+        """A request is counted when it leaves the list, even if it was completed before."""
         self.answered += 1
         self.watched.discard(key * self.K + request)
 
 
 class CountingTheReady(AnsweringPurgatory):
-    """A request that is found ready is counted, although another was first."""
+    """A request that is found ready is counted, although another call was first."""
 
     def complete_found(self, request: int) -> None:
-        """It is counted whoever completed it."""
+        """The request is counted even if another call completed it."""
         self.answered += 1
         self.complete(request)
 
 
 EXPECTATIONS = (
     expect(AnsweringPurgatory, "KAFKA-P8", "holds", "answers are right", K=2, J=(1, 2), Q=0),
-    expect(CountingTheDead, "KAFKA-P8", "violated", "what leaves a list is counted",
+    expect(CountingTheDead, "KAFKA-P8", "violated", "every request that leaves a list is counted",
            K=2, J=2, Q=0),
     expect(CountingTheReady, "KAFKA-P8", "violated", "a completed request is counted",
            K=2, J=2, Q=0),

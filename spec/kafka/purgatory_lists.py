@@ -3,20 +3,20 @@
 Theory of operation
 -------------------
 A key's list is an object in a map. It is made when a request is watched for the key, and it has to
-go when it is empty, or the map grows with every key there ever was (KAFKA-2160). A thread that
-finds a list empty does so some time before it gets the map's lock, so the test is repeated under
-the lock, and it is twofold: *is this still the key's list*, and *is it still empty*.
+go when it is empty, or the map grows with every key there ever was (KAFKA-2160). A thread finds a
+list empty some time before it gets the map's lock, so it repeats the test under the lock, and there
+are two tests: *is this still the key's list*, and *is it still empty*.
 
     sweeper 1   gets list A . sweeps it . finds it empty .            lock, remove the key
     sweeper 2   gets list A . sweeps it . finds it empty . lock, remove the key
     requester                                                  watches: new list B
 
-Without the first test sweeper 1 looks at its own list A, which is empty, and removes B: the
-request on it will never be found by an event. Without the second a request that was watched
-meanwhile goes with A. And a requester has to find the list and enter it under one lock, or its
-list is removed in between.
+Without the first test sweeper 1 looks at its own list A, which is empty, and removes B: the request
+on it will never be found by an event. Without the second a request that was added meanwhile is lost
+with A. And a requester has to find the list and enter it under one lock, or its list may be removed
+in between.
 
-Lists are told apart by number, of which there are more than threads can refer to at a time.
+Lists are numbered, and there are more numbers than threads can refer to at a time.
 
 Source: DelayedOperationPurgatory.removeKeyIfEmpty and watchForOperation of Kafka 0.9 to 3.9;
 kafka#purgatory, kafka#mutants.
@@ -40,7 +40,7 @@ SOURCE = "kafka#purgatory (removeKeyIfEmpty)"
 
 
 class Sweeping(IntEnum):
-    """What a thread that completes or purges does next."""
+    """Next steps of a thread that completes or purges."""
 
     GET = 0
     SWEEP = 1
@@ -48,18 +48,18 @@ class Sweeping(IntEnum):
 
 
 class WatcherLists(Machine):
-    """One key, R requesters that each watch and are completed again and again, T sweepers."""
+    """One key, R requesters whose requests are watched and completed repeatedly, T sweepers."""
 
     R = const(2, at_least=1)            # requesters
     T = const(2, at_least=1)            # sweepers
     G = const(5, at_least=3)            # numbers of lists; more than R + T
 
     mapped = integer(0, G, init=G)      # the key's list; G: none
-    latest = integer(0, G - 1)          # the list that was made last
-    found = array(upto(R), integer(0, G, init=G))   # the list that a requester has got
+    latest = integer(0, G - 1)          # the list that was created last
+    found = array(upto(R), integer(0, G, init=G))   # the list that a requester has found
     on = array(upto(R), integer(0, G, init=G))      # the list that its request is on; G: none
     sweeper = array(upto(T), choice(Sweeping))
-    swept = array(upto(T), integer(0, G, init=G))   # the list that a sweeper has got
+    swept = array(upto(T), integer(0, G, init=G))   # the list that a sweeper has found
 
     @action(requester=upto(R))
     def watch(self, requester: int) -> None:
@@ -83,7 +83,7 @@ class WatcherLists(Machine):
 
     @action(fair=True, thread=upto(T))
     def sweep(self, thread: int) -> None:
-        """What is on it is completed and leaves it. The list is empty then."""
+        """All requests on the list are completed and leave it, so that it is empty."""
         require(self.sweeper[thread] == Sweeping.SWEEP)
         for requester in range(self.R):
             if self.on[requester] == self.swept[thread]:
@@ -100,56 +100,57 @@ class WatcherLists(Machine):
         self.sweeper[thread] = Sweeping.GET
 
     def is_the_keys(self, watchers: int) -> bool:
-        """Whether the key still has this very list."""
+        """True if the key still has this very list."""
         return self.mapped == watchers
 
     def is_empty(self, watchers: int) -> bool:
-        """Nobody entered it meanwhile."""
+        """True if no request is on the list now."""
         return all(place != watchers for place in self.on)
 
     @always("KAFKA-P3I", MUST, "A watched request is on the list that its key has in the map.",
             source=f"{SOURCE}; kafka#mutants (lost watcher)", requester=upto(R))
     def no_watcher_is_lost(self, requester: int) -> bool:
-        """Else no event would ever find it."""
+        """Otherwise no event would find it."""
         return self.on[requester] == self.G or self.on[requester] == self.mapped
 
-    @leads_to("KAFKA-P7L", MUST, "A key whose list is empty is removed, or used again.",
+    @leads_to("KAFKA-P7L", MUST, "A key whose list a sweeper has emptied is eventually removed, or "
+              "its list is used again.",
               source=f"{SOURCE}; KAFKA-2160")
     def empty_lists_go(self) -> tuple[bool, bool]:
-        """If a sweeper has emptied it."""
+        """Only after a sweeper has emptied the list."""
         empty = self.mapped < self.G and all(place == self.G for place in self.on)
         return empty and any(s == Sweeping.REMOVE for s in self.sweeper), not empty
 
 
 class WithoutIdentityTest(WatcherLists):
-    """The key is removed if the list that the sweeper has is empty."""
+    """The key is removed if the sweeper's list is empty."""
 
     def is_the_keys(self, watchers: int) -> bool:
-        """Whatever list the key has is taken for this one."""
+        """Any list of the key counts as this one."""
         return True
 
 
 class WithoutEmptinessTest(WatcherLists):
-    """The key is removed because its list was empty a moment ago."""
+    """The key is removed since its list was empty a moment ago."""
 
     def is_empty(self, watchers: int) -> bool:
-        """The list is taken to be empty still."""
+        """The list counts as empty without a test."""
         return True
 
 
 class WatchingWithoutLock(WatcherLists):
-    """The requester finds the list under the lock, and enters it after."""
+    """The requester finds the list under the lock, and enters it later."""
 
     @action(requester=upto(WatcherLists.R))
     def find(self, requester: int) -> None:
-        """The requester finds the key's list, and lets go of the lock."""
+        """The requester finds the key's list, and releases the lock."""
         require(self.on[requester] == self.G and self.found[requester] == self.G)
         self.find_or_make()
         self.found[requester] = self.mapped
 
     @action(fair=True, requester=upto(WatcherLists.R))
     def watch(self, requester: int) -> None:
-        """Into the list that it found."""
+        """The request enters the list that the requester found."""
         require(self.found[requester] < self.G)
         self.on[requester] = self.found[requester]
         self.found[requester] = self.G

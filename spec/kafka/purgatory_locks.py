@@ -1,25 +1,25 @@
-"""The purgatory's locks: in which order threads may take them.
+"""The purgatory's locks, and the order in which threads may take them.
 
 Theory of operation
 -------------------
-Completing a request calls back into the code that made it, and that code has locks of its own: a
-consumer group's, a partition's. Such code in turn tells the purgatory about events. So a thread
-that comes from the purgatory goes *lock of a request, then of the group*, and a thread that comes
-from the group must not do it the other way round: it changes the group under the group's lock,
-gives the lock back, and only then tells the purgatory. And the purgatory itself holds no lock but
-the request's while it tries it: not that of a watcher list, not that of the map.
+Completing a request calls back into the code that created it, and that code has locks of its own:
+a consumer group's, a partition's. Such code in turn reports events to the purgatory. So a thread
+that comes from the purgatory takes *the request's lock, then the group's*, and a thread that comes
+from the group must not take them in the opposite order: it changes the group under the group's
+lock, releases the lock, and only then reports to the purgatory. And the purgatory itself holds no
+lock but the request's while it tries it: not that of a watcher list, not that of the map.
 
-Each machine below is a table of programs, one for each thread: a sequence of takes and gives of
-locks, run again and again. A take may be shared, as of a read lock; a shared take waits not only
-for an owner but also behind whoever waits for the lock alone, or writers would starve. A deadlock
-is a state in which no thread can go on (KAFKA-P9).
+Each machine below is a table of programs, one for each thread: a sequence of steps that take and
+release locks, run again and again. A take may be shared, as of a read lock; a shared take waits not
+only for an owner but also behind threads that wait for the lock exclusively, otherwise writers
+would starve. A deadlock is a state in which no thread can continue (KAFKA-P9).
 
 - KAFKA-3994, KAFKA-2253: the list's lock is held while its requests are tried.
-- KAFKA-5970, KAFKA-6042: the purgatory is told while the group's lock is held, and the request's
-  lock is another one.
+- KAFKA-5970, KAFKA-6042: the group reports to the purgatory while it holds its lock, and the
+  request has another lock.
 - KAFKA-7697: two threads complete fetches of each other's partition while they hold their own
-  partition's leaderIsrUpdateLock, shared; that would do no harm, but for two threads that wait for
-  these locks alone.
+  partition's leaderIsrUpdateLock, shared; that would be harmless without two threads that wait for
+  these locks exclusively.
 
 Source: kafka#locks, kafka#P9; the issues named above.
 """
@@ -41,10 +41,10 @@ __all__ = [
 
 
 class Step(IntEnum):
-    """What a line of a program does."""
+    """Steps in the lines of a program."""
 
-    TAKE = 0        # the lock alone
-    SHARE = 1       # the lock, with others that share it
+    TAKE = 0        # the lock, exclusively
+    SHARE = 1       # the lock, shared with others
     GIVE = 2
 
 
@@ -61,26 +61,27 @@ LENGTH = 6
 
 
 class Programs(Machine):
-    """Threads that take and give three locks, as their programs say: lines of (step, lock)."""
+    """Threads that take and release three locks according to their programs: lines of (step, lock).
+    """
 
     programs = table((
         ((Step.TAKE, Lock.LIST), (Step.GIVE, Lock.LIST)),
     ))
 
     line = array(one_of(programs), integer(0, LENGTH))
-    waiting = subset(one_of(programs))      # threads that wait for a lock alone
-    owner = array(Lock, integer(0, 4, init=4))      # who has it alone; 4: nobody
+    waiting = subset(one_of(programs))      # threads that wait for an exclusive lock
+    owner = array(Lock, integer(0, 4, init=4))      # thread that holds it exclusively; 4: none
     sharers = subset(upto(4 * len(Lock)))   # thread t shares lock l: t * 3 + l
 
     @action(fair=True, thread=one_of(programs))
     def ask(self, thread: int) -> None:
-        """The thread gets in line for a lock alone."""
+        """The thread begins to wait for an exclusive lock."""
         require(self.is_at(thread, Step.TAKE) and thread not in self.waiting)
         self.waiting.add(thread)
 
     @action(fair=True, thread=one_of(programs))
     def take(self, thread: int) -> None:
-        """Nobody else has it."""
+        """The thread gets the lock, which no other thread holds."""
         require(thread in self.waiting)
         self.waiting.discard(thread)
         for lock in range(3):
@@ -92,7 +93,7 @@ class Programs(Machine):
 
     @action(fair=True, thread=one_of(programs))
     def share(self, thread: int) -> None:
-        """Nobody has it alone, and nobody waits for that."""
+        """The thread shares the lock, which no thread holds or awaits exclusively."""
         require(self.is_at(thread, Step.SHARE))
         for lock in range(3):
             if self.is_lock(thread, lock):
@@ -106,7 +107,7 @@ class Programs(Machine):
 
     @action(fair=True, thread=one_of(programs))
     def give(self, thread: int) -> None:
-        """The lock is given back."""
+        """The thread releases the lock."""
         require(self.is_at(thread, Step.GIVE))
         for lock in range(3):
             if self.is_lock(thread, lock):
@@ -116,31 +117,32 @@ class Programs(Machine):
         self.go_on(thread)
 
     def is_at(self, thread: int, step: Step) -> bool:
-        """Whether that is the thread's next line."""
+        """True if this is the step of the thread's next line."""
         return any(
             self.line[thread] == number and self.programs[thread][number][0] == step
             for number in range(len(self.programs[thread]))
         )
 
     def is_lock(self, thread: int, lock: int) -> bool:
-        """Whether the thread's next line is about that lock."""
+        """True if the thread's next line is about this lock."""
         return any(
             self.line[thread] == number and self.programs[thread][number][1] == lock
             for number in range(len(self.programs[thread]))
         )
 
     def go_on(self, thread: int) -> None:
-        """The next line; from the last to the first."""
+        """The thread advances to its next line; after the last follows the first."""
         self.line[thread] = (self.line[thread] + 1) % len(self.programs[thread])
 
     @never_stuck("KAFKA-P9", MUST,
-                 "No thread holds a lock but a request's while it tries requests: no deadlock.",
+                 "The threads never deadlock: none of them holds a lock other than a request's "
+                 "while it tries requests.",
                  source="kafka#P9; KAFKA-2253, KAFKA-3994, KAFKA-5970, KAFKA-6042, KAFKA-7697")
     def never_at_rest(self) -> bool:
-        """Programs go round for ever."""
+        """Programs repeat forever, so every state without a next step is a deadlock."""
         return False
 
-    @always("KAFKA-P9X", MUST, "A lock that a thread has alone is shared by nobody.",
+    @always("KAFKA-P9X", MUST, "A lock that a thread holds exclusively is shared by no thread.",
             source="kafka#locks (held by one thread at a time)")
     def locks_exclude(self) -> bool:
         """A lock has one owner or sharers, not both."""
@@ -154,10 +156,10 @@ class GroupLocks(Programs):
     """An event thread, which tries a request of a list, and a thread of the group."""
 
     programs = table((
-        # the list is read and left; the request is tried under its lock; the group is told
+        # the list is read and released; the request is tried under its lock; the group is notified
         ((Step.TAKE, Lock.LIST), (Step.GIVE, Lock.LIST), (Step.TAKE, Lock.REQUEST),
          (Step.TAKE, Lock.GROUP), (Step.GIVE, Lock.GROUP), (Step.GIVE, Lock.REQUEST)),
-        # the group changes, and then tells the purgatory
+        # the group changes, and then reports to the purgatory
         ((Step.TAKE, Lock.GROUP), (Step.GIVE, Lock.GROUP), (Step.TAKE, Lock.LIST),
          (Step.GIVE, Lock.LIST), (Step.TAKE, Lock.REQUEST), (Step.GIVE, Lock.REQUEST)),
     ))
@@ -165,7 +167,8 @@ class GroupLocks(Programs):
 
 class TryingUnderListLock(GroupLocks):
     """The list's lock is held while its requests are tried, and a group watches a request while it
-    holds its own lock (KAFKA-3994)."""
+    holds its own lock (KAFKA-3994).
+    """
 
     programs = table((
         ((Step.TAKE, Lock.LIST), (Step.TAKE, Lock.GROUP), (Step.GIVE, Lock.GROUP),
@@ -176,7 +179,7 @@ class TryingUnderListLock(GroupLocks):
 
 
 class TellingUnderGroupLock(GroupLocks):
-    """The group tells the purgatory while it holds its lock (KAFKA-5970)."""
+    """The group reports to the purgatory while it holds its lock (KAFKA-5970)."""
 
     programs = table((
         ((Step.TAKE, Lock.REQUEST), (Step.TAKE, Lock.GROUP), (Step.GIVE, Lock.GROUP),
@@ -210,7 +213,7 @@ class CompletingUnderPartitionLocks(PartitionLocks):
 
 
 class CompletingWithoutWriters(CompletingUnderPartitionLocks):
-    """The same without anybody who changes a leader: no harm is seen."""
+    """The same without threads that change a leader: no harm is visible."""
 
     programs = table((
         ((Step.SHARE, FIRST), (Step.SHARE, SECOND), (Step.GIVE, SECOND), (Step.GIVE, FIRST)),
@@ -221,18 +224,20 @@ class CompletingWithoutWriters(CompletingUnderPartitionLocks):
 DEADLOCK = "KAFKA-P9"
 
 EXPECTATIONS = (
-    expect(GroupLocks, DEADLOCK, "holds", "tell the purgatory without a lock"),
-    expect(TryingUnderListLock, DEADLOCK, "violated", "KAFKA-3994: tried under the list's lock"),
-    expect(TellingUnderGroupLock, DEADLOCK, "violated", "KAFKA-5970: told under the group's lock"),
+    expect(GroupLocks, DEADLOCK, "holds", "the group reports to the purgatory without a lock"),
+    expect(TryingUnderListLock, DEADLOCK, "violated", "KAFKA-3994: a try under the list's lock"),
+    expect(TellingUnderGroupLock, DEADLOCK, "violated", "KAFKA-5970: a report under the group's "
+           "lock"),
     expect(PartitionLocks, DEADLOCK, "holds", "fetches are completed without a partition's lock"),
-    expect(PartitionLocks, "KAFKA-P9X", "holds", "locks exclude each other's holders"),
+    expect(PartitionLocks, "KAFKA-P9X", "holds", "an exclusive lock is not shared"),
     expect(CompletingUnderPartitionLocks, DEADLOCK, "violated",
            "KAFKA-7697: fetches are completed under a shared lock"),
     expect(CompletingWithoutWriters, DEADLOCK, "holds",
-           "KAFKA-7697 takes writers to be seen: without them there is no deadlock"),
+           "KAFKA-7697 needs writers to show: without them there is no deadlock"),
 )
 
 UNSEEN = {
     "KAFKA-P9X":
-        "Who holds a lock together with whom is not shown; that nobody gets stuck is KAFKA-P9.",
+        "The port does not show which threads hold a lock together; the absence of deadlocks is "
+        "KAFKA-P9.",
 }

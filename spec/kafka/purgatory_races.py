@@ -10,26 +10,25 @@ All interleavings of these are possible, at the steps in which the code touches 
     requester   try . watch, watch, … . try . completed? . timer.add . completed? -> cancel
     trigger     make ready . look at the list . try
     timer       take out . force
-    whoever     CAS . cancel the timer entry . onComplete (. onExpiration)
+    winner      CAS . cancel the timer entry . onComplete (. onExpiration)
 
 Four of these steps look superfluous, and each is there because of a race:
 
 - CAS: two threads may find the request not completed at the same time (KAFKA-385).
-- The second try: a trigger that looked at the list before the request was on it has not seen it,
-  but it made the request ready before; so the second try sees that.
-- The second look at ``completed``: a winner between the first look and timer.add has found nothing
-  to cancel.
+- The second try: a trigger that read the list before the request was on it did not find it, but it
+  made the request ready before; so the second try finds it ready.
+- The second look at ``completed``: a winner between the first look and timer.add found nothing to
+  cancel.
 - onExpiration for the winner only.
 
-``Race`` takes timer.add for one step. Under threads it is two, and then even the second look does
-not keep a completed request out of the timer at rest: see ``LinkingLater``.
+``Race`` models timer.add as one step. With threads it is two, and then even the second look does
+not keep a completed request out of the timer in a quiescent state: see ``LinkingLater``.
 
-Tries are made under the request's lock. That is a convenience of its callers and not needed for
-any of the rules; but whoever replaces it by a tryLock has to make up for what he skips. A thread
-that finds the lock taken and goes away relies on the holder, who may have tried already
-(KAFKA-6653). With a flag that asks the holder to try again it is sound, if all holders look at
-the flag (KAFKA-5970); a lock that is shared with code which does not, is back where it began
-(KAFKA-8334: commits time out).
+Tries are made under the request's lock. That is a convenience for callers, and no rule needs it;
+but code that replaces it by a tryLock has to make up for the skipped try. A thread that finds the
+lock taken and gives up relies on the holder, which may have tried already (KAFKA-6653). With a flag
+that asks the holder to try again it is sound, if all holders read the flag (KAFKA-5970); if the
+lock is shared with code that does not, triggers are lost again (KAFKA-8334: commits time out).
 
 Source: DelayedOperation.scala of Kafka 0.9 to 3.9; kafka#purgatory, kafka#mutants.
 """
@@ -54,7 +53,7 @@ CODE = "kafka#purgatory (DelayedOperation)"
 
 
 class Thread(IntEnum):
-    """Who takes a step."""
+    """Threads that take steps."""
 
     REQUESTER = 0
     TRIGGER = 1
@@ -63,21 +62,21 @@ class Thread(IntEnum):
 
 
 class Asking(IntEnum):
-    """What the requester does next."""
+    """Next steps of the requester."""
 
     TRY = 0
     WATCH = 1
     RETRY = 2
     FREE = 3        # its lock
-    LOOK = 4        # whether it is completed
+    LOOK = 4        # read whether it is completed
     ADD = 5         # to the timer
     LOOK_AGAIN = 6
     DONE = 7
-    FLAG = 8        # only AskingTryLock: whether it was asked to try again
+    FLAG = 8        # only AskingTryLock: read whether it was asked to try again
 
 
 class Telling(IntEnum):
-    """What the trigger does next."""
+    """Next steps of the trigger."""
 
     START = 0
     FIND = 1
@@ -86,7 +85,7 @@ class Telling(IntEnum):
 
 
 class Ending(IntEnum):
-    """How far a thread is with completing the request."""
+    """Progress of a thread that completes the request."""
 
     NO = 0
     CAS = 1
@@ -97,10 +96,10 @@ class Ending(IntEnum):
 
 
 class Race(Machine):
-    """One request with J keys; the trigger is of the last one."""
+    """One request with J keys; the trigger is an event of the last one."""
 
     J = const(2, at_least=1)            # keys
-    O = const(0, at_most=1)             # noqa: E741  whether others use the request's lock too
+    O = const(0, at_most=1)             # noqa: E741 1: other code uses the request's lock too
 
     ready = boolean(False)
     completed = boolean(False)
@@ -115,20 +114,20 @@ class Race(Machine):
     tries = integer(0, J + 3)           # by the requester
     completions = integer(0, 3)
     expirations = integer(0, 3)
-    winner = integer(0, 4, init=4)      # who completed it; 4: nobody
+    winner = integer(0, 4, init=4)      # thread that completed it; 4: none
 
     # --- the requester ---------------------------------------------------------------
 
     @action(fair=True)
     def try_first(self) -> None:
-        """The first try, under the lock that the requester keeps until the second."""
+        """The first try, under the lock that the requester holds until the second."""
         require(self.requester == Asking.TRY and self.lock == 4)
         self.lock = Thread.REQUESTER
         self.attempt(Asking.WATCH)
 
     @action(fair=True)
     def watch(self) -> None:
-        """On the next key's list."""
+        """Put the request on the next key's list."""
         require(self.requester == Asking.WATCH and self.ending[Thread.REQUESTER] == Ending.NO)
         self.lists.add(len(self.lists))
         if len(self.lists) == self.J:
@@ -142,13 +141,13 @@ class Race(Machine):
 
     @action(fair=True)
     def free(self) -> None:
-        """The requester gives its lock back."""
+        """The requester releases its lock."""
         require(self.requester == Asking.FREE)
         self.lock = 4
         self.requester = Asking.LOOK
 
     def attempt(self, otherwise: Asking) -> None:
-        """tryComplete: the requester completes what is ready, and else goes on."""
+        """tryComplete: the requester completes a ready request, and otherwise continues."""
         self.tries = min(self.tries + 1, self.J + 3)
         if self.ready:
             self.requester = Asking.DONE
@@ -158,7 +157,7 @@ class Race(Machine):
 
     @action(fair=True)
     def look(self) -> None:
-        """Not into the timer if somebody completed it."""
+        """A completed request does not go into the timer."""
         require(self.requester == Asking.LOOK)
         self.requester = Asking.DONE if self.completed else Asking.ADD
 
@@ -171,7 +170,8 @@ class Race(Machine):
 
     @action(fair=True)
     def look_again(self) -> None:
-        """If it was completed meanwhile, the winner may have come too early to cancel."""
+        """If the request was completed meanwhile, the winner may have been too early to cancel it.
+        """
         require(self.requester == Asking.LOOK_AGAIN)
         if self.completed:
             self.in_timer = False
@@ -181,7 +181,7 @@ class Race(Machine):
 
     @action
     def make_ready(self) -> None:
-        """What the request waits for comes true."""
+        """The request's condition becomes true."""
         require(self.trigger == Telling.START)
         self.ready = True
         self.trigger = Telling.FIND
@@ -194,7 +194,7 @@ class Race(Machine):
 
     @action(fair=True)
     def try_found(self) -> None:
-        """safeTryComplete: under the lock, for which it waits."""
+        """safeTryComplete: the trigger tries under the lock, for which it waits."""
         require(self.trigger == Telling.TRY and self.lock == 4)
         self.lock = Thread.TRIGGER
         self.trigger = Telling.DONE
@@ -217,7 +217,7 @@ class Race(Machine):
 
     @action(fair=True)
     def free_lock(self) -> None:
-        """… and gives it back."""
+        """Other code releases the lock."""
         require(self.lock == Thread.OTHER)
         self.lock = 4
 
@@ -225,7 +225,7 @@ class Race(Machine):
 
     @action(fair=True, thread=Thread)
     def compare_and_set(self, thread: Thread) -> None:
-        """Only one thread wins."""
+        """Only one thread wins the compare-and-set."""
         require(self.ending[thread] == Ending.CAS)
         if self.completed:
             self.lose(thread)
@@ -235,11 +235,11 @@ class Race(Machine):
             self.ending[thread] = Ending.CANCEL
 
     def lose(self, thread: Thread) -> None:
-        """Somebody was first, and the thread leaves."""
+        """The request is completed already, and the thread leaves."""
         self.leave(thread)
 
     def leave(self, thread: Thread) -> None:
-        """The thread is through, and gives its lock back."""
+        """The thread has finished, and releases its lock."""
         self.ending[thread] = Ending.NO
         if self.lock == thread:
             self.lock = 4
@@ -253,7 +253,7 @@ class Race(Machine):
 
     @action(fair=True, thread=Thread)
     def complete(self, thread: Thread) -> None:
-        """The winner calls onComplete; the timer goes on to onExpiration."""
+        """The winner calls onComplete; the timer continues with onExpiration."""
         require(self.ending[thread] == Ending.COMPLETE)
         self.completions += 1
         if thread == Thread.TIMER:
@@ -269,7 +269,7 @@ class Race(Machine):
         self.leave(Thread.TIMER)
 
     def is_quiet(self) -> bool:
-        """Nobody is at work, but for a trigger that never came."""
+        """True if no thread is at work, except for a trigger that never came."""
         return (self.requester == Asking.DONE
                 and (self.trigger == Telling.START or self.trigger == Telling.DONE)
                 and all(step == Ending.NO for step in self.ending))
@@ -283,39 +283,42 @@ class Race(Machine):
         return self.completions <= 1
 
     @always("KAFKA-P1ER", MUST,
-            "The expiry callback is called only if the timeout completed the request, "
-            "and after completion.",
+            "The expiry callback is called at most once, only if the timeout completed the "
+            "request, and after completion.",
             source=f"{CODE}; kafka#P1; KAFKA-1989")
     def expiry_is_the_winners(self) -> bool:
-        """Once, by the winner, after onComplete."""
+        """The winner calls it, after onComplete."""
         return self.expirations == 0 or (
             self.expirations == 1 and self.completions == 1 and self.winner == Thread.TIMER)
 
-    @leads_to("KAFKA-P2LR", MUST, "A request is completed some day, at the latest by its timeout.",
+    @leads_to("KAFKA-P2LR", MUST, "Once its requester has finished, a request is eventually "
+              "completed, at the latest by its timeout.",
               source="002#requests ('some timeout occurs')")
     def requests_end(self) -> tuple[bool, bool]:
-        """Once the requester is through."""
+        """Counted from the end of the requester."""
         return self.requester == Asking.DONE, self.completions > 0
 
     @always("KAFKA-P3", MUST,
-            "No trigger is lost: when requester and trigger are through, a ready request is "
-            "completed, without waiting for its timeout.",
+            "No trigger is lost: when requester and trigger have finished, a ready request is "
+            "completed, or a thread is completing it, without waiting for its timeout.",
             source=f"{CODE}; kafka#P3; KAFKA-6653, KAFKA-8334")
     def no_trigger_is_lost(self) -> bool:
-        """Or somebody is about to."""
+        """A thread that is completing it counts."""
         return (self.requester != Asking.DONE or self.trigger != Telling.DONE
                 or self.completed or any(step != Ending.NO for step in self.ending))
 
-    @always("KAFKA-P4R", MUST, "A completed request is not in the timer.",
+    @always("KAFKA-P4R", MUST, "When no thread is at work, a completed request is not in the "
+            "timer.",
             source=f"{CODE}; kafka#P4 (after quiescence)")
     def completed_is_not_timed(self) -> bool:
-        """When nobody is at work."""
+        """Checked in quiescent states."""
         return not (self.is_quiet() and self.completed and self.in_timer)
 
-    @always("KAFKA-P10", MUST, "The requester tries a request at most twice, whatever its keys.",
+    @always("KAFKA-P10", MUST, "The requester tries a request at most twice, whatever its number "
+            "of keys.",
             source=f"{CODE}; KAFKA-1952")
     def two_tries(self) -> bool:
-        """Before and after watching."""
+        """Once before and once after watching."""
         return self.tries <= 2
 
     @always("KAFKA-PE6", CLAIM,
@@ -323,7 +326,7 @@ class Race(Machine):
             source="002#purging; kafka#purgatory: not while one is watched and "
                    "not in the timer yet")
     def timer_counts_the_pending(self) -> bool:
-        """Watched and not completed means in the timer."""
+        """A watched request that is not completed is in the timer."""
         return self.completed or not self.lists or self.in_timer
 
 
@@ -332,7 +335,7 @@ class WithoutCas(Race):
 
     @action(fair=True, thread=Thread)
     def compare_and_set(self, thread: Thread) -> None:
-        """The flag is read; it is written in a step of its own."""
+        """The flag is read; writing it is a separate step."""
         require(self.ending[thread] == Ending.CAS)
         if self.completed:
             self.lose(thread)
@@ -341,7 +344,7 @@ class WithoutCas(Race):
 
     @action(fair=True, thread=Thread)
     def set(self, thread: Thread) -> None:
-        """The flag is written, whoever has written it meanwhile."""
+        """The flag is written, even if another thread has written it meanwhile."""
         require(self.ending[thread] == Ending.SET)
         self.completed = True
         self.winner = thread
@@ -359,7 +362,7 @@ class NotCancelling(Race):
 
 
 class WithoutTimeout(Race):
-    """The requester is through when it has watched: there is no timer.add."""
+    """The requester has finished after watching: there is no timer.add."""
 
     @action(fair=True)
     def add_to_timer(self) -> None:
@@ -369,31 +372,31 @@ class WithoutTimeout(Race):
 
 
 class WithoutSecondTry(Race):
-    """The requester watches, and goes to the timer."""
+    """The requester watches, and continues with the timer."""
 
     @action(fair=True)
     def try_again(self) -> None:
-        """The requester goes on without a try."""
+        """The requester continues without a try."""
         require(self.requester == Asking.RETRY)
         self.requester = Asking.FREE
 
 
 class WithoutRecheck(Race):
-    """Nobody looks again after timer.add."""
+    """The requester does not look again after timer.add."""
 
     @action(fair=True)
     def look_again(self) -> None:
-        """The requester is done without a look."""
+        """The requester has finished without a look."""
         require(self.requester == Asking.LOOK_AGAIN)
         self.requester = Asking.DONE
 
 
 class LinkingLater(Race):
-    """timer.add in the two steps that it has under threads: the entry is tested, then linked.
+    """timer.add in the two steps that it has with threads: the entry is tested, then linked.
 
-    A winner in between finds no list to take the entry out of, and the request forgets it; so
-    the second look finds nothing to cancel either. The dead entry is never run, and goes with its
-    bucket: the timer is only right in the end, even when everybody is through.
+    A winner in between finds no list to take the entry out of, and the request forgets it; so the
+    second look finds nothing to cancel either. The dead entry is never run, and leaves with its
+    bucket: the timer is right only eventually, even when all threads have finished.
     """
 
     linking = boolean(False)            # tested, and not linked yet
@@ -401,13 +404,13 @@ class LinkingLater(Race):
 
     @action(fair=True)
     def add_to_timer(self) -> None:
-        """Only the test: the entry is the request's own."""
+        """Only the test of the entry."""
         require(self.requester == Asking.ADD and not self.linking)
         self.linking = True
 
     @action(fair=True)
     def link(self) -> None:
-        """Into the bucket, dead or alive."""
+        """Link the entry into its bucket, dead or alive."""
         require(self.linking)
         self.linking = False
         self.in_timer = True
@@ -415,7 +418,7 @@ class LinkingLater(Race):
 
     @action(fair=True, thread=Thread)
     def cancel(self, thread: Thread) -> None:
-        """Out of the bucket that the entry is in; the request forgets its entry."""
+        """Unlink the entry from its bucket; the request forgets its entry."""
         require(self.ending[thread] == Ending.CANCEL)
         self.dead = self.dead or self.linking
         self.in_timer = False
@@ -423,17 +426,17 @@ class LinkingLater(Race):
 
     @action(fair=True)
     def look_again(self) -> None:
-        """An entry that was forgotten cannot be cancelled."""
+        """A forgotten entry cannot be cancelled."""
         require(self.requester == Asking.LOOK_AGAIN)
         if self.completed and not self.dead:
             self.in_timer = False
         self.requester = Asking.DONE
 
-    @leads_to("KAFKA-P4D", MUST, "A completed request is not in the timer for ever.",
+    @leads_to("KAFKA-P4D", MUST, "A completed request does not stay in the timer forever.",
               source=f"{CODE}; kafka#wheel: add tests whether the entry is cancelled, and "
                      "then links it")
     def dead_entries_go(self) -> tuple[bool, bool]:
-        """With their bucket, at the latest."""
+        """It leaves with its bucket, at the latest."""
         return self.completed and self.in_timer, not self.in_timer
 
 
@@ -442,16 +445,16 @@ class KeepingDeadEntries(LinkingLater):
 
     @action(fair=True)
     def time_out(self) -> None:
-        """Of what is not cancelled alone."""
+        """Only a bucket without a dead entry expires."""
         require(not self.dead)
         super().time_out()
 
 
 class ExpiringAnyway(Race):
-    """onExpiration also where somebody else was first (the old purgatory, KAFKA-1989)."""
+    """onExpiration is called even if another thread was first (the old purgatory, KAFKA-1989)."""
 
     def lose(self, thread: Thread) -> None:
-        """The timer calls it all the same."""
+        """The timer calls it although it has lost."""
         if thread == Thread.TIMER:
             self.ending[thread] = Ending.EXPIRE
         else:
@@ -459,11 +462,11 @@ class ExpiringAnyway(Race):
 
 
 class TryPerKey(Race):
-    """A try before each key's list, as it once was (KAFKA-1952): sound, but it costs."""
+    """A try before each key's list, as in early releases (KAFKA-1952): sound, but slow."""
 
     @action(fair=True)
     def watch(self) -> None:
-        """Try, and then on the next key's list."""
+        """Try, and then watch the next key."""
         require(self.requester == Asking.WATCH and self.ending[Thread.REQUESTER] == Ending.NO)
         self.attempt(Asking.WATCH)
         if self.requester == Asking.WATCH:
@@ -473,11 +476,11 @@ class TryPerKey(Race):
 
 
 class TryLock(Race):
-    """The trigger goes away if the lock is taken: whoever holds it will have tried (KAFKA-6653)."""
+    """The trigger gives up if the lock is taken, since the holder will try (KAFKA-6653)."""
 
     @action(fair=True)
     def give_up(self) -> None:
-        """tryLock fails, and the trigger leaves it at that."""
+        """tryLock fails, and the trigger gives up."""
         require(self.trigger == Telling.TRY and self.lock != 4)
         self.trigger = Telling.DONE
 
@@ -488,7 +491,7 @@ class AskingTryLock(Race):
 
     @action(fair=True)
     def give_up(self) -> None:
-        """tryLock fails: the first time it leaves the flag, the second time it goes."""
+        """tryLock fails: the first time the trigger sets the flag, the second time it gives up."""
         require(self.trigger == Telling.TRY and self.lock != 4)
         if self.asked:
             self.trigger = Telling.DONE
@@ -497,21 +500,23 @@ class AskingTryLock(Race):
 
     @action(fair=True)
     def try_again(self) -> None:
-        """The requester takes the flag down before it tries."""
+        """The requester clears the flag before it tries."""
         require(self.requester == Asking.RETRY)
         self.asked = False
         self.attempt(Asking.FREE)
 
     @action(fair=True)
     def free(self) -> None:
-        """It gives its lock back, and then looks at the flag."""
+        """The requester releases its lock, and then reads the flag."""
         require(self.requester == Asking.FREE)
         self.lock = 4
         self.requester = Asking.FLAG
 
     @action(fair=True)
     def look_at_flag(self) -> None:
-        """Asked: it tries once more, as soon as it gets the lock; else it goes on."""
+        """If asked, the requester tries once more as soon as it gets the lock; otherwise it
+        continues.
+        """
         require(self.requester == Asking.FLAG)
         if self.asked:
             require(self.lock == 4)
@@ -522,9 +527,9 @@ class AskingTryLock(Race):
 
 
 RULES = (
-    ("KAFKA-P1R", "completed once, whoever comes first"),
+    ("KAFKA-P1R", "completed once"),
     ("KAFKA-P1ER", "expiry for the winner only"),
-    ("KAFKA-P2LR", "completed some day"), ("KAFKA-P3", "no trigger is lost"),
+    ("KAFKA-P2LR", "completed eventually"), ("KAFKA-P3", "no trigger is lost"),
     ("KAFKA-P4R", "out of the timer"), ("KAFKA-P10", "two tries, whatever the number of keys"),
 )
 
@@ -537,23 +542,23 @@ EXPECTATIONS = (
     expect(WithoutSecondTry, "KAFKA-P3", "violated",
            "no second try: a trigger between try and watch", J=(1, 2)),
     expect(WithoutSecondTry, "KAFKA-P2LR", "holds",
-           "without a second try only the timeout ends a request that missed its "
+           "without a second try only the timeout completes a request that missed its "
            "trigger", J=(1, 2)),
     expect(WithoutRecheck, "KAFKA-P4R", "violated", "no second look after timer.add", J=1),
     expect(LinkingLater, "KAFKA-P4R", "violated",
            "completed between timer.add's test and its link: a dead entry", J=1),
     expect(WithoutTimeout, "KAFKA-P2LR", "violated",
-           "without a timeout a request may wait for an event for ever", J=1),
+           "without a timeout a request may wait for an event forever", J=1),
     expect(KeepingDeadEntries, "KAFKA-P4D", "violated",
-           "a dead entry stays whose bucket never expires", J=1),
+           "a dead entry stays if its bucket never expires", J=1),
     expect(LinkingLater, "KAFKA-P4D", "holds",
-           "a dead entry that was linked too late goes with its bucket", J=(1, 2)),
+           "a dead entry that was linked too late leaves with its bucket", J=(1, 2)),
     expect(LinkingLater, "KAFKA-P1R", "holds",
            "a dead entry that was linked too late is never completed again", J=1),
     expect(ExpiringAnyway, "KAFKA-P1ER", "violated", "expired without winning (KAFKA-1989)", J=1),
     expect(TryPerKey, "KAFKA-P3", "holds", "a try per key (KAFKA-1952) loses nothing", J=(1, 3)),
     expect(TryPerKey, "KAFKA-P10", "violated",
-           "a try per key is as many tries as there are keys (KAFKA-1952)", J=(1, 3)),
+           "a try per key makes as many tries as there are keys (KAFKA-1952)", J=(1, 3)),
     expect(TryLock, "KAFKA-P3", "violated", "tryLock: the holder has tried already (KAFKA-6653)",
            J=1),
     expect(AskingTryLock, "KAFKA-P3", "violated",
@@ -563,6 +568,6 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "KAFKA-PE6":
-        "It is false while a request is watched and not yet in the timer, so no implementation is "
-        "to keep it.",
+        "It is false while a request is watched and not yet in the timer, so no implementation has "
+        "to satisfy it.",
 }

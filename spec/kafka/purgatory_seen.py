@@ -1,15 +1,15 @@
-"""The purgatory of the chapters, as its observer sees it.
+"""The chapters' purgatory as its observer sees it.
 
-Theory. ``purgatory`` has requests, lists, a timer and a purge in steps, ``purgatory_answers`` what
-an event answers. ``observed_purgatory`` sees each call with the callbacks that it causes, and may
-ask for the lengths of the lists, the size of the timer, the estimate and the number of keys.
-Callers come one at a time here: no call is looked at while a purge is under way, and the reaper
-has rested whenever lengths are asked for. What happens within calls is in ``races_seen``.
+Theory. ``purgatory`` has requests, lists, a timer and a purge in steps, ``purgatory_answers`` has
+the answers of events. ``observed_purgatory`` sees each call with the callbacks that it causes, and
+may ask for the lengths of the lists, the size of the timer, the estimate and the number of keys.
+Calls come one at a time here: no call is observed while a purge is under way, and the reaper is
+idle whenever lengths are read. The steps within calls are in ``races_seen``.
 
-The chapter's timeouts come in any order, and the observer reckons. So request r is given the r-th
-of the observer's timeouts; when it expires, the time that it still has to wait passes a
-millisecond at a time, and it is looked at only where no other one would have expired before it.
-Where the timer is empty, any time may pass, and nothing comes of it.
+The chapter's timeouts come in any order, and the observer computes times. So request r gets the
+r-th of the observer's timeouts; when it expires, its remaining time passes a millisecond at a time,
+and the run is left out if another request would have expired before it. While the timer is empty,
+any time may pass without an effect.
 
 Source: ``purgatory``, ``purgatory_answers``, ``observed_purgatory``.
 """
@@ -34,8 +34,10 @@ __all__ = ["EXPECTATIONS", "AnswersSeen", "CancellingSeen", "PurgatorySeen"]
 
 
 class PurgatorySeen(View[Purgatory]):
-    """Calls with their callbacks. ``history`` has the milliseconds that each request still has
-    to wait."""
+    """Calls with their callbacks.
+
+    ``history`` has the milliseconds that each request still has to wait.
+    """
 
     history: tuple[int, ...] = ()
 
@@ -44,7 +46,7 @@ class PurgatorySeen(View[Purgatory]):
         return not machine.to_purge or action == "purge"
 
     def begins(self, machine: Purgatory) -> Iterable[Seen]:
-        """No request has anything to wait for yet."""
+        """No request has a remaining time yet."""
         self.history = (0,) * machine.K
         return ()
 
@@ -76,7 +78,7 @@ class PurgatorySeen(View[Purgatory]):
         return see("checked", key=key, those=as_set(those), count=self.counted(before, after))
 
     def counted(self, before: Purgatory, after: Purgatory) -> int:
-        """What an event answers: here, the truth."""
+        """The answer of an event: here the correct one."""
         return len(self.completed(before, after))
 
     @shown
@@ -102,11 +104,11 @@ class PurgatorySeen(View[Purgatory]):
 
     @staticmethod
     def expired(before: Purgatory, after: Purgatory) -> int:
-        """How many of them had their onExpiration called."""
+        """The number of calls of onExpiration."""
         return sum(after.expirations) - sum(before.expirations)
 
     def asked(self, machine: Purgatory) -> Iterable[Seen]:
-        """All its counts; the lengths of the lists when the reaper rests."""
+        """All counts; the lengths of the lists only when the reaper is idle."""
         if not machine.to_purge:
             yield see("delayed", count=len(machine.timer))
             yield see("estimated", count=machine.estimate)
@@ -119,12 +121,12 @@ class PurgatorySeen(View[Purgatory]):
 
 
 def as_set(requests: list[int]) -> int:
-    """A set of requests as the observer writes it."""
+    """A set of requests in the observer's encoding."""
     return sum(1 << each for each in requests)
 
 
 class CancellingSeen(PurgatorySeen):
-    """The same, and keys may be cancelled."""
+    """The same, where keys may be cancelled."""
 
     @shown
     def cancel_for_key(self, before: Purgatory, after: Purgatory, key: int) -> Seen:
@@ -132,10 +134,10 @@ class CancellingSeen(PurgatorySeen):
 
 
 class AnswersSeen(PurgatorySeen):
-    """The same, with what events answer."""
+    """The same, with the answers of events."""
 
     def counted(self, before: Purgatory, after: Purgatory) -> int:
-        """What the machine has added to its answers."""
+        """The amount by which the machine's answers have grown."""
         assert isinstance(before, AnsweringPurgatory)
         assert isinstance(after, AnsweringPurgatory)
         return after.answered - before.answered
@@ -144,29 +146,30 @@ class AnswersSeen(PurgatorySeen):
 TWO: dict[str, Any] = {"K": 2, "J": 2, "Q": 0}
 SAME = {"K": "K", "J": "J", "Q": "Q", "S": "2 ** K"}
 
-SEEN = refines(Purgatory, ObservedPurgatory, "its callbacks and counts are those it must show",
+SEEN = refines(Purgatory, ObservedPurgatory, "callbacks and counts are as the observer demands",
                shows=PurgatorySeen, seen_by=SAME, **TWO)
-CANCELLED = refines(CancellingPurgatory, ObservedPurgatory, "it may be asked to cancel a key",
+CANCELLED = refines(CancellingPurgatory, ObservedPurgatory, "cancelling a key is accepted",
                     shows=CancellingSeen, seen_by=SAME, K=2, J=1, Q=0)
-ANSWERED = refines(AnsweringPurgatory, ObservedPurgatory, "events answer what they have to",
+ANSWERED = refines(AnsweringPurgatory, ObservedPurgatory, "events return the right counts",
                    shows=AnswersSeen, seen_by=SAME, K=2, J=1, Q=0)
 
 EXPECTATIONS = (
     SEEN, CANCELLED, ANSWERED,
     *(refused(variant, rule, about, like=SEEN) for variant, rule, about in (
         (KeepingInTimer, "KAFKA-P4", "no cancel in forceComplete"),
-        (ReopeningPurgatory, "KAFKA-P1", "a completion is taken back"),
-        (UntimedPurgatory, "KAFKA-P2L", "no timer: it waits for ever"),
+        (ReopeningPurgatory, "KAFKA-P1", "a completion is undone"),
+        (UntimedPurgatory, "KAFKA-P2L", "no timer: the request waits forever"),
         (PerKeyEstimate, "KAFKA-P5U", "counted once for each key"),
-        (StaleEstimate, "KAFKA-P5U", "E is not set"),
+        (StaleEstimate, "KAFKA-P5U", "E is not reset"),
         (PurgingPending, "KAFKA-P3W", "pending requests are purged"),
         (KeepingEmptyKeys, "KAFKA-P7", "empty lists stay (KAFKA-2160)"),
-        (NeverPurging, "KAFKA-P6", "the lists grow for ever (KAFKA-664)"),
+        (NeverPurging, "KAFKA-P6", "the lists grow without bound (KAFKA-664)"),
     )),
     refused(OldPurgatory, "KAFKA-P1ER", "expiry callback of a completed request (KAFKA-1989)",
             like=SEEN, beside=("KAFKA-P4", "KAFKA-P6E", "KAFKA-P6S")),
     refused(ImpatientPurge, "KAFKA-P6E", ">= for >", like=SEEN, Q=1),
-    refused(LosingTimeouts, "KAFKA-P2L", "no timer: it waits for ever", like=CANCELLED),
-    refused(CountingTheDead, "KAFKA-P8", "what leaves a list is counted", like=ANSWERED),
+    refused(LosingTimeouts, "KAFKA-P2L", "no timer: the request waits forever", like=CANCELLED),
+    refused(CountingTheDead, "KAFKA-P8", "every request that leaves a list is "
+            "counted", like=ANSWERED),
     refused(CountingTheReady, "KAFKA-P8", "a completed request is counted", like=ANSWERED),
 )

@@ -1,24 +1,23 @@
-"""What texts say of the purgatory's estimate, of deletion and of lists, taken literally.
+"""Literal readings of the texts about the purgatory's estimate, deletion and lists.
 
 Theory of operation
 -------------------
-The machine is ``purgatory``'s; only the rules are others. Each is a sentence of the text, and each
-is expected to be violated: the trace shows what the sentence leaves out.
+The machine is that of ``purgatory`` with other rules. Each rule is a sentence of the text, and each
+is expected to be violated: the counterexample shows what the sentence leaves out.
 
 The text calls E an estimate. It never says that E is exact, but it says when E is *not* exact: if
 requests are added during a purge, and some of them are completed and leave the lists before it is
-over. There is a more common way. An event that completes a request takes it off the list on which
+over. There is a more common case. An event that completes a request takes it off the list on which
 it was found, and nothing takes it out of E; so E is high whenever events complete requests, until
-the next purge. That is what E is for, since the text counts so what has to be purged, but it makes
-E a count of requests in the purgatory only right after a purge.
+the next purge. That is the purpose of E, since it counts the requests to be purged, but so E is the
+number of requests in the purgatory only right after a purge.
 
 The comment of Kafka's own code says that a request which is completed while it is put on its lists
 is put on no further ones. That is so in 0.9 and after 3.9; from 2.7 to 3.9 it is put on all of them
-(``WatchingOn``). It makes no difference to any promise: a purge finds it there as it finds any
-other.
+(``WatchingOn``). No promise depends on it: a purge finds it there like any other completed request.
 
-Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels", 'Purging Watcher Lists';
-002#PE1 and what follows it.
+Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels", 'Purging Watcher Lists'; 002#PE1
+and what follows it.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ NEW = "002#new"
 
 
 class PurgatoryByTheText(Purgatory):
-    """The same purgatory, judged by what the text says of E and of deletion."""
+    """The same purgatory, judged by the text's sentences about E and deletion."""
 
     interrupted = boolean(False)        # a request was made during a purge
 
@@ -47,8 +46,8 @@ class PurgatoryByTheText(Purgatory):
         super().make(request, keys, meanwhile)
 
     @always("KAFKA-PE2", CLAIM,
-            "E is more than the number of requests in the purgatory only if some were added "
-            "during a purge.",
+            "E exceeds the number of requests in the purgatory only if some were added during a "
+            "purge.",
             source=f"{PURGING} (3: 'This may be an overestimation because'); 002#PE2: "
                    "also after every event that completes a request")
     def estimate_is_rarely_high(self) -> bool:
@@ -60,20 +59,21 @@ class PurgatoryByTheText(Purgatory):
           "If no requests are added during a purge, E is the correct number after it.",
           source=f"{PURGING} (2); 002#PE3: nor may any be completed meanwhile")
     def estimate_is_right_after_purge(self, after: PurgatoryByTheText) -> bool:
-        """At the step that ends the purge."""
+        """Checked in the step that ends the purge."""
         return not self.to_purge or len(after.to_purge) > 0 or self.added or (
             after.estimate == sum(
                 any(key * self.K + request in after.watched for key in range(self.J))
                 for request in range(self.K)))
 
-    @always("KAFKA-PE4", CLAIM, "A completed request is deleted immediately.",
+    @always("KAFKA-PE4", CLAIM, "A completed request is deleted immediately, also from the watcher "
+            "lists.",
             source=f"{NEW} ('allow immediate deletion of a completed request'); 002#PE4: "
                    "from the timer only", request=upto(Purgatory.K))
     def deletion_is_immediate(self, request: int) -> bool:
-        """From the lists as well."""
+        """True if no list holds the completed request."""
         return self.phase[request] != Request.COMPLETED or not self.is_watched(request)
 
-    @step("KAFKA-PE5", CLAIM, "Whatever E counts anew is pending then.",
+    @step("KAFKA-PE5", CLAIM, "A request that is added to E is pending then.",
           source=f"{PURGING} (1 and 2: 'the current number of pending requests'); "
                  "002#PE5: what its second try completes is counted and never pending")
     def only_the_pending_are_counted(self, after: PurgatoryByTheText) -> bool:
@@ -83,11 +83,12 @@ class PurgatoryByTheText(Purgatory):
 
 
 class LeavingWithEvents(PurgatoryByTheText):
-    """Who completes a request takes it off all of its lists, and out of E: what it would cost is a
-    scan of the lists, which the text avoids."""
+    """Completion takes a request off all of its lists, and out of E; this costs a scan of the
+    lists, which the text avoids.
+    """
 
     def complete(self, request: int) -> None:
-        """A request that is completed leaves timer and lists, and E."""
+        """A completed request leaves timer, lists and E."""
         if self.is_open(request):
             self.phase[request] = Request.COMPLETED
             self.completions[request] += 1
@@ -99,11 +100,11 @@ class LeavingWithEvents(PurgatoryByTheText):
 
 
 class CountingWhatEnters(PurgatoryByTheText):
-    """E counts what enters the timer, after the second try."""
+    """E counts the requests that enter the timer, after the second try."""
 
     @action(request=upto(Purgatory.K), keys=upto(Purgatory.J + 1), meanwhile=upto(2))
     def make(self, request: int, keys: int, meanwhile: int) -> None:
-        """What its second try completes is not counted."""
+        """A request that its second try completes is not counted."""
         super().make(request, keys, meanwhile)
         if self.phase[request] == Request.COMPLETED and self.is_watched(request):
             self.estimate -= 1
@@ -111,9 +112,10 @@ class CountingWhatEnters(PurgatoryByTheText):
 
 class WatchingOn(Purgatory):
     """A request of several keys is completed by an event of the first, while it is put on the lists
-    of the others; it is put there all the same (2.7 to 3.9)."""
+    of the others; it is put there nevertheless (2.7 to 3.9).
+    """
 
-    late = boolean()                    # a request was put on a list that was completed already
+    late = boolean()                    # a completed request was put on a list
 
     @action(request=upto(Purgatory.K))
     def make_slowly(self, request: int) -> None:
@@ -132,22 +134,22 @@ class WatchingOn(Purgatory):
         self.added = True
 
     def goes_on(self) -> bool:
-        """Nobody looks whether it is completed."""
+        """The requester does not test whether the request is completed."""
         return True
 
     @always("KAFKA-PE7", CLAIM, "A request that is completed while it is put on lists is put on no "
             "further ones.", source="kafka#purgatory ('In 0.9 the operation is put on no further "
             "lists once it is completed')")
     def the_dead_are_not_added(self) -> bool:
-        """What the comment of the code says in all releases."""
+        """The comment in the code claims it for all releases."""
         return not self.late
 
 
 class StoppingToWatch(WatchingOn):
-    """The same in 0.9, and after 3.9."""
+    """The same as in 0.9, and after 3.9."""
 
     def goes_on(self) -> bool:
-        """What is completed needs no list."""
+        """A completed request needs no list."""
         return False
 
 
@@ -177,18 +179,18 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "KAFKA-PE7":
-        "Calls of the port are not interrupted, and releases differ in it without breaking any "
-        "rule, so no implementation is to keep it.",
+        "Calls of the port are not interrupted, and releases differ in it without violating any "
+        "rule, so no implementation has to satisfy it.",
     "KAFKA-PE2":
-        "It is what the text says of E, and false of a right purgatory, so no implementation is "
-        "to keep it.",
+        "The text claims it of E, and it is false of a correct purgatory, so no implementation has "
+        "to satisfy it.",
     "KAFKA-PE3":
-        "It is false if requests are completed during a purge, so no implementation is to keep "
+        "It is false if requests are completed during a purge, so no implementation has to satisfy "
         "it.",
     "KAFKA-PE4":
-        "It is false of a request on a second list, so no implementation is to keep it; what "
-        "holds is KAFKA-P6.",
+        "It is false of a request on a second list, so no implementation has to satisfy it; "
+        "KAFKA-P6 holds instead.",
     "KAFKA-PE5":
-        "It is false of a right purgatory, which counts a request that its second try completes, "
-        "so no implementation is to keep it.",
+        "It is false of a correct purgatory, which counts a request that its second try completes, "
+        "so no implementation has to satisfy it.",
 }

@@ -1,13 +1,13 @@
-"""Timer and purgatory under threads, as their observer sees them.
+"""Timer and purgatory used by several threads, as their observer sees them.
 
 Theory. Four chapters have the steps of the code: ``purgatory_races`` one request and the three
-threads that may complete it, ``purgatory_lists`` the list of a key and who removes it,
-``timer_races`` one entry that is cascaded and cancelled, and the making of an overflow wheel;
-``purgatory_locks`` has programs that take locks. ``observed_races`` sees calls that begin and
-return, callbacks with their threads, and counts when nobody is in a call.
+threads that may complete it, ``purgatory_lists`` the list of a key and its removal, ``timer_races``
+one entry that is cascaded and cancelled, and the making of an overflow wheel; ``purgatory_locks``
+has programs that take locks. ``observed_races`` sees calls that begin and return, callbacks with
+their threads, and counts while no thread is in a call.
 
-A thread calls where its first step is, and returns with its last. What comes true, and is told, is
-two calls of the trigger's thread. A cascade and an expiry are two calls of the driver.
+A thread calls with its first step, and returns with its last. A condition that becomes true and its
+event are two calls of the trigger's thread. A cascade and an expiry are two calls of the driver.
 
 Source: the four chapters, ``observed_races``.
 """
@@ -45,17 +45,17 @@ __all__ = [
 
 
 def calls(thread: int, call: Call, request: int = 0) -> Seen:
-    """A thread begins a call, about a request if it is about any."""
+    """A thread begins a call, possibly about a request."""
     return see("calls", thread=thread, call=call, request=request)
 
 
 def returns(thread: int, call: Call, request: int = 0) -> Seen:
-    """The same call is over."""
+    """The same call returns."""
     return see("returns", thread=thread, call=call, request=request)
 
 
 def whole(thread: int, call: Call, request: int = 0) -> list[Seen]:
-    """A call that nobody comes between."""
+    """A call that no other event interrupts."""
     return [calls(thread, call, request), returns(thread, call, request)]
 
 
@@ -109,7 +109,7 @@ class RaceSeen(View[Race]):
         return [see("expires", thread=Thread.TIMER, request=0), *self.ended(before, after)]
 
     def ended(self, before: Race, after: Race) -> list[Seen]:
-        """The calls that this step ends."""
+        """The returns of calls that this step ends."""
         ends = ((Thread.REQUESTER, Call.WATCH), (Thread.TRIGGER, Call.CHECK),
                 (Thread.TIMER, Call.ADVANCE))
         return [returns(thread, call) for thread, call in ends
@@ -117,7 +117,7 @@ class RaceSeen(View[Race]):
 
     @staticmethod
     def is_through(machine: Race, thread: Thread) -> bool:
-        """In no call, or in none any more."""
+        """True if the thread is in no call."""
         if machine.ending[thread] != Ending.NO:
             return False
         if thread == Thread.REQUESTER:
@@ -125,18 +125,18 @@ class RaceSeen(View[Race]):
         return thread == Thread.TIMER or machine.trigger in (Telling.START, Telling.DONE)
 
     def asked(self, machine: Race) -> Iterable[Seen]:
-        """The counts, when all are through."""
+        """The counts, when no thread is in a call."""
         if machine.is_quiet() and machine.lock == 4:
             yield see("rests", size=1 + machine.in_timer, keys=len(machine.lists))
 
     def at_rest(self, machine: Race) -> Iterable[Sequence[Seen]]:
-        """The counts after a drain, with which all buckets have expired."""
+        """The counts after a drain, which expires all buckets."""
         yield [*whole(Thread.TIMER, Call.DRAIN),
                see("rests", size=1 + machine.in_timer, keys=len(machine.lists))]
 
 
 class LinkingSeen(RaceSeen):
-    """The same; a dead entry is never run, and goes when its bucket expires."""
+    """The same; a dead entry is never run, and leaves when its bucket expires."""
 
     @shown
     def time_out(self, before: Race, after: Race) -> list[Seen]:
@@ -156,17 +156,20 @@ class AskingSeen(RaceSeen):
 # --- the list of a key -----------------------------------------------------------------------
 
 Watched = tuple[tuple[int, ...], int]
-"""The request of each requester, and how many there were."""
+"""The request of each requester, and the number of requests so far."""
 
 
 class ListsSeen(View[WatcherLists]):
-    """Requesters, and after them sweepers, are threads. Each time that it watches, a requester has
-    a new request, which is ready; there are as many as the observer has names for."""
+    """The threads are the requesters, then the sweepers.
+
+    A requester that watches gets a new, ready request each time; there are as many as the observer
+    has names for.
+    """
 
     history: Watched = ((), 0)
 
     def begins(self, machine: WatcherLists) -> Iterable[Seen]:
-        """Nobody has a request."""
+        """No requester has a request."""
         self.history = (0,) * machine.R, 0
         return ()
 
@@ -196,8 +199,9 @@ class ListsSeen(View[WatcherLists]):
         return returns(before.R + thread, Call.CHECK)
 
     def asked(self, machine: WatcherLists) -> Iterable[Seen | Sequence[Seen]]:
-        """When nobody is in a call: an event of a key without a list; and whether a list is left
-        that nobody is on."""
+        """When no thread is in a call: an event of a key without a list; and whether an empty list
+        is left.
+        """
         if all(swept == machine.G for swept in machine.swept):
             event = whole(machine.R, Call.CHECK)
             if machine.mapped == machine.G:
@@ -209,7 +213,7 @@ class ListsSeen(View[WatcherLists]):
 
 
 class FindingSeen(ListsSeen):
-    """The same; a requester finds its list, and is on it later."""
+    """The same; a requester finds its list, and enters it later."""
 
     @shown
     def find(
@@ -229,7 +233,7 @@ class FindingSeen(ListsSeen):
 
 
 REQUESTS = 4
-"""The observer's names."""
+"""The number of requests that the observer has names for."""
 
 
 # --- an entry, a wheel -----------------------------------------------------------------------
@@ -238,10 +242,10 @@ ADDER, DRIVER, CANCELLER = 0, 1, 2
 
 
 class CascadeSeen(View[Cascade]):
-    """An adder, who was there before, the driver, and a canceller."""
+    """An adder that has finished before, the driver, and a canceller."""
 
     def begins(self, machine: Cascade) -> Iterable[Seen]:
-        """The task is in the timer."""
+        """The task is in the timer already."""
         return whole(ADDER, Call.ADD)
 
     @shown
@@ -270,7 +274,7 @@ class CascadeSeen(View[Cascade]):
 
     @staticmethod
     def ended(after: Cascade) -> list[Seen]:
-        """Whether the driver is through."""
+        """The return of the driver's call, if it has finished."""
         return [returns(DRIVER, Call.ADVANCE)] if after.driver == Driving.DONE else []
 
     @shown
@@ -282,7 +286,7 @@ class CascadeSeen(View[Cascade]):
         return returns(CANCELLER, Call.CANCEL)
 
     def asked(self, machine: Cascade) -> Iterable[Seen]:
-        """The size, when nobody is in a call."""
+        """The size, when no thread is in a call."""
         drives = machine.driver not in (Driving.FLUSH, Driving.EXPIRE, Driving.DONE)
         if not drives and machine.canceller in (Cancelling.READ, Cancelling.DONE):
             yield see("rests", size=1 + machine.size, keys=0)
@@ -306,21 +310,21 @@ class WheelSeen(View[OverflowWheel]):
 
 
 class LocksSeen(View[Programs]):
-    """Threads that take locks: all that is seen is whether they get stuck."""
+    """Threads that take locks: only a deadlock is visible."""
 
     def at_rest(self, machine: Programs) -> Iterable[Seen]:
-        """Their programs have no end, and show nothing while they go on."""
+        """The programs have no end, and show nothing while they continue."""
         if not self.enabled:
             yield see("stuck")
 
 
-# --- threads and the calls that they were given ------------------------------------------------
+# --- threads and the calls that they are given -----------------------------------------------
 
 class GivenCallsSeen(View[GivenCalls]):
-    """What they were given, their calls, and that all are through."""
+    """The number of calls that the threads were given, and the calls."""
 
     def begins(self, machine: GivenCalls) -> Iterable[Seen]:
-        """See ``View``."""
+        """The number of calls that the threads are given."""
         yield see("is_to_call", count=machine.T * machine.B)
 
     @shown
@@ -328,7 +332,7 @@ class GivenCallsSeen(View[GivenCalls]):
         return whole(thread, Call.OTHER)
 
     def at_rest(self, machine: GivenCalls) -> Iterable[Seen]:
-        """Nothing is in the timer, and no key has a list."""
+        """At the end nothing is in the timer, and no key has a list."""
         yield see("rests", size=1, keys=0)
 
 
@@ -337,9 +341,9 @@ ONE = {"T": 4, "K": 1}
 SEEN = refines(Race, ObservedRaces, "calls, callbacks and counts of one request",
                shows=RaceSeen, seen_by=ONE, J=(1, 2), O=(0, 1))
 ASKING = replace(SEEN, machine=AskingTryLock, shows=AskingSeen,
-                 about="a flag will do where nobody else uses the lock",
+                 about="a flag is enough if no other code uses the lock",
                  grid=(("J", (1, 2)), ("O", 0)))
-LINKING = refines(LinkingLater, ObservedRaces, "a dead entry goes with its bucket",
+LINKING = refines(LinkingLater, ObservedRaces, "a dead entry leaves with its bucket",
                   shows=LinkingSeen, seen_by=ONE, J=1, O=0)
 LISTS = refines(WatcherLists, ObservedRaces, "every watched request is found",
                 shows=ListsSeen, seen_by={"T": "R + T", "K": REQUESTS}, R=2, T=1)
@@ -350,12 +354,12 @@ WHEEL = refines(OverflowWheel, ObservedRaces, "threads that need one overflow wh
                 shows=WheelSeen, seen_by={"T": "T", "K": "T"}, T=(2, 3))
 LOCKED = refines(GroupLocks, ObservedRaces, "locks of a group and its requests",
                  shows=LocksSeen, seen_by=ONE)
-GIVEN = refines(GivenCalls, ObservedRaces, "every call that a thread was given returns",
+GIVEN = refines(GivenCalls, ObservedRaces, "every call that a thread is given returns",
                 shows=GivenCallsSeen, seen_by=ONE, T=(1, 2), B=(1, 2))
 
 EXPECTATIONS = (
     SEEN, ASKING, LINKING, LISTS, CASCADE, WHEEL, LOCKED, GIVEN,
-    refused(ShutDown, "KAFKA-P40", "a thread is ended before its last call", like=GIVEN, T=2, B=1),
+    refused(ShutDown, "KAFKA-P40", "a thread ends before its last call", like=GIVEN, T=2, B=1),
     refines(PartitionLocks, ObservedRaces, "locks of partitions and their requests",
             shows=LocksSeen, seen_by=ONE),
     *(refused(variant, rule, about, like=SEEN, J=1, O=0) for variant, rule, about in (
@@ -364,11 +368,12 @@ EXPECTATIONS = (
         (WithoutRecheck, "KAFKA-P4R", "no second look after timer.add"),
         (WithoutSecondTry, "KAFKA-P3", "a trigger between try and watch is lost"),
         (ExpiringAnyway, "KAFKA-P1ER", "expired without winning (KAFKA-1989)"),
-        (WithoutTimeout, "KAFKA-W2L", "a request that waits is in no timer"),
+        (WithoutTimeout, "KAFKA-W2L", "a waiting request is in no timer"),
     )),
     refused(KeepingDeadEntries, "KAFKA-P4R", "a dead entry outlives its bucket", like=LINKING),
     refused(TryLock, "KAFKA-P3", "a trigger that finds the lock taken gives up", like=ASKING, O=0),
-    refused(AskingTryLock, "KAFKA-P3", "other holders of the lock see no flag (KAFKA-8334)",
+    refused(AskingTryLock, "KAFKA-P3", "other holders of the lock do not read the flag "
+            "(KAFKA-8334)",
             like=ASKING, O=1),
     refused(WithoutIdentityTest, "KAFKA-P3I", "another list is removed", like=LISTS, R=1, T=2),
     refused(WithoutEmptinessTest, "KAFKA-P3I", "emptiness is not tested again", like=LISTS),
@@ -377,16 +382,17 @@ EXPECTATIONS = (
     refused(KeepingEmptyLists, "KAFKA-P7L", "empty lists stay (KAFKA-2160)", like=LISTS),
     refused(UntestedEntry, "KAFKA-W1CR", "a task cancelled in its cascade runs (KAFKA-2226)",
             like=CASCADE),
-    refused(UncheckedUnlink, "KAFKA-W2L", "taken out of a bucket that it has left", like=CASCADE),
+    refused(UncheckedUnlink, "KAFKA-W2L", "unlinked from a bucket that it has left", like=CASCADE),
     refused(WithoutSecondLook, "KAFKA-W10", "two overflow wheels for one level", like=WHEEL, T=2),
     refused(PublishedTooEarly, "KAFKA-W11", "used before it is initialised (KAFKA-2112)",
             like=WHEEL, T=2),
-    refused(TryingUnderListLock, "KAFKA-P9", "tried under the list's lock (KAFKA-3994)",
+    refused(TryingUnderListLock, "KAFKA-P9", "a try under the list's lock (KAFKA-3994)",
             like=LOCKED),
-    refused(TellingUnderGroupLock, "KAFKA-P9", "told under the group's lock (KAFKA-5970)",
+    refused(TellingUnderGroupLock, "KAFKA-P9", "a report under the group's lock (KAFKA-5970)",
             like=LOCKED),
-    refused(CompletingUnderPartitionLocks, "KAFKA-P9", "completed under a shared lock (KAFKA-7697)",
+    refused(CompletingUnderPartitionLocks, "KAFKA-P9", "completion under a shared lock "
+            "(KAFKA-7697)",
             like=LOCKED),
-    refines(CompletingWithoutWriters, ObservedRaces, "a shared lock is no danger without writers",
+    refines(CompletingWithoutWriters, ObservedRaces, "a shared lock is harmless without writers",
             shows=LocksSeen, seen_by=ONE),
 )

@@ -2,46 +2,46 @@
 
 Theory of operation
 -------------------
-A partition has N replicas, each with a log. One of them leads: it appends what producers write,
-and the others fetch from it. The leader's *in-sync replicas* (ISR) are those that it waits for: its
-*high watermark* (hw) goes past a record when all of them have it. What is below the high watermark
-is *committed*: consumers may have read it, and producers that asked for all acknowledgements have
-been told. So it must never be lost: whoever may be elected has to have it.
+A partition has N replicas, each with a log. One of them leads: it appends the records of producers,
+and the others fetch from it. The leader waits for its *in-sync replicas* (ISR): its *high
+watermark* (hw) passes a record when all of them have it. A record below the high watermark is
+*committed*: consumers may have read it, and a producer with acks=all has got its acknowledgement.
+So it must never be lost: every candidate for an election must have it.
 
     log of the leader      a b c d e            hw 3: the ISR is {leader, f}
     log of the follower f  a b c
     log of the follower g  a                    not in the ISR
 
-The *controller* keeps the *quorum's* word of who leads and who is in sync. Each of its changes has
-a new *leader epoch*, and is told to the replicas in a request that may be late, doubled or lost. A
-replica obeys a request whose epoch is above its own. In between there are leaders who no longer
-are, and think they are: they take writes and answer fetches. What they cannot do is change the
+The *quorum* stores the leader and the ISR, and the *controller* changes them. Each of its changes
+has a new *leader epoch*, and is sent to the replicas in a request that may be late, doubled or
+lost. A replica obeys a request whose epoch is above its own. In between there are replaced leaders
+that still consider themselves leaders: they take writes and answer fetches. They cannot change the
 ISR, since that takes a write to the quorum, which is conditional on the epoch.
 
-A replica that becomes a follower may have records that its leader has not. It cuts its log, and
-where it cuts is the history of this chapter:
+A replica that becomes a follower may have records that its leader does not have. It cuts its log;
+the place of the cut is the history of this chapter:
 
-    to its own hw         0.10 and before: its hw lags behind the leader's, so it cuts what is
-                          committed, and may be elected next
+    to its own hw         0.10 and before: its hw lags behind the leader's, so it cuts committed
+                          records, and may be elected next
     by epoch              KIP-101 (0.11): at the leader's first record of a larger epoch than that
                           of its own last record
     at the last match     KIP-279 (2.0): behind the last record that both have
-    when a fetch tells    KIP-320, first try: it fetches at once, and cuts when the epochs of
+    on a failed fetch     KIP-320, first try: it fetches at once, and cuts when the epochs of
                           records do not match
     at the last match,    KIP-320 (2.1): it asks only a leader of the very epoch that it is to
     fenced                follow; fetches and the leader's waiting are fenced alike
 
 ``Replication`` is the last one. All others lose a committed record or let two logs differ below
-their high watermarks, and the search says how: most need a leader that has been replaced already.
+their high watermarks, and the search finds counterexamples: most need a leader that has been
+replaced already.
 
-A leader that is new has a high watermark that may lag behind its predecessor's. Until it has passed
-the beginning of its own epoch, nobody joins the ISR (KAFKA-7128): who has caught up with a lagging
-high watermark may lack what was committed above it.
+A new leader's high watermark may lag behind its predecessor's. Until it has passed the beginning of
+its own epoch, no replica joins the ISR (KAFKA-7128): a replica that has caught up with a lagging
+high watermark may lack records that were committed above it.
 
-Epochs are numbered from 1; 0 stands for none yet. Records are numbered from 1; the place of a
-record that is not there holds 0. A record is told from all others by its number. A replica that
-loses its disk and the number of replicas below which nothing is acknowledged are not modelled
-here, and an unclean election only as what it breaks (``ElectingAnyone``).
+Epochs are numbered from 1; 0 stands for none yet. Records are numbered from 1; an empty place holds
+0. A record is identified by its number. The loss of a disk and min.insync.replicas are not modelled
+here, and an unclean election only as a violation (``ElectingAnyone``).
 
 Source: kafka#replication; KAFKA-1211, KAFKA-6361, KAFKA-7395, KAFKA-7128.
 """
@@ -71,7 +71,7 @@ class Entry(NamedTuple):
 
 
 class Replication(Machine):
-    """One partition with KIP-320: what Kafka does since 2.1."""
+    """One partition with KIP-320, as in Kafka since 2.1."""
 
     N = const(3, at_least=1)            # replicas
     L = const(2, at_least=1)            # records that a log can hold
@@ -83,17 +83,17 @@ class Replication(Machine):
     log = array(pairs(Replica, upto(L)), record(Entry, number=integer(0, M), epoch=integer(0, E)))
     end = array(Replica, integer(0, L))             # the length of each log
     hw = array(Replica, integer(0, L))              # each replica's high watermark
-    epoch = array(Replica, integer(0, E))           # the epoch that each replica is in
-    leader = array(Replica, member(Replica))        # whom it takes for its leader; N: nobody
-    isr = subset(pairs(Replica, Replica))           # r * N + o: replica r takes o to be in sync
+    epoch = array(Replica, integer(0, E))           # the epoch of each replica
+    leader = array(Replica, member(Replica))        # the replica's leader; N: none
+    isr = subset(pairs(Replica, Replica))           # r * N + o: replica r considers o in sync
 
-    leading = member(Replica)                       # the quorum's leader; N: nobody
+    leading = member(Replica)                       # the quorum's leader; N: none
     in_sync = array(Replica, boolean(True))         # the quorum's ISR
 
     written = integer(0, M)                         # records written so far
     epochs = integer(0, E)                          # epochs given out so far: the quorum's
-    told_leader = array(upto(E), member(Replica))           # the request of epoch e + 1
-    told_isr = subset(pairs(upto(E), Replica))              # e * N + r: r is in sync, it says
+    told_leader = array(upto(E), member(Replica))           # leader in the request of epoch e + 1
+    told_isr = subset(pairs(upto(E), Replica))              # e * N + r: r is in sync there
 
     # --- the controller ------------------------------------------------------------------
 
@@ -106,8 +106,9 @@ class Replication(Machine):
 
     @action(replica=Replica)
     def take_out(self, replica: int) -> None:
-        """A broker has failed, or seems to: it leaves the ISR, unless it is the last there; if it
-        leads, nobody does until the next election. It may be up all the same, and go on."""
+        """A broker has failed, or seems to: it leaves the ISR, unless it is the last member; if it
+        leads, there is no leader until the next election. It may be up nevertheless, and continue.
+        """
         leads, alone = self.leading == replica, sum(self.in_sync) == 1
         require(leads or (self.in_sync[replica] and self.may_be_taken_out()))
         if leads:
@@ -117,11 +118,11 @@ class Replication(Machine):
         self.tell()
 
     def may_be_taken_out(self) -> bool:
-        """Whether a member of the ISR that does not lead may leave it: others remain."""
+        """True if a member of the ISR that does not lead may leave it: others remain."""
         return sum(self.in_sync) > 1
 
     def tell(self) -> None:
-        """The quorum is written with a new epoch, and the replicas will be told."""
+        """Write the quorum with a new epoch; the replicas will get a request."""
         require(self.epochs < self.E)
         self.told_leader[self.epochs] = self.leading
         for each in range(self.N):
@@ -141,7 +142,8 @@ class Replication(Machine):
 
     @action(replica=Replica, request=upto(E))
     def become_follower(self, replica: int, request: int) -> None:
-        """Another one obeys it, and cuts its log; only the leader of that epoch says where."""
+        """Another replica obeys the request, and cuts its log where the leader of that epoch says.
+        """
         leader = self.told_leader[request]
         require(request < self.epochs and leader < self.N and leader != replica)
         require(request + 1 > self.epoch[replica])
@@ -150,7 +152,7 @@ class Replication(Machine):
         self.obey(replica, request)
 
     def obey(self, replica: int, request: int) -> None:
-        """It is in the epoch of the request, with the leader and the ISR that it tells."""
+        """The replica enters the epoch of the request, with its leader and its ISR."""
         self.epoch[replica] = request + 1
         self.leader[replica] = self.told_leader[request]
         for other in range(self.N):
@@ -160,7 +162,7 @@ class Replication(Machine):
                 self.isr.discard(replica * self.N + other)
 
     def may_ask(self, leader: int, request: int) -> bool:
-        """Whether the leader answers a follower of this epoch: it is in that epoch as well."""
+        """True if the leader answers a follower of this epoch: it is in that epoch as well."""
         return self.presumes(leader) and self.epoch[leader] == request + 1
 
     def cut_at(self, replica: int, leader: int) -> int:
@@ -174,7 +176,7 @@ class Replication(Machine):
         return at
 
     def cut(self, replica: int, at: int) -> None:
-        """The log ends there, and so does what is known to be committed."""
+        """Cut the log, and lower the high watermark to the new end."""
         require(at <= self.end[replica])
         for offset in range(self.L):
             if offset >= at:
@@ -185,11 +187,13 @@ class Replication(Machine):
     # --- leaders ---------------------------------------------------------------------------
 
     def presumes(self, replica: int) -> bool:
-        """Whether it takes itself for the leader: then it takes writes, and answers fetches."""
+        """True if the replica considers itself the leader: it takes writes, and answers fetches."""
         return self.leader[replica] == replica
 
     def leads(self, replica: int) -> bool:
-        """Whether it does, and the quorum says so too, in the same epoch."""
+        """True if the replica considers itself the leader, and is the quorum's leader in the same
+        epoch.
+        """
         return (self.leading == replica and self.presumes(replica)
                 and self.epoch[replica] == self.epochs)
 
@@ -202,13 +206,13 @@ class Replication(Machine):
         self.append(leader, Entry(self.written, self.epoch[leader]))
 
     def append(self, replica: int, entry: Entry) -> None:
-        """A record goes to the end of a log."""
+        """Append a record to the end of a log."""
         self.log[replica * self.L + self.end[replica]] = entry
         self.end[replica] += 1
 
     @action(leader=Replica)
     def raise_hw(self, leader: int) -> None:
-        """All that the leader waits for have the next record: it is committed."""
+        """All replicas that the leader waits for have the next record: it is committed."""
         require(self.presumes(leader) and self.hw[leader] < self.L)
         require(all(
             not self.waits_for(each, leader)
@@ -216,22 +220,24 @@ class Replication(Machine):
         self.hw[leader] += 1
 
     def waits_for(self, replica: int, leader: int) -> bool:
-        """Whether a record has to be there before the leader takes it for committed."""
+        """True if the leader must wait for the replica before it considers a record committed."""
         return leader * self.N + replica in self.isr
 
     def has_caught_up(self, replica: int, leader: int, offset: int) -> bool:
-        """Whether a replica follows the leader in its epoch, and has what is below an offset."""
+        """True if the replica follows the leader in its epoch, and has all records below the
+        offset.
+        """
         return self.follows(replica, leader) and (
             offset == 0 or offset <= min(self.end[leader], self.end[replica]))
 
     def follows(self, replica: int, leader: int) -> bool:
-        """Whether it takes this one for its leader, in the same epoch."""
+        """True if the replica follows this leader, in the same epoch."""
         return (self.presumes(leader) and self.leader[replica] == leader
                 and self.epoch[replica] == self.epoch[leader])
 
     @action(leader=Replica, replica=Replica)
     def shrink(self, leader: int, replica: int) -> None:
-        """Who lags leaves the ISR; the quorum takes that from its leader only."""
+        """A lagging replica leaves the ISR; the quorum accepts that only from its leader."""
         require(self.leads(leader) and replica != leader)
         require(leader * self.N + replica in self.isr)
         require(not self.has_caught_up(replica, leader, self.end[leader]))
@@ -240,7 +246,7 @@ class Replication(Machine):
 
     @action(leader=Replica, replica=Replica)
     def expand(self, leader: int, replica: int) -> None:
-        """Who has caught up with the high watermark joins the ISR."""
+        """A replica that has caught up with the high watermark joins the ISR."""
         require(self.leads(leader) and leader * self.N + replica not in self.isr)
         require(self.has_caught_up(replica, leader, self.hw[leader]))
         require(self.may_expand(leader))
@@ -248,14 +254,14 @@ class Replication(Machine):
         self.agree(leader)
 
     def may_expand(self, leader: int) -> bool:
-        """Whether the high watermark has passed the beginning of the leader's own epoch."""
+        """True if the high watermark has passed the beginning of the leader's own epoch."""
         hw = self.hw[leader]
         return hw == self.end[leader] or (
             hw < self.end[leader]
             and self.log[leader * self.L + min(hw, self.L - 1)].epoch == self.epoch[leader])
 
     def agree(self, leader: int) -> None:
-        """The quorum's ISR is the leader's."""
+        """The leader's ISR is written to the quorum."""
         for each in range(self.N):
             self.in_sync[each] = leader * self.N + each in self.isr
 
@@ -263,7 +269,7 @@ class Replication(Machine):
 
     @action(replica=Replica)
     def fetch(self, replica: int) -> None:
-        """The next record, and the leader's high watermark as far as the log goes."""
+        """Copy the next record, and the leader's high watermark as far as the log reaches."""
         leader = self.leader[replica]
         require(leader < self.N and leader != replica)
         require(self.may_fetch(replica, leader))
@@ -272,50 +278,52 @@ class Replication(Machine):
         self.hw[replica] = min(self.hw[leader], self.end[replica])
 
     def may_fetch(self, replica: int, leader: int) -> bool:
-        """Whether the leader answers: only who is in its epoch."""
+        """True if the leader answers the fetch: the follower is in its epoch."""
         return self.follows(replica, leader)
 
     # --- rules -----------------------------------------------------------------------------
 
     def both_have(self, one: int, other: int, hw: int) -> bool:
-        """Whether two logs are the same below an offset, and reach it."""
+        """True if two logs are equal below the offset, and reach it."""
         return all(
             offset >= hw or (
                 offset < min(self.end[one], self.end[other])
                 and self.log[one * self.L + offset] == self.log[other * self.L + offset])
             for offset in range(self.L))
 
-    @always("KAFKA-R1", MUST, "Whoever a leader waits for has what the leader takes for committed.",
+    @always("KAFKA-R1", MUST, "Every replica in a leader's own ISR has all records that this "
+            "leader considers committed.",
             source="kafka#replication (WeakIsr)", leader=Replica, replica=Replica)
     def the_leaders_isr_has_all(self, leader: int, replica: int) -> bool:
-        """By the leader's own word of who is in sync."""
+        """The leader's own ISR counts."""
         return (not self.presumes(leader) or leader * self.N + replica not in self.isr
                 or self.both_have(leader, replica, self.hw[leader]))
 
-    @always("KAFKA-R2", MUST, "Whoever may be elected has all that any leader takes for committed: "
-            "no committed record is lost.",
+    @always("KAFKA-R2", MUST, "Every replica in the quorum's ISR, hence every candidate for an "
+            "election, has all records that any leader considers committed: no committed record is "
+            "lost.",
             source="kafka#replication (StrongIsr)", leader=Replica, replica=Replica)
     def the_isr_has_all(self, leader: int, replica: int) -> bool:
-        """By the quorum's word of who is in sync."""
+        """The quorum's ISR counts."""
         return (not self.presumes(leader) or not self.in_sync[replica]
                 or self.both_have(leader, replica, self.hw[leader]))
 
     @always("KAFKA-R3", MUST, "The quorum's leader, if there is one, is in the ISR.",
             source="kafka#replication (LeaderInIsr, as it is meant)")
     def the_leader_is_in_sync(self) -> bool:
-        """At first, and after a leader has failed, there is none."""
+        """There is no leader at first, and after a leader has failed."""
         return self.leading == self.N or self.in_sync[min(self.leading, self.N - 1)]
 
     @always("KAFKA-R4", MUST, "A high watermark is not beyond the end of its log.",
             source="kafka#replication (HwWithinLog)", replica=Replica)
     def hw_is_in_the_log(self, replica: int) -> bool:
-        """What is committed is there."""
+        """Committed records are in the log."""
         return self.hw[replica] <= self.end[replica]
 
     @always("KAFKA-R5", MUST, "Two logs do not differ below both high watermarks.",
             source="kafka#replication (CommittedLogMatching)", one=Replica, other=Replica)
     def committed_logs_match(self, one: int, other: int) -> bool:
-        """So consumers read the same from both."""
+        """So consumers read the same records from both."""
         return all(
             offset >= min(self.hw[one], self.hw[other])
             or self.log[one * self.L + offset] == self.log[other * self.L + offset]
@@ -323,7 +331,7 @@ class Replication(Machine):
 
 
 class AsPublished(Replication):
-    """With a rule as the published specification has it."""
+    """A rule as the published specification has it."""
 
     @always("KAFKA-R3W", CLAIM, "The quorum's leader is in the ISR.",
             source="kafka#replication (LeaderInIsr, as written)")
@@ -333,44 +341,49 @@ class AsPublished(Replication):
 
 
 class LastOneOut(Replication):
-    """As the module was published last: where nobody leads, even the last member leaves the ISR.
-    Nothing is lost by it, for nobody can be elected any more."""
+    """As in the last published module: without a leader, even the last member leaves the ISR.
+
+    Nothing is lost by it, since no replica can be elected any more.
+    """
 
     def may_be_taken_out(self) -> bool:
-        """Nobody asks whether others remain."""
+        """Any member may leave, even the last one."""
         return True
 
 
 class JoiningEarly(Replication):
-    """A leader lets replicas join whatever its epoch's beginning (KAFKA-7128)."""
+    """A leader lets replicas join before its high watermark has passed the beginning of its epoch
+    (KAFKA-7128).
+    """
 
     def may_expand(self, leader: int) -> bool:
-        """Whoever has caught up with the high watermark."""
+        """Every replica that has caught up with the high watermark may join."""
         return True
 
 
 class CountingTheOthers(Replication):
-    """A leader counts those who follow it, and forgets that it is in sync itself."""
+    """A leader counts its followers, and forgets that it is in sync itself."""
 
     def waits_for(self, replica: int, leader: int) -> bool:
-        """Alone in the ISR, it waits for nobody."""
+        """Alone in the ISR, it waits for no replica."""
         return replica != leader and super().waits_for(replica, leader)
 
 
 class LeavingAsLeader(Replication):
-    """Who fails leaves the ISR, and the quorum goes on naming it as the leader."""
+    """A failed leader leaves the ISR, and the quorum still names it as the leader."""
 
     @action(replica=Replication.Replica)
     def take_out(self, replica: int) -> None:
-        """Nobody asks whether it leads."""
+        """The test whether the replica leads is missing."""
         require(self.in_sync[replica] and self.may_be_taken_out())
         self.in_sync[replica] = False
         self.tell()
 
 
 class ElectingAnyone(Replication):
-    """An unclean election wherever nobody forbids it: whoever is up may lead, and is alone in the
-    ISR then. It loses what it lacks, while who led before may go on, and commit."""
+    """An unclean election whenever possible: any live replica may lead, and is then alone in the
+    ISR. Records that it lacks are lost, while the previous leader may continue, and commit.
+    """
 
     @action(replica=Replication.Replica)
     def elect(self, replica: int) -> None:
@@ -384,71 +397,73 @@ class ElectingAnyone(Replication):
 
 
 class CuttingUnfenced(Replication):
-    """Whoever the request names says where to cut, in whatever epoch it is itself."""
+    """The replica that the request names says where to cut, whatever epoch it is in itself."""
 
     def may_ask(self, leader: int, request: int) -> bool:
-        """It answers, even if it does not lead yet, or leads in another epoch."""
+        """It answers even if it does not lead yet, or leads in another epoch."""
         return True
 
 
 class FirstTry(Replication):
-    """KIP-320 as it was first tried: nobody cuts when it becomes a follower, but when a fetch shows
-    that the epochs of records do not match; and epochs are compared of records, not of replicas."""
+    """KIP-320 as it was first tried: a new follower does not cut its log until a fetch shows that
+    the epochs of records do not match; and epochs of records are compared, not epochs of replicas.
+    """
 
     def may_ask(self, leader: int, request: int) -> bool:
         """There is nothing to ask."""
         return True
 
     def cut_at(self, replica: int, leader: int) -> int:
-        """Its whole log stays, as yet."""
+        """The whole log stays for now."""
         return self.end[replica]
 
     @action(replica=Replication.Replica)
     def mend(self, replica: int) -> None:
-        """The leader answers a fetch by saying that the logs do not match."""
+        """The leader answers a fetch with a mismatch, and the follower cuts its log."""
         leader = self.leader[replica]
         require(leader < self.N and leader != replica and self.presumes(leader))
         require(self.does_not_match(replica, leader))
         self.cut(replica, super().cut_at(replica, leader))
 
     def does_not_match(self, replica: int, leader: int) -> bool:
-        """Its log is longer, or the record at its end is of another epoch there."""
+        """True if the log is longer than the leader's, or its last record has another epoch there.
+        """
         end = self.end[replica]
         return end > self.end[leader] or (end > 0 and not self.same_epoch(replica, leader, end))
 
     def same_epoch(self, one: int, other: int, offset: int) -> bool:
-        """Whether two logs have records of one epoch just below an offset."""
+        """True if the records of two logs just below the offset have the same epoch."""
         at = max(offset, 1) - 1
         return self.log[one * self.L + at].epoch == self.log[other * self.L + at].epoch
 
     def has_caught_up(self, replica: int, leader: int, offset: int) -> bool:
-        """Whether it has a record of the same epoch just below the offset."""
+        """True if the replica has a record of the same epoch just below the offset."""
         return self.presumes(leader) and self.leader[replica] == leader and (
             offset == 0 or (offset <= min(self.end[leader], self.end[replica])
                             and self.same_epoch(replica, leader, offset)))
 
     def may_fetch(self, replica: int, leader: int) -> bool:
-        """Whether its log ends with a record of the same epoch as the leader's there."""
+        """True if the log ends with a record of the same epoch as the leader's there."""
         return self.has_caught_up(replica, leader, self.end[replica])
 
 
 class Unfenced(Replication):
-    """Before KIP-320 no epoch is compared but that of requests."""
+    """Before KIP-320 only the epochs of requests are compared."""
 
     def may_ask(self, leader: int, request: int) -> bool:
-        """Whoever the request names answers, leader or not."""
+        """The replica that the request names answers, leader or not."""
         return True
 
     def follows(self, replica: int, leader: int) -> bool:
-        """Whether it takes this one for its leader."""
+        """True if the replica follows this leader, in any epoch."""
         return self.leader[replica] == leader
 
     def may_fetch(self, replica: int, leader: int) -> bool:
-        """Whoever takes itself for the leader answers."""
+        """Every replica that considers itself the leader answers."""
         return self.presumes(leader)
 
     def may_expand(self, leader: int) -> bool:
-        """Whatever the high watermark is."""
+        """A replica may join whatever the high watermark is."""
         return True
 
 
@@ -460,8 +475,9 @@ class CutByEpoch(Unfenced):
     """KIP-101: where the leader's records are of a larger epoch than the follower's last."""
 
     def cut_at(self, replica: int, leader: int) -> int:
-        """At the leader's end, if its last record is of that epoch; at the own high watermark,
-        where it knows of none larger."""
+        """Cut at the leader's end, if its last record is of that epoch; at the replica's own high
+        watermark, if the leader knows no larger epoch.
+        """
         mine = self.log[replica * self.L + max(self.end[replica], 1) - 1].epoch
         end = self.end[leader]
         at = self.hw[replica]
@@ -475,7 +491,7 @@ class CutByEpoch(Unfenced):
         return 0 if self.end[replica] == 0 else at
 
     def is_larger(self, leader: int, offset: int, epoch: int) -> bool:
-        """Whether the leader has a record of a larger epoch there."""
+        """True if the leader has a record of a larger epoch at the offset."""
         return (offset < self.end[leader]
                 and self.log[leader * self.L + offset].epoch > epoch)
 
@@ -484,7 +500,7 @@ class CutToHighWatermark(Unfenced):
     """0.10 and before: to the own high watermark."""
 
     def cut_at(self, replica: int, leader: int) -> int:
-        """What is above it may not be committed. It may be."""
+        """Records above it may or may not be committed."""
         return self.hw[replica]
 
 
@@ -494,12 +510,15 @@ def as_tlc(
     machine: type[Replication], rule: str, verdict: str, about: str, *, E: Values,
     where: str = "",
 ) -> Expectation:
-    """With two records, and without renaming, as TLC counted states: so they can be compared."""
+    """An expectation with two records and without renaming, so that state counts compare with
+    TLC's.
+    """
     return expect(machine, rule, verdict, about, where=where, renaming=False, L=2, M=2, E=E)
 
 
 EXPECTATIONS = (
-    as_tlc(Replication, WAITED_FOR, "holds", "the leader's ISR has all", E=(2, 3)),
+    as_tlc(Replication, WAITED_FOR, "holds", "each replica in the leader's ISR has all committed "
+           "records", E=(2, 3)),
     as_tlc(Replication, NO_LOSS, "holds", "no committed record is lost", E=(2, 3)),
     as_tlc(Replication, "KAFKA-R3", "holds", "the leader is in sync", E=(2, 3)),
     as_tlc(Replication, "KAFKA-R4", "holds", "hw is within the log", E=(2, 3)),
@@ -507,32 +526,33 @@ EXPECTATIONS = (
     *(expect(machine, f"KAFKA-R{number}", "holds",
              f"KIP-320 keeps rule R{number} with three records and three epochs",
              L=3, M=3, E=3) for machine in (Replication, LastOneOut) for number in range(1, 6)),
-    as_tlc(AsPublished, "KAFKA-R3W", "violated", "at first nobody leads", E=2),
+    as_tlc(AsPublished, "KAFKA-R3W", "violated", "there is no leader at first", E=2),
     as_tlc(JoiningEarly, NO_LOSS, "violated",
-           "who joins before the leader's epoch has begun may lack what is committed (KAFKA-7128)",
+           "a replica that joins before the leader's epoch has begun may lack a committed record "
+           "(KAFKA-7128)",
            E=2),
-    as_tlc(LeavingAsLeader, "KAFKA-R3", "violated", "a leader that fails leaves the ISR, and is "
-           "still named", E=2),
-    as_tlc(CountingTheOthers, "KAFKA-R4", "violated", "a leader that does not count itself takes "
-           "for committed what is nowhere", E=2),
-    as_tlc(ElectingAnyone, "KAFKA-R5", "violated", "who was elected uncleanly commits another "
-           "record at the offset of one that was committed", E=2),
+    as_tlc(LeavingAsLeader, "KAFKA-R3", "violated", "a failed leader leaves the ISR, and is still "
+           "named as leader", E=2),
+    as_tlc(CountingTheOthers, "KAFKA-R4", "violated", "a leader that does not count itself "
+           "considers records committed that no replica has", E=2),
+    as_tlc(ElectingAnyone, "KAFKA-R5", "violated", "a leader that was elected uncleanly commits "
+           "another record at a committed offset", E=2),
     as_tlc(CuttingUnfenced, NO_LOSS, "violated", where="E > 2", about="a stale leader says where "
            "to cut, and cuts its own log later: it takes three epochs", E=(2, 3)),
-    as_tlc(FirstTry, WAITED_FOR, "violated", where="E > 2", about="a follower of an older epoch "
-           "is waited for, and cuts what is committed", E=(2, 3)),
-    as_tlc(FirstTry, NO_LOSS, "violated", where="E > 2", about="a follower of an older "
-           "epoch is waited for, cuts what is committed, and may be elected", E=(2, 3)),
-    as_tlc(CutAtLastMatch, WAITED_FOR, "violated", where="E > 2", about="a leader that has been "
-           "replaced is asked where to cut (KIP-279)", E=(2, 3)),
+    as_tlc(FirstTry, WAITED_FOR, "violated", where="E > 2", about="a follower of an older epoch is "
+           "waited for, and cuts committed records", E=(2, 3)),
+    as_tlc(FirstTry, NO_LOSS, "violated", where="E > 2", about="a follower of an older epoch is "
+           "waited for, cuts committed records, and may be elected", E=(2, 3)),
+    as_tlc(CutAtLastMatch, WAITED_FOR, "violated", where="E > 2", about="a replaced leader is "
+           "asked where to cut (KIP-279)", E=(2, 3)),
     as_tlc(CutAtLastMatch, NO_LOSS, "violated", "a stale follower counts for the high watermark "
            "(KIP-279)", E=2),
-    as_tlc(CutByEpoch, WAITED_FOR, "violated", where="E > 2", about="a leader that has been "
-           "replaced is asked where to cut (KIP-101)", E=(2, 3)),
+    as_tlc(CutByEpoch, WAITED_FOR, "violated", where="E > 2", about="a replaced leader is asked "
+           "where to cut (KIP-101)", E=(2, 3)),
     as_tlc(CutByEpoch, NO_LOSS, "violated", "a stale follower counts for the high watermark "
            "(KIP-101)", E=2),
     as_tlc(CutToHighWatermark, "KAFKA-R3", "holds", "the leader is in sync", E=2),
-    as_tlc(CutToHighWatermark, WAITED_FOR, "violated", "a follower cuts what is committed, since "
+    as_tlc(CutToHighWatermark, WAITED_FOR, "violated", "a follower cuts committed records, since "
            "its high watermark lags", E=2),
     as_tlc(CutToHighWatermark, NO_LOSS, "violated", "it may be elected next: the record is lost",
            E=2),
@@ -540,5 +560,6 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "KAFKA-R3W":
-        "The first state of every partition breaks it, so no implementation is to keep it.",
+        "It is false in the first state of every partition, so no implementation has to satisfy "
+        "it.",
 }

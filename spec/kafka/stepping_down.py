@@ -2,16 +2,16 @@
 
 Theory of operation
 -------------------
-A producer that asks for all acknowledgements waits at the leader until its record is committed.
-Who tells the leader that it leads no more is the controller, and from then on its high watermark
-is another one's: it will never know that the record was committed. So it answers everybody who
-waits at once, with an error, and fetches only then. The producer asks who leads, and sends again.
+A producer with acks=all waits at the leader until its record is committed. The controller informs
+the leader that it no longer leads, and from then on its high watermark is that of another leader:
+it will never know that the record was committed. So it answers all waiting producers at once, with
+an error, and fetches only then. The producer asks for the new leader, and sends again.
 
-If it did not, the producer would wait until its own time is over (request.timeout.ms, half a
-minute) while another one leads. Nothing is lost by that; and where a harness has producers with
-little patience, nothing of it is seen but in what the broker still keeps.
+Otherwise the producer would wait for its own timeout (request.timeout.ms, half a minute) while
+another replica leads. Nothing is lost by that; and if a harness has producers with short timeouts,
+only the requests that the broker still holds show it.
 
-One replica leads and follows in turn, T times at most; W producers may wait at it at a time.
+One replica leads and follows in turn, T times at most; at most W producers wait at it at a time.
 
 Source: kafka#stepping-down.
 """
@@ -34,19 +34,19 @@ class SteppingDown(Machine):
 
     leads = boolean()
     waiting = integer(0, W)
-    copied = boolean()                  # it has appended what another leader had
+    copied = boolean()                  # it has appended records of another leader
     turns = integer(0, T)
 
     @action
     def lead(self) -> None:
-        """The controller says that it leads, in a new epoch."""
+        """The controller makes it leader, in a new epoch."""
         require(not self.leads)
         self.turn()
         self.leads = True
 
     @action
     def follow(self) -> None:
-        """The controller says that another one leads."""
+        """The controller makes another replica leader."""
         require(self.leads)
         self.turn()
         self.leads = False
@@ -54,80 +54,80 @@ class SteppingDown(Machine):
 
     @action
     def crash(self) -> None:
-        """The process is gone, with all that waited in it; another one begins."""
+        """The process crashes, with all requests that waited in it; another process begins."""
         self.turn()
         self.leads = False
         self.waiting = 0
 
     def turn(self) -> None:
-        """One more of T; nothing was copied in it."""
+        """Count one more of T; nothing has been copied in it."""
         require(self.turns < self.T)
         self.turns += 1
         self.copied = False
 
     def let_go(self) -> None:
-        """All that wait are answered: this one leads no more."""
+        """All waiting requests are answered: this replica no longer leads."""
         self.waiting = 0
 
     @action
     def hold(self) -> None:
-        """A producer's record is appended, and its answer kept back."""
+        """A producer's record is appended, and its answer is delayed."""
         require(self.may_hold() and self.waiting < self.W)
         self.waiting += 1
 
     def may_hold(self) -> bool:
-        """Whether it takes what producers write; others are told at once that it does not lead."""
+        """True if the replica takes writes; other producers get an error at once."""
         return self.leads
 
     @action
     def commit(self) -> None:
-        """All that are in sync have a record: its producer is answered."""
+        """All in-sync replicas have a record: its producer is answered."""
         require(self.leads and self.waiting > 0)
         self.waiting -= 1
 
     @action
     def copy(self) -> None:
-        """What another leader has is appended."""
+        """A record of another leader is appended."""
         require(not self.leads)
         self.copied = True
 
-    @always("KAFKA-R23", SHOULD, "When a replica copies what another leader has, no producer waits "
-            "at it.", source="kafka#stepping-down")
+    @always("KAFKA-R23", SHOULD, "Once a replica has copied a record of another leader, no "
+            "producer waits at it until it leads again.", source="kafka#stepping-down")
     def nobody_waits_at_a_follower(self) -> bool:
-        """They were answered when it ceased to lead."""
+        """All of them were answered when it ceased to lead."""
         return self.leads or not self.copied or self.waiting == 0
 
 
 class LeavingThemWaiting(SteppingDown):
-    """Who steps down forgets that anybody waits."""
+    """A leader steps down without answering the producers that wait."""
 
     def let_go(self) -> None:
-        """They will find out by themselves."""
+        """The producers wait for their timeouts."""
 
 
 class AnsweringOne(SteppingDown):
-    """Who steps down answers one of those that wait."""
+    """A leader that steps down answers only one of the waiting producers."""
 
     def let_go(self) -> None:
-        """Nobody calls a second time."""
+        """The others are not answered."""
         self.waiting = max(self.waiting - 1, 0)
 
 
 class HoldingAsFollower(SteppingDown):
-    """Who does not lead takes what producers write, and keeps them waiting."""
+    """A follower takes writes, and keeps their producers waiting."""
 
     def may_hold(self) -> bool:
-        """It will never know that all have it."""
+        """It will never know that all replicas have the record."""
         return True
 
 
 EXPECTATIONS = (
-    expect(SteppingDown, "KAFKA-R23", "holds", "who steps down answers at once",
+    expect(SteppingDown, "KAFKA-R23", "holds", "a leader that steps down answers at once",
            W=(1, 2), T=(1, 2, 3)),
-    expect(LeavingThemWaiting, "KAFKA-R23", "violated", "they wait until their time is over",
+    expect(LeavingThemWaiting, "KAFKA-R23", "violated", "producers wait until their timeouts",
            where="T > 1", W=(1, 2), T=(1, 2, 3)),
-    expect(AnsweringOne, "KAFKA-R23", "violated", "the second one waits until its time is over",
+    expect(AnsweringOne, "KAFKA-R23", "violated", "the second producer waits until its timeout",
            where="W > 1 and T > 1", W=(1, 2), T=(1, 2, 3)),
-    expect(HoldingAsFollower, "KAFKA-R23", "violated", "who asks a follower waits",
+    expect(HoldingAsFollower, "KAFKA-R23", "violated", "a request to a follower waits",
            W=(1, 2), T=(1, 2, 3)),
 )

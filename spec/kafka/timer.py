@@ -4,39 +4,39 @@ Theory of operation
 -------------------
 A *wheel* with tick u and n buckets has a clock ``cur``, a multiple of u. A task with deadline d
 goes to the bucket of its own tick, number floor(d / u) mod n, and that bucket's expiration is
-floor(d / u) * u: the *beginning* of the tick. What is within the present tick, d < cur + u, runs
-at once; what is d >= cur + n u or more overflows into the next wheel, whose tick is n u, the
-interval of this one. Overflow wheels are made on demand. When one of their buckets expires, its
-tasks are inserted again, further down: the *cascade*.
+floor(d / u) * u: the *beginning* of the tick. A task within the present tick, d < cur + u, runs at
+once; a task with d >= cur + n u overflows into the next wheel, whose tick is n u, the interval of
+this one. Overflow wheels are made on demand. When one of their buckets expires, its tasks are
+inserted again, further down: the *cascade*.
 
     level 0   tick u        [ . | d<u | .. ]            cur + u <= d < cur + n u
     level 1   tick n u      [ . |  .  | .. ]   else     cur' + n u <= d < cur' + n n u
     level 2   tick n n u    [ . |  .  | .. ]   else     …
 
-No thread ticks. A bucket that gets its first task is offered to one DelayQueue, and the clock
-moves only when a bucket expires, to that bucket's expiration, first in level 0, then upwards.
-Between two such moments the clock is *stale*: it may lie far behind the time. That is harmless,
-since bucket, horizon and expiry are all decided against the same clock, and it is what makes an
-idle timer free. Everything rests on one alignment: a wheel's clock is its child's clock rounded
-down to its own tick. Then d >= cur + n u, the overflow test, means that d lies in a later tick of
-the parent, so the parent never takes a live task for expired (``timer_alignment`` proves this for
-every u, n and time).
+No thread ticks. A bucket that gets its first task is offered to one DelayQueue, and the clock moves
+only when a bucket expires, to that bucket's expiration, first in level 0, then upwards. Between two
+such moments the clock is *stale*: it may lie far behind the time. That is harmless, since bucket,
+horizon and expiry are all decided against the same clock, and because of it an idle timer costs
+nothing. Everything depends on one alignment: a wheel's clock is its child's clock rounded down to
+its own tick. Then d >= cur + n u, the overflow test, means that d lies in a later tick of the
+parent, so the parent never considers a live task expired (``timer_alignment`` proves this for every
+u, n and time).
 
 The firing law follows. A task's last bucket is in level 0, and expires at floor(d / u) * u. Hence
 
     a task runs at  max(time of its add, floor(d / u) * u)
 
 if the driver polls each bucket as it expires; a driver that polls up to L late makes it up to L
-later, and nothing else makes anything late. For u = 1 this is the deadline itself. For u > 1
-tasks run *early*, by up to u - 1. The text lets one expect the opposite; ``timer_text`` has its
-looser statements as rules that are expected to be violated.
+later, and nothing else causes lateness. For u = 1 this is the deadline itself. For u > 1 tasks run
+*early*, by up to u - 1. The text suggests the opposite; ``timer_text`` has its looser statements as
+rules that are expected to be violated.
 
 Granularity: SystemTimer's locks keep add apart from the driver, which polls and flushes all buckets
 that are due before it gives up the write lock. cancel takes no such lock, and may come between two
-polls. What happens between smaller steps of several threads is in ``timer_races``. Where buckets
-of two wheels expire together, the queue may give either first.
-The order of the tasks within a bucket decides nothing here, so buckets are sets. Tasks are
-added again after they ran or were cancelled, as often as time up to the horizon H allows.
+polls. The smaller steps of several threads are in ``timer_races``. If buckets of two wheels expire
+together, the queue may return either first. The order of the tasks within a bucket has no effect
+here, so buckets are sets. Tasks are added again after they ran or were cancelled, as often as time
+up to the horizon H allows.
 
 The claim that neither DelayQueue nor Timer supports random delete is about Java's library, not
 about the wheel (DelayQueue.remove exists, at O(n)), and has no rule.
@@ -63,32 +63,34 @@ DRIVING = "002#driving"
 
 
 class Phase(IntEnum):
-    """What became of a task."""
+    """Phases of a task."""
 
     NEW = 0         # not added yet
     PENDING = 1     # in the timer
-    RAN = 2         # handed to the executor
+    RAN = 2         # given to the executor
     CANCELLED = 3   # cancelled before it ran
 
 
 def firing_time(now: int, delay: int, tick: int) -> int:
-    """The firing law: when a task that is added now runs, if nobody is late."""
+    """The firing law: the instant at which a task that is added now runs, if the driver is not
+    late.
+    """
     return max(now, (now + delay) // tick * tick)
 
 
 class Timer(Machine):
     """SystemTimer: wheels, buckets, the DelayQueue, and a driver that polls it.
 
-    Buckets are numbered through: bucket i of level l is l * n + i.
+    Buckets are numbered consecutively: bucket i of level l is l * n + i.
     """
 
     u = const(1, at_least=1)            # tick of level 0
     n = const(2, at_least=2)            # buckets of a wheel
-    M = const(3, at_least=1)            # wheels for which the model has room
+    M = const(3, at_least=1)            # wheels that the model can hold
     K = const(2, at_least=1)            # tasks
     D = const(7)                        # the longest delay
     H = const(7)                        # the last instant, and the last deadline
-    S = const(0)                        # the time at which the timer is made
+    S = const(0)                        # the time at which the timer is created
     L = const(0)                        # how late the driver may poll
 
     now = integer(0, H, init=S)
@@ -105,20 +107,20 @@ class Timer(Machine):
     deadline = array(upto(K), integer(0, H))
     bucket = array(upto(K), integer(0, M * n, init=M * n))      # M * n: in none
     insertions = array(upto(K), integer(0, M + 1))
-    due = array(upto(K), integer(0, H))             # when the firing law wants it to run
-    runs = array(upto(K), integer(0, 2))            # since it was added
+    due = array(upto(K), integer(0, H))             # instant by the firing law
+    runs = array(upto(K), integer(0, 2))            # since it was added last
     lateness = array(upto(K), integer(0 - H, H, init=0))       # against the firing law
 
     @assume
     def time_has_an_order(self) -> bool:
-        """The timer is made before the horizon."""
+        """The timer is created before the horizon."""
         return self.S <= self.H
 
-    # --- who uses the timer ----------------------------------------------------------
+    # --- users of the timer ----------------------------------------------------------
 
     @action(task=upto(K), delay=upto(D + 1))
     def add(self, task: int, delay: int) -> None:
-        """A task is added (again); one that is in its own tick runs at once."""
+        """A task is added (again); a task that is due in the present tick runs at once."""
         require(self.is_idle() and not self.driving and self.phase[task] != Phase.PENDING)
         require(self.now + delay <= self.H)
         self.phase[task] = Phase.PENDING
@@ -131,7 +133,7 @@ class Timer(Machine):
 
     @action(task=upto(K))
     def cancel(self, task: int) -> None:
-        """A task that is pending is unlinked from its bucket, which stays where it is."""
+        """A pending task is unlinked from its bucket, which stays in the queue."""
         require(self.is_idle() and self.phase[task] == Phase.PENDING)
         self.phase[task] = Phase.CANCELLED
         self.unlink(task)
@@ -139,7 +141,7 @@ class Timer(Machine):
         self.due[task] = 0
 
     def is_idle(self) -> bool:
-        """No entry is on its way from or to a bucket."""
+        """True if no entry is being moved."""
         return self.held == self.K and self.flushed == self.M * self.n
 
     # --- the driver ------------------------------------------------------------------
@@ -156,7 +158,8 @@ class Timer(Machine):
 
     @action(fair=True, bucket=upto(M * n))
     def poll(self, bucket: int) -> None:
-        """The bucket that expires first leaves the queue, and the clock moves to it."""
+        """The bucket that expires first leaves the queue, and the clock advances to its expiration.
+        """
         require(self.is_idle())
         require(self.queued[bucket] > 0 and self.expiration[bucket] <= self.now)
         require(all(
@@ -169,7 +172,7 @@ class Timer(Machine):
         self.driving = True
 
     def advance(self, time: int) -> None:
-        """TimingWheel.advanceClock: level by level, as far as the clocks move."""
+        """TimingWheel.advanceClock: level by level, as long as the clocks change."""
         moves = True
         reached = time
         for level in range(self.M):
@@ -181,7 +184,7 @@ class Timer(Machine):
 
     @action(fair=True, task=upto(K))
     def take_out(self, task: int) -> None:
-        """TimerTaskList.flush: a task is taken out of the bucket, to be placed again."""
+        """TimerTaskList.flush: a task is unlinked from the bucket, to be placed again."""
         require(self.held == self.K and self.flushed < self.M * self.n)
         require(self.bucket[task] == self.flushed)
         self.unlink(task)
@@ -189,8 +192,9 @@ class Timer(Machine):
 
     @action(fair=True)
     def finish(self) -> None:
-        """The bucket is flushed, and can be used for another tick; the driver goes on with the
-        next one that is due, and gives up its lock when there is none."""
+        """The bucket is flushed, and can be used for another tick; the driver continues with the
+        next bucket that is due, and releases its lock if there is none.
+        """
         require(self.held == self.K and self.flushed < self.M * self.n)
         require(all(self.bucket[task] != self.flushed for task in range(self.K)))
         self.release()
@@ -201,14 +205,16 @@ class Timer(Machine):
         )
 
     def release(self) -> None:
-        """The flushed bucket has no expiration any more."""
+        """The flushed bucket no longer has an expiration."""
         self.expiration[self.flushed] = -1
 
     # --- the wheels ------------------------------------------------------------------
 
     @action(fair=True, task=upto(K))
     def place(self, task: int) -> None:
-        """SystemTimer.addTimerTaskEntry: into the first wheel that covers it, or it runs."""
+        """SystemTimer.addTimerTaskEntry: link the task into the first wheel that covers it, or run
+        it.
+        """
         require(self.held == task)
         self.held = self.K
         placed = False
@@ -225,25 +231,25 @@ class Timer(Machine):
         assert placed, "the model has too few wheels"
 
     def is_expired(self, level: int, deadline: int) -> bool:
-        """Within the present tick, or before it."""
+        """True if the deadline is within the present tick, or before it."""
         return deadline < self.clock[level] + self.tick(level)
 
     def is_covered(self, level: int, deadline: int) -> bool:
-        """Within the wheel's interval."""
+        """True if the deadline is within the wheel's interval."""
         return deadline < self.clock[level] + self.tick(level) * self.n
 
     def make_overflow(self, level: int) -> None:
-        """The wheel above a level is made when it is first needed."""
+        """The wheel above a level is created when it is first needed."""
         if level + 1 < self.M and self.wheels == level + 1:
             self.wheels += 1
             self.clock[level + 1] = self.start_of_overflow(level)
 
     def start_of_overflow(self, level: int) -> int:
-        """Where a new wheel's clock starts: with its child's, in its own ticks."""
+        """Start of a new wheel's clock: its child's clock, rounded to its own ticks."""
         return self.rounded(self.clock[level], level + 1)
 
     def rounded(self, time: int, level: int) -> int:
-        """The beginning of a level's tick."""
+        """The beginning of the level's tick."""
         return time - time % self.tick(level)
 
     def tick(self, level: int) -> int:
@@ -254,7 +260,9 @@ class Timer(Machine):
         return found
 
     def link(self, task: int, level: int) -> None:
-        """Into the bucket of its tick, which is offered to the queue if that is new."""
+        """Link the task into the bucket of its tick, and offer the bucket to the queue if it is
+        newly used.
+        """
         number = self.deadline[task] // self.tick(level)
         bucket = level * self.n + self.slot(level, number)
         self.bucket[task] = bucket
@@ -265,11 +273,11 @@ class Timer(Machine):
         self.expiration[bucket] = number * self.tick(level)
 
     def slot(self, level: int, number: int) -> int:
-        """The bucket of a tick, by its number."""
+        """The bucket of a tick, by the tick's number."""
         return number % self.n
 
     def is_new(self, bucket: int, expiration: int) -> bool:
-        """TimerTaskList.setExpiration: whether the bucket's expiration changes."""
+        """TimerTaskList.setExpiration: true if the bucket's expiration changes."""
         return self.expiration[bucket] != expiration
 
     def offer(self, bucket: int) -> None:
@@ -277,13 +285,13 @@ class Timer(Machine):
         self.queued[bucket] = min(self.queued[bucket] + 1, 2)
 
     def unlink(self, task: int) -> None:
-        """Out of its bucket."""
+        """Remove the task from its bucket."""
         if self.bucket[task] < self.M * self.n:
             self.size -= 1
         self.bucket[task] = self.M * self.n
 
     def run(self, task: int) -> None:
-        """The task is handed to the executor."""
+        """The task is given to the executor."""
         if self.phase[task] == Phase.PENDING:
             self.phase[task] = Phase.RAN
         self.runs[task] = min(self.runs[task] + 1, 2)
@@ -296,7 +304,7 @@ class Timer(Machine):
     @always("KAFKA-W1", MUST, "A task that was added runs at most once.",
             source=f"{WHEEL}; kafka#W1", task=upto(K))
     def runs_at_most_once(self, task: int) -> bool:
-        """Counted since it was added last."""
+        """Counted since its last add."""
         return self.runs[task] <= 1
 
     @always("KAFKA-W1C", MUST, "A task that was cancelled before it ran never runs.",
@@ -305,10 +313,11 @@ class Timer(Machine):
         """Unless it is added again."""
         return self.phase[task] != Phase.CANCELLED or self.runs[task] == 0
 
-    @always("KAFKA-W1T", MUST, "A task that was added runs in time, unless it is cancelled.",
+    @always("KAFKA-W1T", MUST, "A task runs by the time of the firing law plus the driver's "
+            "lateness, unless it is cancelled.",
             source=f"{WHEEL} ('expire all timer tasks in it'); kafka#W1", task=upto(K))
     def no_task_is_left(self, task: int) -> bool:
-        """None is pending any more when its time is over."""
+        """No task is pending after its time."""
         return self.phase[task] != Phase.PENDING or self.now <= self.due[task] + self.L
 
     @always("KAFKA-W2", MUST,
@@ -316,26 +325,27 @@ class Timer(Machine):
             source="002#purging ('exactly at any time'); kafka#W2; "
                    "KAFKA-1616")
     def size_is_exact(self) -> bool:
-        """At every moment between two calls; for what concurrency adds see the races."""
+        """Holds between calls; for concurrent calls see ``timer_races``."""
         return self.size == sum(
             self.phase[task] == Phase.PENDING and self.held != task for task in range(self.K))
 
     @always("KAFKA-W3", MUST,
-            "A task runs at max(time of its add, floor(deadline / u) * u), "
-            "or as much later as the driver was late.",
+            "A task runs at max(time of its add, floor(deadline / u) * u), or later by at most the "
+            "driver's lateness.",
             source=f"{WHEEL}; kafka#W3", task=upto(K))
     def firing_law(self, task: int) -> bool:
-        """Never before, and never more than L after."""
+        """Never before, and at most L after."""
         return 0 <= self.lateness[task] <= self.L
 
-    @always("KAFKA-W4", MUST, "A wheel's clock is its child's clock in its own, coarser ticks.",
+    @always("KAFKA-W4", MUST, "A wheel's clock is its child's clock, rounded down to its own tick.",
             source="kafka#W4, kafka#wheel (advanceClock)", level=upto(M - 1))
     def levels_are_aligned(self, level: int) -> bool:
-        """Hence no live task is expired for an overflow wheel."""
+        """Hence no live task counts as expired in an overflow wheel."""
         return level + 1 >= self.wheels or (
             self.clock[level + 1] == self.clock[level] - self.clock[level] % self.tick(level + 1))
 
-    @always("KAFKA-W5", MUST, "All tasks of a bucket lie in the tick that the bucket stands for.",
+    @always("KAFKA-W5", MUST, "All tasks of a bucket are due in the tick that the bucket stands "
+            "for.",
             source=f"{WHEEL} ('Each bucket holds tasks that fall into the corresponding time "
                    "range'); kafka#W5", task=upto(K))
     def buckets_hold_their_tick(self, task: int) -> bool:
@@ -351,7 +361,7 @@ class Timer(Machine):
           source=f"{WHEEL} ('never inserts a task into the bucket for the current time'); "
                  "kafka#W5", task=upto(K))
     def present_bucket_is_not_used(self, after: Timer, task: int) -> bool:
-        """Tasks may be left in it where two buckets expire together and one is polled first."""
+        """Tasks may remain in it if two buckets expire together and one is polled first."""
         return after.bucket[task] == self.bucket[task] or all(
             after.bucket[task] != level * self.n + after.clock[level] // self.tick(level) % self.n
             for level in range(self.M)
@@ -370,20 +380,21 @@ class Timer(Machine):
             source=f"{DRIVING} ('capped by the number of buckets'); kafka#W6",
             bucket=upto(M * n))
     def buckets_are_queued_once(self, bucket: int) -> bool:
-        """An offer only when the expiration changes."""
+        """It is offered only when its expiration changes."""
         return self.queued[bucket] <= 1
 
-    @always("KAFKA-W6Q", MUST, "A bucket that holds a task is in the DelayQueue.",
+    @always("KAFKA-W6Q", MUST, "A bucket that holds a task is in the DelayQueue, unless it is "
+            "being flushed.",
             source=f"{DRIVING}; kafka#W6", task=upto(K))
     def tasks_are_in_queued_buckets(self, task: int) -> bool:
-        """Else nothing would ever run it."""
+        """Otherwise its tasks would never run."""
         return all(
             self.bucket[task] != bucket or self.queued[bucket] > 0 or self.flushed == bucket
             for bucket in range(self.M * self.n)
         )
 
     @step("KAFKA-W8", MUST,
-          "A wheel is made only if the longest delay and the clock's staleness reach it.",
+          "A wheel is made only if the longest delay plus the clock's staleness reaches it.",
           source=f"{WHEEL} ('on-demand'); kafka#W8")
     def wheels_are_few(self, after: Timer) -> bool:
         """So there are about log_n of (delay + staleness) / u."""
@@ -396,20 +407,20 @@ class Timer(Machine):
     @always("KAFKA-W9", MUST, "A task is inserted again at most as often as there are wheels "
             "above the lowest.", source=f"{WHEEL} ('recursively'); kafka#W9", task=upto(K))
     def insertions_are_few(self, task: int) -> bool:
-        """Each cascade takes it at least one level down."""
+        """Each cascade moves the task at least one level down."""
         return self.insertions[task] <= self.wheels
 
 
 class SingleUseTimer(Timer):
-    """Every task is added at most once: nobody can keep the timer busy for ever."""
+    """Every task is added at most once, so the timer cannot be kept busy forever."""
 
     @action(task=upto(Timer.K), delay=upto(Timer.D + 1))
     def add(self, task: int, delay: int) -> None:
-        """Only the first time."""
+        """Only the first add is allowed."""
         require(self.phase[task] == Phase.NEW)
         super().add(task, delay)
 
-    @leads_to("KAFKA-W1L", MUST, "A task that was added runs some day, unless it is cancelled.",
+    @leads_to("KAFKA-W1L", MUST, "A task that was added eventually runs, unless it is cancelled.",
               source=f"{WHEEL} ('expire all timer tasks in it'); kafka#W1",
               task=upto(Timer.K))
     def tasks_run(self, task: int) -> tuple[bool, bool]:
@@ -433,7 +444,7 @@ SHORT: dict[str, Any] = {"u": 1, "n": 3, "M": 2, "H": 6, "D": 1}
 
 LAWS = (
     ("KAFKA-W1", "at most once"),
-    ("KAFKA-W1C", "never once it is cancelled"),
+    ("KAFKA-W1C", "never after it was cancelled"),
     ("KAFKA-W1T", "a task runs in time"),
     ("KAFKA-W2", "size = added - run - cancelled"),
     ("KAFKA-W3", "the firing law"),
@@ -442,7 +453,7 @@ LAWS = (
     ("KAFKA-W5H", "n - 1 buckets in use"),
     ("KAFKA-W5R", "buckets are emptied first"),
     ("KAFKA-W6", "a bucket is queued once"),
-    ("KAFKA-W6Q", "no task is forgotten"),
+    ("KAFKA-W6Q", "no task is lost"),
     ("KAFKA-W8", "wheels follow delay and staleness"),
     ("KAFKA-W9", "at most one insertion for each wheel"),
 )
@@ -453,7 +464,7 @@ EXPECTATIONS = (
     *(expect(Timer, rule, "holds", about, **shape) for shape in SHAPES for rule, about in LAWS),
     *(expect(Timer, rule, "holds", f"{about}; three tasks", **THREE_TASKS)
       for rule, about in LAWS),
-    *(expect(SingleUseTimer, "KAFKA-W1L", "holds", "a task that is added does run", **shape)
+    *(expect(SingleUseTimer, "KAFKA-W1L", "holds", "a task that is added eventually runs", **shape)
       for shape in (SHAPES[0], SHAPES[2])),
     *(expect(Timer, rule, "holds", f"{about}; the driver is late", **shape)
       for shape in LATE for rule, about in LAWS),

@@ -1,28 +1,29 @@
-"""The timer with one line wrong: what each line of it is for.
+"""The timer with one wrong line each: the purpose of every line.
 
 Theory of operation
 -------------------
-Each machine is ``timer``'s with one thing changed, as a hasty implementation would have it. Nine
-of them break a rule, most of them the firing law, and the shortest trace shows what the line
-was for. A mutant breaks its rule for the same reason in any implementation, so the list is also a
-list of twins that a suite has to tell from the real timer.
+Each machine is ``timer``'s with one thing changed, as a hasty implementation would have it. Nine of
+them violate a rule, most of them the firing law, and the shortest counterexample shows the purpose
+of the line. A mutant violates its rule for the same reason in any implementation, so the list is
+also a list of twins that a suite has to tell from the real timer.
 
 Some changes are *equivalent* as far as tasks can see: KAFKA-W1 to KAFKA-W5 hold of them.
 
 - A bucket that keeps its old expiration when it is flushed: it is used next for another tick, so
-  the expiration changes all the same, and the bucket is offered.
-- A bucket that is offered for every task: it stands in the queue several times, and is found empty
-  the second time. KAFKA-W6 breaks: the queue is no longer capped by the number of buckets.
+  the expiration changes anyway, and the bucket is offered.
+- A bucket that is offered for every task: it is in the queue several times, and is found empty the
+  second time. KAFKA-W6 is violated: the queue is no longer capped by the number of buckets.
   (The machine's queue always finds the bucket that expires first. A binary heap would not, where
   a bucket's expiration changes while it is still queued; only KAFKA-W6 keeps that from happening.)
 - A horizon that includes cur + n u: that tick's bucket is the one of the present tick, which is
-  not in use. With two wheels only KAFKA-W5H breaks, that n - 1 buckets are in use. With three it
+  not in use. With two wheels only KAFKA-W5H is violated, that n - 1 buckets are in use. With three
+  it
   is **not** equivalent, although it passes for it in simulations: when buckets of two wheels
   expire together, and the upper one is polled first, a cascaded task for cur + n u takes over
   the lowest wheel's bucket while tasks that are due now are still in it. These are then late by
   n u. Only a queue that gives the lowest wheel's bucket first would hide it.
 
-An endless flush is a loop of two steps here; KAFKA-W9 is the rule that sees it.
+An endless flush is a loop of two steps here; KAFKA-W9 is the rule that detects it.
 
 Source: kafka#mutants; TimingWheel, TimerTaskList and SystemTimer of Kafka 3.9.
 """
@@ -44,33 +45,34 @@ __all__ = [
 
 
 class ClockNotMovedAtFlush(Timer):
-    """A flush without advanceClock: the tasks go back into the bucket that is being flushed."""
+    """A flush without advanceClock: the tasks return to the bucket that is being flushed."""
 
     def advance(self, time: int) -> None:
-        """The clock stays where it is."""
+        """The clock does not advance."""
 
 
 class ExpiredOneTickEarly(Timer):
-    """exp <= cur + u: what is due with the next tick runs now."""
+    """exp <= cur + u: a task that is due with the next tick runs now."""
 
     def is_expired(self, level: int, deadline: int) -> bool:
-        """What is due with the next tick counts as expired."""
+        """A task that is due with the next tick counts as expired."""
         return deadline <= self.clock[level] + self.tick(level)
 
 
 class ExpiredOnlyBeforeClock(Timer):
-    """exp < cur: what is due in the present tick goes to the bucket that was just flushed."""
+    """exp < cur: a task that is due in the present tick goes to the bucket that was just flushed.
+    """
 
     def is_expired(self, level: int, deadline: int) -> bool:
-        """A tick too few."""
+        """The test is one tick too low."""
         return deadline < self.clock[level]
 
 
 class OverflowNotAdvanced(Timer):
-    """The clock moves in the lowest wheel only."""
+    """The clock advances in the lowest wheel only."""
 
     def advance(self, time: int) -> None:
-        """The overflow wheels keep theirs."""
+        """The clocks of overflow wheels do not advance."""
         if time >= self.clock[0] + self.u:
             self.clock[0] = self.rounded(time, 0)
 
@@ -79,19 +81,19 @@ class OverflowFromZero(Timer):
     """An overflow wheel's clock starts at 0, not at its child's."""
 
     def start_of_overflow(self, level: int) -> int:
-        """As if the timer had just been made."""
+        """The start of a timer that was just created."""
         return 0
 
 
 class ClockNotRounded(Timer):
-    """The clock is the time itself: ticks no longer begin at multiples of u."""
+    """The clock is the time itself: ticks do not begin at multiples of u."""
 
     def start_of_overflow(self, level: int) -> int:
         """Not rounded to the overflow wheel's ticks."""
         return self.clock[level]
 
     def advance(self, time: int) -> None:
-        """As the real one, without the rounding."""
+        """Advance the clocks without rounding."""
         moves = True
         for level in range(self.M):
             moves = moves and level < self.wheels and (
@@ -104,11 +106,11 @@ class NotOfferedAgain(Timer):
     """A bucket is offered when it is used first, and not when it is used for another tick."""
 
     def is_new(self, bucket: int, expiration: int) -> bool:
-        """Only a bucket that never had an expiration."""
+        """Only a bucket that never had an expiration is new."""
         return self.expiration[bucket] == -1
 
     def release(self) -> None:
-        """It keeps the old one, by which it is known."""
+        """The bucket keeps its old expiration."""
 
 
 class RunWithoutCascade(Timer):
@@ -116,7 +118,7 @@ class RunWithoutCascade(Timer):
 
     @action(fair=True, task=upto(Timer.K))
     def take_out(self, task: int) -> None:
-        """Out of the bucket, and to the executor."""
+        """Unlink the task, and give it to the executor."""
         require(self.held == self.K and self.flushed < self.M * self.n)
         require(self.bucket[task] == self.flushed)
         self.unlink(task)
@@ -135,7 +137,7 @@ class CoarseOverflow(Timer):
     """Overflow wheels with ticks of u n n, u n n n n, …: whole intervals are skipped."""
 
     def tick(self, level: int) -> int:
-        """n times too much for each level."""
+        """Larger by n for each level."""
         found = self.u
         for _ in range(level):
             found = found * self.n * self.n
@@ -143,7 +145,7 @@ class CoarseOverflow(Timer):
 
 
 class CancelledStaysLinked(Timer):
-    """cancel() only marks the task; nobody tests the mark (KAFKA-2226)."""
+    """cancel() only marks the task; the mark is never tested (KAFKA-2226)."""
 
     @action(task=upto(Timer.K))
     def cancel(self, task: int) -> None:
@@ -158,14 +160,14 @@ class ExpirationKept(Timer):
     """A flushed bucket keeps its old expiration."""
 
     def release(self) -> None:
-        """Not set to -1."""
+        """The expiration is not set to -1."""
 
 
 class HorizonIncluded(Timer):
     """exp <= cur + interval: the idle slot of the present tick is used for the tick n later."""
 
     def is_covered(self, level: int, deadline: int) -> bool:
-        """The end of the interval as well."""
+        """The end of the interval is included."""
         return deadline <= self.clock[level] + self.tick(level) * self.n
 
 
@@ -173,7 +175,7 @@ class EagerOverflow(Timer):
     """A wheel makes the one above it as soon as it holds a task."""
 
     def link(self, task: int, level: int) -> None:
-        """Whether anything would have to go there or not."""
+        """Make the wheel above even if no task has to go there."""
         super().link(task, level)
         self.make_overflow(level)
 
@@ -182,7 +184,7 @@ class OfferedAlways(Timer):
     """A bucket is offered for every task that it gets."""
 
     def is_new(self, bucket: int, expiration: int) -> bool:
-        """Whatever the expiration is."""
+        """Any expiration counts as new."""
         return True
 
 
@@ -191,12 +193,12 @@ COARSE: dict[str, Any] = {"u": 2, "n": 2, "M": 3, "H": 11, "D": 11}
 VISIBLE = ("KAFKA-W1", "KAFKA-W1C", "KAFKA-W1T", "KAFKA-W2", "KAFKA-W3", "KAFKA-W4", "KAFKA-W5")
 
 EXPECTATIONS = (
-    expect(ClockNotMovedAtFlush, "KAFKA-W9", "violated", "flushed into the same bucket for ever",
+    expect(ClockNotMovedAtFlush, "KAFKA-W9", "violated", "flushed into the same bucket forever",
            **FINE),
     expect(ExpiredOneTickEarly, "KAFKA-W3", "violated", "exp <= cur + u: early", **FINE),
     expect(ExpiredOnlyBeforeClock, "KAFKA-W9", "violated",
-           "exp < cur: into the bucket that is being flushed, for ever", **FINE),
-    expect(OverflowNotAdvanced, "KAFKA-W4", "violated", "the overflow's clock stands still",
+           "exp < cur: into the bucket that is being flushed, forever", **FINE),
+    expect(OverflowNotAdvanced, "KAFKA-W4", "violated", "the overflow's clock does not advance",
            **FINE),
     expect(OverflowFromZero, "KAFKA-W4", "violated", "overflow started at 0", **FINE, S=5),
     expect(ClockNotRounded, "KAFKA-W4", "violated", "clock not rounded", **COARSE),
@@ -208,24 +210,25 @@ EXPECTATIONS = (
            **FINE),
     expect(SlotFromClock, "KAFKA-W5", "violated", "two ticks in one bucket", **FINE),
     expect(SlotFromClock, "KAFKA-W3", "violated",
-           "of two ticks in one bucket one runs at the wrong time",
+           "one of the tasks in a bucket with two ticks runs at the wrong time",
            **FINE),
     expect(CoarseOverflow, "KAFKA-W3", "violated", "an overflow tick that is too coarse: early",
            **FINE),
-    expect(CancelledStaysLinked, "KAFKA-W1C", "violated", "run though cancelled (KAFKA-2226)",
+    expect(CancelledStaysLinked, "KAFKA-W1C", "violated", "runs although it was cancelled "
+           "(KAFKA-2226)",
            **FINE),
     *(expect(mutant, rule, "holds", "equivalent as far as tasks can see", **FINE)
       for mutant in (ExpirationKept, OfferedAlways) for rule in VISIBLE),
     expect(ExpirationKept, "KAFKA-W5R", "violated",
            "a bucket that keeps its expiration is used again without -1", **FINE),
     expect(ExpirationKept, "KAFKA-W6", "holds",
-           "a bucket that keeps its expiration is queued once all the same", **FINE),
+           "a bucket that keeps its expiration is still queued once", **FINE),
     expect(OfferedAlways, "KAFKA-W6", "violated",
            "a bucket that is always offered is in the queue twice", **FINE),
     *(expect(HorizonIncluded, rule, "holds", "two wheels: equivalent as far as tasks can see",
              u=1, n=3, M=2, H=8, D=8) for rule in VISIBLE),
     expect(HorizonIncluded, "KAFKA-W5H", "violated",
-           "<= at the horizon puts the n-th bucket to use",
+           "<= at the horizon uses the n-th bucket",
            u=1, n=3, M=2, H=8, D=8),
     expect(HorizonIncluded, "KAFKA-W3", "violated",
            "three wheels: a cascade takes over a bucket that is due, and its task is late",

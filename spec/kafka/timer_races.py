@@ -1,24 +1,25 @@
-"""The timer's races: cancel against cascade, who makes an overflow wheel, and which clock.
+"""The timer's races: cancel against cascade, creation of an overflow wheel, and the clock.
 
 Theory of operation
 -------------------
 **Cancel against cascade.** While a bucket is flushed, an entry is for a moment in no list: it has
-been unlinked from the upper wheel's bucket, and not yet linked into the lower one's. A cancel
-that comes then finds no list to take it out of; all it can do is to mark the task (it forgets
-its entry). So whoever places an entry tests the mark, before it links it and before it runs it.
+been unlinked from the upper wheel's bucket, and not yet linked into the lower one's. A cancel that
+comes then finds no list to take it out of; all it can do is to mark the task (it forgets its
+entry). So the driver tests the mark before it links an entry and before it runs it.
 A cancel that comes between the test and the link still leaves a *dead entry*, counted by the
-timer's size until its bucket expires. So KAFKA-W2 is exact for a timer at rest that nobody has
-cancelled in (``timer``), and true in the end otherwise; here the lower bucket does expire. The
-dead entry never runs. What may run is a task cancelled *after* the last test, when it is on its
-way to the executor: cancel then comes too late, and the purgatory's CAS decides who wins.
+timer's size until its bucket expires. So KAFKA-W2 is exact for an idle timer without cancellations
+(``timer``), and otherwise true eventually; here the lower bucket does expire. The dead entry never
+runs. A task that is cancelled *after* the last test, on its way to the executor, may run: the
+cancel is too late then, and the purgatory's CAS decides the winner.
 
-Unlinking is idempotent because it tests, under the list's lock, that the entry is in this list.
-A canceller reads the entry's list first, and gets the lock later, by when the entry may be
-elsewhere. Without the test it unlinks the entry from another list, and counts it twice.
+Unlinking is idempotent because it tests, under the list's lock, that the entry is in this list. A
+canceller reads the entry's list first, and gets the lock later, by when the entry may be elsewhere.
+Without the test it unlinks the entry from another list, and counts it twice.
 
-**Overflow wheels** are made by whoever needs them first, and adders share a read lock. Double-
-checked: look; lock; look again; make; publish. The second look keeps it to one wheel. And the
-field is volatile, so that nobody sees the wheel before it is initialised (KAFKA-2112).
+**Overflow wheels** are made by the first adder that needs them, and adders share a read lock. The
+code is double-checked: look; lock; look again; make; publish. The second look ensures a single
+wheel. And the field is volatile, so that no thread sees the wheel before it is initialised
+(KAFKA-2112).
 
 **The clock** must not be set back: with the wall clock, a request expires only when that clock has
 caught up again (KAFKA-4051). A monotonic clock has no such step.
@@ -46,7 +47,7 @@ LISTS = "kafka#lists (TimerTaskList, TimerTaskEntry)"
 
 
 class Place(IntEnum):
-    """The list an entry is in."""
+    """The list that holds an entry."""
 
     UPPER = 0       # the bucket that is flushed
     LOWER = 1       # the one it is cascaded to
@@ -54,10 +55,10 @@ class Place(IntEnum):
 
 
 class Driving(IntEnum):
-    """What the driver does next."""
+    """Next steps of the driver."""
 
     FLUSH = 0       # about to unlink the entry from the upper bucket
-    TEST = 1        # whether it is cancelled
+    TEST = 1        # test whether it is cancelled
     LINK = 2        # into the lower bucket
     EXPIRE = 3      # about to unlink it from the lower bucket
     TEST_AGAIN = 4
@@ -66,7 +67,7 @@ class Driving(IntEnum):
 
 
 class Cancelling(IntEnum):
-    """What the canceller does next."""
+    """Next steps of the canceller."""
 
     READ = 0        # the list the entry is in
     UNLINK = 1      # from the list that it has read
@@ -75,15 +76,15 @@ class Cancelling(IntEnum):
 
 
 class Cascade(Machine):
-    """One entry, the driver that takes it down a level and runs it, and one cancel."""
+    """One entry, the driver that moves it down a level and runs it, and one cancel."""
 
     linked = subset(Place, (0,))        # the lists that hold the entry
-    list = choice(Place)                # the list that the entry says it is in
+    list = choice(Place)                # the list that the entry names
     size = integer(0 - 1, 2, init=1)
-    marked = boolean(False)             # cancelled: the task has no entry any more
+    marked = boolean(False)             # cancelled: the task has forgotten its entry
     driver = choice(Driving)
     canceller = choice(Cancelling)
-    read = choice(Place)                # by the canceller
+    read = choice(Place)                # the list that the canceller has read
     late = boolean(False)               # the mark came after the last test
     runs = integer(0, 1)
 
@@ -91,7 +92,7 @@ class Cascade(Machine):
 
     @action(fair=True)
     def flush(self) -> None:
-        """The entry is unlinked from the upper bucket (and maybe it is not there any more)."""
+        """The entry is unlinked from the upper bucket, if it is still there."""
         require(self.driver == Driving.FLUSH)
         if Place.UPPER in self.linked:
             self.unlink(Place.UPPER)
@@ -101,7 +102,7 @@ class Cascade(Machine):
 
     @action(fair=True)
     def test(self) -> None:
-        """TimingWheel.add: not if it is cancelled."""
+        """TimingWheel.add refuses a cancelled entry."""
         require(self.driver == Driving.TEST)
         self.driver = Driving.DONE if self.is_seen_cancelled() else Driving.LINK
 
@@ -111,7 +112,7 @@ class Cascade(Machine):
 
     @action(fair=True)
     def link(self) -> None:
-        """Into the lower bucket."""
+        """Link the entry into the lower bucket."""
         require(self.driver == Driving.LINK)
         self.linked.add(Place.LOWER)
         self.list = Place.LOWER
@@ -120,7 +121,7 @@ class Cascade(Machine):
 
     @action(fair=True)
     def expire(self) -> None:
-        """The lower bucket expires: what is still in it is unlinked, to be run."""
+        """The lower bucket expires: an entry that is still in it is unlinked, to be run."""
         require(self.driver == Driving.EXPIRE)
         if Place.LOWER in self.linked:
             self.unlink(Place.LOWER)
@@ -130,7 +131,7 @@ class Cascade(Machine):
 
     @action(fair=True)
     def test_again(self) -> None:
-        """SystemTimer.addTimerTaskEntry: submitted if it is not cancelled."""
+        """SystemTimer.addTimerTaskEntry: the task is submitted unless it is cancelled."""
         require(self.driver == Driving.TEST_AGAIN)
         self.driver = Driving.DONE if self.is_seen_cancelled() else Driving.RUN
 
@@ -142,7 +143,7 @@ class Cascade(Machine):
         self.driver = Driving.DONE
 
     def unlink(self, place: Place) -> None:
-        """Out of a list."""
+        """Remove the entry from a list."""
         self.linked.discard(place)
         self.list = Place.NONE
         self.size -= 1
@@ -158,8 +159,10 @@ class Cascade(Machine):
 
     @action(fair=True)
     def unlink_read(self) -> None:
-        """Under that list's lock, which a flush holds: if the entry is in it, it is unlinked.
-        Then the entry's list is read again."""
+        """Under that list's lock, which a flush holds, the entry is unlinked if it is in the list.
+
+        Then the entry's list is read again.
+        """
         require(self.canceller == Cancelling.UNLINK and not self.is_locked(self.read))
         if self.is_in(self.read):
             self.unlink(self.read)
@@ -168,13 +171,13 @@ class Cascade(Machine):
             self.canceller = Cancelling.MARK
 
     def is_locked(self, place: Place) -> bool:
-        """The driver is in the middle of that list's flush."""
+        """True if the driver is flushing that list."""
         upper = self.driver == Driving.TEST or self.driver == Driving.LINK
         lower = self.driver == Driving.TEST_AGAIN
         return (place == Place.UPPER and upper) or (place == Place.LOWER and lower)
 
     def is_in(self, place: Place) -> bool:
-        """The test under the lock."""
+        """The test under the lock: true if the entry is in that list."""
         return self.list == place
 
     @action(fair=True)
@@ -187,7 +190,8 @@ class Cascade(Machine):
 
     # --- rules -----------------------------------------------------------------------
 
-    @always("KAFKA-W1CR", MUST, "A task that was cancelled before it ran never runs.",
+    @always("KAFKA-W1CR", MUST, "A task whose cancellation returned before the driver's last test "
+            "of it never runs.",
             source=f"{LISTS}; kafka#W1; KAFKA-2226")
     def cancelled_tasks_never_run(self) -> bool:
         """Running begins with the last test; a later cancel is too late."""
@@ -196,51 +200,57 @@ class Cascade(Machine):
     @always("KAFKA-W1S", CLAIM, "A task does not start to run after its cancel has returned.",
             source=f"{LISTS}: too strong, the executor may have it already")
     def nothing_starts_after_cancel(self) -> bool:
-        """The cancel has returned, and the task is about to run."""
+        """False if the cancel has returned, and the task is about to run."""
         return not (self.marked and self.driver == Driving.RUN)
 
-    @always("KAFKA-W2L", MUST, "The timer counts each list's entries, each once.",
+    @always("KAFKA-W2L", MUST, "The timer's size is the number of entries in its lists, each "
+            "counted once.",
             source=f"{LISTS}; kafka#W2; KAFKA-1616, KAFKA-2226")
     def size_counts_entries(self) -> bool:
         """Dead entries count as long as they are linked."""
         return self.size == len(self.linked)
 
-    @always("KAFKA-W2E", MUST, "An entry is in one list at most, the one that it says.",
+    @always("KAFKA-W2E", MUST, "An entry is in at most one list, the one that it names.",
             source=f"{LISTS}; KAFKA-2226")
     def entry_is_in_one_list(self) -> bool:
-        """Or in none, if it says so."""
+        """Or in none, if it names none."""
         if self.list == Place.NONE:
             return len(self.linked) == 0
         return len(self.linked) == 1 and self.list in self.linked
 
-    @always("KAFKA-W2R", CLAIM, "The size is that of tasks added, less those run or cancelled.",
+    @always("KAFKA-W2R", CLAIM, "The size is the number of tasks added, less those that ran or "
+            "were cancelled.",
             source="002#purging ('exactly at any time'); kafka#lists: not while "
                    "a dead entry waits for its bucket")
     def size_is_exact(self) -> bool:
         """A cancelled task would not be counted."""
         return not self.marked or self.size == 0
 
-    @leads_to("KAFKA-W2D", MUST, "A cancelled task is not counted for ever.",
+    @leads_to("KAFKA-W2D", MUST, "A cancelled task is not counted forever.",
               source=f"{LISTS}; kafka#W2 ('only eventually')")
     def dead_entries_go(self) -> tuple[bool, bool]:
-        """At the latest when its bucket expires."""
+        """Until its bucket expires, at the latest."""
         return self.marked, self.size == 0
 
 
 class UntestedEntry(Cascade):
-    """Nobody tests whether the task was cancelled while its entry was in no list (KAFKA-2226)."""
+    """The driver does not test whether the task was cancelled while its entry was in no list
+    (KAFKA-2226).
+    """
 
     def is_seen_cancelled(self) -> bool:
-        """There is no mark."""
+        """The driver sees no mark."""
         return False
 
 
 class UncheckedUnlink(Cascade):
-    """An entry is unlinked by whoever gets the lock of the list that it was in (KAFKA-2226)."""
+    """An entry is unlinked without the test that it is still in the list that was read
+    (KAFKA-2226).
+    """
 
     @action(fair=True)
     def unlink_read(self) -> None:
-        """Counted as taken out of that list, wherever the entry is now."""
+        """The entry counts as removed from that list, wherever it is now."""
         require(self.canceller == Cancelling.UNLINK and not self.is_locked(self.read))
         self.linked.discard(self.read)
         self.list = Place.NONE
@@ -248,16 +258,16 @@ class UncheckedUnlink(Cascade):
         self.canceller = Cancelling.MARK
 
 
-# --- who makes an overflow wheel -------------------------------------------------------------
+# --- creation of an overflow wheel ---------------------------------------------------
 
 class Adding(IntEnum):
-    """What an adder does next."""
+    """Next steps of an adder."""
 
     LOOK = 0
     ENTER = 1       # the lock
     LOOK_AGAIN = 2
     MAKE = 3
-    INITIALISE = 4  # only where it is published first
+    INITIALISE = 4  # only if the wheel is published first
     USE = 5
     DONE = 6
 
@@ -268,14 +278,14 @@ class OverflowWheel(Machine):
     T = const(2, at_least=1)
 
     adder = array(upto(T), choice(Adding))
-    lock = integer(0, T, init=T)        # who is in the synchronized block; T: nobody
+    lock = integer(0, T, init=T)        # thread in the synchronized block; T: none
     made = integer(0, T)                # wheels
     initialised = boolean(False)
     careless = boolean(False)           # a wheel was used before it was initialised
 
     @action(fair=True, thread=upto(T))
     def look(self, thread: int) -> None:
-        """Without the lock: is there a wheel?"""
+        """Read without the lock whether there is a wheel."""
         require(self.adder[thread] == Adding.LOOK)
         self.adder[thread] = Adding.USE if self.made > 0 else Adding.ENTER
 
@@ -288,7 +298,7 @@ class OverflowWheel(Machine):
 
     @action(fair=True, thread=upto(T))
     def look_again(self, thread: int) -> None:
-        """With the lock: is there one now?"""
+        """Read with the lock whether there is a wheel now."""
         require(self.adder[thread] == Adding.LOOK_AGAIN)
         if self.is_missing():
             self.adder[thread] = Adding.MAKE
@@ -297,7 +307,7 @@ class OverflowWheel(Machine):
             self.adder[thread] = Adding.USE
 
     def is_missing(self) -> bool:
-        """The second look: whether nobody has made the wheel."""
+        """The second look: true if no wheel has been made."""
         return self.made == 0
 
     @action(fair=True, thread=upto(T))
@@ -316,10 +326,10 @@ class OverflowWheel(Machine):
         self.careless = self.careless or not self.initialised
         self.adder[thread] = Adding.DONE
 
-    @always("KAFKA-W10", MUST, "There is one overflow wheel for each level.",
+    @always("KAFKA-W10", MUST, "There is at most one overflow wheel for each level.",
             source="kafka#wheel (addOverflowWheel)")
     def one_wheel(self) -> bool:
-        """A second one would take the first one's tasks out of the clock's reach."""
+        """The clock would not reach the first wheel's tasks."""
         return self.made <= 1
 
     @always("KAFKA-W11", MUST, "No thread uses an overflow wheel before it is initialised.",
@@ -333,12 +343,13 @@ class WithoutSecondLook(OverflowWheel):
     """Locked, but not double-checked."""
 
     def is_missing(self) -> bool:
-        """What was seen before the lock still counts."""
+        """The result of the look before the lock still counts."""
         return True
 
 
 class PublishedTooEarly(OverflowWheel):
-    """The field is not volatile: its new value may be seen before the wheel's own (KAFKA-2112)."""
+    """The field is not volatile: its new value may be visible before the wheel's own (KAFKA-2112).
+    """
 
     @action(fair=True, thread=upto(OverflowWheel.T))
     def make(self, thread: int) -> None:
@@ -349,17 +360,17 @@ class PublishedTooEarly(OverflowWheel):
 
     @action(fair=True, thread=upto(OverflowWheel.T))
     def initialise(self, thread: int) -> None:
-        """… and only then initialised, as far as others can see."""
+        """The wheel is initialised only then, as far as others can see."""
         require(self.adder[thread] == Adding.INITIALISE)
         self.initialised = True
         self.lock = self.T
         self.adder[thread] = Adding.USE
 
 
-# --- which clock -----------------------------------------------------------------------------
+# --- the clock -----------------------------------------------------------------------
 
 class Clock(Machine):
-    """One request with a timeout, and the clock that its deadline is told by."""
+    """One request with a timeout, and the clock by which its deadline is measured."""
 
     D = const(3, at_least=1)            # its timeout
     B = const(2, at_least=1)            # how far a clock may be set back at a time
@@ -376,34 +387,34 @@ class Clock(Machine):
         self.waited = min(self.waited + 1, self.D + 1)
 
     def is_due(self) -> bool:
-        """Whether the timer's clock has reached the deadline."""
+        """True if the timer's clock has reached the deadline."""
         return self.clock >= self.B + self.D
 
     @action(fair=True)
     def expire(self) -> None:
-        """The timer runs it."""
+        """The timer runs the request."""
         require(self.pending and self.is_due())
         self.pending = False
 
     @always("KAFKA-W12", MUST, "A request does not wait for longer than its timeout.",
             source="002#requests; kafka#wheel (hiResClockMs); KAFKA-4051")
     def timeouts_are_kept(self) -> bool:
-        """In real time, whatever the timer's clock says."""
+        """Measured in real time, whatever the timer's clock shows."""
         return self.waited <= self.D
 
-    @leads_to("KAFKA-W12L", MUST, "A request expires some day.",
+    @leads_to("KAFKA-W12L", MUST, "A request eventually expires.",
               source="002#requests; KAFKA-4051")
     def requests_expire(self) -> tuple[bool, bool]:
-        """Whatever happens to the clock."""
+        """Holds whatever happens to the clock."""
         return self.pending, not self.pending
 
 
 class WallClock(Clock):
-    """currentTimeMillis, which somebody may set back (KAFKA-4051)."""
+    """currentTimeMillis, which may be set back (KAFKA-4051)."""
 
     @action(by=upto(Clock.B))
     def set_back(self, by: int) -> None:
-        """By up to B units."""
+        """Set the clock back by up to B units."""
         require(self.pending and self.clock > by)
         self.clock -= by + 1
 
@@ -419,27 +430,27 @@ EXPECTATIONS = (
     expect(Cascade, "KAFKA-W1S", "violated", "cancelled between the last test and the run"),
     expect(UntestedEntry, "KAFKA-W1CR", "violated",
            "KAFKA-2226: cancelled during the cascade, and run"),
-    expect(UncheckedUnlink, "KAFKA-W2L", "violated", "KAFKA-2226: counted out twice"),
-    expect(UncheckedUnlink, "KAFKA-W2E", "violated", "KAFKA-2226: in a list it knows nothing of"),
+    expect(UncheckedUnlink, "KAFKA-W2L", "violated", "KAFKA-2226: subtracted twice"),
+    expect(UncheckedUnlink, "KAFKA-W2E", "violated", "KAFKA-2226: in a list that it does not name"),
     expect(OverflowWheel, "KAFKA-W10", "holds", "one overflow wheel", T=(2, 3)),
     expect(OverflowWheel, "KAFKA-W11", "holds",
-           "an overflow wheel is seen only when it is initialised", T=(2, 3)),
+           "an overflow wheel is visible only after it is initialised", T=(2, 3)),
     expect(WithoutSecondLook, "KAFKA-W10", "violated", "no second look: two wheels", T=2),
     expect(PublishedTooEarly, "KAFKA-W11", "violated", "KAFKA-2112: not volatile", T=2),
     expect(Clock, "KAFKA-W12", "holds", "a monotonic clock", D=3, B=2),
     expect(Clock, "KAFKA-W12L", "holds",
-           "a request expires in the end on a monotonic clock", D=3, B=2),
+           "a request eventually expires with a monotonic clock", D=3, B=2),
     expect(WallClock, "KAFKA-W12", "violated", "KAFKA-4051: the clock is set back", D=3, B=2),
     expect(WallClock, "KAFKA-W12L", "violated",
            "KAFKA-4051: the clock is set back again and again", D=3, B=2),
-    expect(UncheckedUnlink, "KAFKA-W2D", "violated", "the counter is wrong for ever (KAFKA-2226)"),
+    expect(UncheckedUnlink, "KAFKA-W2D", "violated", "the counter is wrong forever (KAFKA-2226)"),
 )
 
 UNSEEN = {
     "KAFKA-W1S":
-        "It is too strong: the executor may have the task already, so no implementation is to "
-        "keep it.",
+        "It is too strong: the executor may have the task already, so no implementation has to "
+        "satisfy it.",
     "KAFKA-W2R":
-        "It is false while a dead entry waits for its bucket, so no implementation is to keep it; "
-        "what holds is KAFKA-W2L.",
+        "It is false while a dead entry waits for its bucket, so no implementation has to satisfy "
+        "it; KAFKA-W2L holds instead.",
 }

@@ -1,19 +1,20 @@
-"""The timer of the chapters, as its observer sees it.
+"""The chapters' timer as its observer sees it.
 
 Theory. ``timer`` has wheels, buckets, clocks and a queue of buckets; ``observed_timer`` sees tasks
 that are added, cancelled and run, and may ask for the size and for the numbers of buckets and
-wheels. A task runs in the step in which it is placed, if it is placed nowhere. Time passes by one
-unit, and only when the driver is through with what is due. As long as no bucket waits to be polled,
-the observer may be told that nothing more runs at this instant. The driver is never late (L = 0).
+wheels. A task runs in the step in which it is placed, if no bucket takes it. Time passes by one
+unit, and only when the driver has finished all buckets that are due. While no bucket waits to be
+polled, the observer may learn that nothing more runs at this instant. The driver is never late (L =
+0).
 
 The observer numbers adds, and has room for T of them: a run ends before the next one.
 
-A driver that goes on flushing one bucket for ever shows nothing more, for its time stands still. An
-observer does not wait for ever: where a task was inserted more often than there are wheels, which
-KAFKA-W9 excludes, time passes, and it is told that nothing more runs.
+A driver that flushes one bucket forever shows nothing more, since its time does not advance. An
+observer does not wait forever: if a task was inserted more often than there are wheels, which
+KAFKA-W9 excludes, time passes, and the observer learns that nothing more runs.
 
 ``timer_alignment`` has the clocks of two wheels and nothing else; by them a task that is added is
-placed. ``timer_races`` has a clock that somebody sets back. The observer's own is not that one.
+placed. ``timer_races`` has a clock that may be set back; the observer's own clock is another one.
 
 Source: ``timer``, ``timer_alignment``, ``timer_mutants``, ``timer_races``, ``observed_timer``.
 """
@@ -41,7 +42,7 @@ __all__ = ["AlignmentSeen", "ClockSeen", "EXPECTATIONS", "TimerSeen"]
 
 
 class TimerSeen(View[Timer]):
-    """Calls, and tasks that run, by Kafka's law."""
+    """Calls and runs of tasks, by Kafka's law."""
 
     @shown
     def add(self, before: Timer, after: Timer, task: int, delay: int) -> Seen:
@@ -61,7 +62,7 @@ class TimerSeen(View[Timer]):
 
     @staticmethod
     def run(before: Timer, after: Timer, task: int) -> Seen | None:
-        """Whether the task was handed to the executor."""
+        """The run of the task, if it was given to the executor."""
         has_run = after.runs[task] > before.runs[task]
         return see("ran", task=task, at=before.now, law=Law.TICK) if has_run else None
 
@@ -70,7 +71,7 @@ class TimerSeen(View[Timer]):
         return see("elapse", until=after.now)
 
     def asked(self, machine: Timer) -> Iterable[Seen | Sequence[Seen]]:
-        """What the timer says of itself between two calls; and whether it ever ends."""
+        """The timer's reports between two calls; and an end of an endless flush."""
         if machine.is_idle():
             if not self.is_due(machine):
                 yield see("rest", law=Law.TICK)
@@ -81,16 +82,16 @@ class TimerSeen(View[Timer]):
 
     @staticmethod
     def is_due(machine: Timer) -> bool:
-        """A bucket waits to be polled."""
+        """True if a bucket waits to be polled."""
         return any(machine.queued[bucket] and machine.expiration[bucket] <= machine.now
                    for bucket in range(machine.M * machine.n))
 
 
 class ClockSeen(View[Clock]):
-    """A timer with one task, and the time that really passes."""
+    """A timer with one task, and real time."""
 
     def begins(self, machine: Clock) -> Iterable[Seen]:
-        """The task is added before all else."""
+        """The task is added first."""
         yield see("add", task=0, delay=machine.D, law=Law.TICK)
 
     @shown
@@ -102,20 +103,22 @@ class ClockSeen(View[Clock]):
         return see("ran", task=0, at=before.waited, law=Law.TICK)
 
     def asked(self, machine: Clock) -> Iterable[Seen]:
-        """That nothing runs, as far as the timer's clock knows."""
+        """Nothing runs, according to the timer's clock."""
         if not (machine.pending and machine.is_due()):
             yield see("rest", law=Law.TICK)
 
 
 class AlignmentSeen(View[Clocks]):
-    """Two wheels, and a task that is added at any time, and placed by what their clocks say."""
+    """Two wheels, and a task that is added at any time, and placed according to their clocks."""
 
     @shown
     def elapse(self, before: Clocks, after: Clocks) -> Seen:
         return see("elapse", until=after.now)
 
     def asked(self, machine: Clocks) -> Iterable[Sequence[Seen]]:
-        """The task is added: it runs at once where it is expired, and else in its bucket's time."""
+        """The task is added: it runs at once if it is expired, and otherwise when its bucket
+        expires.
+        """
         lower, upper, deadline = machine.lower, machine.upper, machine.deadline
         if deadline < machine.now:
             return
@@ -142,23 +145,24 @@ TICKING = refines(Timer, ObservedTimer, "tasks run at the beginning of their tic
 ALIGNED = refines(Clocks, ObservedTimer, "two wheels place a task by its tick",
                   shows=AlignmentSeen, seen_by={"u": "u", "K": 1, "D": "H", "H": "H + 1", "T": 1},
                   room=ROOM, u=2, t=4, H=8)
-CLOCKED = refines(Clock, ObservedTimer, "a request does not outwait its timeout", shows=ClockSeen,
+CLOCKED = refines(Clock, ObservedTimer, "a request does not wait longer than its "
+                  "timeout", shows=ClockSeen,
                   seen_by={"K": 1, "D": "D", "H": "D + 1", "T": 1}, D=3, B=2)
 
 EXPECTATIONS = (
     SEEN, CASCADING, TICKING, CLOCKED, ALIGNED,
-    replace(SEEN, machine=ExpirationKept, about="a kept expiration is not to be seen"),
+    replace(SEEN, machine=ExpirationKept, about="a kept expiration is invisible"),
     *(refused(variant, rule, about, like=SEEN) for variant, rule, about in (
         (ExpiredOneTickEarly, "KAFKA-W22", "exp <= cur + u: early"),
         (RunWithoutCascade, "KAFKA-W22", "no cascade: early by up to a coarse tick"),
         (CoarseOverflow, "KAFKA-W22", "an overflow tick that is too coarse: early"),
         (CancelledStaysLinked, "KAFKA-W1C", "a cancelled task runs (KAFKA-2226)"),
-        (ClockNotMovedAtFlush, "KAFKA-W23", "flushed into the same bucket for ever"),
-        (ExpiredOnlyBeforeClock, "KAFKA-W23", "exp < cur: flushed for ever"),
+        (ClockNotMovedAtFlush, "KAFKA-W23", "flushed into the same bucket forever"),
+        (ExpiredOnlyBeforeClock, "KAFKA-W23", "exp < cur: flushed forever"),
     )),
     *(refused(variant, rule, about, like=CASCADING) for variant, rule, about in (
-        (OverflowNotAdvanced, "KAFKA-W23", "the overflow's clock stands still"),
-        (NotOfferedAgain, "KAFKA-W23", "a bucket is offered once in its life"),
+        (OverflowNotAdvanced, "KAFKA-W23", "the overflow's clock does not advance"),
+        (NotOfferedAgain, "KAFKA-W23", "a bucket is offered only once"),
     )),
     refused(EagerOverflow, "KAFKA-W30", "a wheel is made that no delay reaches", like=SEEN, D=1),
     refused(ClocksNotRounded, "KAFKA-W22", "clocks that are the time itself: early", like=ALIGNED),

@@ -1,22 +1,21 @@
-"""What the text says of the timer or lets one expect of it, taken literally.
+"""Literal readings of the text about the timer, and expectations that it raises.
 
 Theory of operation
 -------------------
-The machine is ``timer``'s; only the rules are others. Each is a sentence of the text, and each is
-expected to be violated: the trace shows what the sentence leaves out. Variants show that the
-sentences are no nonsense: of another timer they would be true.
+The machine is that of ``timer`` with other rules. Each rule is a sentence of the text, and each is
+expected to be violated: the counterexample shows what the sentence leaves out. Variants show that
+the sentences make sense: they are true of other timers.
 
 Where the text contradicts itself, the rule is what the text says first. At the beginning, it says,
 the first bucket holds tasks for [0, u); two sentences later, that the timer never inserts a task
-into the bucket of the current time and runs it at once. The second is so (KAFKA-W5H), from the
-beginning on, and the first bucket stays empty until it is used for the tick n.
+into the bucket of the current time and runs it at once. The second is true (KAFKA-W5H), from the
+beginning, and the first bucket stays empty until it is used for the tick n.
 
-Two statements need no rule here. That inserting costs O(m) is true of each insertion, and the text
-says itself that a task is inserted again where wheels cascade (KAFKA-W9). That few buckets of the
-lowest wheel are ever in the queue is about loads, and is measured.
+Two statements need no rule here. Each insertion does cost O(m), and the text itself says that a
+task is inserted again when wheels cascade (KAFKA-W9). That few buckets of the lowest wheel are ever
+in the queue depends on the load, and is measured.
 
-Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels"; 002#WE1 and
-what follows it.
+Source: "Apache Kafka, Purgatory, and Hierarchical Timing Wheels"; 002#WE1 and what follows it.
 """
 
 from __future__ import annotations
@@ -33,19 +32,19 @@ __all__ = [
 
 
 class TimerByTheText(Timer):
-    """The same timer, judged by what the text says or lets one expect."""
+    """The same timer, judged by the text's sentences and the expectations that they raise."""
 
     @always("KAFKA-WE1", CLAIM, "Every interval of time unit u, the timer ticks.",
             source=f"{WHEEL}; 002#WE1: the clock moves only when a bucket expires")
     def clock_keeps_up(self) -> bool:
-        """The clock would never be a tick behind."""
+        """The clock is never a tick behind the time."""
         return self.now < self.clock[0] + self.u
 
     @always("KAFKA-WE2", CLAIM, "At the beginning, the first bucket holds tasks for [0, u).",
             source=f"{WHEEL}; 002#WE2: what is in the present tick runs at once",
             task=upto(Timer.K))
     def first_tick_has_a_bucket(self, task: int) -> bool:
-        """While the first tick lasts, whatever ran was in a bucket before."""
+        """During the first tick, every task that ran was in a bucket before."""
         beginning = self.now < self.S - self.S % self.u + self.u
         return not beginning or self.runs[task] == 0 or self.insertions[task] > 0
 
@@ -53,7 +52,7 @@ class TimerByTheText(Timer):
           source=f"{WHEEL}; 002#WE3: the test is against the stale, aligned clock",
           task=upto(Timer.K))
     def overflow_is_beyond_now(self, after: TimerByTheText, task: int) -> bool:
-        """A task just added within that interval would be in the lowest wheel."""
+        """A task just added within that interval is in the lowest wheel."""
         return (self.held != task or self.insertions[task] > 0
                 or self.deadline[task] >= self.now + self.n * self.u
                 or after.bucket[task] < self.n or after.bucket[task] == self.M * self.n)
@@ -63,7 +62,7 @@ class TimerByTheText(Timer):
           source="002#old; 002#WE4, kafka#W3: early by up to u - 1",
           task=upto(Timer.K))
     def nothing_runs_early(self, after: TimerByTheText, task: int) -> bool:
-        """Never before the deadline."""
+        """No task runs before its deadline."""
         return (self.phase[task] != Phase.PENDING or after.phase[task] != Phase.RAN
                 or self.now >= self.deadline[task])
 
@@ -72,12 +71,12 @@ class TimerByTheText(Timer):
           source=f"{DRIVING}; 002#summary ('many of the buckets become empty'); 002#WE6, kafka#W7: "
                  "an emptied bucket stays queued, and wakes the thread")
     def only_filled_buckets_wake(self, after: TimerByTheText) -> bool:
-        """What is taken from the queue holds a task."""
+        """A bucket that is taken from the queue holds a task."""
         wakes = self.flushed == self.M * self.n and after.flushed < self.M * self.n
         return not wakes or any(
             after.bucket[task] == after.flushed for task in range(self.K))
 
-    @step("KAFKA-WE7", CLAIM, "The longest delay alone says which wheels are made.",
+    @step("KAFKA-WE7", CLAIM, "Which wheels are made depends on the longest delay alone.",
           source=f"{WHEEL} ('If a timer request is out of this interval'); 002#WE7, kafka#W8: "
                  "a stale clock can push a task without any delay into an overflow wheel")
     def delay_decides_wheels(self, after: TimerByTheText) -> bool:
@@ -89,11 +88,12 @@ class TimerByTheText(Timer):
 
 
 class FillingTheFirstBucket(TimerByTheText):
-    """What is due in the first tick is laid into its bucket, as long as nobody has moved the
-    clock: the reading of the text's first sentence. The driver finds it at once."""
+    """A task that is due in the first tick is put into its bucket, as long as the clock has not
+    advanced: the reading of the text's first sentence. The driver finds it at once.
+    """
 
     def is_expired(self, level: int, deadline: int) -> bool:
-        """Only what is before the present tick, while the clock stands at the beginning."""
+        """True only before the present tick, while the clock is at its start."""
         start = self.S - self.S % self.u
         if level == 0 and self.clock[0] == start and self.flushed == self.M * self.n:
             return deadline < self.clock[0]
@@ -101,12 +101,13 @@ class FillingTheFirstBucket(TimerByTheText):
 
 
 class DequeuingEmptyBuckets(TimerByTheText):
-    """Whoever takes the last task out of a bucket takes the bucket out of the queue: O(n) in
-    Java's DelayQueue, which is why nobody does."""
+    """A cancel that takes the last task out of a bucket takes the bucket out of the queue: O(n) in
+    Java's DelayQueue, so Kafka does not do it.
+    """
 
     @action(task=upto(Timer.K))
     def cancel(self, task: int) -> None:
-        """The bucket goes with its last task."""
+        """The bucket leaves the queue with its last task."""
         require(self.is_idle() and self.phase[task] == Phase.PENDING)
         self.phase[task] = Phase.CANCELLED
         for bucket in range(self.M * self.n):
@@ -126,9 +127,10 @@ class DequeuingEmptyBuckets(TimerByTheText):
 SMALL: dict[str, Any] = {"u": 2, "n": 2, "M": 2, "H": 6, "D": 6}
 
 EXPECTATIONS = (
-    expect(TimerByTheText, "KAFKA-WE1", "violated", "nobody ticks: the clock is stale", **SMALL),
-    expect(TimerByTheText, "KAFKA-WE2", "violated", "the first bucket gets nothing", **SMALL),
-    expect(FillingTheFirstBucket, "KAFKA-WE2", "holds", "a timer that lays the first tick's tasks",
+    expect(TimerByTheText, "KAFKA-WE1", "violated", "no thread ticks: the clock is stale", **SMALL),
+    expect(TimerByTheText, "KAFKA-WE2", "violated", "the first bucket gets no task", **SMALL),
+    expect(FillingTheFirstBucket, "KAFKA-WE2", "holds", "a timer that puts the first tick's tasks "
+           "into a bucket",
            **SMALL),
     expect(TimerByTheText, "KAFKA-WE3", "violated", "the horizon is that of a stale clock",
            **SMALL),
@@ -137,27 +139,29 @@ EXPECTATIONS = (
     expect(TimerByTheText, "KAFKA-WE6", "violated", "an emptied bucket wakes the thread",
            **SMALL),
     expect(DequeuingEmptyBuckets, "KAFKA-WE6", "holds",
-           "a cancel that took its bucket out would leave only wake-ups with tasks", **SMALL),
+           "a cancel that removes its bucket leaves only wake-ups with tasks", **SMALL),
     expect(DequeuingEmptyBuckets, "KAFKA-W3", "holds",
-           "all tasks would run as before if a cancel took its bucket out", **SMALL),
+           "all tasks run as before if a cancel removes its bucket", **SMALL),
     expect(TimerByTheText, "KAFKA-WE7", "violated",
            "a task without delay goes to an overflow wheel", u=1, n=2, M=3, H=7, D=0),
 )
 
 UNSEEN = {
     "KAFKA-WE1":
-        "It is what the text says of a ticking timer, and false of Kafka's, which sleeps, so no "
-        "implementation is to keep it.",
+        "The text says it of a ticking timer, and it is false of Kafka's, which sleeps, so no "
+        "implementation has to satisfy it.",
     "KAFKA-WE2":
-        "It is false of every timer that runs at once what is due in the present tick, so no "
-        "implementation is to keep it; that the first bucket stays empty is within the mechanism.",
-    "KAFKA-WE3": "It is false where the clock is stale, so no implementation is to keep it.",
+        "It is false of every timer that runs tasks of the present tick at once, so no "
+        "implementation has to satisfy it; that the first bucket stays empty is invisible from "
+        "outside.",
+    "KAFKA-WE3": "It is false if the clock is stale, so no implementation has to satisfy it.",
     "KAFKA-WE4":
-        "It is false for a tick of more than 1 ms, so no implementation is to keep it; when a "
-        "task runs is KAFKA-W22.",
+        "It is false for a tick of more than 1 ms, so no implementation has to satisfy it; "
+        "KAFKA-W22 says when a task runs.",
     "KAFKA-WE6":
-        "It is false of a bucket whose tasks were cancelled, so no implementation is to keep it.",
+        "It is false of a bucket whose tasks were cancelled, so no implementation has to satisfy "
+        "it.",
     "KAFKA-WE7":
-        "It is false where the clock is stale, so no implementation is to keep it; what holds is "
-        "KAFKA-W30.",
+        "It is false if the clock is stale, so no implementation has to satisfy it; KAFKA-W30 "
+        "holds instead.",
 }

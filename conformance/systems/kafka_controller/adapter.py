@@ -34,8 +34,10 @@ _CONTROLLER = 0
 
 
 class ReferenceController(PortAdapter):
-    """Each partition is number 0 of a topic of its own. What a twin replaces are the types of the
-    parts, and the selectors."""
+    """Each partition is number 0 of a topic of its own.
+
+    A twin replaces the types of the parts, and the selectors.
+    """
 
     port: ClassVar = PORT
     policy: ClassVar[str] = "3.9"
@@ -47,10 +49,12 @@ class ReferenceController(PortAdapter):
         "reassigned": reassigned, "preferred": preferred,
         "controlled_shutdown": controlled_shutdown}
     lost_leaders: tuple[Selector, Selector] = (offline, offline_unclean)
-    """Where unclean elections are off, and where they are on."""
+    """Selectors for unclean elections off, and on."""
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Start a controller with its own store, brokers and empty topics, according to the
+        settings.
+        """
         self._brokers = range(settings["brokers"])
         self._server = Server()
         self._session = self._server.open()
@@ -73,10 +77,10 @@ class ReferenceController(PortAdapter):
             lambda topic: self.lost_leaders[topic in self._unclean])
         self._replicas = self.replicas_type(store, self._context, batch, lambda effect: None)
 
-    # -- what the harness does ------------------------------------------------------------------
+    # -- actions of the harness -----------------------------------------------------------------
 
     def assign(self, partition: int, replicas: list[int], unclean: bool) -> bool:
-        """See the port."""
+        """Give the partition its list of replicas, and its setting for unclean elections."""
         self._context.assignment[_topic(partition)] = tuple(replicas)
         if unclean:
             self._unclean.add(_topic(partition).topic)
@@ -85,7 +89,7 @@ class ReferenceController(PortAdapter):
         return True
 
     def brokers(self, up: list[int], leaving: list[int]) -> bool:
-        """See the port."""
+        """Register the brokers `up`; those in `leaving` are shutting down."""
         for broker in self._brokers:
             if broker in up:
                 self._context.registered.setdefault(broker, 1)
@@ -97,26 +101,26 @@ class ReferenceController(PortAdapter):
         return True
 
     def write_isr(self, partition: int, isr: list[int]) -> bool:
-        """See the port."""
+        """The partition's leader writes the ISR into the node."""
         found = self._node(partition)
         if found is not None:
             self._write(partition, found._replace(isr=tuple(isr)))
         return True
 
     def take_over(self, partition: int) -> bool:
-        """See the port."""
+        """A newer controller writes the node."""
         found = self._node(partition)
         if found is not None:
             self._write(partition, found._replace(controller_epoch=2))
         return True
 
-    # -- what the controller does -----------------------------------------------------------------
+    # -- actions of the controller --------------------------------------------------------------
 
     def change(
         self, partitions: list[int], target: str, selector: str, to: list[int],
         meanwhile: list[int] | None = None,
     ) -> Message:
-        """See the port."""
+        """Change a batch of partitions; return the result for each of them."""
         topics = [_topic(each) for each in partitions]
         self._context.targets = {topic: tuple(to) for topic in topics}
         steps = self._partitions.change(
@@ -128,22 +132,21 @@ class ReferenceController(PortAdapter):
     def change_replicas(
         self, replicas: list[list[int]], target: str, meanwhile: list[int] | None = None,
     ) -> Message:
-        """See the port."""
+        """Change a batch of replicas; return the result for them and their partitions."""
         named = [Replica(_topic(partition), broker) for partition, broker in replicas]
         steps = self._replicas.change(named, ReplicaState[target.upper()])
         met = self._run(steps, replicas[0][0], meanwhile)
         return self._seen(sorted({partition for partition, _ in replicas}), replicas, met)
 
     def look(self, partition: int) -> Message:
-        """See the port."""
+        """The state of a partition and all its replicas; no request is sent."""
         return self._seen([partition], [[partition, broker] for broker in self._brokers], False)
 
     def _run(
         self, steps: Generator[Request, Result, None], partition: int, isr: list[int] | None
     ) -> bool:
         """Answer each request at once; the leader writes its ISR, once, after its node was read.
-
-        Returns whether it did.
+        Return true if it did.
         """
         result: Result | None = None
         met = False
@@ -161,7 +164,7 @@ class ReferenceController(PortAdapter):
         return (isinstance(request, Read) and isinstance(result, Data)
                 and request.path == znodes.state_path(_topic(partition)))
 
-    # -- what is seen
+    # -- observations
 
     def _seen(
         self, partitions: Iterable[int], replicas: Iterable[list[int]], met: bool
@@ -183,7 +186,7 @@ class ReferenceController(PortAdapter):
                 "epoch": found.leader_epoch if found else 0}
 
     def _told(self) -> list[Message]:
-        """What is in the queues; they are empty then."""
+        """The requests in the queues, which are emptied."""
         told = []
         for broker in self._brokers:
             for request in self._channels.queue_of(broker):
@@ -212,7 +215,7 @@ class ReferenceController(PortAdapter):
 
 
 class _ReplicasOf09(ReplicaMachineOf09):
-    """Where unclean elections are on, the last of an ISR leaves it like any other."""
+    """If unclean elections are on, the last member of an ISR leaves it like any other."""
 
     unclean: Set[str] = frozenset()
 

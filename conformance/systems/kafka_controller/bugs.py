@@ -1,4 +1,4 @@
-"""Bugs of the history of Kafka's controller, inside of one."""
+"""Bugs of the history of Kafka's controller, within one controller."""
 
 from __future__ import annotations
 
@@ -19,29 +19,30 @@ BUGS: Final = (
         machines="kafka.controller_turns.WaitingWithTheLock"),
     bug("KAFKA-5502", "the list of brokers is taken from the event",
         machines="kafka.controller_start.TrustingTheEvent"),
-    bug("KAFKA-4443", "a leader is named of which nobody has heard that it is there",
+    bug("KAFKA-4443", "a leader is named that no broker knows to be live",
         twins="controller-metadata-late",
         machines="kafka.controller_start.LeadersFirst",
-        apart="whether a broker knows a leader is its own affair; the twin dies by what is put "
-              "into the queues"),
-    bug("KAFKA-831", "a broker that comes is not sent its partitions",
+        apart="a broker's knowledge of a leader is internal to it; the twin is found by the "
+              "requests in the queues"),
+    bug("KAFKA-831", "a broker that starts is not sent its partitions",
         twins="kafka-831",
         machines="kafka.broker_changes.NotTellingWhoCame",
-        apart="the machine is refused by how it ends (KAFKA-F15), the twin by a request that is "
-              "missing"),
-    bug("KAFKA-5879", "elections go by an ISR that was read long ago",
+        apart="the machine is refused at its end (KAFKA-F15), the twin because of a missing "
+              "request"),
+    bug("KAFKA-5879", "elections use an ISR that was read long ago",
         twins="kafka-5879"),
     bug("KAFKA-3143", "replicas on dead brokers stay in the ISR",
         twins="kafka-3143",
         machines="kafka.replica_changes.KeepingTheDead kafka.broker_changes.KeepingTheGone",
-        apart="that a leader waits for who is gone shows while it is gone, and KeepingTheGone has "
-              "brokers that come back"),
+        apart="that a leader waits for a stopped broker shows only while that broker is down, and "
+              "the brokers of KeepingTheGone come back"),
     bug("KAFKA-3670", "in a controlled shutdown the first of the ISR leads, live or not",
         twins="kafka-3670 kafka-3670-dead",
         machines="kafka.partition_changes.ElectingInIsrOrder "
                  "kafka.partition_changes.ElectingTheDead"),
-    bug("KAFKA-7482", "the broker that shuts down is not told that another one leads",
+    bug("KAFKA-7482", "the broker that shuts down does not learn that another one leads",
         twins="kafka-7482",
         machines="kafka.broker_changes.NotTellingWhoGoes",
-        apart="whoever may go is gone at once; the twin dies by whom the controller tells"),
+        apart="a broker that may go stops at once; the twin is found by the receivers of the "
+              "request"),
 )

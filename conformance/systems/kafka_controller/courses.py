@@ -1,7 +1,7 @@
-"""Courses of events that the rules of ``kafka.controller`` take to be broken, as acts.
+"""Courses of events that may violate the rules of ``kafka.controller``, as acts.
 
-The walks through the tables are made of the tables: to each state, then every illegal target, then
-one of those that are legal. So all 16 and all 49 cells are tried.
+The walks are derived from the tables: to each state, then every illegal target, then one of the
+legal ones. So all 16 and all 49 cells are tried.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _P, _R, _S = PartitionState, ReplicaState, Selector
 
 
 def assign(partition: int, *brokers: int) -> Act:
-    """The partition has this list; unclean elections are on in number 1 alone."""
+    """The partition gets this list; unclean elections are on in number 1 only."""
     row = ORDERS.index((*brokers, *(-1,) * (BROKERS - len(brokers))))
     return Act("assign", about=(("partition", partition), ("order", row), ("unclean", partition)))
 
 
 def brokers(up: int, leaving: int = 0) -> Act:
-    """These sets are registered, and shutting down."""
+    """The brokers of these sets are registered, and shutting down."""
     return Act("brokers", about=(("up", up), ("leaving", leaving)))
 
 
@@ -66,7 +66,7 @@ _LISTS: Final = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0
 
 
 def first_acts(draw: Random) -> Program:
-    """What a program begins with: lists, and mostly leaders."""
+    """The beginning of a program: lists, and mostly leaders."""
     lists = [draw.choice(_LISTS)[:draw.choice((3, 3, 2))] for _ in range(2)]
     made = (assign(0, *lists[0]), assign(1, *lists[1]))
     replicas = tuple(change_replicas(_R.NEW, one, one + BROKERS) for one in range(BROKERS))
@@ -86,7 +86,9 @@ def _elections(selector: Selector, before: Sequence[tuple[Act, ...]]) -> Course:
 def _walks(
     changes: Mapping[State, Sequence[State]], start: State
 ) -> tuple[tuple[State, ...], ...]:
-    """For each legal cell a walk: to where it begins, all that is illegal there, and then it."""
+    """For each legal cell a walk: to its state, then all illegal changes there, and then the legal
+    one.
+    """
     ways: dict[State, tuple[State, ...]] = {start: ()}
     queue = [start]
     for here in queue:
@@ -100,7 +102,7 @@ def _walks(
 
 PARTITION_WALKS: Final = _walks(PARTITION_CHANGES, _P.NON_EXISTENT)
 REPLICA_WALKS: Final = _walks(REPLICA_CHANGES_OF[Era.V0_9], _R.NON_EXISTENT)
-"""By the table of 0.9; the one cell that 3.9 has more is tried there as an illegal one is."""
+"""By the table of 0.9; the additional cell of 3.9 is tried like an illegal one."""
 
 
 def _walk_of_partitions(walk: Sequence[PartitionState]) -> Course:
@@ -108,7 +110,7 @@ def _walk_of_partitions(walk: Sequence[PartitionState]) -> Course:
 
 
 def _walk_of_replicas(walk: Sequence[ReplicaState]) -> Course:
-    """Of the one on broker 2, in a partition that broker 0 leads."""
+    """Walk of the replica on broker 2, in a partition that broker 0 leads."""
     made = ((assign(0, 0, 1),), (change(_P.NEW, 1),), (change(_P.ONLINE, 1),))
     return (*made, *((change_replicas(state, 2),) for state in walk))
 
@@ -121,7 +123,7 @@ _OF_REPLICAS: Final = tuple(map(_walk_of_replicas, REPLICA_WALKS))
 _MADE: Final = ((assign(0, 2, 1, 0),), (assign(1, 2, 1, 0),), (_NEW,), (_ONLINE,))
 _LATE_HEAD: Final = (
     (assign(0, 2, 1, 0),), (assign(1, 2, 1, 0),), (brokers(3),), (_NEW,), (_ONLINE,), (ALL_UP,))
-"""The head of the list comes when the others are in sync."""
+"""The head of the list comes after the others are in sync."""
 _ALONE: Final = (
     (assign(0, 2, 1, 0),), (assign(1, 2, 1, 0),), (brokers(4),), (_NEW,), (_ONLINE,))
 """Broker 2 alone is in sync."""
@@ -184,4 +186,4 @@ COURSES: Final[Mapping[str, tuple[Course, ...]]] = {
     "KAFKA-C23": (((assign(0, 0),), (assign(1, 0),), (change_replicas(_R.NEW, 1, 4),),
                    (change_replicas(_R.ONLINE, 1, 4),), (_NEW,), (_ONLINE,)),),
 }
-"""By rule. What differs between them is mostly who is there, and who is in sync."""
+"""By rule. The courses differ mostly in the live brokers and in the ISR."""

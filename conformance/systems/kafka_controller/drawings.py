@@ -1,5 +1,6 @@
-"""The state machines as drawings, made of the tables: a box for each state, an arrow for each
-legal change. What 3.9 has more than 0.9 is dashed."""
+"""The state machines as drawings, made from the tables: a box for each state, an arrow for each
+legal change. The additional change of 3.9 is dashed.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +92,7 @@ def _arrow(
 
 
 def _edge(centre: Point, towards: Point) -> Point:
-    """Where the line between two boxes leaves the first."""
+    """The point where the line between two boxes leaves the first."""
     dx, dy = towards[0] - centre[0], towards[1] - centre[1]
     part = min(_WIDTH / 2 / abs(dx) if dx else 1.0, (_HEIGHT / 2 - _APART * (dy == 0)) / abs(dy)
                if dy else 1.0)

@@ -1,8 +1,8 @@
 """The port ``kafka.controller``: batches of changes of partitions and replicas, as data.
 
-Under test are a controller's state machines with their selectors, and a store in which the leader,
-the epoch and the ISR of each partition stand. Brokers are numbered, and so are partitions; there
-are as many as the settings say. At the start all brokers are registered, and no partition exists.
+Under test are a controller's state machines with their selectors, and a store with the leader, the
+epoch and the ISR of each partition. Brokers and partitions are numbered; the settings say how many
+there are. At the start all brokers are registered, and no partition exists.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ _SELECTORS: Final[Mapping[str, str]] = {
     "controlled_shutdown": "the leader is shutting down: another replica in sync",
 }
 _REQUESTS: Final[Mapping[str, str]] = {
-    "leader_and_isr": "LeaderAndIsr: who leads, who is in sync, in which epoch",
-    "update_metadata": "UpdateMetadata: the same, for what brokers tell clients",
+    "leader_and_isr": "LeaderAndIsr: the leader, the ISR, and the epoch",
+    "update_metadata": "UpdateMetadata: the same, for brokers' answers to clients",
     "stop": "StopReplica, which keeps the log", "delete": "StopReplica, which deletes the log",
 }
 _OF_PARTITIONS: Final[Mapping[str, str]] = {
     "new": "it exists, and has no leader and no ISR yet",
     "online": "it has a leader", "offline": "it had a leader, and has none",
-    "non_existent": "it was never made, or is deleted",
+    "non_existent": "it was never created, or is deleted",
 }
 _OF_REPLICAS: Final[Mapping[str, str]] = {
-    "new": "it is to be made", "online": "it is alive, and leads or follows",
+    "new": "it is to be created", "online": "it is alive, and leads or follows",
     "offline": "its broker is gone, or it was stopped",
-    "deletion_started": "it is told to delete its log",
+    "deletion_started": "it has been asked to delete its log",
     "deletion_successful": "it has deleted its log",
     "deletion_ineligible": "it could not delete its log",
-    "non_existent": "it was never made, or is deleted",
+    "non_existent": "it was never created, or is deleted",
 }
 SELECTORS: Final = (*_SELECTORS,)
 REQUESTS: Final = (*_REQUESTS,)
@@ -89,22 +89,23 @@ _PARTITION_STATES: Final = Vocabulary("the `state` of a partition", _OF_PARTITIO
 _REPLICA_STATES: Final = Vocabulary("the `state` of a replica", _OF_REPLICAS)
 SEEN: Final = Kind("an object with partitions, replicas, told and met", _is_seen, (
     Vocabulary("the answer to a change", {
-        "partitions": "a list: how each partition is then",
-        "replicas": "a list: how each replica is then",
-        "told": "a list: each partition that each broker is told of, for each broker in the order "
-                "in which it is told",
-        "met": "true or false: whether `meanwhile` came to pass; false where there was none"}),
+        "partitions": "a list: each partition after the change",
+        "replicas": "a list: each replica after the change",
+        "told": "a list: each request to a broker about a partition, for each broker in the order "
+                "of its queue",
+        "met": "true or false: the leader's write of `meanwhile` took place; false without "
+               "`meanwhile`"}),
     Vocabulary("a partition", {
         "partition": "its number", "state": "its state for the controller",
-        "leader": "the broker that leads, by the node in the store; null, or absent: nobody",
-        "isr": "a list of brokers: those in sync, by the node",
-        "epoch": "the leader epoch, by the node; 0 where there is no node"}),
+        "leader": "the leader in the node of the store; null, or absent: none",
+        "isr": "a list of brokers: the ISR in the node",
+        "epoch": "the leader epoch in the node; 0 without a node"}),
     _PARTITION_STATES,
     Vocabulary("a replica", {
         "partition": "the number of its partition", "broker": "the number of its broker",
         "state": "its state for the controller"}),
     _REPLICA_STATES,
-    Vocabulary("what a broker is told", {
+    Vocabulary("a request to a broker", {
         "to": "the number of the broker", "request": "by which request",
         "partition": "of which partition"}),
     Vocabulary("`request`", _REQUESTS)))
@@ -118,53 +119,54 @@ SELECTOR: Final = Kind("a selector: " + ", ".join(SELECTORS), lambda v: is_word(
 _PARTITION: Final = Argument("partition", COUNT, "the number of a partition")
 _MEANWHILE: Final = Argument(
     "meanwhile", BROKERS, "once the controller has read the node of the first partition, and "
-    "before it writes it, the leader writes this ISR; met: whether that came to pass",
+    "before it writes it, the leader writes this ISR; met: whether that happened",
     required=False)
 
 _OPERATIONS: Final = (
     hello("start a fresh controller, elected, with all brokers registered and no partitions"),
-    Operation("assign", TRUE, "a partition that nothing was asked of yet has this list",
+    Operation("assign", TRUE, "a partition that no change was requested of yet gets this list",
               (_PARTITION, Argument("replicas", BROKERS, "the assigned brokers, in order"),
-               Argument("unclean", FLAG, "whether unclean elections are on"))),
-    Operation("brokers", TRUE, "the controller hears which brokers are registered, and which of "
-              "them are shutting down; by itself it does nothing about it",
+               Argument("unclean", FLAG, "true: unclean elections are on"))),
+    Operation("brokers", TRUE, "the controller learns which brokers are registered, and which of "
+              "them are shutting down; it does not react to that by itself",
               (Argument("up", BROKERS, "those registered"),
-               Argument("leaving", BROKERS, "those of them that shut down"))),
+               Argument("leaving", BROKERS, "those of them that are shutting down"))),
     Operation("write_isr", TRUE, "the partition's leader writes the ISR into the node",
-              (_PARTITION, Argument("isr", BROKERS, "the brokers in sync"))),
-    Operation("take_over", TRUE, "a newer controller writes the node: all in it stays, but the "
-              "controller's epoch", (_PARTITION,)),
-    Operation("change", SEEN, "change a batch of partitions; ok: how they are then, and who was "
-              "told what", (
+              (_PARTITION, Argument("isr", BROKERS, "the in-sync replicas"))),
+    Operation("take_over", TRUE, "a newer controller writes the node: its content stays, except "
+              "for the controller's epoch", (_PARTITION,)),
+    Operation("change", SEEN, "change a batch of partitions; ok: their states afterwards, and the "
+              "requests to brokers", (
                   Argument("partitions", BROKERS, "the numbers of the partitions"),
                   Argument("target", STATE, "the state to which they are to change"),
-                  Argument("selector", SELECTOR, "who is to lead, if they are to be online"),
-                  Argument("to", BROKERS, "the new list, for the selector reassigned"),
+                  Argument("selector", SELECTOR, "the rule for the leader, if the target is "
+                           "online"),
+                  Argument("to", BROKERS, "the new list, for the selector `reassigned`"),
                   _MEANWHILE)),
     Operation("change_replicas", SEEN, "change a batch of replicas; ok: as for change, with those "
               "replicas and their partitions", (
                   Argument("replicas", REPLICAS, "the replicas"),
                   Argument("target", REPLICA_STATE, "the state to which they are to change"),
                   _MEANWHILE)),
-    Operation("look", SEEN, "how a partition and all its replicas are; nobody is told anything",
+    Operation("look", SEEN, "the state of a partition and all its replicas; no request is sent",
               (_PARTITION,)),
 )
 
 _PROMISES: Final = {
     "change": {
-        "Each partition of the batch reaches the state, where the table has the change.":
+        "Each partition of the batch reaches the target state, if the table has the change.":
             "KAFKA-C3",
-        "What fails in the batch holds up nothing else of it.": "KAFKA-C2",
-        "Each replica that has to know of a new leader is told.": "KAFKA-C14",
-        "Every broker is told where there is a new leader.": "KAFKA-C15",
+        "A failed change in the batch does not prevent the others.": "KAFKA-C2",
+        "Each replica concerned gets a request about a new leader.": "KAFKA-C14",
+        "Every broker gets the metadata of a new leader.": "KAFKA-C15",
     },
     "change_replicas": {
-        "Each replica of the batch reaches the state, where the table has the change.":
+        "Each replica of the batch reaches the target state, if the table has the change.":
             "KAFKA-C17",
-        "A replica that comes back is told of its leader.": "KAFKA-C21",
+        "A replica that comes back gets a request about its leader.": "KAFKA-C21",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The promises of each operation, and the rules of progress that judge them."""
 
 PORT: Final = Port(
     name="kafka.controller",
@@ -172,11 +174,11 @@ PORT: Final = Port(
     meaning="the state machines of Kafka's controller, and its leader selectors",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(
-        Argument("capacity", POSITIVE, "how many partitions there may be"),
-        Argument("brokers", POSITIVE, "how many brokers there are"),
+        Argument("capacity", POSITIVE, "the number of partitions"),
+        Argument("brokers", POSITIVE, "the number of brokers"),
     ),
     policies={
-        "0.9": "the tables of the releases from 0.8.2 on, and what is in their selectors",
+        "0.9": "the tables and selectors of the releases from 0.8.2 on",
         "3.9": "those of the last release with ZooKeeper",
     },
 )

@@ -44,10 +44,10 @@ class ControllerConversation(PlainConversation):
         self._leader = [NOBODY] * PARTITIONS
         self._epoch_max = _constants(capacity, items_max)["E"]
 
-    # --- what is asked -----------------------------------------------------------------------
+    # --- requests ----------------------------------------------------------------------------
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
+        """The request of an act; None if it makes no sense now."""
         fields = {name: int(value) for name, value in act.about} or _drawn(act.do, act.pick)
         partition = fields.get("partition", 0)
         if act.do == "assign" and partition in self._touched:
@@ -57,7 +57,7 @@ class ControllerConversation(PlainConversation):
         return {"do": act.do, **self._spelt(act.do, fields)}
 
     def _spelt(self, do: str, fields: Fields) -> Message:
-        """The fields of a request, as the port has them."""
+        """The fields of a request, in the port's form."""
         if do == "assign":
             return {"partition": fields["partition"], "replicas": _list(fields["order"]),
                     "unclean": bool(fields["unclean"])}
@@ -85,20 +85,20 @@ class ControllerConversation(PlainConversation):
         return {"meanwhile": _set(fields["meanwhile"] | 1 << leader)}
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """See ``Conversation``."""
+        """The act that makes this request; None if it makes another one."""
         if not _is_about_what_is_there(request):
-            raise InputError(f"{excerpt(request)} is not what this suite would ask for here")
+            raise InputError(f"{excerpt(request)} is not a request that this suite would send here")
         act = Act(request["do"], about=tuple(_fields_of(request).items()))
         return act if self.request_of(act) == dict(request) else None
 
     def asked(self, request: Message) -> str:
-        """See ``PlainConversation``."""
+        """The request in words."""
         return _asked(request)
 
-    # --- what is seen -------------------------------------------------------------------------
+    # --- observations ------------------------------------------------------------------------
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
+        """The steps of the observer for an answer, and the answer in words."""
         do = request["do"]
         if answer is True:
             return Seen((_told_to(request),), "done")
@@ -122,7 +122,7 @@ class ControllerConversation(PlainConversation):
                      era=self._era)
 
     def _shown(self, request: Message, answer: Any) -> Iterator[Step]:
-        """What is seen of the partitions and replicas that were asked about, and no others."""
+        """The steps for the partitions and replicas of the request, and no others."""
         concerned = _partitions_of(request)
         by_number = {each["partition"]: each for each in answer["partitions"]}
         for replica in answer["replicas"]:
@@ -145,10 +145,10 @@ class ControllerConversation(PlainConversation):
                             brokers=_number(told))
         yield from _in_turn(answer["told"])
 
-    # --- what there could be in its place -------------------------------------------------------
+    # --- possible other answers --------------------------------------------------------------
 
     def possible(self, request: Message) -> Iterator[Answer]:
-        """See ``PlainConversation``."""
+        """Other answers to the request, for the explanation of a violation."""
         if request["do"] not in ("change", "change_replicas", "look"):
             return
         for partition in sorted(_partitions_of(request)):
@@ -159,7 +159,7 @@ class ControllerConversation(PlainConversation):
 
 
 def _in_turn(told: list[Message]) -> Iterator[Step]:
-    """By which requests each broker was told, one after the other."""
+    """The steps for consecutive requests to each broker."""
     for broker in sorted({each["to"] for each in told}):
         requests = [REQUESTS.index(each["request"]) for each in told if each["to"] == broker]
         for earlier, later in pairwise(requests):
@@ -178,14 +178,14 @@ def _possible_of_partition(partition: int) -> tuple[Answer, ...]:
     found = [
         *(_instead("state_seen", f"partition {partition} is {_name(state)}",
                    partition=partition, state=state) for state in PartitionState),
-        *(_instead("leader_seen", f"{leader} leads" if leader < NOBODY else "nobody leads",
+        *(_instead("leader_seen", f"{leader} leads" if leader < NOBODY else "there is no leader",
                    partition=partition, leader=leader) for leader in range(NOBODY + 1)),
         *(_instead("isr_seen", f"the ISR is {_set(brokers)}", partition=partition,
                    brokers=brokers) for brokers in range(ALL + 1)),
         *(_instead("epoch_seen", f"the epoch is {epoch}", partition=partition, epoch=epoch)
           for epoch in range(3))]
     for request in Request:
-        # The others are told all or nothing, or one broker is.
+        # The other requests go to all brokers, to none, or to one.
         sets = range(ALL + 1) if request == Request.LEADER_AND_ISR else (0, ALL, 1, 2, 4)
         found += [_instead("told_seen", f"{REQUESTS[request]} goes to {_set(brokers)}",
                            partition=partition, request=request, brokers=brokers)
@@ -238,7 +238,7 @@ def _partitions_of(request: Mapping[str, Any]) -> set[int]:
 
 
 def _told_to(request: Message) -> Step:
-    """The step of the machine for what the harness does by itself."""
+    """The observer's step for an action of the harness."""
     do = request["do"]
     if do == "assign":
         return _step("assign", partition=request["partition"], order=_row(request["replicas"]),
@@ -253,7 +253,7 @@ def _told_to(request: Message) -> Step:
 
 
 def _is_about_what_is_there(request: Mapping[str, Any]) -> bool:
-    """Whether a request names partitions and lists of brokers that the machine has."""
+    """True if the request names partitions and lists of brokers that the machine has."""
     lists = [request[name] for name in ("replicas", "to")
              if name in request and request["do"] != "change_replicas"]
     pairs = request.get("replicas", ()) if request["do"] == "change_replicas" else ()
@@ -287,7 +287,7 @@ def _fields_of(request: Mapping[str, Any]) -> Fields:
 
 
 def _drawn(do: str, pick: int) -> Fields:
-    """The fields for which a pick stands; what leads somewhere comes more often."""
+    """The fields for a pick; useful ones come more often."""
     draw = random.Random(f"{do} {pick}")
     one = draw.randrange(PARTITIONS)
     if do == "assign":
@@ -342,7 +342,7 @@ def _asked(request: Message) -> str:
 def _words(answer: Any) -> str:
     shown = [
         f"partition {each['partition']} is {each['state']}, "
-        + (f"led by {each['leader']}" if each["leader"] is not None else "led by nobody")
+        + (f"led by {each['leader']}" if each["leader"] is not None else "without a leader")
         + f" in epoch {each['epoch']}, ISR {each['isr']}" for each in answer["partitions"]]
     shown += [f"replica {each['broker']} of partition {each['partition']} is {each['state']}"
               for each in answer["replicas"]]
@@ -360,19 +360,19 @@ def _settings(capacity: int) -> Mapping[str, int]:
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    # Each act raises the epoch of a partition by two at most: one for each replica of it.
+    # Each act raises the epoch of a partition by at most two: one for each replica of it.
     return {"P": capacity, "E": 2 * items_max + 8}
 
 
 @dataclass(frozen=True)
 class ControllerSuite(Suite):
-    """A suite whose programs begin with partitions that are there, most of the time."""
+    """A suite whose programs mostly begin with existing partitions."""
 
     def explore(
         self, can: Collection[str], focus: Rule, seed: int, examples: int,
         attempt: Callable[[Program], None],
     ) -> None:
-        """See ``AnySuite``."""
+        """Explore with programs that begin with `first_acts`, unless they set their own scene."""
         draw = random.Random(f"begin {seed}")
 
         def begin(program: Program) -> None:

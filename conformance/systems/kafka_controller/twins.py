@@ -38,7 +38,7 @@ TWINS: Final = Twins(
 # ---- the table of partitions, and batches -------------------------------------------------------
 
 
-@TWINS.twin("controller-any-partition", "KAFKA-C1", "a partition changes to whatever is asked",
+@TWINS.twin("controller-any-partition", "KAFKA-C1", "every requested change of a partition is made",
             "partition_changes: IgnoringTheTable")
 class AnyPartitionChange(PartitionMachine):
     """Every change is legal."""
@@ -46,7 +46,7 @@ class AnyPartitionChange(PartitionMachine):
     legal = {state: frozenset(PartitionState) for state in PartitionState}
 
 
-@TWINS.twin("controller-offline-to-new", "KAFKA-C1", "an offline partition can be new again",
+@TWINS.twin("controller-offline-to-new", "KAFKA-C1", "an offline partition can become new again",
             "one cell of the table too many")
 class OfflineToNew(PartitionMachine):
     """One legal change too many."""
@@ -67,7 +67,7 @@ class NeverNewToOffline(PartitionMachine):
 @TWINS.twin("controller-batch-stops", "KAFKA-C2", "the first illegal change ends the batch",
             "partition_changes: StoppingAtTheFirst")
 class StoppingAtTheFirst(PartitionMachine):
-    """What comes after an illegal change is left out."""
+    """The changes after an illegal one are left out."""
 
     def change(self, partitions: Iterable[TopicPartition], target: PartitionState,
                selector: Selector | None = None) -> Steps[None]:
@@ -79,10 +79,10 @@ class StoppingAtTheFirst(PartitionMachine):
         return super().change(kept, target, selector)
 
 
-@TWINS.twin("controller-failure-stops", "KAFKA-C2", "an election that fails ends the batch",
-            "an error that nobody catches between the partitions of a batch")
+@TWINS.twin("controller-failure-stops", "KAFKA-C2", "a failed election ends the batch",
+            "an error that is not caught between the partitions of a batch")
 class StoppingAtAFailure(PartitionMachine):
-    """Once one partition has failed, all others do."""
+    """After one partition has failed, all others fail."""
 
     def change(self, partitions: Iterable[TopicPartition], target: PartitionState,
                selector: Selector | None = None) -> Steps[None]:
@@ -102,10 +102,10 @@ class StoppingAtAFailure(PartitionMachine):
 # ---- the first leader ---------------------------------------------------------------------------
 
 
-@TWINS.twin("controller-first-in-sync", "KAFKA-C4", "dead replicas begin in the ISR",
-            "the assigned replicas for the live ones")
+@TWINS.twin("controller-first-in-sync", "KAFKA-C4", "stopped replicas begin in the ISR",
+            "the assigned replicas instead of the live ones")
 class AllInSyncAtFirst(PartitionMachine):
-    """The first ISR is the list, dead or not."""
+    """The first ISR is the whole list, live or not."""
 
     def initialize(self, partition: TopicPartition) -> Steps[bool]:
         registered = self.context.registered
@@ -136,7 +136,7 @@ def _with(name: str, selector: Selector) -> Mapping[str, Any]:
 def _changed(
     selector: Selector, change: Callable[[Candidates, Elected], Elected]
 ) -> Selector:
-    """A selector whose answer is changed where it elects somebody."""
+    """A selector whose answer is changed if it elects a leader."""
     def changed(found: Candidates) -> Elected | NotElected:
         elected = selector(found)
         return elected if isinstance(elected, NotElected) else change(found, elected)
@@ -177,52 +177,54 @@ def _by_the_old_list(found: Candidates) -> Elected | NotElected:
     return reassigned(found._replace(targets=found.replicas))
 
 
-TWINS.add("controller-dead-in-sync", "KAFKA-C5", "the dead stay in the ISR after an election",
-          "KAFKA-3143: replicas on dead brokers",
+TWINS.add("controller-dead-in-sync", "KAFKA-C5", "stopped brokers stay in the ISR after an "
+          "election",
+          "KAFKA-3143: replicas on stopped brokers",
           parts={"lost_leaders": (_changed(offline, _keeping_the_isr), offline_unclean)})
 TWINS.add("controller-isr-order", "KAFKA-C5", "the first of the ISR leads, by number",
           "KAFKA-3670, for a lost leader",
           parts={"lost_leaders": (_changed(offline, _in_isr_order), offline_unclean)})
 TWINS.add("controller-leaving-elected", "KAFKA-C5", "a broker that shuts down is elected",
-          "registered brokers for live ones", parts={"lost_leaders": (
+          "registered brokers instead of live ones", parts={"lost_leaders": (
               lambda found: offline(found._replace(shutting_down=frozenset())),
               offline_unclean)})
 TWINS.add("controller-unclean-off", "KAFKA-C6", "there is no unclean election, even if it is on",
-          "the setting of the broker for that of the topic",
+          "the broker's setting instead of the topic's",
           parts={"lost_leaders": (offline, offline)})
-TWINS.add("controller-unclean-isr", "KAFKA-C6", "an unclean leader joins the ISR that was there",
+TWINS.add("controller-unclean-isr", "KAFKA-C6", "an unclean leader joins the old ISR",
           "a reading of 'unclean': the old ISR is not dropped",
           parts={"lost_leaders": (offline, _changed(offline_unclean, lambda found, elected: (
               elected if elected.leader in found.isr
               else elected._replace(isr=(*found.isr, elected.leader)))))})
-TWINS.add("controller-unclean-on", "KAFKA-C10", "elections are unclean though that is off",
+TWINS.add("controller-unclean-on", "KAFKA-C10", "elections are unclean although that is off",
           "partition_changes: ChoosingAnybody",
           parts={"lost_leaders": (offline_unclean, offline_unclean)})
-TWINS.add("controller-old-list", "KAFKA-C7", "the old list is asked in a reassignment",
-          "the assigned replicas for the reassigned ones",
+TWINS.add("controller-old-list", "KAFKA-C7", "a reassignment uses the old list",
+          "the assigned replicas instead of the reassigned ones",
           parts=_with("reassigned", _by_the_old_list))
-TWINS.add("controller-target-shrinks", "KAFKA-C7", "a reassignment takes the others out of sync",
-          "the ISR is reduced before the new leader knows",
+TWINS.add("controller-target-shrinks", "KAFKA-C7", "a reassignment removes the others from the ISR",
+          "the ISR is reduced before the new leader knows it",
           parts=_with("reassigned", _changed(reassigned, lambda found, elected: elected._replace(
               isr=(elected.leader,)))))
-TWINS.add("controller-never-preferred", "KAFKA-C8", "a preferred election elects nobody",
-          "KAFKA-840: asked before there is anything to elect from",
+TWINS.add("controller-never-preferred", "KAFKA-C8", "a preferred election elects no replica",
+          "KAFKA-840: requested before there is a candidate",
           parts=_with("preferred", _never))
 TWINS.add("controller-preferred-alone", "KAFKA-C8", "a preferred leader is alone in the ISR",
-          "that of an unclean election", parts=_with("preferred", _changed(
+          "the ISR of an unclean election", parts=_with("preferred", _changed(
               preferred, lambda found, elected: elected._replace(isr=(elected.leader,)))))
-TWINS.add("controller-preferred-lags", "KAFKA-C10", "the head of the list leads though it lags",
+TWINS.add("controller-preferred-lags", "KAFKA-C10", "the head of the list leads although it lags",
           "partition_changes: PreferringTheLagging", parts=_with("preferred", _head_alone))
 TWINS.add("kafka-3670", "KAFKA-C9", "in a controlled shutdown the first of the ISR leads",
-          "KAFKA-3670: the ISR's order for the list's", parts=_with(
+          "KAFKA-3670: the ISR's order instead of the list's", parts=_with(
               "controlled_shutdown", _changed(controlled_shutdown, _in_isr_order)))
-TWINS.add("kafka-3670-dead", "KAFKA-C9", "in a controlled shutdown a dead broker is elected",
-          "KAFKA-3670: in 0.9 nobody asked who is live", parts=_with(
+TWINS.add("kafka-3670-dead", "KAFKA-C9", "in a controlled shutdown a stopped broker is elected",
+          "KAFKA-3670: 0.9 did not test liveness", parts=_with(
               "controlled_shutdown", _without_liveness(controlled_shutdown)))
-TWINS.add("controller-leaving-in-sync", "KAFKA-C9", "who shuts down stays in the ISR",
+TWINS.add("controller-leaving-in-sync", "KAFKA-C9", "a broker that shuts down stays in the ISR",
           "an ISR that is not shrunk", parts=_with(
               "controlled_shutdown", _changed(controlled_shutdown, _keeping_the_isr)))
-TWINS.add("kafka-7482", "KAFKA-C14", "who shuts down is not told that it leads no more",
+TWINS.add("kafka-7482", "KAFKA-C14", "a broker that shuts down does not learn that it no longer "
+          "leads",
           "KAFKA-7482: no LeaderAndIsr to the broker that shuts down", parts=_with(
               "controlled_shutdown", _changed(controlled_shutdown, _telling_those_that_stay)))
 
@@ -251,17 +253,17 @@ class ShrinkingInTheSameEpoch(ReplicaMachine):
 @TWINS.twin("controller-blind-write", "KAFKA-C12", "the node is written without a condition",
             "partition_changes: WritingBlindly")
 class WritingBlindly(Store):
-    """Whatever the leader has written meanwhile is overwritten."""
+    """The leader's write in the meantime is overwritten."""
 
     def write_leadership(self, partition: TopicPartition, wanted: Leadership,
                          ) -> Steps[Leadership | None]:
         return super().write_leadership(partition, wanted._replace(version=ANY_VERSION))
 
 
-@TWINS.twin("kafka-5879", "KAFKA-C12", "elections go by an ISR that was read long ago",
-            "KAFKA-5879: what is known of an ISR is stale")
+@TWINS.twin("kafka-5879", "KAFKA-C12", "elections use an ISR that was read long ago",
+            "KAFKA-5879: the remembered ISR is stale")
 class ElectingFromMemory(Store):
-    """A node is read once; after that only the version is."""
+    """A node is read once; after that only its version is read."""
 
     def read_leadership(self, partition: TopicPartition, *, watch: bool = False,
                         ) -> Steps[Leadership | None]:
@@ -274,22 +276,22 @@ class ElectingFromMemory(Store):
         return found._replace(isr=known.setdefault(partition, found).isr)
 
 
-@TWINS.twin("kafka-6082", "KAFKA-C13", "what a newer controller has written is overwritten",
-            "KAFKA-6082: a controller that was replaced goes on writing")
+@TWINS.twin("kafka-6082", "KAFKA-C13", "a node that a newer controller has written is overwritten",
+            "KAFKA-6082: a replaced controller continues to write")
 class OverwritingNewer(PartitionMachine):
-    """Nobody looks whose the node is."""
+    """The node's controller epoch is not tested."""
 
     def is_from_later_controller(self, found: Leadership) -> bool:
         return False
 
 
-# ---- who is told --------------------------------------------------------------------------------
+# ---- receivers of requests ----------------------------------------------------------------------
 
 
-@TWINS.twin("kafka-1188", "KAFKA-C14", "only the leader is told of an ISR that shrinks",
-            "KAFKA-1188: LeaderAndIsr of a shrunk ISR goes to the leader alone")
+@TWINS.twin("kafka-1188", "KAFKA-C14", "only the leader learns that an ISR shrinks",
+            "KAFKA-1188: LeaderAndIsr of a shrunk ISR goes only to the leader")
 class TellingTheLeaderAlone(Batch):
-    """Where several are told of one leadership, only the leader is."""
+    """Of several receivers of one leadership only the leader gets it."""
 
     def lead(self, brokers: Iterable[int], partition: TopicPartition, leadership: Leadership,
              *, is_new: bool = False) -> None:
@@ -299,19 +301,19 @@ class TellingTheLeaderAlone(Batch):
         super().lead(told, partition, leadership, is_new=is_new)
 
 
-@TWINS.twin("controller-metadata-late", "KAFKA-C15", "nobody gets metadata of an election",
-            "KAFKA-4443: a follower does not know the leader that it is to follow")
+@TWINS.twin("controller-metadata-late", "KAFKA-C15", "no broker gets metadata of an election",
+            "KAFKA-4443: a follower does not know its leader")
 class WithoutMetadata(Batch):
-    """A LeaderAndIsr comes alone."""
+    """A LeaderAndIsr is sent without metadata."""
 
     def update_metadata(self, brokers: Iterable[int], partitions: Iterable[TopicPartition]) -> None:
         pass
 
 
 @TWINS.twin("controller-metadata-replicas", "KAFKA-C15", "metadata goes to live brokers only",
-            "who shuts down still answers clients")
+            "a broker that shuts down still answers clients")
 class MetadataToTheLiving(Batch):
-    """Who shuts down hears nothing any more."""
+    """A broker that shuts down gets no metadata."""
 
     def update_metadata(self, brokers: Iterable[int], partitions: Iterable[TopicPartition]) -> None:
         super().update_metadata(
@@ -321,7 +323,7 @@ class MetadataToTheLiving(Batch):
 # ---- replicas -----------------------------------------------------------------------------------
 
 
-@TWINS.twin("controller-any-replica", "KAFKA-C16", "a replica changes to whatever is asked",
+@TWINS.twin("controller-any-replica", "KAFKA-C16", "every requested change of a replica is made",
             "replica_changes: IgnoringTheTable")
 class AnyReplicaChange(ReplicaMachine):
     """Every change is legal."""
@@ -338,7 +340,7 @@ class DeletingOnline(ReplicaMachine):
         ReplicaState.OFFLINE, ReplicaState.ONLINE})}
 
 
-@TWINS.twin("controller-ineligible-stays", "KAFKA-C17", "what was ineligible never comes back",
+@TWINS.twin("controller-ineligible-stays", "KAFKA-C17", "an ineligible replica never comes back",
             "one cell of the table too few")
 class NeverEligibleAgain(ReplicaMachine):
     """One legal change too few."""
@@ -348,27 +350,27 @@ class NeverEligibleAgain(ReplicaMachine):
 
 
 @TWINS.twin("kafka-3143", "KAFKA-C18", "a replica that goes offline stays in the ISR",
-            "KAFKA-3143: the ISR keeps dead members")
+            "KAFKA-3143: the ISR keeps stopped members")
 class KeepingTheDead(ReplicaMachine):
-    """The node is left as it is."""
+    """The node does not change."""
 
     def leave_isr(self, replica: Replica) -> Steps[Leadership | None]:
         return (yield from self.store.read_leadership(replica.partition))
 
 
-@TWINS.twin("controller-dead-leader", "KAFKA-C18", "a leader that goes offline leads on",
+@TWINS.twin("controller-dead-leader", "KAFKA-C18", "a leader that goes offline still leads",
             "replica_changes: KeepingTheLeader")
 class KeepingTheLeader(ReplicaMachine):
-    """Who leaves the ISR still leads."""
+    """A leader that leaves the ISR still leads."""
 
     def without(self, found: Leadership, broker: int) -> Leadership:
         return super().without(found, broker)._replace(leader=found.leader)
 
 
-@TWINS.twin("controller-empty-isr", "KAFKA-C19", "the last of an ISR leaves it",
+@TWINS.twin("controller-empty-isr", "KAFKA-C19", "the last member of an ISR leaves it",
             "replica_changes: EmptyingTheIsr")
 class EmptyingTheIsr(ReplicaMachine):
-    """Then nobody may lead any more."""
+    """Then no replica may lead any more."""
 
     def without(self, found: Leadership, broker: int) -> Leadership:
         isr = tuple(each for each in found.isr if each != broker)
@@ -376,37 +378,37 @@ class EmptyingTheIsr(ReplicaMachine):
 
 
 @TWINS.twin("controller-not-stopped", "KAFKA-C20", "a replica that goes offline is not stopped",
-            "a broker that goes on fetching")
+            "a broker that continues to fetch")
 class NeverStopping(Batch):
-    """Only deletions are told."""
+    """Only deletions are sent."""
 
     def stop(self, broker: int, partition: TopicPartition, *, delete: bool) -> None:
         if delete:
             super().stop(broker, partition, delete=True)
 
 
-@TWINS.twin("controller-deleting-too-much", "KAFKA-C20", "a replica that stops is deleted",
+@TWINS.twin("controller-deleting-too-much", "KAFKA-C20", "a replica that stops deletes its log",
             "a flag that is always set")
 class DeletingWhatStops(Batch):
-    """Whoever goes offline loses its log."""
+    """A replica that goes offline loses its log."""
 
     def stop(self, broker: int, partition: TopicPartition, *, delete: bool) -> None:
         super().stop(broker, partition, delete=True)
 
 
-@TWINS.twin("kafka-831", "KAFKA-C21", "a replica that comes back is told nothing",
+@TWINS.twin("kafka-831", "KAFKA-C21", "a replica that comes back gets no request",
             "KAFKA-831: a broker that starts is not sent its partitions")
 class ComingBackUntold(ReplicaMachine):
-    """Its state is changed, and that is all."""
+    """Only its state is changed."""
 
     def _bring_online(self, replica: Replica, before: ReplicaState) -> bool:
         return before is not ReplicaState.NEW or super()._bring_online(replica, before)
 
 
-@TWINS.twin("controller-new-leader", "KAFKA-C22", "a replica that leads is made anew",
-            "a new replica is empty, and its log goes")
+@TWINS.twin("controller-new-leader", "KAFKA-C22", "a replica that leads becomes new",
+            "a new replica is empty, and its log is deleted")
 class MakingTheLeaderAnew(ReplicaMachine):
-    """Nobody asks who leads."""
+    """The present leader is not tested."""
 
     def _begin(self, replica: Replica) -> bool:
         leadership = self.context.leaderships.get(replica.partition)
@@ -418,16 +420,16 @@ class MakingTheLeaderAnew(ReplicaMachine):
 @TWINS.twin("controller-not-listed", "KAFKA-C23", "a new replica does not join the list",
             "a reassignment whose new replicas are never counted")
 class NeverListing(ReplicaMachine):
-    """Who is new never counts as assigned."""
+    """A new replica never counts as assigned."""
 
     def _bring_online(self, replica: Replica, before: ReplicaState) -> bool:
         return before is ReplicaState.NEW or super()._bring_online(replica, before)
 
 
 @TWINS.twin("controller-listed-first", "KAFKA-C23", "a new replica is the first of the list",
-            "who is preferred changes with every reassignment")
+            "the preferred replica changes with every reassignment")
 class ListingFirst(ReplicaMachine):
-    """What is new comes first."""
+    """A new replica becomes the first of the list."""
 
     def _bring_online(self, replica: Replica, before: ReplicaState) -> bool:
         assigned = self.context.assignment.get(replica.partition, ())
@@ -437,7 +439,7 @@ class ListingFirst(ReplicaMachine):
         return super()._bring_online(replica, before)
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- twins that show late -----------------------------------------------------------------------
 
 TWINS.late("controller-batch-stops", 40, 300)
 
@@ -446,10 +448,10 @@ TWINS.late("controller-batch-stops", 40, 300)
 
 
 @TWINS.twin("controller-metadata-first", "KAFKA-C24",
-            "brokers hear who leads before the leader does",
-            "controller_requests: MetadataFirst; UpdateMetadata goes out as soon as it is made")
+            "brokers learn a new leader before the leader itself does",
+            "controller_requests: MetadataFirst; UpdateMetadata is sent as soon as it is made")
 class MetadataFirst(Batch):
-    """A client is sent to who does not lead yet."""
+    """A client is sent to a broker that does not lead yet."""
 
     def send(self, controller_epoch: int) -> None:
         self._send_metadata(controller_epoch)
@@ -458,10 +460,10 @@ class MetadataFirst(Batch):
         self.drop()
 
 
-@TWINS.twin("controller-stops-first", "KAFKA-C24", "a replica is stopped before all else is said",
+@TWINS.twin("controller-stops-first", "KAFKA-C24", "a replica is stopped before all other requests",
             "controller_requests: StoppingFirst")
 class StoppingFirst(Batch):
-    """A client is sent to what is stopped."""
+    """A client is sent to a stopped replica."""
 
     def send(self, controller_epoch: int) -> None:
         self._send_stopped(controller_epoch)

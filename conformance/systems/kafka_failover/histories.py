@@ -1,9 +1,9 @@
-"""Judging what a cluster tells: each event by the machines that it is about.
+"""Judge the history of a cluster: each event by the machines that it concerns.
 
 The rules are those of ``spec.kafka.observed_failover``. ``HistoryJudge`` holds one monitor for each
 thing that events are about (a place in a partition, an epoch, a producer …), so it can follow a
-running cluster as well as a recorded one. It numbers what the machines number: the values that
-are met at a place, in the order in which they come.
+running cluster as well as a recorded one. It assigns the machines' numbers: the values at a place
+are numbered in the order of their appearance.
 """
 
 from __future__ import annotations
@@ -45,26 +45,27 @@ MACHINES: Final = (
 RULES: Final[Mapping[str, Rule]] = {
     rule.id: rule for machine in MACHINES for rule in machine.rules_declared
     if rule.kind == "guard"}
-"""The rules that a history is judged by."""
+"""The rules by which a history is judged."""
 
 _NAMED: Final = {machine.__name__: machine for machine in MACHINES}
 
 VALUES: Final = 15
-"""Values that may be met at one offset."""
+"""Values that may occur at one offset."""
 
 MOST: Final = 255
-"""The largest epoch, offset, or number of a record that is followed."""
+"""The largest epoch, offset, or record number that is followed."""
 
 LIVES: Final = 3
-"""By so much broker epochs are told apart, at most."""
+"""The largest difference of broker epochs that is distinguished."""
 
 Observation = tuple[type[Machine], Hashable, Step]
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What a history is judged against: how many brokers, min.insync.replicas, and how many
-    partitions the deployment has."""
+    """The deployment of a history: the number of brokers, min.insync.replicas, and the number of
+    partitions.
+    """
 
     brokers: int
     min_isr: int
@@ -73,7 +74,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Offence:
-    """A rule that was broken: by which event, and why."""
+    """A rule that was violated, the event, and the reason."""
 
     rule: Rule
     event: Event
@@ -81,12 +82,12 @@ class Offence:
     where: str
 
     def words(self) -> str:
-        """When, and what happened."""
+        """The instant and the event, in words."""
         return f"at {self.event.at} ms, {in_words(self.event)}"
 
 
 def in_words(event: Event) -> str:
-    """An event for a reader."""
+    """The event in words, for people."""
     word = WORDS[event.what]
     return word.sentence.format_map(dict(zip(word.fields, event.about, strict=True)))
 
@@ -103,15 +104,17 @@ def _guarded_by(machine: str) -> frozenset[str]:
 
 @cache
 def _at_stake(machine: str, name: str) -> tuple[str, ...]:
-    """The ids of the rules that an event could have broken by being another one."""
+    """The ids of the rules that another event of this kind could have violated."""
     return tuple(rule.id for rule in rules_of(_NAMED[machine].actions_declared[name]))
 
 
 class HistoryJudge:
-    """Follows a history. ``offences`` grows; a thing that has offended is judged no further, nor
-    is one whose machine could be in more than ``candidates`` states, or whose numbers are too
-    large: the ids of its rules are added to ``unjudged``. ``exercised`` is counted up, by rule,
-    if it is given."""
+    """Follow a history.
+
+    ``offences`` grows; a thing with an offence is no longer judged, and neither is one whose
+    machine could be in more than ``candidates`` states, or whose numbers are too large: the ids of
+    its rules are added to ``unjudged``. ``exercised`` is counted up, by rule, if it is given.
+    """
 
     def __init__(
         self, terms: Terms, exercised: Counter[str] | None = None, candidates: int = STATES_MAX,
@@ -124,42 +127,42 @@ class HistoryJudge:
         self._monitors: dict[tuple[type[Machine], Hashable], Monitor | None] = {}
         self._places: dict[tuple[int, int], Place] = {}
         self._isr: dict[int, frozenset[int]] = {}
-        self._quorums: set[int] = set()         # the partitions of which the quorum has spoken
+        self._quorums: set[int] = set()         # partitions that the quorum has written
         self._newest = 0                        # the largest epoch of a controller
-        self._epochs: dict[int, int] = {}       # by partition, the leader epoch
-        self._leaving: set[int] = set()         # the brokers that want to go
+        self._epochs: dict[int, int] = {}       # leader epoch by partition
+        self._leaving: set[int] = set()         # brokers that are shutting down
         self._assigned: dict[int, frozenset[int]] = {}
-        self._listed: dict[tuple[int, int], int] = {}   # by partition and broker, the leader epoch
-        #                                       in which it became a replica
-        self._is_unclean = False                # whether unclean elections are permitted
-        self._eras: dict[int, Era] = {}         # the partitions in which there was one
+        self._listed: dict[tuple[int, int], int] = {}   # by partition and broker, the epoch …
+        # … in which it became a replica
+        self._is_unclean = False                # unclean elections are permitted
+        self._eras: dict[int, Era] = {}         # partitions with an unclean election
         self._logs: dict[tuple[int, int], Log] = {}     # by partition and broker
-        self._written: dict[tuple[int, int, int], int] = {}     # when a value was, for the first
-        #                                       time: its epoch, by partition, offset and value
-        self._tells: dict[int, int] = {}        # by partition, the epoch of what consumers hear
-        self._records: dict[int, Written] = {}      # by value, what producers were to write
-        self._topics = {0: set(range(terms.partitions))}    # the partitions of each
-        self._unwanted: set[int] = set()        # the partitions whose topics are to be deleted
+        self._written: dict[tuple[int, int, int], int] = {}     # by partition, offset and value, …
+        # … the epoch of its first write
+        self._tells: dict[int, int] = {}        # by partition, the epoch of answers to consumers
+        self._records: dict[int, Written] = {}      # by value, the records that were requested
+        self._topics = {0: set(range(terms.partitions))}    # the partitions of each topic
+        self._unwanted: set[int] = set()        # partitions of topics to be deleted
         self._tenures = Tenures(terms.brokers)
         self._holding = Holding()
-        self._consumed: dict[int, int] = {}     # by partition, how far its consumer has come
+        self._consumed: dict[int, int] = {}     # by partition, the consumer's position
 
     def permit_unclean(self) -> None:
-        """From the next event on, who is elected need not have been in sync."""
+        """From the next event on, an elected leader need not have been in sync."""
         self._is_unclean = True
 
     def produce(self, partition: int, acks_all: bool, records: int) -> None:
-        """Before the next event, a producer was asked to write so many more records."""
+        """Before the next event, a producer was asked to write more records."""
         for value in range(len(self._records) + 1, len(self._records) + records + 1):
             self._records[value] = Written(partition, acks_all)
             self._take([(ObservedRecord, value, ("is_asked", ()))], _ASKED)
 
     def asked(self, request: Mapping[str, Any]) -> None:
-        """Before the next event, the cluster was asked for this."""
+        """Before the next event, the cluster got this request."""
         self._take(self._tenures.asked(request), _ASKED)
 
     def see(self, event: Event) -> Offence | None:
-        """Take the next event: the first rule that it breaks."""
+        """Take the next event, and return the first offence, if any."""
         return self._take(chain(self._about(event), self._tenures.about(event),
                                 self._holding.about(event)), event)
 
@@ -176,8 +179,9 @@ class HistoryJudge:
         return found
 
     def _is_forfeit(self, machine: type[Machine], key: Hashable) -> bool:
-        """Whether it is about records of which nothing is promised any more: after an unclean
-        election, or since their topic is to be deleted."""
+        """True if it is about records without promises: after an unclean election, or since their
+        topic is to be deleted.
+        """
         partition = _partition_of(machine, key)
         era = self._eras.get(partition)
         return partition in self._unwanted or (era is not None and not era.has_begun)
@@ -228,7 +232,7 @@ class HistoryJudge:
     # -- places -----------------------------------------------------------------------------------
 
     def _place(self, partition: int, offset: int) -> Iterator[Observation]:
-        """A place is there from the first record on; whoever is not in sync then has left."""
+        """A place begins with its first record; replicas that are not in sync then have left."""
         if (partition, offset) not in self._places:
             self._places[partition, offset] = Place()
             isr = self._isr.get(partition, frozenset(range(self.terms.brokers)))
@@ -294,7 +298,7 @@ class HistoryJudge:
     # -- unclean elections ------------------------------------------------------------------------
 
     def _is_of_era(self, partition: int, epoch: int) -> bool:
-        """Whether what is said in an epoch is a promise."""
+        """True if events of this epoch are promises."""
         era = self._eras.get(partition)
         return era is None or epoch >= era.epoch
 
@@ -305,8 +309,10 @@ class HistoryJudge:
             yield from self._begins(partition, broker)
 
     def _begins(self, partition: int, leader: int) -> Iterator[Observation]:
-        """All is anew: who holds what, and who is in sync. What the leader has is committed, for it
-        is alone in the ISR."""
+        """The new era begins with the replicas' contents.
+
+        The leader's records are committed, since it is alone in the ISR.
+        """
         for each in [key for key in self._places if key[0] == partition]:
             del self._places[each]
         self._monitors = {thing: monitor for thing, monitor in self._monitors.items()
@@ -373,7 +379,10 @@ class HistoryJudge:
     def _departures(
         self, partition: int, epoch: int, leader: int, isr: frozenset[int]
     ) -> Iterator[Observation]:
-        """Only controllers begin epochs. Whoever is not in the first ISR was not taken out."""
+        """Only controllers begin epochs.
+
+        A replica that is missing in the first ISR was not taken out.
+        """
         before, begins = self._isr.get(partition, isr), epoch > self._epochs.get(partition, epoch)
         self._epochs[partition] = epoch
         for replica in sorted(before - isr) if begins else ():
@@ -383,7 +392,7 @@ class HistoryJudge:
             yield _departing(partition, "stays" if is_elected else "joins", replica)
 
     def _quorum(self, partition: int) -> Iterator[Observation]:
-        """A partition is there from the first time on that the quorum speaks of it."""
+        """A partition begins with the quorum's first write."""
         if partition not in self._quorums:
             self._quorums.add(partition)
             yield ObservedQuorum, partition, ("is_elected", (("controller", self._newest),))
@@ -473,7 +482,7 @@ class HistoryJudge:
     # -- the end ----------------------------------------------------------------------------------
 
     def _replicas(self, partition: int) -> int:
-        """How many replicas a partition has."""
+        """The number of replicas of a partition."""
         return len(self._assigned.get(partition, range(self.terms.brokers)))
 
     def _rested(self) -> Iterator[Observation]:
@@ -483,7 +492,7 @@ class HistoryJudge:
         yield from self._over(rests=0)
 
     def _over(self, rests: int) -> Iterator[Observation]:
-        """The end: of each record, and of the whole."""
+        """The end of each record, and of the whole cluster."""
         for value, record in self._records.items():
             yield ObservedRecord, value, ("ends", (
                 ("may_wait", int(self._may_wait(record))),
@@ -494,18 +503,21 @@ class HistoryJudge:
         yield ObservedRest, 0, ("ends", (("at_rest", rests), ("may_wait", int(waiting))))
 
     def _deletions_over(self) -> Iterator[Observation]:
-        """Of each topic that was to go; said before what follows from that."""
+        """The end of each topic that was to be deleted; reported before its consequences."""
         for partition in sorted(self._unwanted):
             yield _of(partition, "ends")
 
     def _may_wait(self, record: Written) -> bool:
-        """Whether its producer waits for more replicas than there are, or writes to what goes."""
+        """True if the producer requires more replicas than there are, or writes to a topic that is
+        to be deleted.
+        """
         return record.partition in self._unwanted or (
             record.acks_all and self._replicas(record.partition) < self.terms.min_isr)
 
     def _may_be_missed(self, record: Written, value: int) -> bool:
-        """Whether its topic goes, or an unclean election has lost it, or put it where the consumer
-        has been already."""
+        """True if its topic is to be deleted, or an unclean election has lost it, or put it below
+        the consumer's position.
+        """
         partition = record.partition
         if partition in self._unwanted:
             return True
@@ -516,7 +528,7 @@ class HistoryJudge:
 
 
 def _partition_of(machine: type[Machine], key: Hashable) -> int:
-    """Of whose records a machine speaks; -1: of none."""
+    """The partition of the records that a machine is about; -1 if none."""
     if machine not in (ObservedPlace, ObservedProducer):
         return -1
     assert isinstance(key, tuple)
@@ -525,7 +537,7 @@ def _partition_of(machine: type[Machine], key: Hashable) -> int:
 
 
 _ASKED: Final = Event(0, "rested", ())
-"""Stands where nothing has happened: what was asked breaks no rule."""
+"""A placeholder for an event: a request violates no rule."""
 
 
 def _at(partition: int, offset: int, name: str, **about: int) -> Observation:
@@ -556,11 +568,11 @@ _TELLING: Final[Mapping[str, Callable[..., Iterator[Observation]]]] = {
 }
 
 _WITH_BROKERS: Final = ("state", "assigned", "moves")
-"""The events of which the last field has brokers."""
+"""Events whose last field has brokers."""
 
 
 def brokers_of(event: Event) -> Collection[int]:
-    """The brokers that an event names, to be checked against those that there are."""
+    """The brokers that an event names, to be checked against the deployed ones."""
     fields = dict(zip(WORDS[event.what].fields, event.about, strict=True))
     named = [int(fields[name]) for name in ("broker", "to") if name in fields]
     if event.what in _WITH_BROKERS:

@@ -1,7 +1,7 @@
-"""Who waits at a leader, as its history tells: what ``ObservedHolding`` is told of it.
+"""Producers that wait at a leader, according to its history, for ``ObservedHolding``.
 
-A history that does not tell who waits (``held``) says nothing of when they are answered: nothing is
-asked of a broker at which nobody was ever told to wait.
+A history without waiting producers (``held``) says nothing about their answers: nothing is demanded
+of a broker at which no producer was ever reported to wait.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ Observation = tuple[type[Machine], Hashable, Step]
 
 
 class Holding:
-    """At which brokers, in which partitions, anybody has waited."""
+    """Brokers and partitions at which a producer has waited."""
 
     def __init__(self) -> None:
         self._known: set[tuple[int, int]] = set()       # brokers and partitions
 
     def about(self, event: Event) -> Iterator[Observation]:
-        """What an event tells of it."""
+        """The observations that an event causes."""
         if event.what in _OVER:
             for key in sorted(self._known):
                 if key[0] == event.about[0]:

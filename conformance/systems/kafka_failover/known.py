@@ -1,4 +1,4 @@
-"""What is known of a history beside the machines that judge it: places, logs, records, eras."""
+"""Knowledge about a history besides the machines: places, logs, records, eras."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ __all__ = ["Era", "Log", "Place", "Written"]
 
 
 class Place:
-    """What is known of an offset beside its machine: the number of each value met there."""
+    """An offset besides its machine: the number of each value that occurred there."""
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
         self.holders: set[int] = set()
 
     def number(self, value: int) -> int:
-        """The number of a value, from 0."""
+        """The number of a value, counted from 0."""
         return self._numbers.setdefault(value, len(self._numbers))
 
 
 class Era:
-    """A partition from an unclean election on: no promise of before is left, and each holds anew.
+    """A partition after an unclean election: no earlier promise is left, and new ones begin.
 
-    It begins when somebody takes writes in the ``epoch`` of that election, or a later one; what
-    leaders of earlier epochs say or do is not judged, since they may go on alone.
+    It begins when a broker takes writes in the ``epoch`` of that election, or a later one; events
+    of leaders of earlier epochs are not judged, since these may continue alone.
     """
 
     def __init__(self, epoch: int) -> None:
@@ -32,21 +32,21 @@ class Era:
 
 
 class Log:
-    """What a replica holds, by offset, as far as it has told."""
+    """Values of a replica by offset, as far as reported."""
 
     def __init__(self) -> None:
         self.values: dict[int, int] = {}
 
     def cut(self, at: int) -> None:
-        """Forget what it held from an offset on."""
+        """Forget the values from an offset on."""
         self.values = {offset: value for offset, value in self.values.items() if offset < at}
 
 
 @dataclass
 class Written:
-    """What is known of a record beside its machine: for whom it is, and where it is."""
+    """A record besides its machine: its partition, acknowledgement and offset."""
 
     partition: int
     acks_all: bool
-    offset: int = -1            # where it was when it was acknowledged
+    offset: int = -1            # the acknowledged offset
     is_told: bool = False

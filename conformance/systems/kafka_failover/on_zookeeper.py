@@ -33,12 +33,12 @@ def _server() -> ZooKeeper:
 
 
 class ClusterOnZooKeeper(ReferenceCluster):
-    """As the reference, with sessions that expire and a server that is killed in earnest."""
+    """The reference with real sessions that expire and a real server that is killed."""
 
     name = "zookeeper.kafka.failover"
 
     def make(self, deployment: Deployment) -> Cluster:
-        """See ``ReferenceCluster.make``."""
+        """The cluster of a deployment, coordinated by the real server."""
         from ....reference.coordination.terms import Create, Reply
         from ....reference.drivers.zookeeper import ZooKeeperCoordination
         from ....reference.drivers.zookeeper_cluster import RealService
@@ -53,7 +53,7 @@ class ClusterOnZooKeeper(ReferenceCluster):
         return self.cluster_type(deployment, self.parts, partial(RealService, self._driver))
 
     def quiet(self) -> list[str]:
-        """See ``ReferenceCluster.quiet``; the sessions end with it."""
+        """Let the cluster become quiescent; the sessions end with it."""
         news = super().quiet()
         self._driver.shut()
         return news

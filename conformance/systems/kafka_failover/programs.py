@@ -1,10 +1,10 @@
-"""How programs are drawn: any faults at any time, and courses of events that a rule's bugs take.
+"""Random programs: any faults at any time, and courses of events that a rule's bugs need.
 
-What breaks a rule may need several things in one order: a follower that is out of sync, a leader
-that dies at the moment at which it commits, another one that comes back just then. Chance alone
-finds that in one of a thousand programs. So for such rules most programs go along a *course*: these
-faults in this order, at times that chance draws; and sometimes another fault among them. Where a
-rule has none of its own, half of the programs go along one of another rule's.
+A violation may need several events in one order: a follower that is out of sync, a leader that
+crashes at the moment at which it commits, another broker that comes back just then. Chance alone
+finds that in one of a thousand programs. So for such rules most programs follow a *course*: these
+faults in this order, at random times; and sometimes another fault among them. For a rule without a
+course of its own, half of the programs follow one of another rule's.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _PAIRS: Final = (
     ("wrote", "isolate"), ("committed", "crash"), ("committed", "pause"), ("took", "crash"),
     ("took", "pause"), ("took", "lose_reply"), ("cut", "crash"), ("registered", "lose_reply"),
     ("registered", "crash"), ("state", "crash"), ("state", "pause"), ("state", "lose_reply"))
-"""Moments, and what is done then."""
+"""Moments, and the faults at them."""
 
 
 def draw(random: Random, can: Collection[str], focus: Rule) -> Program:
-    """A cluster, what is written to it, and what goes wrong."""
+    """Draw a cluster, its writes, and its faults."""
     courses = _COURSES.get(focus.id, ())
     if random.random() < (0.9 if courses else 0.5):
         course = random.choice(courses or _ANY)
@@ -134,8 +134,10 @@ def _written(after: int, acks_all: int, records: int) -> Act:
 
 
 def _join_while_hw_lags(random: Random) -> Iterator[Act]:
-    """One is out of sync and comes back, while the leader dies as it commits what that one lacks:
-    the next leader's high watermark lags, and it may let the one join too early."""
+    """A replica is out of sync and comes back, while the leader crashes as it commits a record that
+    the replica lacks: the next leader's high watermark lags, and it may let the replica join too
+    early.
+    """
     yield _written(0, 1, 3)
     yield _act("crash", after=_UP, broker=3, lasts=random.randrange(100, 220))
     yield _act("delay", after=0, broker=1, other=2, extra=random.randrange(60, 150), lasts=600)
@@ -145,7 +147,8 @@ def _join_while_hw_lags(random: Random) -> Iterator[Act]:
 
 
 def _join_while_writing(random: Random) -> Iterator[Act]:
-    """One comes back over slow links while much is written: it joins, and lacks the last record."""
+    """A replica comes back over slow links during many writes: it joins, and lacks the last record.
+    """
     broker = random.choice((1, 2))
     yield _written(0, 1, 2)
     yield _act("pause", after=_UP, broker=broker, lasts=random.randrange(120, 160))
@@ -156,7 +159,7 @@ def _join_while_writing(random: Random) -> Iterator[Act]:
 
 
 def _leader_again(random: Random) -> Iterator[Act]:
-    """A leader in between, that is paused with a record that nobody else has."""
+    """A leader in between is paused with a record that no other replica has."""
     yield _written(0, 1, 2)
     yield _act("pause", after=_UP, broker=0, lasts=random.randrange(150, 200))
     yield _written(320, 1, 1)
@@ -168,7 +171,7 @@ def _leader_again(random: Random) -> Iterator[Act]:
 
 
 def _one_after_the_other(random: Random) -> Iterator[Act]:
-    """All fail one after the other, and the last to fail is the last to come back."""
+    """All brokers fail one after the other, and the last to fail is the last to come back."""
     first, second, last = random.sample(range(3), 3)
     yield _written(0, random.randrange(2), 2)
     yield _act("crash", after=_UP, broker=first, lasts=random.randrange(300, 400))
@@ -179,7 +182,7 @@ def _one_after_the_other(random: Random) -> Iterator[Act]:
 
 
 def _restart_at_once(random: Random) -> Iterator[Act]:
-    """Followers begin anew, one after the other, while epochs change."""
+    """Followers restart, one after the other, while epochs change."""
     yield _written(0, 1, 2)
     yield _act("upon", after=_UP, moment="committed", deed="crash", lasts=20)
     yield _written(0, 1, 2)
@@ -189,7 +192,7 @@ def _restart_at_once(random: Random) -> Iterator[Act]:
 
 
 def _late_requests(random: Random) -> Iterator[Act]:
-    """Requests to one broker overtake each other, while others make epochs change."""
+    """Requests to one broker overtake each other, while faults of others change epochs."""
     yield _written(0, 1, 1)
     victim, other, third = random.sample(range(3), 3)
     extra = random.randrange(150, 500)
@@ -202,7 +205,8 @@ def _late_requests(random: Random) -> Iterator[Act]:
 
 
 def _replaced_as_it_tells(random: Random) -> Iterator[Act]:
-    """A controller's session expires as it writes; what it sends is late, its successor is not."""
+    """A controller's session expires as it writes; its requests are late, its successor's are not.
+    """
     yield _written(0, 1, 1)
     victim, other, third = random.sample(range(3), 3)
     for one in (other, third):
@@ -215,7 +219,7 @@ def _replaced_as_it_tells(random: Random) -> Iterator[Act]:
 
 
 def _replaced_at_work(random: Random) -> Iterator[Act]:
-    """A controller is paused as it writes, and goes on when another one is there."""
+    """A controller is paused as it writes, and continues when there is another one."""
     broker = random.randrange(3)
     yield _written(0, 1, 1)
     yield _act("upon", after=_UP, moment="state", deed="pause", lasts=random.randrange(250, 500))
@@ -224,7 +228,7 @@ def _replaced_at_work(random: Random) -> Iterator[Act]:
 
 
 def _reply_of_a_change(random: Random) -> Iterator[Act]:
-    """A leader asks for another ISR, and does not hear what became of it."""
+    """A leader asks for another ISR, and does not get the answer."""
     one, other = random.sample(range(3), 2)
     yield _written(0, 1, 1)
     yield _act("upon", after=_UP, moment="changing", lasts=random.randrange(50, 200),
@@ -247,8 +251,9 @@ def _deaf(random: Random) -> Iterator[Act]:
 
 
 def _stands_unheard(random: Random) -> Iterator[Act]:
-    """A broker becomes the controller, and does not hear of it: at the beginning, or after the
-    one before it."""
+    """A broker becomes the controller, and does not get the reply: at the beginning, or after an
+    earlier controller.
+    """
     at_first = random.random() < 0.7
     yield _act("upon", after=0 if at_first else _UP, moment="stands", deed="lose_reply", lasts=1)
     if not at_first:
@@ -259,8 +264,10 @@ def _stands_unheard(random: Random) -> Iterator[Act]:
 
 
 def _goes_slowly(random: Random) -> Iterator[Act]:
-    """Broker 2 controls, and broker 0 leads, and wants to go. Another one leads then, but broker 0
-    hears late that it may go."""
+    """Broker 2 controls, and broker 0 leads, and asks to shut down.
+
+    Another one leads then, but broker 0 learns late that it may stop.
+    """
     yield _written(0, 1, 2)
     yield _act("expire", after=_UP, broker=0)
     yield _act("expire", after=0, broker=1)
@@ -271,7 +278,7 @@ def _goes_slowly(random: Random) -> Iterator[Act]:
 
 
 def _let_go(random: Random) -> Iterator[Act]:
-    """Brokers go one after the other, as they should; followers may lag meanwhile."""
+    """Brokers shut down in order one after the other; followers may lag meanwhile."""
     one, other = random.sample(range(3), 2)
     yield _written(0, 1, 2)
     if random.random() < 0.5:
@@ -287,7 +294,7 @@ def _let_go(random: Random) -> Iterator[Act]:
 
 
 def _led_by_another(random: Random) -> Iterator[Act]:
-    """The first replica is away for long enough; then it is wished that it leads."""
+    """The first replica is down for long enough; then an operator requests that it leads."""
     yield _written(0, 1, 1)
     yield _act("crash", after=_UP, broker=0, lasts=random.randrange(150, 250))
     yield _act("prefer", after=random.choice((0, 200, 350)), partition=0)
@@ -298,7 +305,7 @@ def _led_by_another(random: Random) -> Iterator[Act]:
 
 
 def _other_replicas(random: Random) -> Iterator[Act]:
-    """A replica goes and comes back, while it is written; controllers change meanwhile."""
+    """A replica is removed and comes back during writes; controllers change meanwhile."""
     yield _written(0, 1, 2)
     yield _act("reassign", after=_UP, partition=0, to=",".join(
         map(str, random.sample(range(3), 2))))
@@ -315,14 +322,16 @@ def _other_replicas(random: Random) -> Iterator[Act]:
 
 
 def _unclean(random: Random) -> Iterator[Act]:
-    """All fail one after the other, and the last one stays away; who comes back leads."""
+    """All brokers fail one after the other, and the last one stays down; one that comes back leads.
+    """
     yield _act("permit_unclean", after=0)
     yield from _one_after_the_other(random)
 
 
 def _leads_with_what_it_cut(random: Random) -> Iterator[Act]:
-    """Two write what the other one never sees, each while the other is away; then one cuts what it
-    wrote, and leads when a third comes back that has it."""
+    """Two brokers write records that the other one never gets, each while the other is down; then
+    one cuts its own, and leads when a third comes back that has them.
+    """
     yield _act("permit_unclean", after=0)
     yield _written(0, 1, 2)
     for broker in (1, 2):
@@ -340,7 +349,8 @@ def _leads_with_what_it_cut(random: Random) -> Iterator[Act]:
 
 
 def _topic_goes(random: Random) -> Iterator[Act]:
-    """A topic is made, written to, and deleted; a broker or the controller may fail meanwhile."""
+    """A topic is created, written to, and deleted; a broker or the controller may fail meanwhile.
+    """
     topic = random.randrange(2)
     yield _written(0, 1, 2)
     yield _act("make_topic", after=_UP)
@@ -358,7 +368,8 @@ def _topic_goes(random: Random) -> Iterator[Act]:
 
 
 def _topic_moves_and_goes(random: Random) -> Iterator[Act]:
-    """A partition gets back a replica, which fetches slowly, and then its topic is to go."""
+    """A partition gets back a replica, which fetches slowly, and then its topic is to be deleted.
+    """
     away, other, third = random.sample(range(3), 3)
     yield _written(0, 1, 8)
     yield _act("reassign", after=_UP, partition=0, to=f"{other},{third}")
@@ -373,7 +384,7 @@ def _topic_moves_and_goes(random: Random) -> Iterator[Act]:
 
 
 def _topic_goes_as_one_bounces(random: Random) -> Iterator[Act]:
-    """The session of a broker expires when it is to delete its replica: it does so in the next."""
+    """A broker's session expires when it is to delete its replica: it does so in the next one."""
     yield _written(0, 1, 2)
     for _ in range(2):
         yield _act("make_topic", after=_UP // 2)
@@ -385,7 +396,7 @@ def _topic_goes_as_one_bounces(random: Random) -> Iterator[Act]:
 
 
 def _topic_goes_without_one(random: Random) -> Iterator[Act]:
-    """A broker is away while a topic is deleted, and controllers are replaced before it is back."""
+    """A broker is down while a topic is deleted, and controllers are replaced before it is back."""
     broker = random.randrange(3)
     yield _written(0, 1, 2)
     yield _act("crash", after=_UP, broker=broker, lasts=random.randrange(500, 800))
@@ -396,7 +407,8 @@ def _topic_goes_without_one(random: Random) -> Iterator[Act]:
 
 
 def _one_is_deaf(random: Random) -> Iterator[Act]:
-    """A broker stays registered, and hears none of the others, while the controller decides on."""
+    """A broker stays registered, but gets no messages of the others, while the controller decides.
+    """
     deaf, other, third = random.sample(range(3), 3)
     yield _written(0, 1, 1)
     for one in (other, third):
@@ -437,11 +449,11 @@ _ANY: Final = tuple(course for courses in _COURSES.values() for course in course
 
 _EASIER: Final[Mapping[str, int]] = {
     "brokers": 2, "partitions": 1, "records": 1, "after": 0, "extra": 1, "percent": 1}
-"""Fields whose numbers make a run easier to follow the closer they come to this one."""
+"""Fields that make a run easier to follow the closer they are to these numbers."""
 
 
 def easier(act: Act) -> Iterator[Act]:
-    """With one number less: the least, or half way there."""
+    """Acts with one smaller number: the least, or half way to it."""
     fields = dict(act.about)
     for name, least in _EASIER.items():
         number = int(fields.get(name, least))

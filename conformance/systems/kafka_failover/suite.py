@@ -1,9 +1,9 @@
 """The suite ``kafka.failover``: writes to a cluster, faults, and quiet at the end.
 
 A program deploys a cluster, lets producers write, and makes brokers, links, clocks and the
-coordination service fail: at times that chance draws, and at moments that are told by what
-happens. What the answers tell is judged by ``HistoryJudge``. Shrinking leaves out faults and
-writes, and then takes smaller numbers.
+coordination service fail: at random times, and at moments that events define. ``HistoryJudge``
+judges the events in the answers. Shrinking leaves out faults and writes, and then takes smaller
+numbers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["SUITE", "FailoverConversation"]
 _MOST: Final[Mapping[str, int]] = {
     "brokers": 5, "partitions": 4, "records": 32, "after": 2_000, "lasts": 2_000, "extra": 500,
     "percent": 100, "rate": 1_000}
-"""What a fixture may ask for; no more is ever drawn."""
+"""Limits for the fields of a fixture; larger ones are never drawn."""
 
 _ENDS: Final = ("rested", "stalled")
 _AT_THE_END: Final = ("ends", "led", "wishes", *_ENDS)
@@ -53,13 +53,13 @@ _IN_WORDS: Final[Mapping[str, str]] = {
             "lost, for {lasts} ms",
     "stop_service": "after {after} ms, the coordination service is down for {lasts} ms",
     "upon": "after {after} ms: when {moment}, then {deed} (for {lasts} ms, if it lasts)",
-    "shut_down": "after {after} ms, broker {broker} wants to shut down, and starts again "
-                 "{lasts} ms after it has",
+    "shut_down": "after {after} ms, broker {broker} asks to shut down, and starts again {lasts} ms "
+                 "after it has",
     "prefer": "after {after} ms, an operator wants the first replica of partition {partition} to "
               "lead",
     "reassign": "after {after} ms, an operator wants partition {partition} to have the replicas "
                 "{to}",
-    "make_topic": "after {after} ms, an operator makes a topic of one partition",
+    "make_topic": "after {after} ms, an operator creates a topic of one partition",
     "delete_topic": "after {after} ms, an operator wants topic {topic} to be deleted",
     "permit_unclean": "after {after} ms, unclean elections are permitted",
     "elapse": "{after} ms pass",
@@ -79,7 +79,7 @@ class FailoverConversation(PlainConversation):
         self._is_over = False
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
+        """The request of an act; None if it makes no sense now."""
         fields = dict(act.about)
         if self._is_over or (act.do == "deploy") == (self._deployed is not None):
             return None
@@ -88,7 +88,7 @@ class FailoverConversation(PlainConversation):
         return {"do": act.do, **fields}
 
     def asked(self, request: Message) -> str:
-        """See ``PlainConversation``."""
+        """The request in words."""
         words = dict(request)
         words["acks"] = "all" if request.get("acks_all") else "1"
         if request["do"] == "upon":
@@ -96,11 +96,11 @@ class FailoverConversation(PlainConversation):
         return _IN_WORDS[request["do"]].format_map(words)
 
     def possible(self, request: Message) -> Iterator[Answer]:
-        """What else there could be is another history: too many to tell."""
+        """No other answers: there are too many histories."""
         return iter(())
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``. A history is judged by ``ClusterJudge``."""
+        """Check an answer's events; ``ClusterJudge`` judges them as a history."""
         if request["do"] == "deploy":
             self._deployed = request
             self._topics.append(range(request["partitions"]))
@@ -118,7 +118,7 @@ class FailoverConversation(PlainConversation):
                     + (f", and it {events[-1].what}" if self._is_over else ""))
 
     def _fits(self, fields: Mapping[str, Any], deployed: Message) -> bool:
-        """Whether a request is about brokers, partitions and topics that are there."""
+        """True if the request is about brokers, partitions and topics that exist."""
         brokers = [fields[name] for name in ("broker", "other") if name in fields]
         brokers += [int(each) for each in str(fields["to"]).split(",")] if "to" in fields else []
         topics = {number: partitions for number, partitions in enumerate(self._topics)
@@ -130,7 +130,7 @@ class FailoverConversation(PlainConversation):
                 and ("topic" not in fields or fields["topic"] in topics))
 
     def _check(self, events: list[Event], do: str) -> None:
-        """Raises ``TargetError`` for a history that cannot be."""
+        """Raise ``TargetError`` for an impossible history."""
         assert self._deployed is not None
         fault = ""
         ends = [event.what in _ENDS for event in events]
@@ -143,12 +143,11 @@ class FailoverConversation(PlainConversation):
             if any(broker >= self._deployed["brokers"] for broker in brokers_of(event)):
                 fault = f"there is no such broker: {excerpt(' '.join(map(str, event)))}"
         if fault:
-            raise TargetError(f"the target told a history, and {fault}",
-                              next_step="Mend how the adapter tells it; see "
-                              "docs/kafka-failover.md.")
+            raise TargetError(f"the target reported a history, and {fault}",
+                              next_step="Fix the history in the adapter: docs/kafka-failover.md.")
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """See ``Conversation``."""
+        """The act that makes this request; None if it makes another one."""
         do = request["do"]
         if do not in self.can:
             raise InputError(f"the target cannot do {excerpt(do)}")
@@ -168,7 +167,7 @@ class FailoverConversation(PlainConversation):
 
 
 def happened(row: str) -> Event:
-    """The event that a text tells; it has passed the port's check."""
+    """The event of a text that has passed the port's check."""
     event = event_of(row)
     assert event is not None
     return event
@@ -178,7 +177,7 @@ def happened(row: str) -> Event:
 
 
 class ClusterJudge:
-    """Judges what a target tells in all its answers; see ``AnyJudge``."""
+    """Judge the events in all of a target's answers; see ``AnyJudge``."""
 
     def __init__(self, capacity: int, focus: Rule | None, counting: bool, candidates: int) -> None:
         self._min_isr, self._focus, self._candidates = capacity, focus, candidates
@@ -192,11 +191,11 @@ class ClusterJudge:
 
     @property
     def blind(self) -> bool:
-        """See ``AnyJudge``: after the end, or when what is looked for was found."""
+        """True after the end, or when the rule in focus was violated."""
         return self._is_over
 
     def see(self, exchange: Exchange, step: int) -> None:
-        """What the cluster was asked, and what it tells of itself: judge each event."""
+        """Judge each event of an answer, together with its request."""
         request, reply = exchange.request, exchange.reply
         if request["do"] == "deploy":
             self._is_over = "ok" not in reply
@@ -230,7 +229,7 @@ class ClusterJudge:
                     detail=self._in_words(each)))
 
     def _in_words(self, offence: Offence) -> str:
-        """What happened; and who waits for whom, where the cluster makes no progress."""
+        """The event; and the waits, if the cluster makes no progress."""
         if offence.event.what == "stalled" or (self._waits and offence.event.what in _AT_THE_END):
             return f"{offence.words()}; {who_waits(self._waits)}"
         return offence.words()
@@ -245,10 +244,10 @@ def _judging(capacity: int, focus: Rule | None, counting: bool, candidates: int)
 
 
 _EVERY: Final = (("deploy",), ("produce",), ("quiet",))
-"""Any history has occasions to break most rules: what a run shows is no fewer operations."""
+"""Every history exercises most rules; so what is needed are these operations."""
 
 _FOUND: Final = ("KAFKA-F18", "KAFKA-F19", "KAFKA-F23", "KAFKA-F28", "KAFKA-F30")
-"""Rules about one operation, which runs show."""
+"""Rules about one operation, which a run shows."""
 
 SUITE: Final = HistorySuite(
     name="kafka.failover",
@@ -257,7 +256,7 @@ SUITE: Final = HistorySuite(
     watching=MACHINES,
     needs={**{rule.id: _EVERY for machine in MACHINES for rule in machine.rules_declared
               if rule.kind == "guard" and rule.id not in _FOUND},
-           # Any deletion, and any election, is an occasion; what breaks these takes more.
+           # Every deletion, and every election, is an occasion; a violation of these needs more.
            "KAFKA-F29": (("deploy",), ("reassign",), ("delete_topic",)),
            "KAFKA-F31": (("deploy",), ("delete_topic",))},
     draw=draw,

@@ -1,8 +1,8 @@
-"""Who may be replaced as a leader: whose session may have ended, and what operators wish for.
+"""Leaders that may be replaced: those whose session may have ended, and operators' requests.
 
-A history does not tell when sessions end. So a broker is in doubt as soon as anything has been
-done to it beside to its connections to other brokers, or its history tells something of that kind.
-Where nobody tells what is done, nothing is said of anybody.
+A history does not report the ends of sessions. So a broker is in doubt as soon as anything other
+than a fault of its connections to other brokers has been done to it, or its history reports such an
+event. If the requests to the cluster are unknown, no leader is judged.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ Observation = tuple[type[Machine], Hashable, Step]
 
 
 class Tenures:
-    """What is known of the leaders of all partitions, of so many brokers."""
+    """The leaders of all partitions, and the brokers that are in doubt."""
 
     def __init__(self, brokers: int) -> None:
         self._brokers = brokers
-        self._is_told = False               # of what is done
+        self._is_told = False               # the requests to the cluster are known
         self._doubtful: set[int] = set()
-        self._led: set[int] = set()         # the partitions of which the quorum has spoken
+        self._led: set[int] = set()         # the partitions that the quorum has written
 
     def asked(self, request: Mapping[str, Any]) -> Iterator[Observation]:
-        """What is going to be done to the cluster. Of a topic that is to go its history tells."""
+        """Take the next request. For a deleted topic the history reports it."""
         self._is_told, do = True, request["do"]
         if do in _TO_ONE:
             yield from self._doubts((request["broker"],))
@@ -45,7 +45,7 @@ class Tenures:
             yield ObservedTenure, request["partition"], ("is_wished", ())
 
     def about(self, event: Event) -> Iterator[Observation]:
-        """What an event tells of it."""
+        """The observations that an event causes."""
         if event.what in _TOLD:
             yield from self._doubts((int(event.about[0]),))
         elif event.what == "state" and self._is_told:

@@ -1,4 +1,4 @@
-"""Clusters with one seeded bug each, of those that topics show which are made and deleted."""
+"""Clusters with one seeded bug each, of the kind that created and deleted topics show."""
 
 from __future__ import annotations
 
@@ -35,43 +35,43 @@ TWINS: Final = Twins(
     "kafka.failover", ReferenceCluster, ("reference.kafka.failover",), _parts_of)
 
 
-# ---- topics that go -----------------------------------------------------------------------------
+# ---- deletion of topics -------------------------------------------------------------------------
 
 
 @TWINS.twin("failover-unnoticed-topic", "KAFKA-F14",
-            "a topic that is made while a controller is there is noticed by the next one only",
+            "a new topic is not noticed by the present controller, but only by the next one",
             "KAFKA-928")
 class NotNoticingTopics(Controller):
-    """Nobody leads it for a long time."""
+    """It has no leader for a long time."""
 
     def topics_changed(self) -> Steps[None]:
         yield from ()
 
 
 @TWINS.twin("failover-never-resumes-deletion", "KAFKA-F28",
-            "a deletion that was noted is never gone on with", "kafka#topics")
+            "a deletion that was read is never continued", "kafka#topics")
 class NeverResuming(Controller):
-    """The wish stands there, and nothing happens."""
+    """The request is known, and nothing happens."""
 
     def resume_deletions(self, topics: Iterable[str] = ()) -> Steps[None]:
         yield from ()
 
 
 @TWINS.twin("failover-forgets-the-ineligible", "KAFKA-F28",
-            "a deletion that waited for a broker does not go on when that is back",
+            "a deletion that waited for a broker does not continue when it is back",
             "kafka.topics: ForgettingTheIneligible")
 class ForgetsTheIneligible(Controller):
-    """Its replica is there again, and nobody tells it to delete."""
+    """Its replica is back, and gets no request to delete."""
 
     def resume_deletions(self, topics: Iterable[str] = ()) -> Steps[None]:
         yield from super().resume_deletions()
 
 
 @TWINS.twin("failover-old-life-fails-deletion", "KAFKA-F28",
-            "a broker's answer to a request for its earlier life ends the deletion that is under "
-            "way in this one", "KAFKA-7235: broker epochs, and topics that are being deleted")
+            "a broker's answer to a request for its earlier life ends the deletion of its present "
+            "life", "KAFKA-7235: broker epochs, and topics that are being deleted")
 class OldLifeFailsDeletion(Controller):
-    """It came back unnoticed; its replica is deleted, and taken for one that waits."""
+    """It came back unnoticed; its replica is deleted, and counts as one that waits."""
 
     def replicas_stopped(
         self, broker: int, request: StopReplica, answer: BrokerAnswer,
@@ -84,7 +84,7 @@ class OldLifeFailsDeletion(Controller):
             "a topic is deleted while one of its partitions gets other replicas",
             "kafka.topics: DeletingWhatMoves")
 class DeletesWhatMoves(Controller):
-    """One tells replicas to come, and the other to go."""
+    """One starts replicas, and the other stops them."""
 
     def topics_to_delete(self) -> Steps[None]:
         targets, self.context.targets = self.context.targets, {}
@@ -95,10 +95,10 @@ class DeletesWhatMoves(Controller):
 
 
 @TWINS.twin("failover-gone-without-the-dead", "KAFKA-F30",
-            "a topic is gone when all brokers that are there have deleted their replicas",
+            "a topic is gone when all live brokers have deleted their replicas",
             "kafka.topics: DeletingWithoutTheDead")
 class GoneWithoutTheDead(Controller):
-    """Who was away keeps its log, and a topic of that name would find it."""
+    """A broker that was down keeps its log, and a new topic of that name would find it."""
 
     def resume_deletions(self, topics: Iterable[str] = ()) -> Steps[None]:
         for replica in self.context.replicas_of(self.context.deleting):
@@ -108,7 +108,7 @@ class GoneWithoutTheDead(Controller):
 
 
 class RevivingPartitions(PartitionMachine):
-    """Whatever has no leader gets one."""
+    """Every partition without a leader gets one."""
 
     def bring_online(self) -> Steps[None]:
         waiting = [partition for partition, state in self.context.partition_states.items()
@@ -120,16 +120,16 @@ class RevivingPartitions(PartitionMachine):
             "a new controller elects a leader for a partition whose topic is being deleted",
             "kafka.topics: Reviving")
 class Revives(Controller):
-    """Producers write to what goes."""
+    """Producers write to a topic that is being deleted."""
 
     partitions_type = RevivingPartitions
 
 
-# ---- how a controller begins --------------------------------------------------------------------
+# ---- beginning of a controller ------------------------------------------------------------------
 
 
 class AllNew(PartitionMachine):
-    """Whoever has no live leader is new."""
+    """Every partition without a live leader is new."""
 
     def found(self, partition: TopicPartition) -> State:
         """The state in which a controller begins."""
@@ -142,7 +142,7 @@ class AllNew(PartitionMachine):
 
 
 class AllOffline(AllNew):
-    """Whoever has no live leader is offline."""
+    """Every partition without a live leader is offline."""
 
     def found(self, partition: TopicPartition) -> State:
         has_node = partition in self.context.leaderships
@@ -151,18 +151,18 @@ class AllOffline(AllNew):
 
 
 @TWINS.twin("failover-begins-all-new", "KAFKA-F14",
-            "a controller takes every partition without a leader for one that never had one",
+            "a controller considers every partition without a leader new",
             "001#states; kafka.controller_states: AllNew")
 class BeginningAllNew(Controller):
-    """Its node is there already, so it cannot be made."""
+    """Its node exists already, so it cannot be created."""
 
     partitions_type = AllNew
 
 
 @TWINS.twin("failover-begins-all-offline", "KAFKA-F14",
-            "a controller takes every partition without a leader for one that has lost it",
+            "a controller considers every partition without a leader offline",
             "001#states; kafka.controller_states: AllOffline")
 class BeginningAllOffline(Controller):
-    """There is no node that could be read."""
+    """There is no node to read."""
 
     partitions_type = AllOffline

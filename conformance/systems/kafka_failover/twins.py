@@ -1,4 +1,4 @@
-"""Clusters with one seeded bug each: the rules about failover must see them.
+"""Clusters with one seeded bug each, which the rules about failover must find.
 
 Each twin is the reference's cluster with one part replaced by a class that overrides a method, or
 with another setting.
@@ -54,10 +54,11 @@ def _truncating(
 _truncating("failover-cut-to-hw", "KAFKA-F3", ToHighWatermark(),
             "a follower cuts to its own high watermark, which lags", "KAFKA-1211")
 _truncating("failover-kip-101", "KAFKA-F5", ByEpoch(),
-            "a follower asks where its last epoch ends, once, and whoever is named answers",
+            "a follower asks once where its last epoch ends, and the named replica answers, leader "
+            "or not",
             "KAFKA-6361: KIP-101 without KIP-279", joins_early=True)
 _truncating("failover-kip-279", "KAFKA-F5", AtLastMatch(),
-            "requests of followers carry no leader epoch, so nobody is fenced",
+            "requests of followers carry no leader epoch, so none is fenced",
             "KAFKA-7395: KIP-279 without KIP-320", joins_early=True)
 TWINS.add(
     "failover-joins-early", "KAFKA-F5",
@@ -66,9 +67,9 @@ TWINS.add(
 
 
 @TWINS.twin("failover-missed-epoch", "KAFKA-F5",
-            "a follower whose leader is the same does not look where to cut", "KAFKA-7164")
+            "a follower whose leader is the same does not ask where to cut", "KAFKA-7164")
 class MissedEpoch(Replica):
-    """What its leader lost between two of its epochs stays in the follower's log."""
+    """Records that its leader lost between two of its epochs stay in the follower's log."""
 
     _followed = -1
 
@@ -79,23 +80,23 @@ class MissedEpoch(Replica):
         self.is_matched = self.is_matched or was_matched
 
 
-# ---- what is committed ----------------------------------------------------------------------
+# ---- high watermark -------------------------------------------------------------------------
 
 
 @TWINS.twin("failover-acks-all-as-one", "KAFKA-F2",
             "acks=all is answered when the leader has the record", "kafka#failover")
 class AcksAllAsOne(Replica):
-    """A producer is told before anybody else has it."""
+    """A producer gets its acknowledgement before any follower has the record."""
 
     def produce(self, request: Produce, answer: Callable[[Produced], None]) -> None:
         super().produce(replace(request, acks_all=False), answer)
 
 
 @TWINS.twin("failover-hw-of-known-isr", "KAFKA-F4",
-            "the high watermark waits for the known ISR, and not for who may have joined",
+            "the high watermark waits for the known ISR, not for replicas that may have joined",
             "KAFKA-8966, KAFKA-12686")
 class WaitingForKnown(Replica):
-    """Who is about to join may lack what is committed meanwhile."""
+    """A replica that is about to join may lack a record that is committed meanwhile."""
 
     def waited_for(self) -> frozenset[int]:
         assert self.in_sync is not None
@@ -103,10 +104,10 @@ class WaitingForKnown(Replica):
 
 
 @TWINS.twin("failover-hw-without-wanted-shrink", "KAFKA-F4",
-            "the high watermark waits no more for who is about to leave the ISR",
+            "the high watermark no longer waits for a replica that is about to leave the ISR",
             "KAFKA-8966: the maximal ISR")
 class NotWaitingForLeavers(Replica):
-    """The quorum may refuse the change, and the one that was to leave may be elected."""
+    """The quorum may refuse the change, and that replica may be elected."""
 
     def waited_for(self) -> frozenset[int]:
         assert self.in_sync is not None
@@ -117,7 +118,7 @@ class NotWaitingForLeavers(Replica):
 @TWINS.twin("failover-hw-by-majority", "KAFKA-F4",
             "the high watermark rises when most of the ISR have a record", "kafka#failover")
 class ByMajority(Replica):
-    """Another way to commit, and not with this way to elect."""
+    """Another way to commit, which does not fit this way to elect."""
 
     def waited_for(self) -> frozenset[int]:
         all_of_them = sorted(super().waited_for(), key=self.end_of, reverse=True)
@@ -127,17 +128,17 @@ class ByMajority(Replica):
 @TWINS.twin("failover-read-uncommitted", "KAFKA-F6",
             "consumers read up to the end of the leader's log", "kafka#replication")
 class ReadUncommitted(Replica):
-    """What nobody else has may be lost, and was read."""
+    """A record that no follower has is read, and may be lost."""
 
     def readable(self) -> int:
         return self.log.end
 
 
 @TWINS.twin("failover-hw-of-all", "KAFKA-F7",
-            "consumers are told the least end of all logs that are known, in sync or not",
+            "consumers get the smallest end of all known logs, in sync or not",
             "KAFKA-5745, KAFKA-4485")
 class LeastOfAll(Replica):
-    """It falls when a replica comes back that lacks much."""
+    """It falls when a replica comes back that lacks many records."""
 
     def read(self, request: Read) -> ReadUpTo:
         known = [self.end_of(each) for each in self.replicas if self.end_of(each) >= 0]
@@ -146,21 +147,21 @@ class LeastOfAll(Replica):
 
 
 @TWINS.twin("failover-too-few", "KAFKA-F13",
-            "min.insync.replicas is not looked at", "kafka#failover: NotEnoughReplicas")
+            "min.insync.replicas is ignored", "kafka#failover: NotEnoughReplicas")
 class TooFewWillDo(Replica):
-    """A record is acknowledged by all that are in sync: one."""
+    """A record is acknowledged with a single in-sync replica."""
 
     def has_too_few(self) -> bool:
         return False
 
 
-# ---- what is delivered --------------------------------------------------------------------------
+# ---- delivery -------------------------------------------------------------------------------
 
 
 @TWINS.twin("failover-silence-is-consent", "KAFKA-F25",
-            "a producer that hears nothing takes its record for written", "kafka#failover")
+            "a producer without an answer considers its record written", "kafka#failover")
 class SilenceIsConsent(Producer):
-    """Nobody has it, and nobody will send it again."""
+    """No replica has the record, and it is not sent again."""
 
     def _answered(self, answer: Any) -> None:
         if answer is None:
@@ -172,7 +173,7 @@ class SilenceIsConsent(Producer):
             "consumers read up to the record before the last that is committed",
             "kafka.delivery: ReadingShort")
 class ReadsShort(Replica):
-    """It is acknowledged, and nobody ever reads it, until another one comes behind it."""
+    """An acknowledged record is not read until another one follows it."""
 
     def readable(self) -> int:
         return max(0, self.hw - 1)
@@ -182,7 +183,7 @@ class ReadsShort(Replica):
             "the high watermark rises only while a producer waits for it",
             "kafka.delivery: CommittingOnDemand")
 class CommitsOnDemand(Replica):
-    """What was written with acks=1 is committed with the next record that somebody waits for."""
+    """A record with acks=1 is committed with the next record for which a producer waits."""
 
     def raise_hw(self) -> None:
         if self._waiting:
@@ -193,19 +194,19 @@ class CommitsOnDemand(Replica):
             "a leader that becomes a follower does not answer the producers that wait at it",
             "kafka#stepping-down; kafka.stepping_down: LeavingThemWaiting")
 class LeavesProducersWaiting(Replica):
-    """They find out by themselves, when their time is over."""
+    """The producers wait for their timeouts."""
 
     def release(self, code: Code) -> None:
         pass
 
 
-# ---- who leads ------------------------------------------------------------------------------
+# ---- leaders --------------------------------------------------------------------------------
 
 
 @TWINS.twin("failover-adopts-the-epoch", "KAFKA-F1",
-            "a leader that is replaced takes the new epoch, and goes on", "KAFKA-1096, KAFKA-532")
+            "a replaced leader takes the new epoch, and continues to lead", "KAFKA-1096, KAFKA-532")
 class AdoptsTheEpoch(Replica):
-    """The fence moves along with the one whom it should keep out."""
+    """The fence moves along with the broker that it should keep out."""
 
     def obey(self, told: Told, now: int) -> bool:
         if self.leads and self.is_news(told.state):
@@ -215,19 +216,19 @@ class AdoptsTheEpoch(Replica):
 
 
 @TWINS.twin("failover-stale-leader-epoch", "KAFKA-F9",
-            "a request is obeyed whose leader epoch is not larger: one that comes twice, or late",
+            "a request is obeyed whose leader epoch is not larger: a repeated or late one",
             "KAFKA-1188")
 class StaleLeaderEpoch(Replica):
-    """It makes a leader of who was one."""
+    """A replaced leader leads again."""
 
     def is_news(self, state: PartitionState) -> bool:
         return True
 
 
 @TWINS.twin("failover-no-controller-epoch", "KAFKA-F9",
-            "requests of a controller that was replaced are obeyed", "KAFKA-532")
+            "requests of a replaced controller are obeyed", "KAFKA-532")
 class NoControllerEpoch(Broker):
-    """Two controllers, and the brokers hear both."""
+    """Two controllers, and the brokers obey both."""
 
     def is_of_old_controller(self, controller_epoch: int) -> bool:
         return False
@@ -236,14 +237,16 @@ class NoControllerEpoch(Broker):
 @TWINS.twin("failover-no-broker-epoch", "KAFKA-F9",
             "requests that were meant for an earlier life are obeyed", "KAFKA-7235")
 class NoBrokerEpoch(Broker):
-    """A broker that has registered anew does what it was to do before."""
+    """A broker that has registered anew obeys requests for its earlier life."""
 
     def is_for_earlier_life(self, broker_epoch: int) -> bool:
         return self.epoch < 0
 
 
 class UnguardedStore(Store):
-    """Writes of a controller depend on nothing but the version that it reads, whoever wrote it."""
+    """A controller's writes depend only on the version that it reads, whichever controller wrote
+    it.
+    """
 
     def guard(self) -> tuple[Any, ...]:
         return ()
@@ -262,8 +265,9 @@ class UnguardedController(Controller):
 
 
 class GoingOn(Controlling):
-    """What was asked in a session that is over is asked again in the next one, as ZkClient did;
-    the controller is told when that is through."""
+    """Requests of a session that is over are sent again in the next one, as ZkClient did; the
+    controller is notified after that.
+    """
 
     def __init__(self, *about: Any) -> None:
         super().__init__(*about)
@@ -286,12 +290,12 @@ class GoingOn(Controlling):
 
 TWINS.add(
     "failover-unguarded-controller", "KAFKA-F10",
-    "a controller that was replaced, and has another session already, writes to the quorum",
+    "a replaced controller that has another session already writes to the quorum",
     "KAFKA-6082", parts={"parts": Parts(controller=UnguardedController, controlling=GoingOn)})
 
 
 class SameEpoch(PartitionMachine):
-    """A change of leaders is no new epoch."""
+    """A change of the leader begins no new epoch."""
 
     def next_leadership(self, found: Leadership, elected: Elected) -> Leadership:
         return super().next_leadership(found, elected)._replace(leader_epoch=found.leader_epoch)
@@ -300,23 +304,23 @@ class SameEpoch(PartitionMachine):
 @TWINS.twin("failover-same-epoch", "KAFKA-F11",
             "a new leader is elected in the epoch of the old one", "kafka#failover")
 class SameEpochController(Controller):
-    """Nobody can tell the two apart."""
+    """The two leaders cannot be distinguished."""
 
     partitions_type = SameEpoch
 
 
 @TWINS.twin("failover-unclean", "KAFKA-F12",
-            "a replica that is not in sync is elected where nobody else is there",
-            "unclean.leader.election.enable, and nobody was asked")
+            "a replica that is not in sync is elected if no other is up",
+            "unclean.leader.election.enable although it was not set")
 class Unclean(Controller):
-    """What only the others had is lost."""
+    """Records that only the others had are lost."""
 
     def __init__(self, broker: int) -> None:
         super().__init__(broker, ControllerSettings(unclean_all=True))
 
 
 class Joining(PartitionMachine):
-    """An unclean leader joins the ISR that there was."""
+    """An unclean leader joins the old ISR."""
 
     def next_leadership(self, found: Leadership, elected: Elected) -> Leadership:
         isr = found.isr if elected.leader not in found.isr else ()
@@ -325,20 +329,21 @@ class Joining(PartitionMachine):
 
 
 @TWINS.twin("failover-unclean-joins", "KAFKA-F21",
-            "who is elected uncleanly joins the ISR that was there", "kafka#selectors")
+            "an uncleanly elected leader joins the old ISR", "kafka#selectors")
 class JoiningController(Controller):
-    """Who comes back is taken for in sync, and lacks what its leader wrote."""
+    """A replica that comes back counts as in sync, and lacks its leader's records."""
 
     partitions_type = Joining
 
 
-# ---- what operators want --------------------------------------------------------------------
+# ---- operators' requests --------------------------------------------------------------------
 
 
 @TWINS.twin("failover-let-go-early", "KAFKA-F18",
-            "a broker is let go though it leads what nobody else can lead", "kafka#broker-changes")
+            "a broker may shut down although it leads a partition that no other broker can "
+            "lead", "kafka#broker-changes")
 class LettingGoEarly(Controller):
-    """Clients find nobody until its session is over."""
+    """Clients find no leader until its session is over."""
 
     def emit(self, effect: Effect) -> None:
         if isinstance(effect, ShutDownAnswer) and effect.remaining:
@@ -347,7 +352,7 @@ class LettingGoEarly(Controller):
 
 
 @TWINS.twin("failover-follows-as-it-goes", "KAFKA-F24",
-            "who wants to go follows the leader that took its place, and joins the ISR again",
+            "a broker that shuts down follows the leader that replaced it, and joins the ISR again",
             "KAFKA-14140")
 class FollowsAsItGoes(Broker):
     """The leader waits for it once more, when it is gone."""
@@ -357,9 +362,9 @@ class FollowsAsItGoes(Broker):
 
 
 @TWINS.twin("failover-never-preferred", "KAFKA-F19",
-            "a preferred election ends before anybody could be elected", "KAFKA-840")
+            "a preferred election ends before any replica could be elected", "KAFKA-840")
 class NeverPreferred(Controller):
-    """The wish is gone, and nothing has happened."""
+    """The request is gone, and nothing has happened."""
 
     def preferred_wanted(self) -> Steps[None]:
         partitions, self.partitions = self.partitions, _Idle()  # type: ignore[assignment]
@@ -370,10 +375,10 @@ class NeverPreferred(Controller):
 
 
 class _Idle:
-    """Stands where the partitions' state machine will be."""
+    """A placeholder for the partitions' state machine."""
 
     def change(self, *_: Any) -> Steps[None]:
-        """Nothing is there to be changed yet."""
+        """There is nothing to change yet."""
         yield from ()
 
 
@@ -385,15 +390,16 @@ class NotShrinking(ReplicaMachine):
 
 
 @TWINS.twin("failover-struck-in-sync", "KAFKA-F20",
-            "a replica that is taken off the list stays in the ISR", "KAFKA-1097, KAFKA-9672")
+            "a replica that is removed from the list stays in the ISR", "KAFKA-1097, KAFKA-9672")
 class StruckInSync(Controller):
-    """The leader waits for who has deleted all."""
+    """The leader waits for a replica that has deleted its log."""
 
     replicas_type = NotShrinking
 
 
 @TWINS.twin("failover-struck-too-soon", "KAFKA-F23",
-            "the old replicas go as soon as one of the new ones is in sync", "kafka#reassignment")
+            "the old replicas are removed as soon as one of the new ones is in "
+            "sync", "kafka#reassignment")
 class StruckTooSoon(Controller):
     """For a while there are fewer copies than before, and after."""
 
@@ -402,9 +408,9 @@ class StruckTooSoon(Controller):
 
 
 @TWINS.twin("failover-watches-late", "KAFKA-F22",
-            "wishes are read first, and watched then", "KAFKA-928")
+            "requests are read before the watch is set", "KAFKA-928")
 class WatchingOnce(Controller):
-    """What is wished for after the first wish is never noticed."""
+    """A request after the first one is never noticed."""
 
     def jobs_of(self, event: Any) -> Iterator[Any]:
         seen = self.__dict__.setdefault("_seen", set())
@@ -415,11 +421,11 @@ class WatchingOnce(Controller):
         yield from super().jobs_of(event)
 
 
-# ---- what gets stuck ------------------------------------------------------------------------
+# ---- blocked clusters -----------------------------------------------------------------------
 
 
 class SentOnce(Channels):
-    """A request that fails is given up."""
+    """A request that fails is dropped."""
 
     def failed(self, broker: int, number: int) -> None:
         channel = self._channels.get(broker)
@@ -430,7 +436,7 @@ class SentOnce(Channels):
 
 
 class KeepingAll(Channels):
-    """Every request waits for its turn, however old it is."""
+    """Every request waits for its turn, even if it is obsolete."""
 
     def put(self, channel: Any, request: ControllerRequest) -> None:
         channel.queue.append(request)
@@ -440,7 +446,7 @@ class KeepingAll(Channels):
             "a controller keeps every request for a broker that does not answer",
             "001#controller: the loop that sends again; kafka.controller_queue: KeepingAll")
 class EndlessQueue(Controller):
-    """It grows for as long as the broker is registered."""
+    """It grows as long as the broker is registered."""
 
     channels_type = KeepingAll
 
@@ -454,11 +460,11 @@ class NoRetry(Controller):
 
 
 @TWINS.twin("failover-silence-is-death", "KAFKA-F33",
-            "a broker that does not answer the controller is taken for dead",
-            "001#channels: a broken connection is no death; "
-            "kafka.controller_channels: TakingSilenceForDeath")
+            "a broker that does not answer the controller counts as gone",
+            "001#channels: a broken connection does not mean failure; kafka.controller_channels: "
+            "TakingSilenceForDeath")
 class SilenceIsDeath(Controller):
-    """It is registered, and serves everybody else; a moment later it is found to be there."""
+    """It is registered, and serves all others; a moment later it is noticed again."""
 
     def receive(self, event: Any) -> list[Effect]:
         if isinstance(event, Failed):
@@ -466,7 +472,7 @@ class SilenceIsDeath(Controller):
         return super().receive(event)
 
     def bury(self, broker: int) -> Steps[None]:
-        """See to it as if its znode had gone."""
+        """Handle the broker as if its znode had gone."""
         if self.is_active and broker in self.context.registered:
             self.channels.remove(broker)
             yield from self._they_go([broker])
@@ -474,16 +480,17 @@ class SilenceIsDeath(Controller):
 
 
 @TWINS.twin("failover-waits-for-its-znode", "KAFKA-F15",
-            "a broker whose znode is there already gives up registering", "KAFKA-1029, KAFKA-1387")
+            "a broker whose znode exists already gives up registering", "KAFKA-1029, KAFKA-1387")
 class WaitsForItsZnode(Broker):
-    """It was an earlier life's, and goes with that one's session."""
+    """The znode is that of an earlier life, and disappears with its session."""
 
     def wait_for_old(self) -> None:
         pass
 
 
 class TakingItsOwnForOld(Elector):
-    """A znode that is in its way is an earlier session's, so it waits until that one is over."""
+    """A znode that exists already counts as an earlier session's, so the broker waits for its end.
+    """
 
     def was_left_behind(self, found: Stat) -> bool:
         return False
@@ -494,26 +501,27 @@ class TakingItsOwnForOld(Elector):
 
 
 @TWINS.twin("failover-waits-for-itself", "KAFKA-F14",
-            "who has become the controller without hearing of it waits for its own znode to go",
+            "a broker that has become the controller without a reply waits for its own znode to "
+            "disappear",
             "KAFKA-1451")
 class WaitsForItself(Controller):
-    """Its session lives, so nobody is elected."""
+    """Its session lives, so no controller is elected."""
 
     elector_type = TakingItsOwnForOld
 
 
 @TWINS.twin("failover-lost-reply", "KAFKA-F15",
-            "a leader whose write was done, and the reply lost, never changes the ISR again",
+            "a leader whose write succeeded, but whose reply was lost, never changes the ISR again",
             "KAFKA-1382, KAFKA-2729, KAFKA-12686")
 class LostReply(Broker):
-    """Its version is old for ever."""
+    """Its version is old forever."""
 
     def change_failed(self, replica: Replica, in_sync: InSync) -> None:
         pass
 
 
 @TWINS.twin("failover-in-flight", "KAFKA-F8",
-            "a producer has two records under way, and sends again what was not acknowledged",
+            "a producer has two records under way, and repeats those that were not acknowledged",
             "kafka#failover: max.in.flight.requests.per.connection above 1, and retries")
 class TwoInFlight(Producer):
     """The first is refused, or overtaken; the second is not."""

@@ -1,8 +1,8 @@
-"""Who waits for whom in a cluster that makes no progress, as a cycle or as chains, in words.
+"""The wait-for graph of a cluster that makes no progress, as a cycle or as chains, in words.
 
-A cluster tells its waits, each with its reason, before it tells how it ends. They are edges of a
-graph. If there is a cycle, nobody in it can go on, and that is told. Else each chain ends at
-somebody who waits for nobody, and could go on: that one is told, with the way to it.
+A cluster reports its waits, each with its reason, before it reports its end. They are edges of a
+graph. If there is a cycle, no process in it can continue, and the cycle is shown. Otherwise each
+chain ends at a process that waits for no other, and could continue: the chain is shown.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from .port import REASONS
 __all__ = ["CHAINS_MAX", "Wait", "cycle_in", "who_waits"]
 
 CHAINS_MAX: Final = 3
-"""So many chains are told at most."""
+"""The number of chains that are shown at most."""
 
 
 class Wait(NamedTuple):
-    """Who waits for whom, and why."""
+    """A process that waits for another, and the reason."""
 
     waiter: str
     on: str
@@ -30,14 +30,14 @@ class Wait(NamedTuple):
 def who_waits(waits: Sequence[Wait]) -> str:
     """A sentence about all waits of a cluster that stalls."""
     if not waits:
-        return "the target does not tell who waits for whom"
+        return "the target does not report its waits"
     cycle = cycle_in(waits)
     if cycle:
-        return f"they wait in a cycle: {_told(cycle)}"
+        return f"the processes wait in a cycle: {_told(cycle)}"
     waited_for = {each.on for each in waits}
     first = [who for who in dict.fromkeys(each.waiter for each in waits) if who not in waited_for]
     chains = {chain[-1].on: chain for chain in (_chain(who, waits) for who in reversed(first))}
-    told = [f"{_told(chain)}, which waits for nobody"
+    told = [f"{_told(chain)}, which waits for no other process"
             for chain in list(chains.values())[:CHAINS_MAX]]
     return "there is no cycle of waits: " + "; and ".join(told)
 
@@ -53,7 +53,7 @@ def cycle_in(waits: Sequence[Wait]) -> list[Wait]:
 
 
 def _way(begin: str, end: str, waits: Sequence[Wait]) -> list[Wait] | None:
-    """The shortest way from one to another; None if there is none."""
+    """The shortest path from one process to another; None if there is none."""
     ways: dict[str, list[Wait]] = {begin: []}
     queue = deque([begin])
     while queue:
@@ -68,7 +68,7 @@ def _way(begin: str, end: str, waits: Sequence[Wait]) -> list[Wait] | None:
 
 
 def _chain(who: str, waits: Sequence[Wait]) -> list[Wait]:
-    """The way from somebody to the first who waits for nobody, where there is no cycle."""
+    """The path from a process to the first that waits for no other, if there is no cycle."""
     waiters = {each.waiter for each in waits}
     ends = dict.fromkeys(each.on for each in waits if each.on not in waiters)
     ways = [way for way in (_way(who, end, waits) for end in ends) if way]
@@ -82,7 +82,7 @@ def _told(way: Sequence[Wait]) -> str:
 
 
 def _name(process: str) -> str:
-    """The words for a process."""
+    """The words for a process in a chain."""
     who, _, number = process.partition("-")
     if who == "service":
         return "the coordination service"

@@ -18,7 +18,7 @@ __all__ = ["ReferenceOldPurgatory", "ReferencePurgatory", "ReportingOperation"]
 
 
 class ReportingOperation(DelayedOperation):
-    """A request that reports what is called of it in ``calls``.
+    """A request that reports its calls in ``calls``.
 
     It is ready as soon as its name is in ``ready``, and after its first try if it is in ``soon``.
     Its next call of a kind raises if both are in ``failing``.
@@ -42,7 +42,7 @@ class ReportingOperation(DelayedOperation):
             raise PlannedError
 
     def try_complete(self) -> bool:
-        """See ``DelayedOperation``."""
+        """Complete the request if it is ready; otherwise it may be ready next time."""
         self._report("try")
         if self.name in self.ready:
             return self.force_complete()
@@ -51,19 +51,19 @@ class ReportingOperation(DelayedOperation):
         return False
 
     def on_complete(self) -> None:
-        """See ``DelayedOperation``."""
+        """Report the completion, and raise if planned."""
         self._report("complete")
 
     def on_expiration(self) -> None:
-        """See ``DelayedOperation``."""
+        """Report the expiry, and raise if planned."""
         self._report("expire")
 
 
 class ReferenceOldPurgatory(PortAdapter):
-    """``core`` and ``operation`` are what the twins replace.
+    """The old purgatory behind the port; twins replace ``core`` and ``operation``.
 
-    The old purgatory has no estimate, counts what is completed as delayed, and cannot cancel;
-    when its keys go depends on its purges. So it has not the operations that ask for these.
+    It has no estimate, counts completed requests as delayed, and cannot cancel; its keys disappear
+    when it purges. So it does not offer the operations for these.
     """
 
     port: ClassVar[Port] = PORT
@@ -73,7 +73,7 @@ class ReferenceOldPurgatory(PortAdapter):
     operation: type[ReportingOperation] = ReportingOperation
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Start with an empty purgatory; the capacity is the purge interval."""
         self._now = 0
         self._ready: set[str] = set()
         self._soon: set[str] = set()
@@ -98,24 +98,24 @@ class ReferenceOldPurgatory(PortAdapter):
         return {**outcome, "calls": calls}
 
     def ready(self, request: str) -> bool:
-        """See the port."""
+        """Make the request ready."""
         self._ready.add(request)
         return True
 
     def soon(self, request: str) -> bool:
-        """See the port."""
+        """Make the request ready after its first try; declined if it exists already."""
         if request in self._made:
             raise Declined("made-already")
         self._soon.add(request)
         return True
 
     def fail(self, request: str, call: str) -> bool:
-        """See the port."""
+        """The next such call of the request raises."""
         self._failing.add((request, call))
         return True
 
     def watch(self, request: str, keys: list[str], timeout: int) -> Message:
-        """See the port."""
+        """Create a request: try it, watch its keys, try again, and begin its timeout."""
         if request in self._made:
             raise Declined("made-already")
         made = self.operation(
@@ -129,57 +129,57 @@ class ReferenceOldPurgatory(PortAdapter):
         return report
 
     def force(self, request: str) -> Message:
-        """See the port."""
+        """Complete a request; declined if it is unknown."""
         if request not in self._made:
             raise Declined("unknown-request")
         return self._reported(self._made[request].force_complete)
 
     def check(self, key: str) -> Message:
-        """See the port."""
+        """Report an event of a key; return the number of completed requests."""
         return self._reported(lambda: self.purgatory.check_and_complete(key))
 
     def advance(self, by: int) -> Message:
-        """See the port."""
+        """Let time pass, and run a round of the reaper."""
         self._now += by
         return self._reported(self._go_round)
 
     def _go_round(self) -> bool:
-        # Who raises has expired, so something was due.
+        # A callback that raises belongs to an expired request, so something was due.
         self._moved = True
         self._moved = self.purgatory.advance(self._now)
         return True
 
     def moved(self) -> bool:
-        """See the port."""
+        """The timer's answer in the last round: whether anything was due."""
         return self._moved
 
     def watched(self) -> int:
-        """See the port."""
+        """The total length of the watcher lists."""
         count: int = self.purgatory.watched
         return count
 
 
 class ReferencePurgatory(ReferenceOldPurgatory):
-    """With all that the new design adds."""
+    """The new purgatory, with all of its operations."""
 
     policy: ClassVar[str] = "estimate"
     name = "reference purgatory"
     core: type[Waiting] = Purgatory
 
     def cancel(self, key: str) -> Message:
-        """See the port."""
+        """Remove a key's requests from list and timer."""
         return self._reported(lambda: bool(self.purgatory.cancel_for_key(key)) or True)
 
     def delayed(self) -> int:
-        """See the port."""
+        """The number of requests in the timer."""
         count: int = self.purgatory.delayed
         return count
 
     def estimate(self) -> int:
-        """See the port."""
+        """The estimate of the watched requests."""
         count: int = self.purgatory.estimate
         return count
 
     def keys(self) -> int:
-        """See the port."""
+        """The number of keys with a watcher list."""
         return len(self.purgatory.lists.keys)

@@ -1,6 +1,6 @@
-"""What a program calls requests and keys: r1, r2, … and k1 and k2, unless it says otherwise.
+"""Names of requests and keys in a program: r1, r2, … and k1 and k2, unless it says otherwise.
 
-A name is given when it is first said: that of a request often before the request is made.
+A name is assigned at its first use: that of a request often before the request is created.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ __all__ = ["KEYS", "KEY_SETS", "Names", "told_by"]
 KEYS: Final = ("k1", "k2")
 
 _KEYS_OF: Final = ((0, 1), (0,), (1,))
-"""By the pick of a request, its keys."""
+"""The keys of a request, by its pick."""
 KEY_SETS: Final = len(_KEYS_OF)
 
 
 class Names:
-    """The names that were said. Those that an act tells are for what has no name yet."""
+    """The names that were used. An act's own names are for things without a name yet."""
 
     def __init__(self) -> None:
         self._requests: list[str] = []
         self._keys: dict[int, str] = {}
 
     def request(self, number: int, act: Act) -> str:
-        """The name of a request that there is, or of the next one."""
+        """The name of an existing request, or of the next one."""
         if number < len(self._requests):
             return self._requests[number]
         return _unlike(_told(act)[:1], f"r{number + 1}", self._requests)
@@ -42,7 +42,7 @@ class Names:
         return _unlike(told[place:place + 1], KEYS[number], [*self._keys.values()])
 
     def of_keys(self, act: Act) -> tuple[int, ...]:
-        """The numbers of the keys that an act is about; the one that is said first is 0."""
+        """The numbers of the keys that an act is about; the first key that is used is number 0."""
         numbers: tuple[int, ...] = ()
         if act.do == "watch":
             numbers = _KEYS_OF[act.pick % len(_KEYS_OF)]
@@ -51,15 +51,15 @@ class Names:
         return (0,) if numbers == (1,) and not self._keys else numbers
 
     def number(self, request: str) -> int:
-        """The number of a request; -1 if none is called that."""
+        """The number of a request; -1 if no request has the name."""
         return self._requests.index(request) if request in self._requests else -1
 
     def number_of_key(self, key: str) -> int:
-        """The number of a key that was said."""
+        """The number of a key that was used."""
         return next(number for number, name in self._keys.items() if name == key)
 
     def said(self, request: Message, keys: Sequence[int], made: int) -> None:
-        """A request, about the keys of those numbers, is said; so many are ``made``."""
+        """Record the names in a request about these keys; ``made`` requests exist."""
         name = request.get("request")
         if name is not None and name not in self._requests and len(self._requests) == made:
             self._requests.append(name)
@@ -68,7 +68,7 @@ class Names:
 
 
 def told_by(request: Message) -> tuple[tuple[tuple[str, str], ...], ...]:
-    """What an act may tell, so that it makes this request."""
+    """The names that an act may carry so that it makes this request."""
     name, keys = request.get("request"), request.get("keys")
     if isinstance(keys, list) and isinstance(name, str) and keys:
         return (tuple(("names", each) for each in (name, keys[0], keys[-1])),)
@@ -81,5 +81,5 @@ def _told(act: Act) -> list[str]:
 
 
 def _unlike(told: Sequence[str], plain: str, taken: Sequence[str]) -> str:
-    """A name that is not taken: what is told, or the plain one, or one like that."""
+    """A name that is not taken: a given one, the plain one, or a variant of it."""
     return next(name for name in (*told, plain, f"{plain}'", f"{plain}\"") if name not in taken)

@@ -1,7 +1,8 @@
 """The port ``kafka.purgatory``: requests that wait for an event of a key, or for their timeout.
 
-What a request waits for is told: the adapter's requests are tried and say whether they are ready,
-and it reports every try and callback, and what raises. Times are ms, with a tick of 1.
+The harness says when a request becomes ready: the adapter's requests are tried and answer whether
+they are ready, and it reports every try and callback, and every exception. Times are ms, with a
+tick of 1.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ __all__ = ["CALLBACKS", "CALLS", "PORT"]
 
 CALLBACKS: Final[Mapping[str, str]] = {
     "try": "it is asked whether it can be completed: tryComplete",
-    "complete": "it is told that it is completed: onComplete",
-    "expire": "it is told that its timeout came first: onExpiration",
+    "complete": "it is notified of its completion: onComplete",
+    "expire": "it is notified that its timeout came first: onExpiration",
 }
-"""What may raise."""
+"""Callbacks that may raise."""
 
 CALLS: Final[Mapping[str, str]] = {
     **CALLBACKS, "raise": "the call before, of the same request, has raised",
 }
-"""What is reported of a request: it is called; and the call before has raised."""
+"""Calls of a request that are reported, and that the call before has raised."""
 
 
 def _is_call(value: object) -> bool:
@@ -42,11 +43,11 @@ def _reports(answer: Kind) -> Kind:
 
     return Kind(
         f'{{"answer": {answer.words}, "calls": the calls, in order}}, or "raised": true for the '
-        "answer where the call raised", accepts, (
+        "answer if the call raised", accepts, (
             Vocabulary("the answer to an operation that calls requests", {
-                "answer": "what the operation returned; absent where it raised",
-                "raised": "true: it raised; absent where it did not",
-                "calls": "a list: each call of a request that there was in it, in order"}),
+                "answer": "the result of the operation; absent if it raised",
+                "raised": "true: it raised; absent if it did not",
+                "calls": "a list: each call of a request in the operation, in order"}),
             Vocabulary("a call of a request", {"call": "which one", "request": "its name"}),
             Vocabulary("`call`", CALLS)))
 
@@ -63,50 +64,51 @@ _KEY = Argument("key", NAME, "the key")
 
 _OPERATIONS: Final = (
     hello("start with an empty purgatory at time 0"),
-    _operation("ready", TRUE, "what a request waits for comes true, perhaps before it is made; "
-               "nobody is told by that", _REQUEST),
-    _operation("soon", TRUE, "what a request waits for will come true after it was tried once; "
-               "it is not made yet", _REQUEST),
-    _operation("fail", TRUE, "the next such call of a request raises, once it is reported",
+    _operation("ready", TRUE, "a request becomes ready, perhaps before it is created; that "
+               "notifies no one", _REQUEST),
+    _operation("soon", TRUE, "a request will become ready after its first try; it is not created "
+               "yet", _REQUEST),
+    _operation("fail", TRUE, "the next such call of a request raises, after it is reported",
                _REQUEST, Argument("call", CALLBACK, "which call")),
-    _operation("watch", _reports(FLAG), "make a request: try it, watch, try again, begin its "
-               "timeout; whether its tries completed it", _REQUEST,
+    _operation("watch", _reports(FLAG), "create a request: try it, watch, try again, begin its "
+               "timeout; ok: whether its tries completed it", _REQUEST,
                Argument("keys", NAMES, "its keys"),
                Argument("timeout", POSITIVE, "its timeout (ms)")),
-    _operation("force", _reports(FLAG), "complete a request; whether this did", _REQUEST),
-    _operation("check", _reports(COUNT), "an event of a key; how many requests it completed",
+    _operation("force", _reports(FLAG), "complete a request; ok: whether this call did", _REQUEST),
+    _operation("check", _reports(COUNT), "an event of a key; ok: the number of requests that it "
+               "completed",
                _KEY),
-    _operation("cancel", _reports(TRUE), "take a key's requests out of list and timer; they are "
+    _operation("cancel", _reports(TRUE), "remove a key's requests from list and timer; they are "
                "not completed", _KEY),
-    _operation("advance", _reports(TRUE), "time goes by, and then the reaper goes round",
+    _operation("advance", _reports(TRUE), "time passes, and then a round of the reaper runs",
                Argument("by", POSITIVE, "how long (ms)")),
-    _operation("moved", FLAG, "what the timer answered in the round before: whether anything in "
-               "it, of a completed request or not, was due"),
-    _operation("watched", COUNT, "the lengths of all watcher lists together"),
-    _operation("delayed", COUNT, "how many requests are in the timer"),
-    _operation("estimate", COUNT, "the estimate of the requests that are watched"),
-    _operation("keys", COUNT, "how many keys have a watcher list"),
+    _operation("moved", FLAG, "the timer's answer in the last round: whether an entry of it, of a "
+               "completed request or not, was due"),
+    _operation("watched", COUNT, "the total length of all watcher lists"),
+    _operation("delayed", COUNT, "the number of requests in the timer"),
+    _operation("estimate", COUNT, "the estimate of the number of watched requests"),
+    _operation("keys", COUNT, "the number of keys with a watcher list"),
 )
 
 _PROMISES: Final = {
     "watch": {
         "A request that is ready is completed at once.": "KAFKA-P22",
-        "One that becomes ready while it is made is completed too.": "KAFKA-P3",
+        "A request that becomes ready while it is created is completed too.": "KAFKA-P3",
     },
     "force": {
-        "The request is completed, unless it was before.": "KAFKA-P23",
+        "The request is completed, unless it was completed before.": "KAFKA-P23",
     },
     "check": {
-        "Every request on the list that is ready is completed.": "KAFKA-P3",
-        "One whose callback raises holds up no other.": "KAFKA-P28",
+        "Every ready request on the list is completed.": "KAFKA-P3",
+        "A request whose callback raises does not delay others.": "KAFKA-P28",
     },
     "advance": {
         "Every request whose timeout has passed is completed.": "KAFKA-P2L",
         "Its expiry callback is called.": "KAFKA-P21",
-        "One whose callback raises holds up no other.": "KAFKA-P27",
+        "A request whose callback raises does not delay others.": "KAFKA-P27",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The promises of each operation, and the rules of progress that judge them."""
 
 PORT: Final = Port(
     name="kafka.purgatory",

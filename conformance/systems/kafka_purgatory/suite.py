@@ -28,28 +28,30 @@ REQUESTS_MAX: Final = 5
 REQUESTS_OF_LONG: Final = 60
 
 _TOGETHER: Final = 75
-"""In so many requests of a long program, so many requests come as in a short one."""
+"""For every so many requests, a long program has as many requests to the purgatory as a short one.
+"""
 
 _NUMBER_OF_KEYS: Final = {(0, 1): len(KEYS), (0,): 0, (1,): 1}
 _TIMEOUTS: Final = (0, 2, 1)
-"""The places in ``TIMEOUTS`` of the first requests' timeouts, and round again, unless the pick of a
-request goes on beyond its keys: then it says the place."""
+"""Places in ``TIMEOUTS`` of the requests' timeouts, in turn, unless the pick of a request exceeds
+its keys: then the rest is the place.
+"""
 
 _COUNTS: Final = {
     "watched": "listed", "delayed": "delayed", "estimate": "estimated", "keys": "keyed",
 }
-"""The action that tells each count."""
+"""The action of the observer for each count."""
 
 _TRIES_MAX: Final = 4
 _PICKS: Final = 64
 _ODD: Final = ("again", "disordered", "stray")
-"""Steps that no rule allows: without them, the call would show another answer."""
+"""Steps that no rule allows; without them, the call would show another answer."""
 Requests = Sequence[int]
 
 
 class PurgatoryConversation(PlainConversation):
-    """One session with a purgatory. The n-th request that is made is called ``rn``, and keys ``k1``
-    and ``k2``, unless the program says otherwise.
+    """One session with a purgatory. The n-th request is called ``rn``, and keys ``k1`` and ``k2``,
+    unless the program says otherwise.
 
     ``pick`` chooses the keys of a request, a key, a period, or one of the requests.
     """
@@ -64,13 +66,13 @@ class PurgatoryConversation(PlainConversation):
         self._ready: set[int] = set()
         self._soon: set[int] = set()
         self._ended: set[int] = set()
-        self._planned: set[tuple[int, str]] = set()     # callbacks that raise when they come
+        self._planned: set[tuple[int, str]] = set()     # callbacks that will raise
         self._rounds = 0
 
     # --- requests ------------------------------------------------------------------------
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``; what is being said stays as it is."""
+        """The request of an act; a request that is under way stays the same."""
         return self._said or self._request_of(act)
 
     def _request_of(self, act: Act) -> Message | None:
@@ -96,7 +98,7 @@ class PurgatoryConversation(PlainConversation):
 
     @property
     def _room(self) -> int:
-        """How many there may be by now."""
+        """The number of requests that there may be now."""
         return min(self._most, REQUESTS_MAX * (1 + self._asked // _TOGETHER))
 
     def _timeout(self, chosen: int) -> int:
@@ -104,7 +106,8 @@ class PurgatoryConversation(PlainConversation):
         return (chosen - 1) % len(TIMEOUTS) if chosen else by_turns
 
     def _failure(self, act: Act) -> Message | None:
-        """A try of a request that waits; a callback of that or of the next one."""
+        """A failure of a waiting request's try, or of a callback of that request or the next one.
+        """
         waiting = [each for each in range(self._made) if each not in self._ended]
         coming = [self._made] if self._made < self._most else []
         plans = [(each, call) for call in CALLBACKS
@@ -127,7 +130,7 @@ class PurgatoryConversation(PlainConversation):
             those[act.pick % len(those)], act)} if those else None
 
     def say(self, act: Act) -> Exchange:
-        """See ``Conversation``: names are given when they are said."""
+        """Make the request of an act; its names are assigned now."""
         request = self._said = self.request_of(act)
         assert request is not None, "an act is said only where it makes sense"
         try:
@@ -137,14 +140,14 @@ class PurgatoryConversation(PlainConversation):
             self._said = None
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """See ``Conversation``: what has no name yet may have any."""
+        """The act that makes this request; things without a name may get any name."""
         plain = super().act_for(request)
         told = (Act(request["do"], pick, about) for about in told_by(dict(request))
                 for pick in range(_PICKS))
         return plain or next((act for act in told if self.request_of(act) == request), None)
 
     def asked(self, request: Message) -> str:
-        """See ``PlainConversation``."""
+        """The request in words."""
         words = {
             "ready": "{request} is ready", "soon": "{request} will be ready after its first try",
             "watch": "{request} waits for an event of {keys}, or {timeout} ms",
@@ -160,8 +163,11 @@ class PurgatoryConversation(PlainConversation):
     # --- answers -------------------------------------------------------------------------
 
     def possible(self, request: Message) -> Iterator[Answer]:
-        """See ``PlainConversation``. An answer shows steps of several kinds, one after the other;
-        each stands in the place of its own, or of one that should not be there at all."""
+        """Other answers to the request.
+
+        An answer shows steps of several kinds, one after the other; each replaces one of its own
+        kind, or one that should not occur at all.
+        """
         reaped: tuple[Step, ...] = (("reaped", ()),) if self._reaps(request) else ()
         for answer in self._answers(request):
             name, told = answer.step
@@ -189,7 +195,7 @@ class PurgatoryConversation(PlainConversation):
         elif do not in ("ready", "soon", "fail"):
             yield from self._possible_of_some(request)
         if do in _CALLED:
-            yield Answer("the error goes no further", ("told_of_error", (("arrived", 0),)))
+            yield Answer("the caller does not get the error", ("told_of_error", (("arrived", 0),)))
 
     def _possible_of_one(self, request: Message) -> Iterator[Answer]:
         number = self._names.number(request["request"])
@@ -218,7 +224,7 @@ class PurgatoryConversation(PlainConversation):
                     yield Answer(self._words_of(calls, count if is_check else True), step)
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
+        """The steps of the observer for an answer, and the answer in words."""
         do = str(request["do"])
         self._asked += 1
         if do in _COUNTS:
@@ -238,11 +244,11 @@ class PurgatoryConversation(PlainConversation):
         return Seen(((_COUNTS[do], told), *exact), str(count))
 
     def _highest(self, do: str) -> int:
-        """How high a count can be; what is more is told as one more."""
+        """The largest value of a count; larger values are reported as one more."""
         return {"delayed": self._most, "keys": len(KEYS)}.get(do, len(KEYS) * self._most)
 
     def _is_exact(self, do: str) -> bool:
-        """Whether what is on the lists follows from the calls."""
+        """True if the contents of the lists follow from the calls."""
         return do == "watched" and "estimate" in self.can
 
     def _prepared(self, do: str, number: int) -> Seen:
@@ -265,7 +271,7 @@ class PurgatoryConversation(PlainConversation):
         if about_one:
             steps += [("stray", (("request", each),)) for each in done if each != own]
             tries = sum(call == ("try", own) for call in calls)
-            # An error takes the place of the answer, which is then what it would have been.
+            # An error replaces the answer, which is then taken as if there had been none.
             answer = own in done if raised else report["answer"]
             steps.append(self._about_one(request, tries, own in done, own in expired, answer))
         else:
@@ -283,7 +289,7 @@ class PurgatoryConversation(PlainConversation):
         return Seen(tuple(steps), words)
 
     def _errors(self, calls: Sequence[tuple[str, int]]) -> Iterator[Step]:
-        """What raised: the last call of the request before."""
+        """The steps for exceptions: each belongs to the last call of its request."""
         last: dict[int, str] = {}
         for call, number in calls:
             if call != "raise":
@@ -324,22 +330,24 @@ class PurgatoryConversation(PlainConversation):
         return in_words(self._names.request(number, Act("")))
 
     def _words_of(self, calls: Sequence[tuple[str, int]], answer: object) -> str:
-        """The callbacks in their order, for that is what some rules are about."""
+        """The callbacks in their order, which some rules are about."""
         told = [f"{self._called(each)} {_WORDS[what]}" for what, each in calls if what in _WORDS]
         if answer is None:
-            return ", ".join([*told, "the caller has the error"])
+            return ", ".join([*told, "the caller gets the error"])
         if isinstance(answer, bool):
             return ", ".join(told) or ("true" if answer else "nothing is completed")
         return ", ".join([*told, f"answer {answer}"])
 
 
 def _how_many(pick: int) -> int:
-    """Names that a request may need: its own, and those of its keys."""
+    """The number of names that a request may need: its own, and those of its keys."""
     return 1 + len(KEYS)
 
 
 def _odd(calls: Sequence[tuple[str, int]]) -> Iterator[Step]:
-    """What no call should show: completed twice, or expired before it is completed, or twice."""
+    """Steps that no call should show: a second completion, or an expiry before completion, or
+    twice.
+    """
     before: Counter[tuple[str, int]] = Counter()
     for call, number in calls:
         if call == "complete" and before[call, number]:
@@ -368,11 +376,12 @@ def _requests(items_max: int) -> int:
     return grown(REQUESTS_MAX, items_max, REQUESTS_OF_LONG)
 
 
-# --- where two buckets expire together -----------------------------------------------------------
+# --- programs in which two buckets expire together ---------------------------------------
 
 def meeting(draw: random.Random) -> Program:
     """A bucket of the third wheel expires together with one of the lowest, of 20 buckets and 1 ms:
-    the one has a request for 20 ms later, the other one that is due. See ``timer.meeting``."""
+    the first has a request for 20 ms later, the second one that is due. See ``timer.meeting``.
+    """
     return (
         _watch(draw, 420), _watch(draw, 390), _advance(392), _watch(draw, 8), _advance(8),
         _advance(42),
@@ -390,13 +399,13 @@ def _advance(period: int) -> Act:
 
 @dataclass(frozen=True)
 class PurgatorySuite(Suite):
-    """A suite some of whose programs are built: what they need to happen is rare by chance."""
+    """A suite with some constructed programs, for situations that are rare by chance."""
 
     def explore(
         self, can: Collection[str], focus: Rule, seed: int, examples: int,
         attempt: Callable[[Program], None],
     ) -> None:
-        """See ``AnySuite``."""
+        """Explore, with some constructed programs for the rules in ``_BUILT``."""
         built = min(2, examples // 4) if focus.id in _BUILT else 0
         super().explore(can, focus, seed, examples - built, attempt)
         epilogue = tuple(act for act in self.epilogue if act.do in can)
@@ -414,7 +423,7 @@ SUITE: Final = PurgatorySuite(
              "cancel": 1, "watched": 1, "delayed": 1, "estimate": 1, "keys": 1, "fail": 2,
              "moved": 1},
     # P3: an event between the first try and the lists is an occasion of its own. P6E: without an
-    # estimate too many states explain a purge. P21: what goes untold is told in no other step.
+    # estimate too many states explain a purge. P21: a missing callback shows in no other step.
     needs={
         "KAFKA-P3": (("watch",), ("soon", "ready"), ("check", "soon")),
         "KAFKA-P6E": (("watch",), ("advance",), ("watched",), ("estimate",)),

@@ -1,6 +1,6 @@
 """Purgatories with one seeded bug each: the reference core, or its operation, with one change.
 
-What takes two threads to show is in the zoo of ``kafka.races``.
+Bugs that need two threads are twins of ``kafka.races``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .twins_rounds import ROUNDS, parts_of
 __all__ = ["TWINS"]
 
 WALL_CLOCK_MS: Final = 20
-"""By how much the wall clock is set back."""
+"""The time by which the wall clock is set back."""
 
 COARSE_TICK_MS: Final = 100
 
@@ -31,14 +31,14 @@ TWINS: Final = Twins("kafka.purgatory", ReferencePurgatory, ("reference.purgator
 TWINS.update(ROUNDS)
 
 
-# ---- who completes --------------------------------------------------------------------------
+# ---- completion -----------------------------------------------------------------------------
 
 
 @TWINS.twin(
     "kafka-385-completed-twice", "KAFKA-P1", "a completed request is completed again",
     "KAFKA-385: satisfied and expired; the test of completed left out")
 class CompletedTwice(ReportingOperation):
-    """``completed`` is set, and not asked."""
+    """``completed`` is set, and not tested."""
 
     def force_complete(self) -> bool:
         self.completed = True
@@ -62,17 +62,17 @@ class ExpiringFirst(ReportingOperation):
     "purgatory-silent-expiry", "KAFKA-P21", "a timeout completes without the expiry callback",
     "onExpiration left out of run")
 class NeverTellingOfExpiry(ReportingOperation):
-    """A timeout completes, and nobody learns that it was one."""
+    """A timeout completes a request, but no callback reports that it was a timeout."""
 
     def run(self) -> None:
         self.force_complete()
 
 
 @TWINS.twin(
-    "purgatory-expiry-for-all", "KAFKA-P1ER", "whoever completes calls the expiry callback",
+    "purgatory-expiry-for-all", "KAFKA-P1ER", "every completion calls the expiry callback",
     "onExpiration without the timer")
 class ExpiringWheneverCompleted(ReportingOperation):
-    """Whoever completes calls the expiry callback too."""
+    """Every completion calls the expiry callback too."""
 
     def on_complete(self) -> None:
         super().on_complete()
@@ -80,10 +80,11 @@ class ExpiringWheneverCompleted(ReportingOperation):
 
 
 @TWINS.twin(
-    "purgatory-expiry-at-events", "KAFKA-P1ER", "what an event completes is told that it expired",
+    "purgatory-expiry-at-events", "KAFKA-P1ER", "a request that an event completes gets the expiry "
+                                                "callback",
     "onExpiration without the timer")
 class ExpiringAtEvents(Purgatory):
-    """An event that completes a request tells it that it expired."""
+    """An event that completes a request calls its expiry callback."""
 
     def _try_watched(self, key: Hashable, watchers: Watchers) -> int:
         pending = [each for each in tuple(watchers) if not each.completed]
@@ -95,10 +96,10 @@ class ExpiringAtEvents(Purgatory):
 
 
 @TWINS.twin(
-    "purgatory-force-as-try", "KAFKA-P23", "force completes only what is ready",
-    "forceComplete taken for tryComplete")
+    "purgatory-force-as-try", "KAFKA-P23", "force completes only a ready request",
+    "forceComplete confused with tryComplete")
 class ForcedIfReady(ReportingOperation):
-    """Force is taken for one more try."""
+    """Force is one more try."""
 
     def run(self) -> None:
         if super().force_complete():
@@ -109,10 +110,10 @@ class ForcedIfReady(ReportingOperation):
 
 
 @TWINS.twin(
-    "purgatory-claims-every-win", "KAFKA-P24", "force answers true although another was first",
-    "isCompleted for the CAS's answer")
+    "purgatory-claims-every-win", "KAFKA-P24", "force returns true although another call was first",
+    "isCompleted instead of the CAS's answer")
 class ClaimingEveryWin(ReportingOperation):
-    """``force_complete`` says that it is completed, not by whom."""
+    """``force_complete`` reports that the request is completed, even by another call."""
 
     def force_complete(self) -> bool:
         super().force_complete()
@@ -124,7 +125,7 @@ class ClaimingEveryWin(ReportingOperation):
     "a completed request stays in the timer until its timeout",
     "KAFKA-1989: completed requests fill the timer; no cancel in forceComplete")
 class StayingInTimer(ReportingOperation):
-    """Whoever wins leaves the request in the timer."""
+    """The winner leaves the request in the timer."""
 
     def force_complete(self) -> bool:
         if self.completed:
@@ -135,10 +136,10 @@ class StayingInTimer(ReportingOperation):
 
 
 @TWINS.twin(
-    "purgatory-no-tries", "KAFKA-P22", "a request that is ready waits for an event",
+    "purgatory-no-tries", "KAFKA-P22", "a ready request waits for an event",
     "both tries left out")
 class WithoutTries(ReportingOperation):
-    """The requester does not try at all: an event will come."""
+    """The requester does not try at all, and relies on events."""
 
     def safe_try_complete_or_else(self, watch: Watch, keys: Keys) -> bool:
         watch(self, keys)
@@ -161,9 +162,10 @@ class WithoutSecondTry(ReportingOperation):
 
 @TWINS.twin(
     "purgatory-second-try-untold", "KAFKA-P24",
-    "what the second try completes is answered as waiting", "the second try's answer dropped")
+    "a request that the second try completes is reported as "
+    "waiting", "the second try's answer dropped")
 class AnsweringAsWatched(ReportingOperation):
-    """What the second try completes is answered as if it waited."""
+    """A request that the second try completes is reported as if it waited."""
 
     def safe_try_complete_or_else(self, watch: Watch, keys: Keys) -> bool:
         if self.try_complete():
@@ -201,9 +203,9 @@ class WatchingTheFirstKey(Purgatory):
 
 @TWINS.twin(
     "purgatory-ends-at-first-pending", "KAFKA-P3",
-    "an event ends at the first request that is not ready", "break where continue belongs")
+    "an event stops at the first request that is not ready", "break instead of continue")
 class EndingAtTheFirstPending(Purgatory):
-    """An event looks no further than the first request that is not ready."""
+    """An event stops at the first request that is not ready."""
 
     def _try_watched(self, key: Hashable, watchers: Watchers) -> int:
         count = 0
@@ -218,10 +220,10 @@ class EndingAtTheFirstPending(Purgatory):
 
 
 @TWINS.twin(
-    "purgatory-forces-the-watched", "KAFKA-P20", "an event completes what is not ready",
+    "purgatory-forces-the-watched", "KAFKA-P20", "an event completes a request that is not ready",
     "forceComplete for tryComplete")
 class ForcingTheWatched(Purgatory):
-    """An event completes whatever is on its list."""
+    """An event completes every request on its list."""
 
     def _try_watched(self, key: Hashable, watchers: Watchers) -> int:
         for operation in tuple(watchers):
@@ -231,10 +233,10 @@ class ForcingTheWatched(Purgatory):
 
 @TWINS.twin(
     "purgatory-counts-the-dead", "KAFKA-P8",
-    "what others completed is counted when it leaves the list",
+    "a request that another call completed is counted when it leaves the list",
     "count after the removal, not after the try")
 class CountingTheDead(Purgatory):
-    """What leaves the list is counted, whoever completed it."""
+    """Every request that leaves the list is counted, even if another call completed it."""
 
     def _try_watched(self, key: Hashable, watchers: Watchers) -> int:
         before = len(watchers)
@@ -243,10 +245,10 @@ class CountingTheDead(Purgatory):
 
 
 @TWINS.twin(
-    "purgatory-answers-the-left", "KAFKA-P8", "an event answers how many are left",
-    "the list's length for the count")
+    "purgatory-answers-the-left", "KAFKA-P8", "an event returns the number of requests left",
+    "the list's length instead of the count")
 class AnsweringTheLeft(Purgatory):
-    """The answer is how many are left on the list."""
+    """The answer is the number of requests left on the list."""
 
     def _try_watched(self, key: Hashable, watchers: Watchers) -> int:
         super()._try_watched(key, watchers)
@@ -258,7 +260,7 @@ class AnsweringTheLeft(Purgatory):
     "a request stays on the list on which an event found it",
     "KAFKA-664: satisfied requests never removed from the watcher map")
 class LeavingTheFound(Purgatory):
-    """What an event completes stays on its list."""
+    """A request that an event completes stays on its list."""
 
     def _try_watched(self, key: Hashable, watchers: Watchers) -> int:
         return sum(
@@ -272,7 +274,7 @@ class _Keeping(WatcherLists):
 
 
 @TWINS.twin(
-    "kafka-2160-empty-lists-stay", "KAFKA-P7", "a key stays in the map when its list is empty",
+    "kafka-2160-empty-lists-stay", "KAFKA-P7", "a key with an empty list stays in the map",
     "KAFKA-2160: empty watcher lists are never removed")
 class KeepingEmptyLists(Purgatory):
     """Empty lists stay in the map."""
@@ -287,9 +289,9 @@ class KeepingEmptyLists(Purgatory):
 
 @TWINS.twin(
     "purgatory-cancel-completes", "KAFKA-P26", "requests cancelled for a key are completed",
-    "cancel taken for completion")
+    "cancel confused with completion")
 class CompletingTheCancelled(Purgatory):
-    """A cancel for a key completes what it cancels."""
+    """The cancellation of a key completes its requests."""
 
     def cancel_for_key(self, key: Hashable) -> list[DelayedOperation]:
         cancelled = super().cancel_for_key(key)
@@ -329,15 +331,15 @@ class WithoutTimeouts(Purgatory):
     """No request enters the timer (timerEnabled = false)."""
 
     def _begin_timeout(self, operation: DelayedOperation, now: int) -> None:
-        """Only events end it."""
+        """Only events complete the request."""
 
 
 @TWINS.twin(
     "purgatory-expires-after", "KAFKA-P2L",
-    "a request expires when its timeout is over, not when it is reached",
+    "a request expires after its timeout, not at its end",
     "MockTimer: now > expiration")
 class ExpiringAfter(Purgatory):
-    """A timeout must be over, not reached: the test's timer compares strictly."""
+    """A timeout must be over, not just reached: the test's timer compares strictly."""
 
     def advance(self, now: int) -> bool:
         return super().advance(now - 1)
@@ -361,7 +363,7 @@ class OnWallClock(Purgatory):
     "purgatory-coarse-timer", "KAFKA-P20", "a request expires up to 99 ms early",
     "a tick of 100 ms")
 class CoarseTimer(Purgatory):
-    """A tick of 100 ms where 1 ms is promised: what is due within a tick is due at once."""
+    """A tick of 100 ms instead of 1 ms: a request that is due within a tick expires at once."""
 
     def __init__(self, purge_interval: int = PURGE_INTERVAL) -> None:
         super().__init__(purge_interval, timer=Timer(COARSE_TICK_MS))
@@ -372,10 +374,10 @@ class CoarseTimer(Purgatory):
 
 @TWINS.twin(
     "kafka-1616-delayed-as-estimated", "KAFKA-P4",
-    "the number of delayed requests includes the completed",
+    "the number of delayed requests includes the completed ones",
     "KAFKA-1616: the purgatory's size and delayed metrics are wrong")
 class DelayedAsEstimated(Purgatory):
-    """The estimate is shown as the number of delayed requests."""
+    """The estimate is reported as the number of delayed requests."""
 
     @property
     def delayed(self) -> int:
@@ -384,10 +386,10 @@ class DelayedAsEstimated(Purgatory):
 
 @TWINS.twin(
     "kafka-1616-subtracted-twice", "KAFKA-P4N",
-    "the completed are subtracted from a size that does not include them",
+    "completed requests are subtracted from a size that does not include them",
     "KAFKA-1616: the purgatory's size and delayed metrics are wrong")
 class CompletedSubtractedTwice(Purgatory):
-    """The completed are subtracted from the size of the timer, which has not got them."""
+    """Completed requests are subtracted from the timer's size, which does not include them."""
 
     @property
     def delayed(self) -> int:
@@ -407,10 +409,10 @@ class CountingPerKey(Purgatory):
 
 @TWINS.twin(
     "purgatory-counts-pending-only", "KAFKA-P5",
-    "what the second try completes is watched and not counted",
+    "a request that the second try completes is watched but not counted",
     "estimatedTotal++ after the second try")
 class CountingThePendingOnly(Purgatory):
-    """What the second try completes is on the lists, and not counted."""
+    """A request that the second try completes is on the lists, but not counted."""
 
     def _watch(self, operation: DelayedOperation, keys: Keys) -> None:
         self.lists.watch(operation, keys)
@@ -425,7 +427,7 @@ class CountingThePendingOnly(Purgatory):
     "completed requests stay on the lists that no event reaches",
     "KAFKA-664: satisfied requests never removed from the watcher map")
 class NeverPurging(Purgatory):
-    """What is completed leaves the lists if an event finds it, and else never."""
+    """A completed request leaves a list only if an event finds it."""
 
     def purge(self) -> int:
         return 0
@@ -468,20 +470,20 @@ class PurgingByLength(Purgatory):
 
 
 @TWINS.twin(
-    "purgatory-stale-estimate", "KAFKA-P5U", "the estimate is not set by a purge",
+    "purgatory-stale-estimate", "KAFKA-P5U", "a purge does not reset the estimate",
     "the reset of E left out")
 class StaleEstimate(Purgatory):
-    """A purge does not set the estimate."""
+    """A purge does not reset the estimate."""
 
     def _restart_estimate(self) -> None:
-        """The estimate stays what it was."""
+        """The estimate keeps its old value."""
 
 
 @TWINS.twin(
     "purgatory-estimate-from-nothing", "KAFKA-P5", "a purge sets the estimate to zero",
     "E := 0 for E := |timer|")
 class EstimateFromNothing(Purgatory):
-    """A purge sets the estimate to zero: the pending are forgotten."""
+    """A purge sets the estimate to zero, without the pending requests."""
 
     def _restart_estimate(self) -> None:
         self._estimate = 0
@@ -491,7 +493,7 @@ class EstimateFromNothing(Purgatory):
     "purgatory-purges-the-pending", "KAFKA-P3W", "a purge drops pending requests",
     "the test of isCompleted left out")
 class PurgingThePending(Purgatory):
-    """A purge does not ask whether a request is completed."""
+    """A purge does not test whether a request is completed."""
 
     def _purge_list(self, key: Hashable, watchers: Watchers) -> int:
         return len(self.lists.take(key))
@@ -502,10 +504,10 @@ class PurgingThePending(Purgatory):
 
 @TWINS.twin(
     "kafka-1989-old-expired-anyway", "KAFKA-P1ER",
-    "the expiry callback of a request that was completed long before",
+    "the expiry callback is called for a request that was completed long before",
     "KAFKA-1989: expireNext calls onExpiration regardless", of=ReferenceOldPurgatory)
 class OldExpiringAnyway(OldPurgatory):
-    """The expiry callback, then completion, whatever became of the request."""
+    """The expiry callback, then completion, even for a completed request."""
 
     def _expire(self, operation: DelayedOperation) -> None:
         operation.on_expiration()
@@ -516,7 +518,7 @@ class OldExpiringAnyway(OldPurgatory):
     "kafka-664-old-never-purged", "KAFKA-P6", "the old purgatory, without the purge of its lists",
     "KAFKA-664: satisfied requests never removed from the watcher map", of=ReferenceOldPurgatory)
 class OldWithoutPurge(OldPurgatory):
-    """Nothing but events takes a completed request off a list."""
+    """Only events take completed requests off a list."""
 
     def _purge_lists(self) -> int:
         return 0
@@ -525,18 +527,18 @@ class OldWithoutPurge(OldPurgatory):
 # ---- the table ------------------------------------------------------------------------------
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- twins that show late -------------------------------------------------------------------
 
 TWINS.late("purgatory-swallows-errors", 40, 300)
 
 
-# ---- what looks at the keys ----------------------------------------------------------------------
+# ---- twins that confuse keys ----------------------------------------------------------------
 
 class _Alike(Purgatory):
-    """Takes some keys for one."""
+    """A purgatory that confuses some keys."""
 
     def alike(self, key: Hashable) -> Hashable:
-        """What is kept of a key."""
+        """The part of a key that is kept."""
         return key
 
     def try_complete_else_watch(self, operation: DelayedOperation, keys: Keys, now: int) -> bool:
@@ -550,30 +552,30 @@ class _Alike(Purgatory):
 
 
 @TWINS.twin(
-    "purgatory-cuts-keys", "KAFKA-P3W", "keys that begin alike are one",
+    "purgatory-cuts-keys", "KAFKA-P3W", "keys with the same beginning count as one",
     "a name of a topic and its partition, cut to the topic")
 class CuttingKeys(_Alike):
-    """An event of one is an event of the other."""
+    """An event of one key is an event of the other."""
 
     def alike(self, key: Hashable) -> Hashable:
         return key[:8] if isinstance(key, str) else key
 
 
 @TWINS.twin(
-    "purgatory-ignores-case", "KAFKA-P3W", "keys that are alike but for their case are one",
+    "purgatory-ignores-case", "KAFKA-P3W", "keys that differ only in case count as one",
     "a comparison of names that ignores case")
 class IgnoringCase(_Alike):
-    """An event of one is an event of the other."""
+    """An event of one key is an event of the other."""
 
     def alike(self, key: Hashable) -> Hashable:
         return key.lower() if isinstance(key, str) else key
 
 
 @TWINS.twin(
-    "purgatory-hashes-keys", "KAFKA-P3W", "keys that are alike in 32 bits are one",
-    "a map from the hash of a key, in the place of the key")
+    "purgatory-hashes-keys", "KAFKA-P3W", "keys that agree in 32 bits count as one",
+    "a map that uses the hash of a key instead of the key")
 class HashingKeys(_Alike):
-    """Numbers in texts are numbers."""
+    """Keys that are numbers agree if their low 32 bits do."""
 
     def alike(self, key: Hashable) -> Hashable:
         return int(key) % 2**32 if isinstance(key, str) and key.isdecimal() else key

@@ -1,4 +1,4 @@
-"""Purgatories that go wrong when a callback raises, or in a round of the reaper.
+"""Purgatories with a bug that shows when a callback raises, or in a round of the reaper.
 
 ``twins`` has the others.
 """
@@ -20,21 +20,21 @@ __all__ = ["ROUNDS", "parts_of"]
 
 
 def parts_of(bug: type[Any]) -> Mapping[str, type[Any]]:
-    """What a class takes the place of: the reference's core, or the requests on it."""
+    """The part that a class replaces: the reference's core, or the requests on it."""
     return {"operation" if issubclass(bug, ReportingOperation) else "core": bug}
 
 
 ROUNDS: Final = Twins("kafka.purgatory", ReferencePurgatory, ("reference.purgatory",), parts_of)
-"""These twins, which ``twins`` has too."""
+"""Twins of this module; ``twins`` includes them."""
 
 LongWheelTimer = timer_of(LongWheel)
 
 
 @ROUNDS.twin(
-    "purgatory-event-ends-at-error", "KAFKA-P28", "an event ends at the first request that raises",
-    "tryCompleteWatched of Kafka 0.9 to 3.9; KAFKA-17240 mends a neighbour of it")
+    "purgatory-event-ends-at-error", "KAFKA-P28", "an event stops at the first request that raises",
+    "tryCompleteWatched of Kafka 0.9 to 3.9; KAFKA-17240 fixes a similar bug")
 class EndingAtTheFirstError(Purgatory):
-    """An event ends at the first request that raises, as in Kafka itself."""
+    """An event stops at the first request that raises, as in Kafka itself."""
 
     def _try_watched(self, key: Hashable, watchers: Watchers) -> int:
         count = 0
@@ -57,20 +57,21 @@ class _StoppingTimer(Timer):
 
 
 @ROUNDS.twin(
-    "purgatory-round-ends-at-error", "KAFKA-P27", "a timeout that raises keeps others from theirs",
+    "purgatory-round-ends-at-error", "KAFKA-P27", "a timeout that raises delays others",
     "timeouts run in the reaper's own thread, not in an executor")
 class TimeoutsEndingAtAnError(Purgatory):
-    """A timeout that raises keeps the others that are due from theirs, until the next round."""
+    """A timeout that raises delays the others that are due until the next round."""
 
     def __init__(self, purge_interval: int = PURGE_INTERVAL) -> None:
         super().__init__(purge_interval, timer=_StoppingTimer())
 
 
 @ROUNDS.twin(
-    "purgatory-swallows-errors", "KAFKA-P29", "what a callback raises in an event is lost",
+    "purgatory-swallows-errors", "KAFKA-P29", "an exception that a callback raises in an event is "
+                                              "lost",
     "catch (Throwable ignored)")
 class SwallowingErrors(Purgatory):
-    """What a callback raises in an event is lost."""
+    """An exception that a callback raises in an event is lost."""
 
     def _try_watched(self, key: Hashable, watchers: Watchers) -> int:
         try:
@@ -81,7 +82,8 @@ class SwallowingErrors(Purgatory):
 
 @ROUNDS.twin(
     "purgatory-error-skips-purge", "KAFKA-P25",
-    "a round in which a callback raises does not purge", "the purge after, not in a finally")
+    "a round in which a callback raises does not purge", "the purge comes after the timeouts, not "
+                                                         "in a finally")
 class SkippingThePurge(Purgatory):
     """A round in which a callback raises does not purge."""
 
@@ -112,7 +114,7 @@ class CancellingLast(ReportingOperation):
     "purgatory-error-completes-again", "KAFKA-P1",
     "a request whose completion raises is completed again", "completed set after onComplete()")
 class CompletingAgainAfterAnError(ReportingOperation):
-    """It counts as completed when ``on_complete`` has returned."""
+    """The request counts as completed only after ``on_complete`` has returned."""
 
     def force_complete(self) -> bool:
         if self.completed:
@@ -124,10 +126,10 @@ class CompletingAgainAfterAnError(ReportingOperation):
 
 
 @ROUNDS.twin(
-    "purgatory-moved-always", "KAFKA-P30", "a round answers that the timer moved, whatever it did",
+    "purgatory-moved-always", "KAFKA-P30", "a round always returns that something was due",
     "advanceClock: the return value")
 class AnsweringThatTimeMoved(Purgatory):
-    """A round answers that the timer moved, whatever it did."""
+    """A round returns true even if nothing was due."""
 
     def advance(self, now: int) -> bool:
         super().advance(now)
@@ -135,7 +137,7 @@ class AnsweringThatTimeMoved(Purgatory):
 
 
 @ROUNDS.twin(
-    "purgatory-moved-never", "KAFKA-P30", "a round answers that the timer did not move",
+    "purgatory-moved-never", "KAFKA-P30", "a round always returns that nothing was due",
     "advanceClock: the return value")
 class AnsweringThatNothingMoved(Purgatory):
     """The timer's answer is dropped."""

@@ -28,7 +28,7 @@ __all__ = ["HARNESS", "Bench", "Kit", "ReferenceRaces"]
 R = TypeVar("R")
 
 HARNESS: Final = "harness"
-"""The thread that makes the calls of ``perform``."""
+"""The name of the thread that makes the calls of ``perform``."""
 
 _MODULES = tuple(module.__name__ for module in (
     delay_queue, delayed_operation, owners, purgatory, timer, timing_wheel, watcher_lists))
@@ -36,7 +36,7 @@ _MODULES = tuple(module.__name__ for module in (
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """What is under test: the classes that a twin replaces."""
+    """The classes under test, which a twin replaces."""
 
     timer: type[Timer] = Timer
     purgatory: type[Purgatory] = Purgatory
@@ -47,15 +47,15 @@ class Kit:
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """Those whose lines are steps."""
+        """The modules whose lines are steps."""
         own = (getattr(self, field.name).__module__ for field in fields(self))
         return tuple(dict.fromkeys((*_MODULES, *own)))
 
 
 class Bench:
-    """A fresh kit, the threads that use it, and the log of what they did.
+    """A fresh kit, the threads that use it, and the log of their actions.
 
-    It is made under a scheduler, whose locks it uses; ``events`` grows as threads run.
+    It is created under a scheduler, whose locks it uses; ``events`` grows as threads run.
     """
 
     def __init__(
@@ -64,10 +64,10 @@ class Bench:
         self.events: list[Message] = []
         self._kit = kit
         self._scheduler = scheduler
-        # The factory reaches every wheel: so it carries what a new one is told to.
+        # The factory reaches every wheel, so it carries the callback for new ones.
         lock: Any = partial(scheduler.lock)
         lock.made = lambda tick: self.note("makes wheel", tick=tick)
-        timer: Any = kit.timer      # mypy takes no class of these for hashable
+        timer: Any = kit.timer      # mypy does not accept a class of these as hashable
         self._timer: Timer = _observed(timer)(1, wheel_size, 0, lock=lock)
         self._purgatory = kit.purgatory(
             purge_interval, timer=self._timer, lock=lock, shards=1)
@@ -76,36 +76,36 @@ class Bench:
             scheduler.shared_lock("the partition's lock"), self._tell)
         self._requests: dict[str, DelayedOperation] = {}
         self._tasks: dict[str, TimerTask] = {}
-        self._true: set[str] = set()        # requests of no owner that are ready
+        self._true: set[str] = set()        # ready requests that have no owner
         self._telling: dict[str, str] = {}
 
-    # --- what is seen --------------------------------------------------------------------
+    # --- observations --------------------------------------------------------------------
 
     def note(self, does: str, **more: object) -> None:
-        """Log an event of the thread that runs."""
+        """Log an event of the running thread."""
         running = self._scheduler.running
         name = HARNESS if running is None else running.name
         self.events.append({"thread": name, "does": does, **more})
 
     def size(self) -> int:
-        """What the timer counts."""
+        """The number of entries that the timer counts."""
         return self._timer.size
 
     def keys(self) -> int:
-        """Keys that have a watcher list."""
+        """The number of keys with a watcher list."""
         return len(self._purgatory.lists.keys)
 
     # --- calls ---------------------------------------------------------------------------
 
     def body(self, calls: Sequence[Mapping[str, Any]]) -> Callable[[], None]:
-        """What a thread does that makes these calls."""
+        """The function of a thread that makes these calls."""
         def run() -> None:
             for call in calls:
                 try:
                     _CALLS[call["call"]](self, call)
                 except SchedulingMisuse:
                     raise
-                except Exception as error:      # noqa: BLE001  whatever a twin runs into
+                except Exception as error:      # noqa: BLE001 a twin may raise anything
                     self.note("fails", error=type(error).__name__)
                     return
         return run
@@ -177,7 +177,7 @@ class Bench:
         event(call["request"], call["key"])
 
     def _tell(self, key: Any) -> int:
-        """An owner tells the purgatory: what the request waits for has come true by now."""
+        """An owner reports an event to the purgatory: its request has become ready by now."""
         request = self._telling.pop(self._name(), None)
         if request is not None:
             self.note("returns", call="ready", request=request)
@@ -205,7 +205,7 @@ _CALLS: Final[Mapping[str, Callable[[Bench, Mapping[str, Any]], None]]] = {
 
 @lru_cache(maxsize=64)
 def _observed(timer: Any) -> Any:
-    """The timer's class, whose lock factory is told of each overflow wheel, with its tick."""
+    """The timer's class, whose lock factory is notified of each overflow wheel, with its tick."""
     wheel = timer.wheel
 
     def init(self: TimingWheel, tick: int, *rest: Any) -> None:
@@ -260,7 +260,7 @@ def _task_of(task: Any) -> Any:
 
 
 class ReferenceRaces(PortAdapter):
-    """``kit`` is what the twins replace."""
+    """The reference under a controlled scheduler; twins replace ``kit``."""
 
     port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "steps"
@@ -271,7 +271,7 @@ class ReferenceRaces(PortAdapter):
         self._scheduler: Scheduler | None = None
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """A new scheduler and bench for these settings; declined for an unsupported wheel size."""
         if not 2 <= settings["buckets"] <= WHEEL_SIZE_MAX:
             raise Declined("unsupported-capacity")
         self.close()
@@ -282,13 +282,13 @@ class ReferenceRaces(PortAdapter):
         self._told = 0
 
     def close(self) -> None:
-        """No thread outlives its session."""
+        """End all threads of the session."""
         if self._scheduler is not None:
             self._scheduler.close()
             self._scheduler = None
 
     def perform(self, calls: list[Message]) -> Message:
-        """See the port."""
+        """Make calls while no thread is under way."""
         scheduler = self._under_way()
         if any(not task.done for task in scheduler.tasks):
             raise Declined("threads-under-way")
@@ -296,14 +296,14 @@ class ReferenceRaces(PortAdapter):
         return self._rest(())
 
     def spawn(self, thread: str, calls: list[Message]) -> bool:
-        """See the port."""
+        """Create a thread, which takes no step yet."""
         if thread in self._threads or thread == HARNESS:
             raise Declined("name-in-use")
         self._threads[thread] = self._under_way().spawn(thread, self._bench.body(calls))
         return True
 
     def run(self, thread: str, steps: int) -> Message:
-        """See the port."""
+        """Let a thread take some steps."""
         task = self._threads.get(thread)
         if task is None or task.done:
             raise Declined("no-such-thread")
@@ -311,7 +311,7 @@ class ReferenceRaces(PortAdapter):
         return {"events": self._news(), "standing": _plain(standing)}
 
     def settle(self) -> Message:    # type: ignore[override]
-        """See the port."""
+        """Let all threads run to their end, or into a deadlock."""
         scheduler = self._under_way()
         self._call(scheduler.settle)
         return self._rest(scheduler.deadlock())

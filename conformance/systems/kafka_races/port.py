@@ -1,8 +1,8 @@
 """The port ``kafka.races``: a timer and a purgatory under several threads, step by step.
 
-The harness decides which thread runs, and for how many steps. What a step is, the implementation
-says: a line, an instruction, a suspension point; only, the same requests must always do the same.
-Nothing here is a time but ``now`` and ``to``, which are told.
+The harness decides which thread runs, and for how many steps. The implementation defines a step: a
+line, an instruction, a suspension point; but the same requests must always have the same effect.
+The only times are ``now`` and ``to``, which are given.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from ..storm_acker.port import list_of
 __all__ = ["CALLS", "EVENTS", "PORT"]
 
 CALLS: Final[Mapping[str, str]] = {
-    "watch": "a request is made and watched, with `request`, `keys`, `timeout` and `now`; it may "
-             "have `of`, `under`, `raises` and `locked_by`",
+    "watch": "a request is created and watched, with `request`, `keys`, `timeout` and `now`; it "
+             "may have `of`, `under`, `raises` and `locked_by`",
     "add": "a task is added to the timer, with `task`, `delay` and `now`",
-    "ready": "what a `request` waits for comes true",
+    "ready": "a `request` becomes ready",
     "check": "an event of a `key`: its requests are tried",
     "force": "a `request` is completed",
     "cancel": "a `task` is cancelled",
     "advance": "the timer is driven up to the time `to`, and the purgatory purges",
-    "change": "the group changes: what `request` waits for comes true, and then `key` is checked",
-    "append": "something is appended to the partition: the same, of the partition",
+    "change": "the group changes: `request` becomes ready, and then `key` is checked",
+    "append": "something is appended to the partition: the same, for the partition",
     "elect": "the partition gets another leader",
-    "heartbeat": "the group hears of a member",
+    "heartbeat": "the group gets a heartbeat of a member",
 }
 EVENTS: Final[Mapping[str, str]] = {
     "calls": "the thread begins a call",
     "returns": "the call has returned",
-    "fails": "the call ended with an error",
+    "fails": "the call has ended with an error",
     "completes": "the thread is in onComplete of a request",
     "expires": "the thread is in onExpiration of a request",
-    "runs": "the thread runs a task, or a request whose timeout has come",
+    "runs": "the thread runs a task, or a request whose timeout is over",
     "makes wheel": "the thread makes an overflow wheel",
 }
 
@@ -76,20 +76,20 @@ _EVENT: Final = Vocabulary("an event", {
               "of `perform`",
     "does": "what happens",
     "call": "of calls and returns: which call",
-    "request": "the request, or the task, that it is about; of check and advance absent",
+    "request": "the request, or the task, that it is about; absent for check and advance",
     "key": "of a check: the key",
     "to": "of an advance: the time",
-    "completed": "where a check returns: how many requests it completed",
+    "completed": "when a check returns: the number of requests that it completed",
     "tick": "of makes wheel: its tick in milliseconds",
-    "error": "of fails: a text, for a reader",
+    "error": "of fails: a text, for people",
 })
 _DOES: Final = Vocabulary("`does`", EVENTS)
-_STANDING: Final = Vocabulary("where a thread stands", {
-    "thread": "its name", "at": "a text: the step that comes next, as a file and a line; may be "
-    "empty", "text": "a text: that line; may be empty",
+_STANDING: Final = Vocabulary("the position of a thread", {
+    "thread": "its name", "at": "a text: the next step, as a file and a line; may be empty",
+    "text": "a text: that line; may be empty",
     "waits_for": "a text: the lock that it waits for; empty: none",
-    "held_by": "a list of texts: the threads that have that lock",
-    "done": "true or false: whether it is through",
+    "held_by": "a list of texts: the threads that hold that lock",
+    "done": "true or false: it has finished",
 })
 CALLS_KIND: Final = Kind('a list of {"call": name, …}', list_of(_is_call), (
     Vocabulary("a call", {
@@ -97,7 +97,7 @@ CALLS_KIND: Final = Kind('a list of {"call": name, …}', list_of(_is_call), (
         "request": "the name of a request", "task": "the name of a task",
         "keys": "a list of keys, each a text", "key": "a key", "timeout": "milliseconds",
         "delay": "milliseconds", "now": "the time, in milliseconds", "to": "a time",
-        "of": "whose request it is: none, group or partition; absent: none",
+        "of": "the owner of the request: none, group or partition; absent: none",
         "under": "`group`: the lock of the group is held meanwhile; absent: none is",
         "raises": "true: its onComplete raises, which the caller survives; absent: it does not",
         "locked_by": "`group`: its lock is the group's; absent: it has its own"}),
@@ -106,25 +106,24 @@ RAN: Final = Kind(
     '{"events": list, "standing": {"thread", "at", "text", "waits_for", "held_by", "done"}}',
     _is_ran, (
         Vocabulary("the answer to `run`", {
-            "events": "a list: what has happened since the last answer, in order",
-            "standing": "an object: where the thread stands"}),
+            "events": "a list: the events since the last answer, in order",
+            "standing": "an object: the position of the thread"}),
         _EVENT, _DOES, _STANDING))
 REST: Final = Kind('{"events": list, "stuck": list of standings, "size": integer, "keys": count}',
                    _is_rest, (
         Vocabulary("the answer to `perform` and `settle`", {
-            "events": "a list: what has happened since the last answer, in order",
-            "stuck": "a list: where each thread stands that waits for a lock without end",
-            "size": "an integer: how many entries the timer counts",
-            "keys": "an integer from 0 up: how many keys have a watcher list"}),
+            "events": "a list: the events since the last answer, in order",
+            "stuck": "a list: the position of each thread that waits for a lock forever",
+            "size": "an integer: the number of entries that the timer counts",
+            "keys": "an integer from 0 up: the number of keys with a watcher list"}),
         _EVENT, _DOES, _STANDING))
 
 _CALLS: Final = Argument(
     "calls", CALLS_KIND,
-    "what the thread calls, one after the other: watch (request, keys, timeout, now; of: none, "
-    "group or partition; under: whether the group's lock is held; raises: whether its "
-    "onComplete raises, which the caller survives; locked_by: group, if its lock is the group's), "
-    "add (task, delay, now), ready "
-    "(request), check (key), force (request), cancel (task), advance (to); and of who owns "
+    "the calls of the thread, one after the other: watch (request, keys, timeout, now; of: none, "
+    "group or partition; under: the group's lock is held; raises: its onComplete raises, which the "
+    "caller survives; locked_by: group, if its lock is the group's), add (task, delay, now), ready "
+    "(request), check (key), force (request), cancel (task), advance (to); and of owners of "
     "requests, change and append (request, key), elect, heartbeat")
 
 _OPERATIONS: Final = (
@@ -132,10 +131,10 @@ _OPERATIONS: Final = (
     Operation("perform", REST, "make calls while no thread is under way", (_CALLS,)),
     Operation("spawn", TRUE, "a new thread, which takes no step yet",
               (Argument("thread", NAME, "its name, used once"), _CALLS)),
-    Operation("run", RAN, "let a thread take some steps; fewer if it has to wait or is through",
+    Operation("run", RAN, "let a thread take some steps; fewer if it has to wait or has finished",
               (Argument("thread", NAME, "its name"), Argument("steps", POSITIVE, "how many"))),
-    Operation("settle", REST, "let all threads run, in the order in which they were made, until "
-              "each is through or waits for ever; size and keys count only if none is stuck",
+    Operation("settle", REST, "let all threads run, in the order of their creation, until each has "
+              "finished or waits forever; size and keys count only if stuck is empty",
               optional=False),
 )
 
@@ -143,26 +142,26 @@ _PROMISES: Final = {
     "perform": {"Every call returns.": "KAFKA-P40"},
     "spawn": {
         "A task that was added runs, unless it is cancelled.": "KAFKA-W1L",
-        "A request that is ready is completed when requester and trigger are through.": "KAFKA-P3",
-        "A check finds every request that its key has in the map.": "KAFKA-P3I",
+        "A ready request is completed when requester and trigger have finished.": "KAFKA-P3",
+        "A check finds every request on the list that its key has in the map.": "KAFKA-P3I",
     },
     "settle": {
-        "Every call that a thread was to make has returned then.": "KAFKA-P40",
+        "Every call that a thread was to make has returned by then.": "KAFKA-P40",
         "All threads end: none waits for another in a cycle.": "KAFKA-P9",
         "A key whose list is empty is removed.": "KAFKA-P7L",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The promises of each operation, and the rules of progress that judge them."""
 
 PORT: Final = Port(
     name="kafka.races",
     version=1,
-    meaning="a timer and a purgatory used by threads whose steps are counted out",
+    meaning="a timer and a purgatory used by threads whose steps are counted",
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(
         Argument("capacity", POSITIVE, "buckets of a wheel that may hold tasks: all but one"),
         Argument("buckets", POSITIVE, "buckets of each wheel; the tick of the first is 1"),
         Argument("purge", COUNT, "the purge interval of the purgatory"),
     ),
-    policies={"steps": "threads run only when they are told to"},
+    policies={"steps": "threads run only when the harness lets them"},
 )

@@ -1,8 +1,8 @@
-"""The scenes of the suite ``kafka.races``: what is there, which threads there are, what they call.
+"""The scenes of the suite ``kafka.races``: their setup, their threads, and the calls of these.
 
 Each is the smallest in which one of Kafka's races can happen. Calls are those of the port. Times
-are such that, with two buckets of 1 ms in each wheel, a task of 3 ms begins in the second
-wheel and is cascaded.
+are such that, with two buckets of 1 ms in each wheel, a task of 3 ms begins in the second wheel and
+is cascaded.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Any, Final
 __all__ = ["HORIZON", "SCENES", "RaceScene", "calls_in_words"]
 
 HORIZON: Final = 1000
-"""An advance to this time is beyond all deadlines."""
+"""An advance to this time passes all deadlines."""
 
 Calls = tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True)
 class RaceScene:
-    """``setup`` is performed before, ``threads`` run side by side, ``finish`` comes after.
+    """``setup`` is performed first, ``threads`` run concurrently, ``finish`` comes last.
 
-    With ``many`` threads there are too many schedules to search them all with two preemptions.
+    With ``many`` threads there are too many schedules for a full search with two preemptions.
     """
 
     name: str
@@ -39,7 +39,7 @@ def watch(request: str, *keys: str, **more: Any) -> Mapping[str, Any]:
 
 
 def ready(request: str) -> Mapping[str, Any]:
-    """What it waits for comes true."""
+    """The request becomes ready."""
     return {"call": "ready", "request": request}
 
 
@@ -54,7 +54,7 @@ def advance(to: int) -> Mapping[str, Any]:
 
 
 def add(task: str, delay: int) -> Mapping[str, Any]:
-    """A task, at time 0."""
+    """A task is added at time 0."""
     return {"call": "add", "task": task, "delay": delay, "now": 0}
 
 
@@ -148,7 +148,7 @@ SCENES: Final[Mapping[str, RaceScene]] = {scene.name: scene for scene in _SCENES
 
 _WORDS: Final = {
     "watch": "watches {request} for {keys}", "add": "adds {task} for {delay} ms",
-    "ready": "makes {request} ready", "check": "tells of an event of {key}",
+    "ready": "makes {request} ready", "check": "reports an event of {key}",
     "force": "completes {request} by force", "cancel": "cancels {task}",
     "advance": "drives the timer to {to} ms", "change": "changes the group: {request} is ready",
     "append": "appends to the partition: {request} is ready", "elect": "elects another leader",
@@ -157,7 +157,7 @@ _WORDS: Final = {
 
 
 def calls_in_words(calls: Calls | list[Mapping[str, Any]]) -> str:
-    """Calls for a reader."""
+    """The calls in words, for people."""
     return ", then ".join(_call_in_words(call) for call in calls)
 
 

@@ -1,7 +1,7 @@
-"""All schedules of a scene with few preemptions, each history that they can give judged once.
+"""All schedules of a scene with few preemptions, with each of their histories judged once.
 
-Far fewer histories can be told apart from outside than there are schedules: the machine judges
-each of them once, and the schedule that gave it first stands for it.
+Far fewer histories can be distinguished from outside than there are schedules: the machine judges
+each of them once, and the first schedule with it represents it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WHEEL_SIZE = 2
 
 @dataclass(frozen=True)
 class RaceFound:
-    """A rule that some schedule breaks, and the first such schedule."""
+    """A rule that a schedule violates, and the first such schedule."""
 
     rule: Rule
     observation: str
@@ -41,7 +41,7 @@ class RaceFound:
 
 @dataclass(frozen=True)
 class RacesSearched:
-    """What came of a search: how many schedules, how many histories, and what they break.
+    """Result of a search: the number of schedules and histories, and the violations.
 
     ``undecided`` counts the histories that more states explain than the monitor may hold.
     """
@@ -101,7 +101,7 @@ def _sets() -> CandidateSets:
 
 
 def _judge(events: Sequence[Message]) -> tuple[Rule, str] | None:
-    """The first rule that a history breaks, and by what. Raises ``LostTrack``."""
+    """The first rule that a history violates, and the observation. Raises ``LostTrack``."""
     sets = _sets()
     monitor = Monitor(sets.bound, sets=sets)
     for step in _steps(events):

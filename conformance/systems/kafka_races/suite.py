@@ -1,9 +1,9 @@
 """The suite ``kafka.races``: Kafka's historical races, each in a scene, under chosen schedules.
 
 A program is a schedule: a scene is set up, its threads are spawned, some of them run for a counted
-number of steps, and then all are let go. Half of all runs have one switch or two, for most races
-need no more; where the switches fall is drawn from the case's seed. ``race_search`` tries them
-all instead.
+number of steps, and then all of them run to their end. Half of all runs have one switch or two,
+since most races need no more; the places of the switches are drawn from the case's seed.
+``race_search`` tries them all instead.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ __all__ = ["CONSTANTS", "SUITE", "PURGE", "RacesConversation", "Translator", "re
 
 CONSTANTS: Final = {"T": 5, "K": 4}
 PURGE: Final = 0
-"""The purge interval: whatever is completed is purged in the next round."""
+"""The purge interval: every completed request is purged in the next round."""
 _NAMES: Final[Mapping[str, int]] = {"r1": 0, "r2": 1, "t1": 2, "t2": 3, "t3": 0, "t4": 1}
-"""Requests and tasks, and their numbers in the machine: a scene has four at most."""
+"""Requests and tasks, and their numbers in the machine: a scene has at most four."""
 
 _STEPS_MAX: Final = 160
 _LENGTHS: Final = (4, 12, 24, 48, _STEPS_MAX)
-"""A piece of a schedule has up to so many steps: the first few matter as much as all later ones."""
+"""Maximal lengths of a piece of a schedule: the first few steps matter as much as all later ones.
+"""
 _SWITCHES: Final = (1, 1, 1, 2, 2, 2, 3, 3, 4)
 _TIMES: Final = 2
-"""Schedules for each program that is asked for; one is cheap."""
+"""Schedules for each requested program; they are cheap."""
 _SWEPT: Final = 64
 """``_sweep`` interrupts a thread within so many steps."""
 _CALLS: Final[Mapping[str, Call]] = {
@@ -49,20 +50,20 @@ _BY_REQUEST: Final = {"completes": "completes", "expires": "expires", "runs": "r
 
 
 class Translator:
-    """Turns what a target reports into steps of the machine, and into words."""
+    """Translate a target's reports into steps of the machine, and into words."""
 
     def __init__(self) -> None:
         self._threads: dict[str, int] = {}
         self._levels: dict[int, int] = {}
 
     def step(self, event: Message) -> Step:
-        """The step that an event shows. Raises ``TargetError`` for one that names what is not."""
+        """The step that an event shows. Raises ``TargetError`` if it names an unknown thing."""
         try:
             return self._step(event)
         except (KeyError, ValueError, TypeError):
             raise TargetError(
-                f"the target reports {excerpt(event)}, which names what is not there",
-                next_step="Mend the adapter: an event has the names that the calls gave.",
+                f"the target reports {excerpt(event)}, which names something unknown",
+                next_step="Fix the adapter: an event has the names that the calls gave.",
             ) from None
 
     def _step(self, event: Message) -> Step:
@@ -89,35 +90,35 @@ def _number(numbers: dict[Any, int], thing: Any, limit: int) -> int:
 
 
 def rest(size: int, keys: int) -> Step:
-    """The step that shows how many entries the timer counts, and how many keys have a list."""
+    """The step that shows the timer's number of entries, and the number of keys with a list."""
     counted = min(max(size, -1), CONSTANTS["K"] + 1) + 1
     return "rests", (("size", counted), ("keys", min(keys, 3)))
 
 
 def _to_call(request: Message) -> Step:
-    """The step that somebody gets calls to make."""
+    """The step in which a thread gets calls to make."""
     return "is_to_call", (("count", len(request["calls"])),)
 
 
 class RacesConversation(PlainConversation):
-    """One session. Acts name what they are about: a scene, a thread, a number of steps."""
+    """One session. Acts name their scene, their thread, and a number of steps."""
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "kafka.races", _settings(capacity))
         self._translator = Translator()
-        self._alive: dict[str, bool] = {}       # threads, and whether they are under way
+        self._alive: dict[str, bool] = {}       # threads; true while under way
         self._begun = False
         self._ended = False
         self._named: set[str] = set()
 
     def always(self) -> frozenset[str]:
-        """See ``PlainConversation``."""
+        """The operations that every target has."""
         return ALWAYS
 
-    # --- what makes sense ----------------------------------------------------------------
+    # --- requests ------------------------------------------------------------------------
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
+        """The request of an act; None if it makes no sense now."""
         about = dict(act.about)
         under_way = any(self._alive.values())
         if self._ended or (act.do == "settle" and not under_way):
@@ -141,35 +142,35 @@ class RacesConversation(PlainConversation):
         return {"do": "perform", "calls": _plain(scene.finish)} if fits else None
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """See ``Conversation``."""
+        """The act that makes this request; None if it makes no sense now."""
         act = _act_of(request)
         if act is None:
             raise InputError(
-                f"{excerpt(dict(request))} is of no scene of this suite",
+                f"{excerpt(dict(request))} belongs to no scene of this suite",
                 next_step="Use a fixture that this suite has written.")
         return act if self.makes_sense(act) else None
 
     # --- words ---------------------------------------------------------------------------
 
     def asked(self, request: Message) -> str:
-        """See ``PlainConversation``."""
+        """The request in words."""
         if request["do"] == "perform":
-            when = "afterwards, somebody" if self._alive else "at first, somebody"
+            when = "then the harness" if self._alive else "first, the harness"
             return f"{when} {calls_in_words(request['calls'])}"
         if request["do"] == "spawn":
             return f"a thread, {request['thread']}, {calls_in_words(request['calls'])}"
         if request["do"] == "run":
             count = request["steps"]
             return f"{request['thread']} takes {count} step{'s' * (count != 1)}"
-        return "all go on to the end"
+        return "all threads run to their end"
 
-    # --- what is seen --------------------------------------------------------------------
+    # --- observations --------------------------------------------------------------------
 
     def possible(self, request: Message) -> Iterator[Answer]:
-        """See ``PlainConversation``."""
+        """Other answers to the request, for the explanation of a violation."""
         if request["do"] == "spawn":
             return
-        yield Answer("nothing to be seen", ("stands", ()), instead_of=_UNSEEN)
+        yield Answer("nothing is visible", ("stands", ()), instead_of=_UNSEEN)
         yield Answer("a call ends in an error", ("fails", (("thread", 0),)))
         yield Answer("an overflow wheel is made", ("makes_wheel", (("level", 0),)))
         for name, number in _NAMES.items():
@@ -183,16 +184,16 @@ class RacesConversation(PlainConversation):
                 yield Answer(f"{name} runs", ("runs", about))
         if request["do"] != "run":
             drain = (("thread", 0), ("call", Call.DRAIN), ("request", 0))
-            yield Answer("the last advance is over", ("returns", drain))
+            yield Answer("the last advance returns", ("returns", drain))
             check = (("thread", 0), ("call", Call.CHECK), ("request", 0))
-            yield Answer("the event is over", ("returns", check))
+            yield Answer("the event returns", ("returns", check))
             yield Answer("a deadlock", ("stuck", ()))
             for size in range(3):
                 yield Answer(_at_rest(size, 0), rest(size, 0))
             yield Answer(_at_rest(0, 1), rest(0, 1))
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
+        """The steps of the observer for an answer, and the answer in words."""
         for call in request.get("calls", ()):
             self._named |= {call[field] for field in ("request", "task") if field in call}
         if request["do"] == "spawn":
@@ -224,7 +225,7 @@ def _plain(calls: Collection[Mapping[str, Any]]) -> list[Message]:
 
 
 def _act_of(request: Mapping[str, Any]) -> Act | None:
-    """The act that makes a request, if there is one."""
+    """The act that makes a request, or None."""
     if request["do"] == "settle":
         return Act("settle")
     if request["do"] == "run":
@@ -246,7 +247,7 @@ def _act_of(request: Mapping[str, Any]) -> Act | None:
 
 
 def _at_rest(size: int, keys: int) -> str:
-    return f"at rest, {size} in the timer, {keys} key{'s' * (keys != 1)} with a list"
+    return f"quiescent, {size} in the timer, {keys} key{'s' * (keys != 1)} with a list"
 
 
 _EVENTS: Final = {
@@ -257,13 +258,13 @@ _EVENTS: Final = {
 
 
 def _event_in_words(event: Message, threads: Collection[str]) -> str:
-    """Calls and returns are told by the steps themselves."""
+    """An event in words; empty for calls and returns."""
     words = _EVENTS.get(event["does"])
     if words is None:
         return ""
     told = {"error": "an error", **event}
     if told["thread"] not in threads:
-        told["thread"] = "somebody"
+        told["thread"] = "the harness"
     return words.format_map(told)
 
 
@@ -272,8 +273,8 @@ def _standing_in_words(standing: Message) -> str:
         return f"{standing['thread']} is through"
     place = f"{standing['at']}, {standing['text']}" if standing["at"] else "its beginning"
     if not standing["waits_for"]:
-        return f"it stands at {place}"
-    holders = " and ".join(map(str, standing["held_by"])) or "nobody"
+        return f"it is at {place}"
+    holders = " and ".join(map(str, standing["held_by"])) or "no thread"
     return (f"{standing['thread']} waits at {place}, for {standing['waits_for']}, "
             f"which {holders} has")
 
@@ -309,10 +310,11 @@ _ABOUT: Final[Mapping[str, tuple[str, ...]]] = {
     "KAFKA-W10": ("two overflows",),
     "KAFKA-W11": ("two overflows",),
 }
-"""The scenes in which a rule is most at stake; the others show whether it holds everywhere."""
+"""The scenes in which a violation of a rule is likely; the others show whether it holds everywhere.
+"""
 
 _ELSEWHERE: Final = 0.4
-"""The part of the programs that are of any scene, for a race may break more rules than one."""
+"""The fraction of programs from any scene, since a race may violate other rules too."""
 
 
 
@@ -326,7 +328,7 @@ class RacesSuite(Suite):
         self, can: Collection[str], focus: Rule, seed: int, examples: int,
         attempt: Callable[[Program], None],
     ) -> None:
-        """See ``AnySuite``. A schedule is soon run, and a race falls into few of them."""
+        """Explore with more schedules than examples: each is cheap, and few of them show a race."""
         draw = random.Random(seed)
         if focus.id in _SWEEPS:
             for name in _ABOUT[focus.id]:
@@ -340,7 +342,7 @@ class RacesSuite(Suite):
             attempt(_schedule(draw, about[number % len(about)]))
 
     def simpler(self, act: Act) -> Iterator[Act]:
-        """The same thread, run for fewer steps."""
+        """Acts for the same thread with fewer steps."""
         about = dict(act.about)
         steps = about.get("steps")
         if isinstance(steps, int) and steps > 1:
@@ -352,19 +354,20 @@ _PESTERED: Final[Mapping[str, str]] = {"KAFKA-W2L": "four adders"}
 """Rules, and the scene in which one thread is interrupted by each of the others in turn."""
 
 _ROUND: Final = 6
-"""Between two interruptions it takes up to so many steps: it may be trying again."""
+"""The maximal number of its steps between two interruptions: it may be trying again."""
 
 _SWEEPS: Final = {"KAFKA-P9": 4, "KAFKA-P3I": 2}
-"""Rules whose breaches have a narrow window, and how wide that is at least, in steps: two threads
-that take two locks in different orders stand between them for some time."""
+"""Rules whose violations have a narrow window, and its minimal width in steps: two threads that
+take two locks in different orders are between them for some time.
+"""
 
 
 def _sweep(draw: random.Random, name: str, stride: int) -> Iterator[Program]:
-    """Each thread is interrupted once, at places that are so many steps apart."""
+    """Each thread is interrupted once, at places that are `stride` steps apart."""
     setup, *spawns, finish = _acts_of(name)
     for thread in SCENES[name].threads:
         for steps in range(draw.randint(1, stride), _SWEPT, stride):
-            # Who is interrupted goes on last: so the others come first, as far as they can.
+            # The interrupted thread continues last: so the others run first, as far as they can.
             others = [act for act in spawns if dict(act.about)["thread"] != thread]
             own = [act for act in spawns if dict(act.about)["thread"] == thread]
             draw.shuffle(others)
@@ -372,8 +375,9 @@ def _sweep(draw: random.Random, name: str, stride: int) -> Iterator[Program]:
 
 
 def _pestered(name: str) -> Iterator[Program]:
-    """The first thread is interrupted by the second, soon again by the third, and so on: who
-    tries again when others were faster needs as many preemptions as it has tries."""
+    """The first thread is interrupted by the second, soon again by the third, and so on: a thread
+    that tries again when others were faster needs as many preemptions as it has tries.
+    """
     setup, *spawns, finish = _acts_of(name)
     one, *others = SCENES[name].threads
     for between in range(1, _ROUND + 1):
@@ -389,8 +393,8 @@ def _schedule(draw: random.Random, name: str) -> Program:
     threads = list(SCENES[name].threads)
     runs = [_run(draw.choice(threads), draw.randint(1, draw.choice(_LENGTHS)))
             for _ in range(draw.choice(_SWITCHES))]
-    # They go on in the order in which they were spawned: the one that was stopped last goes on
-    # last, or there would have been no switch.
+    # They continue in the order in which they were spawned: the thread that was stopped last
+    # continues last, otherwise there would have been no switch.
     stopped = dict(runs[-1].about)["thread"]
     draw.shuffle(spawns)
     spawns.sort(key=lambda spawn: dict(spawn.about)["thread"] == stopped)

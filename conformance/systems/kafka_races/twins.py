@@ -1,7 +1,7 @@
 """Kafka's historical races: the reference timer and purgatory with one step left out or misplaced.
 
-Each twin is right as long as one thread uses it; most have passed the sequential suites of their
-time.
+Each twin is correct as long as only one thread uses it; most have passed the sequential suites of
+their time.
 """
 
 from __future__ import annotations
@@ -68,16 +68,16 @@ TWINS: Final = Twins("kafka.races", ReferenceRaces, ("reference.kafka.races",), 
 
 
 class DroppingCalls(ReferenceRaces):
-    """The last call of each thread is dropped."""
+    """A target that drops the last call of each thread."""
 
     def spawn(self, thread: str, calls: list[Message]) -> bool:
-        """See the port."""
+        """Create a thread with all calls but the last."""
         return super().spawn(thread, calls[:-1])
 
 
 TWINS.add(
     "races-drop-calls", "KAFKA-P40", "the last call of each thread is never made",
-    "an executor that is shut down drops what it has queued", parts={}, of=DroppingCalls)
+    "an executor that is shut down drops its queued calls", parts={}, of=DroppingCalls)
 
 
 # ---- completion -----------------------------------------------------------------------------
@@ -87,7 +87,7 @@ TWINS.add(
     "kafka-385-no-cas", "KAFKA-P1R", "completed is read, then written: both win",
     "KAFKA-385: checkSatisfied against expire")
 class WithoutCas(DelayedOperation):
-    """Whether it is completed is read, and then written."""
+    """``completed`` is read, and then written."""
 
     __slots__ = ()
 
@@ -101,10 +101,10 @@ class WithoutCas(DelayedOperation):
 
 
 @TWINS.twin(
-    "kafka-1989-expired-anyway", "KAFKA-P1ER", "the timeout calls onExpiration though it lost",
+    "kafka-1989-expired-anyway", "KAFKA-P1ER", "the timeout calls onExpiration although it lost",
     "KAFKA-1989: the old purgatory's expireNext")
 class ExpiringAnyway(DelayedOperation):
-    """The expiry callback comes whoever completed the request."""
+    """The expiry callback is called even if another thread completed the request."""
 
     __slots__ = ()
 
@@ -117,7 +117,7 @@ class ExpiringAnyway(DelayedOperation):
     "kafka-1989-not-cancelled", "KAFKA-P4R", "a completed request stays in the timer",
     "KAFKA-1989: completed operations kept until their timeout")
 class NotCancelling(DelayedOperation):
-    """Whoever completes the request leaves it in the timer."""
+    """The thread that completes the request leaves it in the timer."""
 
     __slots__ = ()
 
@@ -127,7 +127,7 @@ class NotCancelling(DelayedOperation):
 
 @TWINS.twin(
     "kafka-no-second-try", "KAFKA-P3", "no try after watching: a trigger in between is lost",
-    "KAFKA-1952: the fix that has to try, watch all, and try")
+    "KAFKA-1952: the fix that has to try, watch all, and try again")
 class WithoutSecondTry(DelayedOperation):
     """The requester tries, and watches."""
 
@@ -141,10 +141,11 @@ class WithoutSecondTry(DelayedOperation):
 
 
 @TWINS.twin(
-    "kafka-no-recheck", "KAFKA-P4R", "nobody looks again after the request was put into the timer",
+    "kafka-no-recheck", "KAFKA-P4R", "the requester does not look again after the request was put "
+                                     "into the timer",
     "DelayedOperationPurgatory: 'if (operation.isCompleted) operation.cancel()'")
 class WithoutRecheck(Purgatory):
-    """Nobody looks again once the request is in the timer."""
+    """The requester does not look again once the request is in the timer."""
 
     __slots__ = ()
 
@@ -159,7 +160,7 @@ class WithoutRecheck(Purgatory):
     "kafka-6653-try-lock", "KAFKA-P3", "a trigger that finds the request's lock taken gives up",
     "KAFKA-6653: a holder that has tried already")
 class TryLock(DelayedOperation):
-    """A trigger that finds the lock taken goes away: the holder will have tried."""
+    """A trigger that finds the lock taken gives up, since the holder will have tried."""
 
     __slots__ = ()
 
@@ -175,10 +176,10 @@ class TryLock(DelayedOperation):
 
 @TWINS.twin(
     "kafka-8334-try-lock-flag", "KAFKA-P3",
-    "a trigger that finds the lock taken leaves a flag, at which other users of the lock do not "
-    "look", "KAFKA-8334: commits that time out")
+    "a trigger that finds the lock taken leaves a flag, which other users of the lock do not "
+    "read", "KAFKA-8334: commits that time out")
 class AskingTryLock(DelayedOperation):
-    """… it leaves a flag, and the next one to try looks at it; others who hold the lock do not."""
+    """The trigger leaves a flag, and the next try reads it; other holders of the lock do not."""
 
     __slots__ = ("_asked",)
 
@@ -211,7 +212,7 @@ class AskingTryLock(DelayedOperation):
     "kafka-lock-kept-at-error", "KAFKA-P9", "a try that raises keeps its lock",
     "lock.lock() without try and finally")
 class KeepingALockAtAnError(DelayedOperation):
-    """The lock is taken and given back by hand: an error passes the giving."""
+    """The lock is taken and released by hand: an error skips the release."""
 
     __slots__ = ()
 
@@ -224,10 +225,10 @@ class KeepingALockAtAnError(DelayedOperation):
 
 
 @TWINS.twin(
-    "kafka-5970-group-lock", "KAFKA-P9", "the purgatory is told under the group's lock",
+    "kafka-5970-group-lock", "KAFKA-P9", "the group reports to the purgatory under its lock",
     "KAFKA-5970, KAFKA-6042: deadlock of two requests of a group")
 class TellingUnderGroupLock(Group):
-    """The group tells the purgatory while it holds its lock."""
+    """The group reports to the purgatory while it holds its lock."""
 
     def change(self, request: str, key: Hashable) -> int:
         with self.lock:
@@ -285,10 +286,11 @@ class TryingUnderListLock(Purgatory):
 
 
 @TWINS.twin(
-    "kafka-no-identity-test", "KAFKA-P3I", "an emptied list takes the key's new one with it",
+    "kafka-no-identity-test", "KAFKA-P3I", "the removal of an emptied list removes the key's new "
+                                           "one",
     "removeKeyIfEmpty: 'if the current key is no longer correlated to the watchers'")
 class _RemovingAny(LockedWatcherLists):
-    """The key goes if the list that the sweeper has is empty, whose ever it is by now."""
+    """The key is removed if the sweeper's list is empty, even if the key has another one now."""
 
     def remove_if_empty(self, key: Hashable, watchers: Watchers) -> None:
         lock, shard = self._shard(key)
@@ -301,7 +303,7 @@ class _RemovingAny(LockedWatcherLists):
     "kafka-no-emptiness-test", "KAFKA-P3I", "a list that was empty a moment ago is removed",
     "removeKeyIfEmpty: 'if (watchers != null && watchers.isEmpty)'")
 class _RemovingFull(LockedWatcherLists):
-    """The key goes because its list was empty a moment ago."""
+    """The key is removed since its list was empty a moment ago."""
 
     def remove_if_empty(self, key: Hashable, watchers: Watchers) -> None:
         lock, shard = self._shard(key)
@@ -324,7 +326,7 @@ class _KeepingEmpty(LockedWatcherLists):
     "kafka-found-before-entered", "KAFKA-P3I", "a list may be removed before it is entered",
     "watchForOperation: getAndMaybePut and watch under one lock")
 class _FindingBefore(LockedWatcherLists):
-    """The list is found under the lock, and entered after."""
+    """The list is found under the lock, and entered later."""
 
     def watch(self, operation: DelayedOperation, keys: Keys) -> None:
         for key in keys:
@@ -341,7 +343,7 @@ class _FindingBefore(LockedWatcherLists):
 
 
 class _ReattachingWheel(TimingWheel):
-    """Whoever places an entry takes it for its task's own, and asks nobody whether it still is."""
+    """An entry that is placed becomes its task's entry, without a test that it still is."""
 
     __slots__ = ()
 
@@ -361,10 +363,10 @@ class UntestedEntry(Timer):
 
 
 @TWINS.twin(
-    "kafka-2226-unchecked", "KAFKA-W2L", "an entry is taken out of a bucket that it has left",
+    "kafka-2226-unchecked", "KAFKA-W2L", "an entry is unlinked from a bucket that it has left",
     "KAFKA-2226: an entry in two lists")
 class _UncheckedList(LockedTimerTaskList):
-    """An entry is unlinked by whoever has the lock of the bucket that it was in."""
+    """An entry is unlinked without the test that it is still in the bucket."""
 
     __slots__ = ()
 
@@ -379,7 +381,7 @@ class _UncheckedList(LockedTimerTaskList):
 
 
 class _ImpatientCounter(Counter):
-    """Counts by compare-and-set, and gives up when others were faster three times."""
+    """Count by compare-and-set, and give up when others were faster three times."""
 
     __slots__ = ("_number", "_seen")
 
@@ -389,7 +391,7 @@ class _ImpatientCounter(Counter):
 
     @property
     def value(self) -> int:
-        """The number, which the thread is seen to read."""
+        """The number; the thread's read is recorded."""
         number = self._seen[get_ident()] = self._number
         return number
 
@@ -404,7 +406,7 @@ class _ImpatientCounter(Counter):
 
 
 class _ImpatientWheel(TimingWheel):
-    """Its lists count so."""
+    """A wheel whose lists use that counter."""
 
     __slots__ = ()
 
@@ -416,10 +418,11 @@ class _ImpatientWheel(TimingWheel):
 
 @TWINS.twin(
     "kafka-impatient-counter", "KAFKA-W2L",
-    "an entry is not counted where others count at each of three tries: it takes three preemptions",
+    "an entry is not counted if others count during each of three tries: it takes three "
+    "preemptions",
     "taskCounter.getAndIncrement: a compare-and-set that tries until it succeeds")
 class ImpatientTimer(Timer):
-    """What others count meanwhile makes a thread try again, but not for ever."""
+    """A thread tries again when others have counted meanwhile, but not forever."""
 
     __slots__ = ()
     wheel = _ImpatientWheel
@@ -430,7 +433,8 @@ class ImpatientTimer(Timer):
 
 
 @TWINS.twin(
-    "kafka-unlocked-bucket", "KAFKA-W1L", "two threads link entries at a time, and one is lost",
+    "kafka-unlocked-bucket", "KAFKA-W1L", "two threads link entries at the same time, and one is "
+                                          "lost",
     "TimerTaskList.add: synchronized")
 class _UnlockedList(LockedTimerTaskList):
     """Entries are linked without the bucket's lock."""
@@ -442,11 +446,13 @@ class _UnlockedList(LockedTimerTaskList):
 
 
 @TWINS.twin(
-    "kafka-task-lock-in-flush", "KAFKA-P9", "a flush and a cancel take two locks in two orders",
+    "kafka-task-lock-in-flush", "KAFKA-P9", "a flush and a cancel take two locks in opposite "
+                                            "orders",
     "TimerTask.cancel against TimerTaskList.flush: task, list, entry")
 class _AskingUnderTaskLock(Timer):
-    """A flush asks for the task's lock, to see whether it is cancelled, while it has the bucket's;
-    who cancels has the task's and asks for the bucket's."""
+    """A flush takes the task's lock while it has the bucket's, to test whether the task is
+    cancelled; a cancel has the task's lock and takes the bucket's.
+    """
 
     __slots__ = ()
 
@@ -460,8 +466,9 @@ class _AskingUnderTaskLock(Timer):
     "kafka-entry-before-bucket", "KAFKA-P9", "an entry's lock is taken before its bucket's",
     "TimerTaskList.remove: synchronized of list, then of entry")
 class _EntryFirst(LockedTimerTaskList):
-    """An entry is unlinked under its own lock and then the bucket's; it is linked the other way
-    round."""
+    """An entry is unlinked under its own lock and then the bucket's; it is linked in the opposite
+    order.
+    """
 
     __slots__ = ()
 
@@ -472,11 +479,12 @@ class _EntryFirst(LockedTimerTaskList):
 
 
 @TWINS.twin(
-    "kafka-estimate-lock", "KAFKA-P9", "watching and purging take two locks in two orders",
+    "kafka-estimate-lock", "KAFKA-P9", "watching and purging take two locks in opposite orders",
     "watchForOperation and advanceClock, with a lock for estimatedTotalOperations")
 class CountingUnderListLock(Purgatory):
-    """Watching takes the map's lock and then the estimate's; a purge sets the estimate and looks
-    for the lists under its lock."""
+    """Watching takes the map's lock and then the estimate's; a purge holds the estimate's lock and
+    takes the map's.
+    """
 
     __slots__ = ()
 
@@ -492,7 +500,7 @@ class CountingUnderListLock(Purgatory):
 
 
 class _WithoutSecondLook(TimingWheel):
-    """What was seen before the lock still counts."""
+    """The result of the look before the lock still counts."""
 
     __slots__ = ()
 
@@ -512,7 +520,7 @@ class TwoOverflows(Timer):
 
 
 class _PublishedTooEarly(TimingWheel):
-    """Others see the overflow wheel before it is initialised."""
+    """Other threads see the overflow wheel before it is initialised."""
 
     __slots__ = ()
 

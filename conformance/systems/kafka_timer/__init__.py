@@ -15,13 +15,13 @@ SYSTEM = System(
         Shipped("reference.timer", "timers:ReferenceTimer",
                 "the reference of Kafka's hierarchical timing wheels"),
         Shipped("reference.timer.old", "timers:ReferenceOldTimer",
-                "the reference of the timer before the wheels: a queue of all tasks, "
-                "with lazy deletion"),
+                "the reference of the timer before the wheels: a queue of all tasks, with lazy "
+                "deletion"),
         Shipped("asyncio.timer", "timers:AsyncioTimer", "asyncio's call_at and cancel"),
         Shipped("sched", "timers:SchedTimer", "the standard library's sched.scheduler"),
         Shipped("trio.timer", "trio_timer:TrioTimer", "trio's deadlines, by its mock clock"),
         Shipped("js.timer", "timer.js",
-                "setTimeout, as the mock timers of node:test have it (needs node)"),
+                "setTimeout with the mock timers of node:test (needs node)"),
     ),
     chapters=("kafka.timer",),
 )

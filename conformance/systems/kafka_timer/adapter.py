@@ -1,8 +1,8 @@
-"""What our adapters of timers share: the time that is told, and the list of what ran.
+"""Common parts of our timer adapters: the present time, and the list of runs.
 
 An adapter is a class with ``begin``, ``schedule``, ``unschedule`` and ``move``; the timer under
-test calls ``ran``. What it can say of itself (``size``, ``entries``, ``queue``) is a method.
-``FailingTasks`` is for timers whose tasks are callbacks that may raise.
+test calls ``ran``. Its reports (``size``, ``entries``, ``queue``) are methods. ``FailingTasks`` is
+for timers whose tasks are callbacks that may raise.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ __all__ = ["FailingTasks", "PlannedError", "TimerAdapter"]
 
 
 class PlannedError(Exception):
-    """What a callback raises because the harness wants it to."""
+    """The exception that a callback raises when the harness wants it to."""
 
 
 class TimerAdapter(PortAdapter):
-    """Tells a timer what time it is, and the harness what ran."""
+    """An adapter that gives a timer the time, and the harness the runs."""
 
     port: ClassVar[Port] = PORT
     now = 0
@@ -30,15 +30,15 @@ class TimerAdapter(PortAdapter):
     # -- for subclasses -----------------------------------------------------------------------
 
     def begin(self, settings: Mapping[str, Any]) -> None:
-        """A fresh timer at ``now``. Raises ``Declined`` for settings that do not fit."""
+        """Start a fresh timer at ``now``. Raises ``Declined`` for settings that do not fit."""
         raise NotImplementedError
 
     def schedule(self, task: int, delay: int) -> None:
-        """``ran`` is to be called once, ``delay`` ms after ``now``, and for no earlier add."""
+        """Call ``ran`` once, ``delay`` ms after ``now``, and not for an earlier add."""
         raise NotImplementedError
 
     def unschedule(self, task: int) -> None:
-        """``ran`` is not to be called for it; it may be pending or not."""
+        """Do not call ``ran`` for the task, whether it is pending or not."""
         raise NotImplementedError
 
     def move(self, until: int) -> None:
@@ -46,53 +46,53 @@ class TimerAdapter(PortAdapter):
         raise NotImplementedError
 
     def ran(self, task: int, at: int) -> None:
-        """A task has run."""
+        """Record that a task has run."""
         self._runs.append({"task": task, "at": at})
 
     # -- for the harness ----------------------------------------------------------------------
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Start a fresh timer without runs."""
         self._runs: list[Message] = []
         self.begin(settings)
 
     def request(self, message: Message) -> Message:
-        """See ``PortAdapter.request``."""
+        """Set the time, then handle the request."""
         self.now = message["now"]
         return super().request(message)
 
     def add(self, task: int, delay: int) -> list[Message]:
-        """See the port."""
+        """Add a task, and return the runs that follow."""
         self.schedule(task, delay)
         return self.elapse()
 
     def cancel(self, task: int) -> list[Message]:
-        """See the port."""
+        """Cancel a task, and return the runs that follow."""
         self.unschedule(task)
         return self.elapse()
 
     def elapse(self) -> list[Message]:
-        """See the port."""
+        """Let time pass up to ``now``, and return the runs."""
         self.move(self.now)
         runs, self._runs = self._runs, []
         return runs
 
 
 class FailingTasks(TimerAdapter):
-    """A task's callback raises if the harness has asked for that; ``move`` has to survive it."""
+    """A timer whose tasks may raise on request; ``move`` has to survive that."""
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
+        """Start a fresh timer without failing tasks."""
         self._faulty: set[int] = set()
         super().start(settings)
 
     def fail(self, task: int) -> bool:
-        """See the port."""
+        """The task will raise when it runs next."""
         self._faulty.add(task)
         return True
 
     def ran(self, task: int, at: int) -> None:
-        """A task has run, and may raise then."""
+        """Record the run of a task, and raise if requested."""
         super().ran(task, at)
         if task in self._faulty:
             self._faulty.discard(task)

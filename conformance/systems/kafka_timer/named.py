@@ -1,10 +1,10 @@
 """Timers by their names: classes with a callback after a delay, whose clock is the harness's.
 
 A timer reads the time by ``time.monotonic``, ``time.time`` or a function that its constructor
-takes, and is driven by a call that runs what is due. It is driven at each instant at which one of
-its tasks is due, as a thread that waits for the next one would. A millisecond of the port is a
-second of the timer's, for sums of thousandths are not exact, and no deadline could be told from the
-next one.
+takes, and is driven by a call that runs the tasks that are due. It is driven at each instant at
+which one of its tasks is due, as a thread that waits for the next one would do. A millisecond of
+the port is a second of the timer, since sums of thousandths are not exact, and deadlines could not
+be distinguished.
 """
 
 from __future__ import annotations
@@ -34,21 +34,22 @@ WANTED: Final = (
            needed=True),
     Wanted("cancel", ("cancel", "remove", "unschedule", "clear_timeout")),
 )
-"""What the methods are usually called. Without ``cancel``, what ``schedule`` returns has one."""
+"""Usual names of the methods. Without ``cancel``, the result of ``schedule`` has one."""
 
 ALSO: Final = ("clock", "policy", "unit")
-"""What may have a name besides: the argument of the constructor that is a clock, which of the
-port's policies it is of, and the unit of its delays, ``s`` or ``ms``."""
+"""Other things that may have a name: the argument of the constructor that is a clock, the port's
+policy, and the unit of delays, ``s`` or ``ms``.
+"""
 
 _CLOCK: Final = ("timefunc", "clock", "now", "time", "time_fn", "monotonic")
 _DELAY: Final = ("delay", "seconds", "after", "timeout", "delay_ms", "ms", "delta", "when")
 _CALLBACK: Final = ("callback", "action", "func", "fn", "function", "task", "handler", "job", "cb")
 _FILLED: Final[Mapping[str, Any]] = {"priority": 0, "delayfunc": lambda _: None, "blocking": False}
-"""What else some of them want to be told."""
+"""Arguments that some methods require besides."""
 
 
 def make(named: Named) -> NamedTimer:
-    """The adapter of a timer. Raises ``InputError`` where it is for tasks."""
+    """The adapter of a timer. Raises ``InputError`` if the timer is for coroutines."""
     kind = named.kind_by(
         lambda made: waits_in_coroutines(made, [*WANTED[0].usual, *WANTED[1].usual]),
         lambda: _made(named, lambda: 0.0))
@@ -66,7 +67,7 @@ def _made(named: Named, clock: Callable[[], float]) -> Any:
 
 
 def _call(method: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-    """Call with those arguments that have a name, and what else the method wants to be told."""
+    """Call with the arguments that have a name, and with others that the method requires."""
     told = {name: value for name, value in arguments.items() if name}
     return method(**_filled(method) | told)
 
@@ -87,7 +88,7 @@ def _name_in(method: Callable[..., Any], usual: Sequence[str], said: str | None 
 
 
 class NamedTimer(FailingTasks):
-    """A timer of the user's."""
+    """A timer of the user, found by the names of its methods."""
 
     def __init__(self, named: Named) -> None:
         self._named = named
@@ -98,7 +99,7 @@ class NamedTimer(FailingTasks):
         self._calls: Calls | None = None
 
     def begin(self, settings: Mapping[str, Any]) -> None:
-        """See ``TimerAdapter``."""
+        """Create the timer, and find its methods."""
         self._calls = Calls(self.name, ())
         self._due: dict[int, int] = {}
         self._handles: dict[int, Any] = {}
@@ -108,13 +109,13 @@ class NamedTimer(FailingTasks):
         self._surface: Surface = self._named.surface(made, WANTED, ALSO)
 
     def schedule(self, task: int, delay: int) -> None:
-        """See ``TimerAdapter``."""
+        """Schedule the task anew, with a delay in the timer's unit."""
         self.unschedule(task)
         self._due[task] = self.now + max(0, delay)
         self._handles[task] = self._ask(lambda: self._scheduled(task, delay * self._unit))
 
     def unschedule(self, task: int) -> None:
-        """See ``TimerAdapter``."""
+        """Cancel the task by the timer's method, or by its handle's."""
         self._due.pop(task, None)
         if task not in self._handles:
             return
@@ -125,7 +126,7 @@ class NamedTimer(FailingTasks):
             self._ask(handle.cancel)
 
     def move(self, until: int) -> None:
-        """See ``TimerAdapter``."""
+        """Drive the timer at each instant at which a task is due, up to ``until``."""
         for at in sorted({at for at in self._due.values() if self._clock < at < until} | {until}):
             self._go(at)
             for _ in range(len(self._due) + 2):
@@ -133,7 +134,7 @@ class NamedTimer(FailingTasks):
                     break
 
     def close(self) -> None:
-        """Give up the thread by which it is called."""
+        """Give up the thread that makes its calls."""
         if self._calls is not None:
             self._calls.close()
 
@@ -144,7 +145,7 @@ class NamedTimer(FailingTasks):
         STAGE.now = at
 
     def _driven(self) -> bool:
-        """Drive it once; whether it did not stop since a task of it failed."""
+        """Drive the timer once; false if a task's failure stopped it."""
         drive = self._surface["drive"]
         now = _name_in(drive, _CLOCK)
         with suppress(PlannedError):

@@ -1,7 +1,7 @@
 """The port ``timer``: tasks that run after a delay, unless they are cancelled.
 
-Time is the ``now`` of each request, in milliseconds. An adapter lets its timer run at each
-instant at which it wants to, up to ``now``, and answers what ran on the way.
+Time is the ``now`` of each request, in milliseconds. An adapter lets its timer run at each instant
+at which it is due, up to ``now``, and answers with the runs on the way.
 """
 
 from __future__ import annotations
@@ -33,35 +33,34 @@ def _is_driven(value: object) -> bool:
 
 
 _RUN: Final = Vocabulary("a task that ran", {
-    "task": "its number", "at": "when it ran: an integer of milliseconds, as in `now`"})
+    "task": "its number", "at": "when it ran: an integer of milliseconds, like `now`"})
 RUNS: Final = Kind('a list of {"task": number, "at": milliseconds}', _is_runs, (_RUN,))
 DRIVEN: Final = Kind('{"due": true or false, "runs": as for add}', _is_driven, (
     Vocabulary("the answer to `drive`", {
-        "due": "true or false: what the timer answered, whether anything was due",
+        "due": "true or false: the timer's answer, whether anything was due",
         "runs": "a list: the tasks that ran"}), _RUN))
 QUEUE: Final = Kind("an object with the counts buckets and wheels", _is_queue, (
     Vocabulary("the answer to `queue`", {
-        "buckets": "how many buckets are in the queue", "wheels": "how many wheels there are"}),))
+        "buckets": "the number of buckets in the queue", "wheels": "the number of wheels"}),))
 
 _TASK = Argument("task", COUNT, "the number of a task")
 
 _OPERATIONS: Final = (
     hello("start a fresh timer, at the time now"),
-    Operation("add", RUNS, "run the task after so many milliseconds; one that is pending is to "
-              "run then, and not when it was to run before; ok: the tasks that ran, in order, "
-              "and when", (_TASK, Argument(
+    Operation("add", RUNS, "run the task after so many milliseconds; a pending task is to run "
+              "then, and no longer at its earlier time; ok: the runs, in order", (_TASK, Argument(
                   "delay", INTEGER, "milliseconds; below 0, the deadline has passed, and the task "
                   "is due at once: refuse it with an error if the timer does"))),
-    Operation("cancel", RUNS, "the task is not to run; ok: as for add", (_TASK,)),
+    Operation("cancel", RUNS, "the task must not run; ok: as for add", (_TASK,)),
     Operation("elapse", RUNS, "time has passed, up to now; ok: as for add"),
-    Operation("drive", DRIVEN, "time has passed, up to now, and nobody has driven the timer; drive "
-              "it once, at now: what is due runs now; due: what the timer answered, whether "
-              "anything, cancelled or not, was due"),
-    Operation("fail", TRUE, "the task raises when it runs next; what runs is told as ever",
+    Operation("drive", DRIVEN, "time has passed, up to now, without the timer being driven; drive "
+              "it once, at now: all due tasks run now; due: the timer's answer, whether anything, "
+              "cancelled or not, was due"),
+    Operation("fail", TRUE, "the task raises when it runs next; its run is reported as usual",
               (_TASK,)),
-    Operation("size", COUNT, "how many tasks are to run"),
-    Operation("entries", COUNT, "how many tasks a timer with lazy deletion holds, cancelled ones "
-              "included"),
+    Operation("size", COUNT, "the number of pending tasks"),
+    Operation("entries", COUNT, "the number of tasks that a timer with lazy deletion holds, "
+              "cancelled ones included"),
     Operation("queue", QUEUE, "the buckets in the queue of a timer of wheels, and its wheels"),
 )
 
@@ -70,13 +69,13 @@ _PROMISES: Final = {
         "The task runs at its instant, unless it is cancelled.": "KAFKA-W23 KAFKA-W25",
     },
     "drive": {
-        "All that has become due meanwhile runs.": "KAFKA-W36",
+        "All tasks that have become due meanwhile run.": "KAFKA-W36",
     },
     "fail": {
-        "The other tasks that are due run nonetheless.": "KAFKA-W35",
+        "The other due tasks run nevertheless.": "KAFKA-W35",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The promises of each operation, and the rules of progress that judge them."""
 
 PORT: Final = Port(
     name="timer",
@@ -89,9 +88,9 @@ PORT: Final = Port(
     ),
     policies={
         "tick": "a task runs at max(time of its add, floor(deadline / tick) * tick)",
-        "deadline": "a task runs at its deadline; tasks of the same deadline in any order",
-        "in-order": "a task runs at its deadline; tasks of the same deadline in the order in "
+        "deadline": "a task runs at its deadline; tasks with the same deadline run in any order",
+        "in-order": "a task runs at its deadline; tasks with the same deadline run in the order in "
                     "which they were added",
-        "timeout": "as in-order, and a delay below 1 ms is one of 1 ms",
+        "timeout": "as in-order, and a delay below 1 ms counts as 1 ms",
     },
 )

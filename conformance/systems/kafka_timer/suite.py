@@ -22,24 +22,27 @@ TASKS: Final = 4
 START: Final = 10
 DELAYS: Final = (0, 1, 2, -3, 3, 4, 5, 9)
 WAITS: Final = (1, 1, 1, 1, 2, 2, 2, 9)
-"""Milliseconds: with wheels of two or three buckets they reach the fifth wheel. Short waits come
-more often than long ones; a timer that starts at 10 starts in the middle of its upper ticks.
-Of a delay below 0 the deadline has passed: it is one of 0 to the observer."""
+"""Milliseconds: with wheels of two or three buckets they reach the fifth wheel.
+
+Short waits come more often than long ones; a timer that starts at 10 starts in the middle of its
+upper ticks. With a delay below 0 the deadline has passed: the observer gets a delay of 0.
+"""
 DRIVES: Final = (0, 1, 3, 9)
-"""For how long nobody drives the timer before it is driven once, in milliseconds."""
+"""Milliseconds without driving the timer before it is driven once."""
 
 TASKS_OF_LONG: Final = 24
 DELAYS_OF_LONG: Final = (
     0, 1, 1, 2, 3, 5, 9, 9, 60, 60, 300, 1_000, 20_001, 65_535, 65_536, 65_537, 2**31 - 1, 2**31,
     2**31 + 1)
 WAITS_OF_LONG: Final = (1, 1, 1, 2, 2, 9, 9, 60, 300, 1_000, 30_000, 65_536, 2**31 + 7)
-"""What long programs have: many tasks, often at the same deadline, and numbers at the ends of what
-16 and 32 bits hold."""
+"""Numbers of long programs: many tasks, often with the same deadline, and delays around the limits
+of 16 and 32 bits.
+"""
 
 DELAY_MAX: Final = max(*DELAYS_OF_LONG, *WAITS_OF_LONG)
-"""Of any delay or wait, those of ``meeting`` included."""
+"""The largest delay or wait, those of ``meeting`` included."""
 TIMEOUT_MAX: Final = 2**31 - 1
-"""Of a delay of setTimeout: the HTML standard takes it for a number of 32 bits."""
+"""The largest delay of setTimeout: the HTML standard uses a number of 32 bits."""
 
 _PICKS: Final = TASKS * len(DELAYS)
 """Picks from here on are those of long programs."""
@@ -49,7 +52,7 @@ _PICKS_OF_LONG: Final[Mapping[str, tuple[int, ...]]] = {
     **dict.fromkeys(("cancel", "fail"), tuple(range(_PICKS, _PICKS + TASKS_OF_LONG))),
 }
 _WHEELS_MAX: Final = 40
-"""More than reach ``DELAY_MAX``, with two buckets each."""
+"""More wheels than ``DELAY_MAX`` needs with two buckets each."""
 
 _LAWS: Final[Mapping[str, Law]] = {
     "tick": Law.TICK, "deadline": Law.DEADLINE, "in-order": Law.IN_ORDER, "timeout": Law.TIMEOUT}
@@ -68,7 +71,7 @@ _RAN: Final = "task {task} runs at {at} ms"
 _RUNS: Final = each(
     over(_instants, says(ANY, "ran", _RAN, gives="task at", where="ours")),
     says(ANY, "stray", "", _RAN),
-    ends("rest", "nothing runs any more"), nothing="nothing runs", joined=", ")
+    ends("rest", "nothing more runs"), nothing="nothing runs", joined=", ")
 _DUE: Final = one(says(ANY, "answered", "and {something} was due", gives="due"))
 _QUEUED: Final = "{buckets} buckets queued, {wheels} wheels"
 
@@ -84,14 +87,14 @@ def _queued(words: str, buckets: int, wheels: int) -> Says:
 
 
 class TimerConversation(PlainConversation):
-    """One session with a timer. Its policy is among what it ``can``: rules depend on it."""
+    """One session with a timer. Its policy is in ``can``, since rules depend on it."""
 
     says = table(
         ObservedTimer,
         on("add", "at {now} ms add task {task}, delay {delay} ms", _RUNS, tells="add"),
         on("cancel", "at {now} ms cancel task {task}", _RUNS, tells="cancel"),
         on("elapse", "time passes, to {now} ms", _RUNS, tells="elapse"),
-        on("drive", "nobody drives the timer until {now} ms", {"runs": _RUNS, "due": _DUE},
+        on("drive", "the timer is not driven until {now} ms", {"runs": _RUNS, "due": _DUE},
            tells="drive"),
         on("fail", "task {task} will raise when it runs", says(True, "fail", "done")),
         on("size", "at {now} ms size", _count("sized")),
@@ -108,10 +111,10 @@ class TimerConversation(PlainConversation):
         self._law = _LAWS[self.policy]
         self.can = self.can | {self.policy}
         self.now = START
-        self.asked_for: dict[int, int] = {}     # by task, when it was asked for last
+        self.asked_for: dict[int, int] = {}     # by task, its last requested instant
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
+        """The request of an act, at the present time."""
         request: Message = {"do": act.do, "now": self.now}
         about = dict(act.about)
         if act.do == "add":
@@ -128,14 +131,14 @@ class TimerConversation(PlainConversation):
         return None if too_long else request
 
     def act_for(self, request: Mapping[str, Any]) -> Act:
-        """See ``Conversation``: what is asked for does not depend on the answers before."""
+        """The act that makes this request; requests do not depend on earlier answers."""
         act = super().act_for(request) or self._act_about(request)
         if act is None:
-            raise InputError(f"{excerpt(dict(request))} is not what this suite would ask for here")
+            raise InputError(f"{excerpt(dict(request))} is not a request that this suite sends")
         return act
 
     def _act_about(self, request: Mapping[str, Any]) -> Act | None:
-        """The act that says itself what it is about, as those of ``meeting`` do."""
+        """The act with explicit fields, like those of ``meeting``."""
         do = request["do"]
         told = ("now", "task", "delay") if do == "add" else ("now",)
         if not all(is_count(request.get(name)) for name in told):
@@ -149,13 +152,13 @@ class TimerConversation(PlainConversation):
         return None
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
+        """The fields of a request or an answer, for the observer."""
         return {**message, "law": self._law, "until": message.get("now"),
                 "ours": message.get("task", TASKS_OF_LONG) < TASKS_OF_LONG,
                 "something": "something" if message.get("due") else "nothing"}
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
+        """Record the time, and the requested instant of a task."""
         self.now = about.get("now", self.now)
         if action == "add":
             self.asked_for[about["task"]] = self.now + about["delay"]
@@ -170,7 +173,7 @@ def _added(pick: int) -> Message:
 
 
 def _wait(act: Act) -> int:
-    """How long it lasts."""
+    """The wait of an act in milliseconds."""
     if act.do == "drive":
         return DRIVES[act.pick % len(DRIVES)]
     if act.pick < _PICKS:
@@ -183,7 +186,7 @@ def _settings(capacity: int) -> Mapping[str, int]:
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    # Whatever a program does, no time and no count reaches these.
+    # No time and no count of a program reaches these.
     instants = START + (items_max + 4) * DELAY_MAX
     return {
         "u": capacity, "n": _settings(capacity)["wheel"], "K": TASKS_OF_LONG, "D": DELAY_MAX,
@@ -192,16 +195,16 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 
 _MEETING_MAX: Final = 60
-"""The longest delay of a meeting, where it can be chosen."""
+"""The longest delay of a meeting, if there is a choice."""
 
 
-# --- where two buckets expire together -----------------------------------------------------------
+# --- programs in which two buckets expire together -----------------------------------------------
 
 def meeting(draw: random.Random, capacity: int) -> Program:
     """Buckets of two wheels expire together, at ``meet``: one of an upper wheel, with a task for
     one round of the lowest wheel later, and one of the lowest, with a task that is due.
 
-    The lowest wheel gets there because the clock was moved to the tick before.
+    The lowest wheel gets there because the clock advanced to the tick before.
     """
     tick, size = capacity, _settings(capacity)["wheel"]
     round_, coarse = tick * size, tick * size * size
@@ -225,13 +228,13 @@ def _add(task: int, delay: int) -> Act:
 
 @dataclass(frozen=True)
 class TimerSuite(Suite):
-    """A suite some of whose programs are built: what they need to happen is rare by chance."""
+    """A suite with some constructed programs, for situations that are rare by chance."""
 
     def explore(
         self, can: Collection[str], focus: Rule, seed: int, examples: int,
         attempt: Callable[[Program], None],
     ) -> None:
-        """See ``AnySuite``."""
+        """Explore, with some constructed programs for the rules in ``_BUILT``."""
         built = examples // 4 if focus.id in _BUILT else 0
         super().explore(can, focus, seed, examples - built, attempt)
         epilogue = tuple(act for act in self.epilogue if act.do in can)
@@ -245,7 +248,7 @@ _FROM_ABOVE: Final = tuple(
     task + TASKS * DELAYS.index(delay) for delay in (4, 9) for task in range(TASKS))
 """Adds that go through upper wheels, and meet others of them in a lower one as time passes."""
 _LAST: Final = Act("add", TASKS * DELAYS.index(4))
-"""A timer that has stopped before the end shows that only if something is still to run."""
+"""A timer that has stopped before the end shows that only if a task is still pending."""
 
 SUITE: Final = TimerSuite(
     name="timer",

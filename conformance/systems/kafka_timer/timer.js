@@ -8,8 +8,8 @@ const { mock } = require("node:test");
 class Adapter {
   constructor(now) {
     this.start = now;
-    this.handles = new Map(); // task -> what setTimeout returned
-    this.due = new Map(); // task -> when it is due, if setTimeout does what it should
+    this.handles = new Map(); // task -> the handle of setTimeout
+    this.due = new Map(); // task -> the instant at which setTimeout should run it
     this.runs = [];
     mock.timers.reset();
     mock.timers.enable({ apis: ["setTimeout", "Date"], now: 0 });
@@ -32,8 +32,8 @@ class Adapter {
   }
 
   elapse({ now }) {
-    // tick() moves the clock first and runs what is due then. So it moves by the unit, but for
-    // times in which nothing is due: what runs in one of those all the same runs too early.
+    // tick() advances the clock first, and then runs the due tasks. So it advances by one unit at
+    // a time, except while nothing is due: a task that runs in such a time runs too early.
     mock.timers.tick(0);
     while (this.time() < now) {
       const idle = Math.min(now, ...this.due.values()) - this.time() - 1;
@@ -63,7 +63,7 @@ let adapter = null;
 function answer(request) {
   if (request.do === "hello") {
     if (request.port !== "timer") return { error: "unknown-port", definite: true };
-    adapter = new Adapter(request.now); // and forget the one before
+    adapter = new Adapter(request.now); // and drop the old one
     const version = process.versions.node;
     return { ok: { name: "node:test mock timers", version, can: CAN, policy: "timeout" } };
   }

@@ -1,4 +1,4 @@
-"""The reference timers, and those of Python's standard library and trio, behind the port."""
+"""The reference timers, and those of Python's standard library, behind the port."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["AsyncioTimer", "ReferenceOldTimer", "ReferenceTimer", "SchedTimer"]
 
 
 class _Task(TimerTask):
-    """Tells its adapter when it runs."""
+    """A task that reports its run to its adapter."""
 
     __slots__ = ("number", "owner")
 
@@ -35,12 +35,12 @@ class _Task(TimerTask):
 
 
 class _Reference(FailingTasks):
-    """A driver that stops whenever a bucket or a task is due. ``core`` is what twins replace."""
+    """A driver that stops whenever a bucket or a task is due. Twins replace ``core``."""
 
     core: type[Any]
 
     def begin(self, settings: Mapping[str, Any]) -> None:
-        """See ``TimerAdapter``."""
+        """Create the core; declined for settings that do not fit."""
         try:
             self._timer = self.core(settings["capacity"], settings["wheel"], self.now)
         except TimerMisuse as misuse:
@@ -49,19 +49,19 @@ class _Reference(FailingTasks):
         self.clock = self.now
 
     def schedule(self, task: int, delay: int) -> None:
-        """See ``TimerAdapter``. The same task object each time: it is re-scheduled."""
+        """Add the same task object each time: it is re-scheduled."""
         wanted = self._tasks.setdefault(task, _Task(task, self))
         wanted.delay = delay
         with suppress(PlannedError):
             self._timer.add(wanted, self.now)
 
     def unschedule(self, task: int) -> None:
-        """See ``TimerAdapter``."""
+        """Cancel the task if it is known."""
         if task in self._tasks:
             self._tasks[task].cancel()
 
     def move(self, until: int) -> None:
-        """See ``TimerAdapter``."""
+        """Drive the timer at each instant at which it is due, up to ``until``."""
         due = self._timer.next_expiration()
         while due is not None and due <= until:
             self.clock = max(self.clock, due)
@@ -70,7 +70,7 @@ class _Reference(FailingTasks):
         self.clock = until
 
     def _advance(self) -> bool:
-        """Drive the timer once. Who raises has run, so something was due."""
+        """Drive the timer once. A task that raises has run, so something was due."""
         try:
             return bool(self._timer.advance(self.clock))
         except* PlannedError:
@@ -78,7 +78,7 @@ class _Reference(FailingTasks):
         return True
 
     def drive(self) -> Message:
-        """See the port."""
+        """Drive the timer once, at ``now``; return its answer and the runs."""
         self.clock = self.now
         due = self._advance()
         runs, self._runs = self._runs, []
@@ -93,12 +93,12 @@ class ReferenceTimer(_Reference):
     core = Timer
 
     def size(self) -> int:
-        """See the port."""
+        """The number of pending tasks."""
         size: int = self._timer.size
         return size
 
     def queue(self) -> Message:
-        """See the port."""
+        """The number of queued buckets, and of wheels."""
         return {"buckets": self._timer.queued, "wheels": self._timer.levels}
 
 
@@ -110,7 +110,7 @@ class ReferenceOldTimer(_Reference):
     core = OldTimer
 
     def entries(self) -> int:
-        """See the port."""
+        """The number of tasks in the queue, cancelled ones included."""
         entries: int = self._timer.size
         return entries
 
@@ -118,7 +118,7 @@ class ReferenceOldTimer(_Reference):
 class SchedTimer(FailingTasks):
     """``sched.scheduler`` with a time function of ours; it never waits.
 
-    What an action raises comes out of ``run``, which the driver then calls again.
+    An exception of an action leaves ``run``, which the driver then calls again.
     """
 
     name = "sched.scheduler"
@@ -126,13 +126,13 @@ class SchedTimer(FailingTasks):
     version: ClassVar[str] = platform.python_version()
 
     def begin(self, settings: Mapping[str, Any]) -> None:
-        """See ``TimerAdapter``."""
+        """Create a scheduler with a virtual clock."""
         self._clock = self.now
         self._scheduler = sched.scheduler(lambda: self._clock, lambda duration: None)
         self._events: dict[int, sched.Event] = {}
 
     def schedule(self, task: int, delay: int) -> None:
-        """See ``TimerAdapter``."""
+        """Enter an event for the task, instead of an older one."""
         self.unschedule(task)
         self._events[task] = self._scheduler.enterabs(self.now + delay, 0, self._run, (task,))
 
@@ -141,12 +141,12 @@ class SchedTimer(FailingTasks):
         self.ran(task, self._clock)
 
     def unschedule(self, task: int) -> None:
-        """See ``TimerAdapter``."""
+        """Cancel the task's event, if it has one."""
         if task in self._events:
             self._scheduler.cancel(self._events.pop(task))
 
     def move(self, until: int) -> None:
-        """See ``TimerAdapter``."""
+        """Run all events up to ``until``, each at its own instant."""
         wait = self._run_all()
         while wait is not None and self._clock + wait <= until:
             self._clock += int(wait)
@@ -159,21 +159,21 @@ class SchedTimer(FailingTasks):
                 return self._scheduler.run(blocking=False)
 
     def size(self) -> int:
-        """See the port."""
+        """The number of pending tasks."""
         return len(self._scheduler.queue)
 
 
 class _Selector:
-    """In the place of a selector: nothing ever happens, and to wait is to let time pass."""
+    """A replacement for a selector: no file is ever ready, and a wait lets time pass."""
 
     def __init__(self, loop: _VirtualLoop) -> None:
         self._loop = loop
 
     def select(self, timeout: float | None) -> list[Any]:
-        """Move the clock by ``timeout``, up to the instant at which the loop is to stop."""
+        """Advance the clock by ``timeout``, up to the instant at which the loop is to stop."""
         loop = self._loop
         if timeout == MAXIMUM_SELECT_TIMEOUT:
-            timeout = loop.until_next       # asyncio would look at the clock once a day
+            timeout = loop.until_next       # asyncio would read the clock once a day
         loop.clock = loop.until if timeout is None else min(loop.clock + timeout, loop.until)
         if loop.clock == loop.until:
             loop.stop()
@@ -181,7 +181,7 @@ class _Selector:
 
 
 class _VirtualLoop(asyncio.base_events.BaseEventLoop):
-    """asyncio's own loop, timers and all, with a clock that moves when the loop would sleep.
+    """asyncio's own loop, timers and all, with a clock that advances when the loop would sleep.
 
     Its unit is a millisecond. It opens no file descriptor.
     """
@@ -189,32 +189,32 @@ class _VirtualLoop(asyncio.base_events.BaseEventLoop):
     def __init__(self, now: int) -> None:
         super().__init__()
         self.clock: float = now
-        # A nanosecond is too little to be added to a number as large as 2^31.
+        # A nanosecond is too small to be added to a number as large as 2^31.
         self._clock_resolution = 0.5
         self.until = now
         self._selector = _Selector(self)
 
     @property
     def until_next(self) -> float:
-        """How long it is until the next timer."""
+        """The time until the next timer is due."""
         when: float = self._scheduled[0].when()  # type: ignore[attr-defined]
         return when - self.clock
 
     def time(self) -> float:
-        """See ``asyncio.AbstractEventLoop``."""
+        """The virtual time of the loop."""
         return self.clock
 
     def _process_events(self, event_list: list[Any]) -> None:
-        """There are no files or sockets to look at."""
+        """There are no files or sockets."""
 
     def _write_to_self(self) -> None:
-        """There is one thread."""
+        """There is only one thread."""
 
 
 def _ignore_the_planned(
     loop: asyncio.AbstractEventLoop, context: dict[str, Any],
 ) -> None:
-    """The loop tells its handler what a callback raises; that of the harness is no news."""
+    """Ignore a planned exception of a callback; handle others as usual."""
     if not isinstance(context.get("exception"), PlannedError):
         loop.default_exception_handler(context)
 
@@ -227,14 +227,14 @@ class AsyncioTimer(FailingTasks):
     version: ClassVar[str] = platform.python_version()
 
     def begin(self, settings: Mapping[str, Any]) -> None:
-        """See ``TimerAdapter``."""
+        """Create a loop with a virtual clock."""
         self.close()
         self._loop = _VirtualLoop(self.now)
         self._loop.set_exception_handler(_ignore_the_planned)
         self._handles: dict[int, asyncio.TimerHandle] = {}
 
     def schedule(self, task: int, delay: int) -> None:
-        """See ``TimerAdapter``."""
+        """Call the loop's call_at for the task, instead of an older call."""
         self.unschedule(task)
         self._handles[task] = self._loop.call_at(self.now + delay, partial(self._run, task))
 
@@ -242,16 +242,16 @@ class AsyncioTimer(FailingTasks):
         self.ran(task, int(self._loop.clock))
 
     def unschedule(self, task: int) -> None:
-        """See ``TimerAdapter``."""
+        """Cancel the task's handle, if it has one."""
         if task in self._handles:
             self._handles.pop(task).cancel()
 
     def move(self, until: int) -> None:
-        """See ``TimerAdapter``."""
+        """Run the loop up to ``until``."""
         self._loop.until = until
         self._loop.run_forever()
 
     def close(self) -> None:
-        """Give the loop back."""
+        """Close the loop, if there is one."""
         if hasattr(self, "_loop"):
             self._loop.close()

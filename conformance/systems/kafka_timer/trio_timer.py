@@ -1,8 +1,8 @@
 """trio's deadlines under test, in a thread that runs only while a request is answered.
 
-A task sleeps in a cancel scope until its deadline, by trio's own ``MockClock``, which moves only
-when it is told to: from deadline to deadline, as trio itself would sleep. See ``trio_channel``
-for why there is a thread.
+A task sleeps in a cancel scope until its deadline, by trio's own ``MockClock``, which advances only
+on request: from deadline to deadline, as trio itself would sleep. ``trio_channel`` explains why
+there is a thread.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class TrioTimer(TimerAdapter):
     policy: ClassVar[str] = "deadline"
 
     def begin(self, settings: Mapping[str, Any]) -> None:
-        """See ``TimerAdapter``."""
+        """Start trio's run in a thread; raises if trio is missing."""
         try:
             import trio
             import trio.testing
@@ -41,17 +41,17 @@ class TrioTimer(TimerAdapter):
         self._thread.start()
 
     def schedule(self, task: int, delay: int) -> None:
-        """See ``TimerAdapter``."""
+        """Let a new task sleep until the deadline, instead of an older one."""
         self.unschedule(task)
         self._ask("sleep", task, self.now + delay)
 
     def unschedule(self, task: int) -> None:
-        """See ``TimerAdapter``."""
+        """Cancel the sleeping task, if there is one."""
         if task in self._scopes:
             self._ask("wake", task)
 
     def move(self, until: int) -> None:
-        """See ``TimerAdapter``."""
+        """Let time pass up to ``until``."""
         self._ask("pass", until)
 
     def close(self) -> None:
@@ -73,7 +73,7 @@ class TrioTimer(TimerAdapter):
         self._clock = self._trio.testing.MockClock()
         try:
             self._trio.run(self._serve, clock=self._clock)
-        except BaseException as error:  # noqa: BLE001  the harness waits for an answer, always
+        except BaseException as error:  # noqa: BLE001 the harness always waits for an answer
             self._outbox.put(error)
 
     async def _serve(self) -> None:
@@ -110,5 +110,5 @@ class TrioTimer(TimerAdapter):
         return self._start + int(self._clock.current_time())
 
     async def _rest(self) -> None:
-        # A cushion of nought asks trio whether anything can run now; no time passes.
+        # A cushion of 0 asks trio whether anything can run now; no time passes.
         await self._trio.testing.wait_all_tasks_blocked(0.0)

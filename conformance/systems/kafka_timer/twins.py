@@ -22,7 +22,7 @@ FLUSHES_MAX: Final = 500
 
 
 class OpenWheel(TimingWheel):
-    """The reference's wheel, which a twin changes in one method. A test holds it to the suite."""
+    """The reference's wheel, which a twin changes in one method; tests check it by the suite."""
 
     def add(self, entry: TimerTaskEntry) -> bool:
         if self.is_cancelled(entry) or self.is_expired(entry.deadline):
@@ -37,34 +37,34 @@ class OpenWheel(TimingWheel):
         return True
 
     def is_cancelled(self, entry: TimerTaskEntry) -> bool:
-        """Whether the task has another entry by now, or none."""
+        """True if the task has another entry now, or none."""
         return entry.cancelled
 
     def is_expired(self, deadline: int) -> bool:
-        """Within the present tick, or before it."""
+        """True if the deadline is within the present tick, or before it."""
         return deadline < self.clock + self.tick
 
     def is_covered(self, deadline: int) -> bool:
-        """Within the wheel's interval."""
+        """True if the deadline is within the wheel's interval."""
         return deadline < self.clock + self.interval
 
     def slot(self, number: int) -> int:
-        """The bucket of a tick, by its number."""
+        """The bucket of a tick, by the tick's number."""
         return number
 
     def is_new(self, bucket: TimerTaskList, expiration: int) -> bool:
-        """Whether the bucket is to be offered."""
+        """True if the bucket is to be offered."""
         return bucket.set_expiration(expiration)
 
     def with_overflow(self, tick: int, start: int) -> TimingWheel:
-        """Whatever is asked for is made, rounded or not."""
+        """Make an overflow wheel with this tick and start, rounded or not."""
         self.overflow = type(self)(tick, self.size, start, self.counter, self.queue)
         self.overflow.clock = start
         return self.overflow
 
 
 class OpenTimer(Timer):
-    """A driver that gives up where the real one would never return: it runs nothing any more."""
+    """A driver that gives up where the real one would never return: it then runs nothing more."""
 
     wheel = OpenWheel
     entry: type[TimerTaskEntry] = TimerTaskEntry
@@ -86,12 +86,12 @@ class OpenTimer(Timer):
         self._queue.discard(lambda bucket: True)
 
     def flush(self, bucket: TimerTaskList) -> None:
-        """The clock moves, and the tasks are placed again."""
+        """The clock advances, and the tasks are placed again."""
         self._wheel.advance(bucket.expiration)
         self.empty(bucket, self._place)
 
     def empty(self, bucket: TimerTaskList, place: Callable[[TimerTaskEntry], None]) -> None:
-        """As ``TimerTaskList.flush``, but what comes in meanwhile stays in."""
+        """As ``TimerTaskList.flush``, but entries that arrive meanwhile stay."""
         held: list[TimerTaskEntry] = []
         bucket.flush(held.append)
         for entry in held:
@@ -166,7 +166,7 @@ class ClockNotRounded(OpenWheel):
     "timer-wall-clock", "KAFKA-W23", "the wall clock is set back by 5 ms",
     "KAFKA-4051: requests did not expire until the clock had caught up")
 class WallClockSetBack(Timer):
-    """Told by a wall clock, which somebody sets back by 5 ms when it shows 12."""
+    """A timer that uses a wall clock, which is set back by 5 ms when it shows 12."""
 
     AT, BY = 12, 5
     told = 0
@@ -187,11 +187,11 @@ class WallClockSetBack(Timer):
         return found + self.BY
 
     def wall(self, now: int) -> int:
-        """What the wall clock shows."""
+        """The time of the wall clock."""
         return now if now < self.AT else now - self.BY
 
 
-# ---- which bucket ---------------------------------------------------------------------------
+# ---- choice of the bucket -------------------------------------------------------------------
 
 
 @TWINS.twin(
@@ -226,7 +226,7 @@ class HorizonIncluded(OpenWheel):
 
 
 class JavaQueue(DelayQueue[TimerTaskList]):
-    """java.util.PriorityQueue: a binary heap that compares times alone, and keeps no turn."""
+    """java.util.PriorityQueue: a binary heap that compares only times; equal ones have no order."""
 
     def offer(self, item: TimerTaskList, time: int) -> None:
         heap = self._heap
@@ -259,9 +259,9 @@ class JavaQueue(DelayQueue[TimerTaskList]):
 
 @TWINS.twin(
     "timer-horizon-in-java", "KAFKA-W22", "covered if exp <= cur + n u, with Java's DelayQueue",
-    "the same on Kafka's own classes, where a run of all rules in turn let it pass")
+    "the same with Kafka's own classes, where a run of all rules in turn did not find it")
 class HorizonInJava(OpenTimer):
-    """The same on the queue that Kafka has: buckets of one time leave it in any order."""
+    """The same with Kafka's own queue: buckets with the same time leave it in any order."""
 
     wheel = HorizonIncluded
 
@@ -292,10 +292,10 @@ class CoarseOverflow(OpenWheel):
 
 
 @TWINS.twin(
-    "timer-eager-overflow", "KAFKA-W30", "a wheel more with each add",
-    "overflow wheels are made on demand; without end they cost n buckets each")
+    "timer-eager-overflow", "KAFKA-W30", "each add makes another wheel",
+    "overflow wheels are made on demand; each costs n buckets")
 class EagerOverflow(OpenWheel):
-    """Each add makes another wheel, whether it is needed or not."""
+    """Each add makes another wheel, needed or not."""
 
     def add(self, entry: TimerTaskEntry) -> bool:
         if self.overflow is None:
@@ -314,7 +314,7 @@ class RunWithoutCascade(OpenTimer):
         self.empty(bucket, self.run_now)
 
     def run_now(self, entry: TimerTaskEntry) -> None:
-        """Its task goes to the executor."""
+        """Give the entry's task to the executor."""
         self._submit(entry.task)
 
 
@@ -322,10 +322,10 @@ class RunWithoutCascade(OpenTimer):
 
 
 @TWINS.twin(
-    "timer-not-offered-again", "KAFKA-W23", "a bucket is offered once in its life",
+    "timer-not-offered-again", "KAFKA-W23", "a bucket is offered only once",
     _MUTANT)
 class NotOfferedAgain(OpenWheel):
-    """A bucket is offered when it is used for the first time only."""
+    """A bucket is offered only when it is first used."""
 
     def is_new(self, bucket: TimerTaskList, expiration: int) -> bool:
         known = bucket in self.offered
@@ -353,9 +353,9 @@ class OfferedAlways(OpenWheel):
     "timer-expiration-kept", "KAFKA-W23", "a flushed bucket keeps its expiration",
     _MUTANT,
     equivalent=(
-        "A bucket is used next for another tick, at least n ticks later, so its "
-        "expiration changes all the same, and it is offered. (timer_mutants: "
-        "KAFKA-W1 to W6 hold; only W5R breaks, which nobody outside can see.)"))
+        "A bucket is used next for another tick, at least n ticks later, so its expiration changes "
+        "anyway, and it is offered. (timer_mutants: KAFKA-W1 to W6 hold; only W5R is violated, "
+        "which is invisible from outside.)"))
 class ExpirationKept(OpenTimer):
     """A flushed bucket keeps its expiration."""
 
@@ -370,14 +370,14 @@ class ExpirationKept(OpenTimer):
 
 
 class Untested(OpenWheel):
-    """Whether an entry is cancelled is not asked."""
+    """The test whether an entry is cancelled is missing."""
 
     def is_cancelled(self, entry: TimerTaskEntry) -> bool:
         return False
 
 
 class _Stuck(TimerTaskEntry):
-    """It stays in its bucket."""
+    """An entry that stays in its bucket."""
 
     def remove(self) -> None:
         pass
@@ -387,7 +387,7 @@ class _Stuck(TimerTaskEntry):
     "timer-cancelled-runs", "KAFKA-W1C", "a cancelled task stays in its bucket, and runs",
     "KAFKA-2226: cancel during a cascade")
 class CancelledStaysLinked(OpenTimer):
-    """cancel() only makes the task forget its entry, and nobody asks (KAFKA-2226)."""
+    """cancel() only makes the task forget its entry, which is never tested (KAFKA-2226)."""
 
     wheel = Untested
     entry: type[TimerTaskEntry] = _Stuck
@@ -403,7 +403,7 @@ class CancelledStaysLinked(OpenTimer):
     "timer-added-twice", "KAFKA-W1", "a task that is added again is in two buckets",
     "KAFKA-2226: an entry in two lists; KAFKA-385: a request ended twice")
 class AddedTwice(CancelledStaysLinked):
-    """Who adds a task again leaves its older entry where it is."""
+    """A second add leaves the task's older entry in its bucket."""
 
     entry = TimerTaskEntry
 
@@ -413,7 +413,7 @@ class AddedTwice(CancelledStaysLinked):
 
 
 class _Counted(TimerTaskEntry):
-    """Who cancels it does not count it out."""
+    """An entry whose cancellation does not decrement the counter."""
 
     def remove(self) -> None:
         found = self.list
@@ -426,7 +426,7 @@ class _Counted(TimerTaskEntry):
     "timer-cancelled-counted", "KAFKA-W2", "cancel does not decrement the counter",
     "KAFKA-1616: the purgatory's size was wrong")
 class CancelledIsCounted(OpenTimer):
-    """A cancelled task is counted for ever."""
+    """A cancelled task is counted forever."""
 
     entry = _Counted
 
@@ -443,14 +443,14 @@ class CascadeIsCounted(OpenTimer):
             self._counter.value += 1
 
 
-# ---- what a drive does and answers ----------------------------------------------------------
+# ---- drives and their answers ---------------------------------------------------------------
 
 
 @TWINS.twin(
-    "timer-answers-always", "KAFKA-W34", "a drive answers that something was due, whatever was",
+    "timer-answers-always", "KAFKA-W34", "a drive always returns that something was due",
     "SystemTimer.advanceClock: the return value")
 class AnsweringAlways(Timer):
-    """Whoever drives it learns that something was due."""
+    """Every drive returns that something was due."""
 
     def advance(self, now: int) -> bool:
         super().advance(now)
@@ -458,7 +458,7 @@ class AnsweringAlways(Timer):
 
 
 @TWINS.twin(
-    "timer-answers-what-is-left", "KAFKA-W34", "a drive answers whether something is still due",
+    "timer-answers-what-is-left", "KAFKA-W34", "a drive returns whether something is still due",
     "SystemTimer.advanceClock: the bucket of the last poll")
 class AnsweringWhatIsLeft(Timer):
     """The answer is that of the last poll, which found nothing."""
@@ -470,10 +470,10 @@ class AnsweringWhatIsLeft(Timer):
 
 @TWINS.twin(
     "timer-one-bucket-a-drive", "KAFKA-W36",
-    "a late drive expires one bucket, and no other that is due",
-    "SystemTimer.advanceClock: if where while belongs")
+    "a late drive expires only one of the buckets that are due",
+    "SystemTimer.advanceClock: if instead of while")
 class OneBucketADrive(Timer):
-    """A drive expires one bucket; for the next one somebody has to come again."""
+    """A drive expires one bucket; the next one needs another drive."""
 
     def _expire(self, bucket: TimerTaskList, now: int) -> None:
         self._wheel.advance(bucket.expiration)
@@ -482,10 +482,10 @@ class OneBucketADrive(Timer):
 
 @TWINS.twin(
     "timer-ends-at-error", "KAFKA-W35",
-    "after a task that raises the others wait for the next call",
+    "after a task that raises, the others wait for the next call",
     "tasks run in the driver's own thread, not in an executor")
 class EndingAtTheFirstError(Timer):
-    """A task that raises ends the run of all that are due; they wait for the next call."""
+    """A task that raises ends the run of all due tasks; they wait for the next call."""
 
     def _run_ready(self) -> None:
         while self._ready:
@@ -499,7 +499,7 @@ class EndingAtTheFirstError(Timer):
     "timer-old-strict", "KAFKA-W25", "runs only when now > deadline", "MockTimer of Kafka's tests",
     of=ReferenceOldTimer, originals=_OLD)
 class StrictlyAfter(OldTimer):
-    """A task runs when the time is past its deadline, as MockTimer of Kafka's tests has it."""
+    """A task runs after its deadline, as with MockTimer of Kafka's tests."""
 
     def advance(self, now: int) -> bool:
         return super().advance(max(self._last, now - 1))
@@ -520,10 +520,10 @@ class OneUnitEarly(OldTimer):
 
 
 @TWINS.twin(
-    "timer-old-keeps-all", "KAFKA-W31", "what ran is held as well",
+    "timer-old-keeps-all", "KAFKA-W31", "tasks that ran are held as well",
     "KAFKA-664: satisfied requests were never removed", of=ReferenceOldTimer, originals=_OLD)
 class NothingLeaves(OldTimer):
-    """Tasks that ran are counted as well, as are requests that were completed (KAFKA-664)."""
+    """Tasks that ran are counted as well, like completed requests in KAFKA-664."""
 
     gone = 0
 
@@ -539,14 +539,14 @@ class NothingLeaves(OldTimer):
 
 
 class _Unsigned(ReferenceOldTimer):
-    """Its delays are numbers without a sign."""
+    """A timer whose delays are unsigned numbers."""
 
     def schedule(self, task: int, delay: int) -> None:
         super().schedule(task, delay % 2**32)
 
 
 class _Lifo(SchedTimer):
-    """Among tasks of one deadline, the one that was added last runs first."""
+    """Among tasks with one deadline, the one that was added last runs first."""
 
     def schedule(self, task: int, delay: int) -> None:
         self.unschedule(task)
@@ -556,7 +556,7 @@ class _Lifo(SchedTimer):
 
 
 class _ToldByAdds(ReferenceOldTimer):
-    """What is due runs in the order of the adds, and the clock is set to the deadline of each."""
+    """Due tasks run in the order of their adds, and the clock is set to the deadline of each."""
 
     def schedule(self, task: int, delay: int) -> None:
         self._turns = getattr(self, "_turns", {})
@@ -576,23 +576,23 @@ class _Timeout(ReferenceOldTimer):
 
 
 @TWINS.twin(
-    "timer-unclamped", "KAFKA-W26", "a delay of 0 ms is taken as it is",
+    "timer-unclamped", "KAFKA-W26", "a delay of 0 ms is not changed to 1 ms",
     "mock timers of node:test (Node.js 20)", of=_Timeout, originals=())
 class Unclamped(OldTimer):
-    """A delay of 0 is one of 0, as node:test's mock timers have it."""
+    """A delay of 0 stays 0, as with node:test's mock timers."""
 
 
 TWINS.add(
-    "timer-delay-wraps", "KAFKA-W25", "a delay below 0 wraps, and the task runs in seven weeks",
-    "deadline - now in an unsigned integer, of a deadline that has passed", parts={},
+    "timer-delay-wraps", "KAFKA-W25", "a delay below 0 wraps, and the task runs seven weeks later",
+    "deadline - now in an unsigned integer, for a deadline that has passed", parts={},
     of=_Unsigned, originals=_OLD)
 TWINS.add(
-    "timer-lifo", "KAFKA-W27", "of two tasks of one deadline the later one runs first",
+    "timer-lifo", "KAFKA-W27", "of two tasks with one deadline the later one runs first",
     "a heap without a counter of insertions", parts={}, of=_Lifo, originals=("sched",))
 TWINS.add(
     "timer-time-goes-back", "KAFKA-W37",
-    "what is due runs in the order of the adds, each at its own time",
-    "a fake clock that goes through its list of timers, and not from one deadline to the next",
+    "due tasks run in the order of their adds, each at its own time",
+    "a fake clock that goes through its list of timers, not from one deadline to the next",
     parts={}, of=_ToldByAdds, originals=_OLD)
 
 

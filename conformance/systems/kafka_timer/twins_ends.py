@@ -1,4 +1,4 @@
-"""Timers that lose or change delays at the ends of numbers, or when many tasks are pending."""
+"""Timers that lose or change delays at the limits of numbers, or when many tasks are pending."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .timers import ReferenceTimer, SchedTimer
 __all__ = ["ENDS"]
 
 ENDS: Final = Twins("timer", ReferenceTimer, ("reference.timer",))
-"""These twins, which ``twins`` has too."""
+"""Twins of this module; ``twins`` includes them."""
 
 
 class _Delays(Timer):
-    """Makes another delay of some, or none, which is never."""
+    """A timer that changes some delays; a delay of None means never."""
 
     def add(self, task: TimerTask, now: int) -> None:
         wanted = task.delay
@@ -29,15 +29,15 @@ class _Delays(Timer):
         task.delay = wanted
 
     def delay_of(self, wanted: int) -> int | None:
-        """The delay that is kept."""
+        """The delay that is used instead."""
         raise NotImplementedError
 
 
 @ENDS.twin(
-    "timer-loses-long-delays", "KAFKA-W23", "a delay of more than 20 s is never over",
-    "a wheel without overflow, of as many buckets as anybody had tried")
+    "timer-loses-long-delays", "KAFKA-W23", "a delay of more than 20 s never ends",
+    "a wheel without overflow, with as many buckets as tests had needed")
 class LosesLongDelays(_Delays):
-    """What is far away falls off the wheel."""
+    """A long delay falls off the wheel."""
 
     def delay_of(self, wanted: int) -> int | None:
         return None if wanted > 20_000 else wanted
@@ -47,17 +47,17 @@ class LosesLongDelays(_Delays):
     "timer-wraps-at-16-bits", "KAFKA-W22", "a delay is kept in 16 bits",
     "a delay in milliseconds in a field that was made for one in seconds")
 class WrapsAt16Bits(_Delays):
-    """65,537 ms are 1 ms."""
+    """A delay of 65,537 ms becomes 1 ms."""
 
     def delay_of(self, wanted: int) -> int | None:
         return wanted % 2**16
 
 
 @ENDS.twin(
-    "timer-wraps-at-31-bits", "KAFKA-W22", "a delay beyond 2^31 ms is none",
-    "setTimeout of browsers and of Node.js, which takes 25 days for 1 ms")
+    "timer-wraps-at-31-bits", "KAFKA-W22", "a delay beyond 2^31 ms becomes 1 ms",
+    "setTimeout of browsers and of Node.js, which turns 25 days into 1 ms")
 class WrapsAt31Bits(_Delays):
-    """25 days are over at once."""
+    """A delay of 25 days ends at once."""
 
     def delay_of(self, wanted: int) -> int | None:
         return wanted if wanted < 2**31 else 1
@@ -67,7 +67,7 @@ class WrapsAt31Bits(_Delays):
     "timer-loses-delays-of-nought", "KAFKA-W23", "a task whose delay is 0 never runs",
     "`if delay` where `if delay is not None` was meant")
 class LosesDelaysOfNought(_Delays):
-    """Nought is taken for none."""
+    """A delay of 0 counts as no delay."""
 
     def delay_of(self, wanted: int) -> int | None:
         return wanted or None
@@ -77,7 +77,7 @@ class LosesDelaysOfNought(_Delays):
     "timer-loses-every-hundredth", "KAFKA-W23", "every hundredth task that is added never runs",
     "a buffer of a hundred places whose last one is overwritten before it is read")
 class LosesEveryHundredth(_Delays):
-    """Counts what is added."""
+    """Every hundredth added task is lost."""
 
     _added = 0
 
@@ -88,16 +88,16 @@ class LosesEveryHundredth(_Delays):
 
 @ENDS.twin(
     "timer-has-sixteen-places", "KAFKA-W2", "a task that is added when sixteen are pending never "
-    "runs", "a table of fixed size whose overflow nobody looks at")
+    "runs", "a table of fixed size whose overflow is not tested")
 class HasSixteenPlaces(_Delays):
-    """The seventeenth finds no place."""
+    """The seventeenth task finds no place."""
 
     def delay_of(self, wanted: int) -> int | None:
         return None if self.size >= 16 else wanted
 
 
 class _ByDeadline(SchedTimer):
-    """Keeps one task for each deadline."""
+    """A timer that keeps one task for each deadline."""
 
     def schedule(self, task: int, delay: int) -> None:
         for other, event in list(self._events.items()):
@@ -108,6 +108,6 @@ class _ByDeadline(SchedTimer):
 
 ENDS.add(
     "timer-keeps-one-for-each-deadline", "KAFKA-W25",
-    "a task whose deadline is that of another takes its place",
+    "a task replaces another one with the same deadline",
     "a sorted map from deadlines to tasks", parts={}, of=_ByDeadline,
     originals=("sched",))

@@ -1,9 +1,9 @@
 """A broker: it registers, obeys the controller, serves clients and followers, and fetches.
 
 A broker begins by opening a session and registering itself in an ephemeral znode, whose creation
-gives it its *broker epoch*. Where its znode is there already, of an earlier life, it waits until
-that is gone. The controller finds it there, and says what it has to do. Requests of a controller
-that has been replaced, or that are meant for an earlier life of the broker, have no effect.
+gives it its *broker epoch*. If its znode of an earlier life exists still, it waits until that is
+gone. The controller notices the znode, and sends its requests. Requests of a replaced controller,
+or for an earlier life of the broker, have no effect.
 
 Times are ms of the broker's own clock.
 
@@ -47,7 +47,7 @@ REGISTER_EVERY: Final = 15
 
 
 def told_of(said: PartitionTold) -> Told:
-    """What a controller says of a partition, in a replica's words."""
+    """A controller's request about a partition, in a replica's terms."""
     return Told(PartitionState(*said.leadership[:4]), said.leadership.version, said.replicas)
 
 
@@ -62,18 +62,18 @@ class Broker:
         self.disks, self._replica_type = disks, replica_type
         self.id = process.id
         self.epoch = -1                     # the broker epoch: of its registration
-        self.controller_epoch = 0           # the largest that it has heard of
+        self.controller_epoch = 0           # the largest controller epoch so far
         self.leaders: dict[int, Leader] = {}
         self.replicas = {partition: self._replica(partition) for partition in disks}
-        self._names: dict[int, TopicPartition] = {}     # of the partitions that it was told of
-        self._fetching: dict[int, int] = {}     # by partition: the number of its only request
+        self._names: dict[int, TopicPartition] = {}     # names of the partitions in requests
+        self._fetching: dict[int, int] = {}     # by partition, the number of its only fetch
         self._fetches = 0
-        self._is_unsure = False         # whether a session ended while something was asked
-        self.is_leaving = False         # whether it has asked whether it may go
+        self._is_unsure = False         # a session ended while a request was open
+        self.is_leaving = False         # it has asked to shut down
         self.when_registered: Callable[[], None] = lambda: None
 
     def _replica(self, partition: int) -> Replica:
-        """A replica over what is on its disk, which is nothing the first time."""
+        """A replica over its disk, which is empty the first time."""
         disk = self.disks.setdefault(partition, Disk())
         return self._replica_type(partition, self.id, disk, self.settings, self._record)
 
@@ -83,7 +83,7 @@ class Broker:
     # -- its life ---------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin: open a session, and work at regular times."""
+        """Open a session, and begin the regular work."""
         self.process.open()
         self._regularly(CHECK_EVERY, self.check)
         self._regularly(CHECKPOINT_EVERY, self.checkpoint)
@@ -96,9 +96,9 @@ class Broker:
         self.process.later(every, again)
 
     def connected(self) -> None:
-        """Register: other brokers, and the controller, know by that that it is there.
+        """Register: the controller, and by it other brokers, learn of the broker.
 
-        What became of a change of the ISR that was under way in an earlier session is looked up.
+        The result of a change of the ISR that was under way in an earlier session is looked up.
         """
         for replica in self.replicas.values() if self._is_unsure else ():
             if replica.in_sync is not None and replica.in_sync.wanted is not None:
@@ -120,7 +120,8 @@ class Broker:
             self._register()
 
     def _who_is_there(self, result: Result) -> None:
-        """Its own registration, of which no reply came; or an earlier life's, which will go."""
+        """The znode is its own registration without a reply, or an earlier life's, which will go.
+        """
         session = self.process.service_session
         if isinstance(result, Data) and result.stat.owner == session:
             self.epoch = result.stat.czxid
@@ -141,7 +142,7 @@ class Broker:
     # -- requests ---------------------------------------------------------------------------------
 
     def handle(self, sender: int, body: Any, answer: Answer) -> None:
-        """See ``Hosted``."""
+        """Answer a request of a controller, a broker or a client."""
         if isinstance(body, LeaderAndIsr | UpdateMetadata | StopReplica):
             answer(self.obey(body))
         elif isinstance(body, WhoLeads):
@@ -167,7 +168,7 @@ class Broker:
     # -- the controller's requests ----------------------------------------------------------------
 
     def obey(self, request: LeaderAndIsr | UpdateMetadata | StopReplica) -> BrokerAnswer:
-        """Do what a controller says, unless it has been replaced or means an earlier life."""
+        """Obey a controller, unless it has been replaced or means an earlier life."""
         if self.is_of_old_controller(request.controller_epoch):
             return BrokerAnswer(Error.STALE_CONTROLLER_EPOCH)
         if self.is_for_earlier_life(request.broker_epoch):
@@ -186,11 +187,11 @@ class Broker:
         return BrokerAnswer()
 
     def is_of_old_controller(self, controller_epoch: int) -> bool:
-        """Whether a newer controller has been heard of."""
+        """True if a newer controller is known."""
         return controller_epoch < self.controller_epoch
 
     def is_for_earlier_life(self, broker_epoch: int) -> bool:
-        """Whether a request was made before this registration; until there is one, all were."""
+        """True if a request was made before this registration; always true without one."""
         return self.epoch < 0 or broker_epoch < self.epoch
 
     def _obey_for(self, partition: int, told: Told) -> None:
@@ -206,7 +207,7 @@ class Broker:
             self._fetch_next(partition)
 
     def may_follow(self) -> bool:
-        """Whether it fetches in an epoch that begins now; see ``leaving`` (KAFKA-14140)."""
+        """True if it fetches in an epoch that begins now (see ``leaving``, KAFKA-14140)."""
         return not self.is_leaving
 
     def _learn(self, request: UpdateMetadata) -> None:
@@ -227,7 +228,7 @@ class Broker:
     # -- following --------------------------------------------------------------------------------
 
     def _fetch_next(self, partition: int) -> None:
-        """Ask the leader for what comes next; there is one request at a time."""
+        """Send the next request to the leader; there is one at a time."""
         replica = self.replicas[partition]
         request = replica.next_request()
         if request is None:
@@ -259,7 +260,7 @@ class Broker:
     # -- changes of the ISR -----------------------------------------------------------------------
 
     def check(self) -> None:
-        """Look for followers that lag, and for such as may join."""
+        """Find followers that lag, and followers that may join."""
         for replica in self.replicas.values():
             self._change(replica, replica.shrunk(self.process.clock()))
             self._expand(replica)
@@ -268,7 +269,8 @@ class Broker:
         self._change(replica, replica.expanded())
 
     def _change(self, replica: Replica, isr: frozenset[int] | None) -> None:
-        """Write another ISR to the quorum, on the condition that nobody else has written."""
+        """Write another ISR to the quorum, on the condition that it has not been written meanwhile.
+        """
         if isr is None or replica.in_sync is None:
             return
         in_sync = replica.in_sync
@@ -280,7 +282,7 @@ class Broker:
             partial(self._changed, replica, in_sync))
 
     def _path(self, replica: Replica) -> str:
-        """Where the quorum keeps the state of a partition that it leads, and so was told of."""
+        """The path of a partition's state in the quorum; the partition is known by a request."""
         return znodes.state_path(self._names[replica.partition])
 
     def _changed(self, replica: Replica, in_sync: InSync, result: Result) -> None:
@@ -291,7 +293,7 @@ class Broker:
             self.change_failed(replica, in_sync)
 
     def change_failed(self, replica: Replica, in_sync: InSync) -> None:
-        """Nobody knows whether it was made: look."""
+        """The result of the write is unknown: read the state."""
         self.process.insist(Read(self._path(replica)),
                             partial(self._read_again, replica, in_sync))
 
@@ -309,8 +311,8 @@ class Broker:
     # -- its session ------------------------------------------------------------------------------
 
     def changed(self, event: Event) -> None:
-        """See ``Hosted``: a broker watches nothing."""
+        """Ignore the event: a broker has no watches."""
 
     def expired(self) -> None:
-        """See ``Hosted``: the broker goes on, and registers again in the new session."""
+        """Continue, and register again in the new session."""
         self._is_unsure = True

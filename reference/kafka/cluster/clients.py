@@ -1,10 +1,10 @@
-"""Producers and consumers: they ask who leads, send or read, and try again.
+"""Producers and consumers: they ask for the leader, send or read, and try again.
 
 A producer has one record under way at a time, and sends it again until it is acknowledged; so a
-record may be in the log twice, and nothing is acknowledged out of order. A consumer reads a
-partition from its beginning, record by record, from whoever leads. Where it has read nothing new
-for a while, it asks again who leads (metadata.max.age.ms): a broker that was no replica any more
-when it came back is told nothing, and may take itself for the leader for ever.
+record may be in the log twice, and records are acknowledged in order. A consumer reads a partition
+from its beginning, record by record, from the leader. After a while without new records, it asks
+again for the leader (metadata.max.age.ms): a broker that is no longer a replica when it comes back
+gets no request, and may consider itself the leader forever.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ WITHIN: Final = 30
 AGAIN_AFTER: Final = 10
 READ_EVERY: Final = 15
 ASK_AFTER: Final = 10
-"""Answers without a record, after which a consumer asks again who leads."""
+"""The number of answers without a record after which a consumer asks again for the leader."""
 
 
 class _Client:
-    """What both do: find the leader. Of two answers, that of the newer epoch is right."""
+    """Common parts: find the leader. Of two answers, that of the newer epoch counts."""
 
     def __init__(self, process: Process, partition: int, brokers: int, random: Random) -> None:
         self.process, self.partition = process, partition
@@ -43,11 +43,11 @@ class _Client:
         self.process.later(AGAIN_AFTER, self.go_on)
 
     def go_on(self) -> None:
-        """Send or read what comes next, or find out whom to ask."""
+        """Send or read the next record, or look for the leader."""
         raise NotImplementedError
 
     def handle(self, sender: int, body: Any, answer: Any) -> None:
-        """See ``Hosted``: nobody asks a client."""
+        """Ignore the request: clients get none."""
 
 
 class Producer(_Client):
@@ -61,7 +61,7 @@ class Producer(_Client):
         self._is_going = False
 
     def add(self, value: int) -> None:
-        """One more value to write."""
+        """Add one more value to write."""
         self.values.append(value)
         if not self._is_going:
             self._is_going = True
@@ -89,15 +89,15 @@ class Producer(_Client):
 
 
 class Consumer(_Client):
-    """Reads what is committed, from the beginning on."""
+    """Reads the committed records, from the beginning."""
 
     def __init__(self, process: Process, partition: int, brokers: int, random: Random) -> None:
         super().__init__(process, partition, brokers, random)
         self.offset = 0
-        self._without = 0       # answers without a record, one after the other
+        self._without = 0       # consecutive answers without a record
 
     def go_on(self) -> None:
-        """Read on, or look for the leader."""
+        """Read the next records, or look for the leader."""
         if self.leader.broker < 0:
             self._look_for_leader()
         else:

@@ -2,44 +2,44 @@
 
 Theory of operation
 -------------------
-Time is in milliseconds, and jumps to the next instant at which something is due. Messages are on
-their way for a time that chance draws, so one seed gives one run, whatever the machine. Every
-broker runs a controller that waits to be elected. Producers and consumers are processes of their
-own. What happens is recorded: a ``Happened`` for each event, in order. The words are:
+Time is in milliseconds, and jumps to the next instant at which something is due. Messages take a
+random time, so one seed gives one run, on any machine. Every broker runs a controller that waits to
+be elected. Producers and consumers are processes of their own. Events are recorded: a ``Happened``
+for each, in order. The words are:
 
     began broker life, crashed broker, paused broker, resumed broker, expired broker
-    wants broker                                it asks the controller whether it may go
-    released broker                             the controller lets it go; left broker: it has gone
+    wants broker                                it asks the controller to shut down
+    released broker                             the controller permits that; left broker: it stops
     registered broker life broker_epoch         the coordination service knows it now
     stands broker                               it asks the service to be the controller
     controls broker epoch                       it is the controller, with that controller epoch
-    state partition controller epoch leader isr     what the quorum says from now on
-    assigned partition replicas                 it has these from now on, the preferred one first
+    state partition controller epoch leader isr     the quorum's state from now on
+    assigned partition replicas                 its replicas from now on, the preferred one first
     heeded broker life controller meant own     it accepts a request of that controller epoch
         that was meant for the life with the broker epoch ``meant``; the broker's is ``own``
-    obeyed broker life partition epoch          by a request it is in that leader epoch
+    obeyed broker life partition epoch          a request puts it into that leader epoch
     took broker partition epoch                 it takes writes as the leader of an epoch
-    wrote, copied broker partition epoch offset value       its log has a record more
+    wrote, copied broker partition epoch offset value       its log has one more record
     cut broker partition at                     its log ends there
     committed broker partition epoch hw         a leader's high watermark has risen
     changing broker partition epoch             a leader asks the quorum for another ISR
     acked producer partition acks_all offset value
-    answered partition broker life epoch hw     a consumer is told of a high watermark
+    answered partition broker life epoch hw     a consumer learns a high watermark
     read partition offset value                 … and reads a record
-    ends partition leads in_sync                how it is at the end
-    made topic partition                        a topic is there, with a partition
+    ends partition leads in_sync                its state at the end
+    made topic partition                        a topic exists, with a partition
     unwanted topic                              … and is to be deleted
     erased broker partition                     a broker has deleted its replica
-    gone topic                                  nothing says any more that the topic was there
-    moves partition replicas                    it is wished that it has these; moved partition:
-        that wish has been carried out, or refused
+    gone topic                                  no entry of the topic is left
+    moves partition replicas                    these are requested for it; moved partition: that
+                                                request has been carried out, or refused
     queued broker to requests                   so many requests of a controller wait for a broker
-    waits waiter on reason                      where it does not come to rest; see ``waiting``
-    led partition preferred                     … and whether the preferred one leads, if wished
-    wishes left                                 of operators, that wait
-    rested, stalled                             whether all has come to rest
+    waits waiter on reason                      if it does not become quiescent; see ``waiting``
+    led partition preferred                     … and whether the preferred one leads, if requested
+    wishes left                                 open requests of operators
+    rested, stalled                             quiescent at the end, or not
 
-Source: the text's cluster of brokers; its faults are those that it speaks of, and those of
+Source: the text's cluster of brokers; its faults are those that it mentions, and those of
 ``faults``.
 """
 
@@ -75,8 +75,9 @@ __all__ = ["Cluster", "Deployment", "DeploymentMisuse", "Happened", "Parts", "PA
 
 SESSION_TIMEOUT: Final = 90
 PATIENCE: Final = 2_000
-"""Milliseconds after the last fault in which a cluster has to come to rest, or at least to do one
-thing that is asked of it: then it has as many again."""
+"""Milliseconds after the last fault in which a cluster has to become quiescent, or at least to make
+progress with a request: then it gets as many again.
+"""
 
 CLIENTS: Final = 100
 """The number of the first client."""
@@ -87,7 +88,7 @@ class DeploymentMisuse(ValueError):
 
 
 class Happened(NamedTuple):
-    """At an instant, something happened: a word, and what it is about."""
+    """An event at an instant: a word, and its fields."""
 
     at: int
     what: str
@@ -96,8 +97,11 @@ class Happened(NamedTuple):
 
 @dataclass(frozen=True)
 class Deployment:
-    """How large the cluster is. Each partition has a replica on each broker; the preferred leader
-    of partition p is broker p modulo brokers. Raises ``DeploymentMisuse``."""
+    """The size of a cluster.
+
+    Each partition has a replica on each broker; the preferred leader of partition p is broker p
+    modulo brokers. Raises ``DeploymentMisuse``.
+    """
 
     brokers: int = 3
     partitions: int = 1
@@ -121,7 +125,7 @@ class Deployment:
 
 @dataclass(frozen=True)
 class Parts:
-    """What the processes are put together from."""
+    """The classes of the processes."""
 
     broker: type[Broker] = Broker
     replica: type[Replica] = Replica
@@ -132,8 +136,11 @@ class Parts:
 
 
 class Cluster:
-    """One run. ``store`` makes the coordination service, from how long messages take, and who is
-    to be told of what it does."""
+    """One run.
+
+    ``store`` makes the coordination service, from a function for the delay of messages and a
+    callback for its transactions.
+    """
 
     def __init__(
         self, deployment: Deployment, parts: Parts | None = None,
@@ -147,14 +154,14 @@ class Cluster:
         self.now = 0
         self.era = 0                    # counts the times that all faults were ended
         self.history: list[Happened] = []
-        self.upon: list[tuple[str, Callable[[int], None]]] = []     # what waits for an event
+        self.upon: list[tuple[str, Callable[[int], None]]] = []     # calls that wait for an event
         self._due: list[tuple[int, int, Callable[[], None]]] = []
         self._order = count()
         self.store = store(self._delay, self._changed)
         self.network = Network(self.random, lambda: self.now, self.at, self._deliver)
         self._sessions: dict[int, Process] = {}
         self._processes: dict[int, Process] = {}
-        self.is_unclean = False         # whether who is not in sync may be elected
+        self.is_unclean = False         # unclean elections are permitted
         self._prepare()
         self.nodes = {broker: Node(self, broker) for broker in range(deployment.brokers)}
         for node in self.nodes.values():
@@ -162,16 +169,16 @@ class Cluster:
         self._producers: dict[tuple[int, bool], Producer] = {}
         self._values = count(1)
         self._clients = count(CLIENTS)
-        self._preferred: set[int] = set()       # the partitions whose preferred one is to lead
-        self._operators: dict[str, Operator] = {}       # by what they are busy with
-        self._moving: dict[int, tuple[int, ...]] = {}   # by partition, the replicas wished for
+        self._preferred: set[int] = set()       # partitions whose preferred replica is requested
+        self._operators: dict[str, Operator] = {}       # operators, by their subject
+        self._moving: dict[int, tuple[int, ...]] = {}   # by partition, the requested replicas
         self.consumers = {each: self._consumer(each) for each in self.assignment}
 
     def _delay(self) -> int:
         return self.random.randint(1, DELAY_MAX)
 
     def _prepare(self) -> None:
-        """An operator makes the topic."""
+        """An operator creates the topic."""
         handle = self.store.open(SESSION_TIMEOUT)
         for path in znodes.TOP_LEVEL:
             self.store.submit(handle, Create(path))
@@ -184,7 +191,8 @@ class Cluster:
         self.store.close(handle)
         self.now = self.store.now
 
-    # -- what a process sees of it ----------------------------------------------------------------
+    # -- used by processes
+    # ----------------------------------------------------------------------------
 
     def at(self, when: int, what: Callable[[], None]) -> None:
         """Plan a call for an instant."""
@@ -207,23 +215,23 @@ class Cluster:
             node.has_session(process)
 
     def begins(self, process: Process) -> None:
-        """A process is there, in the place of an earlier one with its number."""
+        """A process begins, and replaces an earlier one with its number."""
         self._processes[process.id] = process
 
     def record(self, what: str, *about: int | str) -> None:
-        """Put what happened into the history; somebody may have waited for it."""
+        """Record an event, and run the calls that have waited for it."""
         self.history.append(Happened(self.now, what, about))
         if what not in ("state", "waits") and about:
             self._met(what, int(about[0]))
 
     def _met(self, moment: str, broker: int) -> None:
-        """What somebody may have waited for has happened to a broker."""
+        """A moment has come for a broker: run the calls that have waited for it."""
         for each in [each for each in self.upon if each[0] == moment]:
             self.upon.remove(each)
             self.at(self.now, partial(each[1], broker))
 
     def _changed(self, done: Transaction) -> None:
-        """The coordination service has carried something out."""
+        """The coordination service has carried out a transaction."""
         if type(done.result).__name__ not in ("Created", "Written", "Deleted", "Committed"):
             return
         parts = done.request.operations if isinstance(done.request, Multi) else (done.request,)
@@ -256,7 +264,7 @@ class Cluster:
             self._met("state", self._sessions[done.handle].id)
 
     def _of_topic(self, topic: Topic, each: Operation, at: int) -> None:
-        """A topic was made, has other replicas, or is gone."""
+        """A topic was created, has other replicas, or is gone."""
         if isinstance(each, Delete):
             self._record_at(at, "gone", topic.number)
         elif isinstance(each, Create) and topic != self.topics.first:
@@ -271,7 +279,8 @@ class Cluster:
                     self._record_at(at, "assigned", partition, ",".join(map(str, replicas)))
 
     def _wished(self, each: Operation, at: int) -> None:
-        """It is wished that partitions have other replicas, or some of that was done or refused."""
+        """Other replicas are requested for partitions, or some request was carried out or refused.
+        """
         wished = {} if isinstance(each, Delete) else {
             which.partition: replicas for which, replicas in znodes.reassignment_of(
                 each.data).items()} if isinstance(each, Create | Write) else {}
@@ -284,7 +293,7 @@ class Cluster:
     # -- time -------------------------------------------------------------------------------------
 
     def elapse(self, ms: int) -> None:
-        """Let so many milliseconds pass, with all that happens in them."""
+        """Let time pass, with all events in it."""
         self._run(self.now + ms, lambda: False)
 
     def _run(self, until: int, is_over: Callable[[], bool]) -> None:
@@ -326,7 +335,7 @@ class Cluster:
         return consumer
 
     def produce(self, partition: int, acks_all: bool, records: int) -> None:
-        """A producer writes so many more records."""
+        """A producer writes more records."""
         if (partition, acks_all) not in self._producers:
             process = self._client()
             self._processes[process.id] = process
@@ -346,11 +355,11 @@ class Cluster:
 
     @property
     def wishes(self) -> int:
-        """How many wishes of operators were not carried out yet."""
+        """The number of operators' requests that have not been carried out."""
         return sum(each.waiting for each in self._operators.values())
 
     def prefer(self, partition: int) -> None:
-        """An operator wants the preferred replica to lead: now, and once more at the end."""
+        """An operator requests that the preferred replica leads: now, and once more at the end."""
         self._preferred.add(partition)
         self._wish_preferred([partition])
 
@@ -359,24 +368,24 @@ class Cluster:
             self.topics.full_name(each) for each in partitions))
 
     def reassign(self, partition: int, replicas: tuple[int, ...]) -> None:
-        """An operator wants a partition to have other replicas."""
+        """An operator requests other replicas for a partition."""
         self._wish("partitions", znodes.REASSIGN, znodes.reassignment_text(
             {self.topics.full_name(partition): replicas}))
 
     def make_topic(self) -> None:
-        """An operator makes a topic of one partition, which every broker has a replica of."""
+        """An operator creates a topic of one partition, with a replica on every broker."""
         topic = self.topics.make()
         self._wish("topics", znodes.topic_path(topic.name), znodes.assignment_text(
             {each: self.deployment.replicas_of(each) for each in topic.partitions}), stays=True)
 
     def delete_topic(self, number: int) -> None:
-        """An operator wants a topic to be deleted. Raises ``TopicMisuse``."""
+        """An operator requests the deletion of a topic. Raises ``TopicMisuse``."""
         topic = self.topics.remove(number)
         self._preferred -= set(topic.partitions)
         self._wish("topics", f"{znodes.DELETE_TOPICS}/{topic.name}", b"")
 
     def permit_unclean(self) -> None:
-        """From now on whoever is there is elected where nobody in sync is."""
+        """From now on any live replica may be elected if no in-sync replica is live."""
         self.is_unclean = True
         for node in self.nodes.values():
             node.permit()
@@ -384,8 +393,9 @@ class Cluster:
     # -- the end ----------------------------------------------------------------------------------
 
     def quiet(self) -> None:
-        """End every fault, and let it run until all is at rest, or nothing is done for
-        ``PATIENCE``."""
+        """End every fault, and run until the cluster is quiescent, or makes no progress for
+        ``PATIENCE``.
+        """
         self.era += 1
         self.upon.clear()
         self.network.recover()
@@ -406,7 +416,7 @@ class Cluster:
             self._run(self.now + PATIENCE, self.is_at_rest)
 
     def _done(self) -> int:
-        """How much was done of what is asked: a number that grows, and has a bound."""
+        """The progress with all requests: a bounded number that only grows."""
         return (sum(each.offset for each in self.consumers.values()) - self.wishes
                 - sum(len(each.values) for each in self._producers.values()))
 
@@ -422,7 +432,7 @@ class Cluster:
         self.record("rested" if self.is_at_rest() else "stalled")
 
     def quorum(self, partition: int) -> tuple[int, tuple[int, ...]]:
-        """The leader and the ISR, as the quorum has them."""
+        """The leader and the ISR in the quorum."""
         found = self.store.peek(znodes.state_path(self.topics.full_name(partition)))
         if found is None:
             return NOBODY, ()
@@ -430,22 +440,24 @@ class Cluster:
         return state.leader, state.isr
 
     def takes_writes(self, partition: int) -> bool:
-        """Whether there is a leader, and every producer has been answered."""
+        """True if there is a leader, and every producer has been answered."""
         leader, _ = self.quorum(partition)
         replica = None if leader == NOBODY else self.nodes[leader].replica(partition)
         return replica is not None and replica.leads and not self.is_writing(partition)
 
     def is_writing(self, partition: int) -> bool:
-        """Whether a producer has a record that was not acknowledged."""
+        """True if a producer has a record that is not acknowledged."""
         return any(producer.values for (where, _), producer in self._producers.items()
                    if where == partition)
 
     def is_at_rest(self) -> bool:
-        """Every partition has a leader and all replicas in sync, all was read, no wish waits."""
+        """True if every partition has a leader and all replicas in sync, all is read, and no
+        request is open.
+        """
         return self.wishes == 0 and all(self._is_at_rest(each) for each in self.staying())
 
     def staying(self) -> list[int]:
-        """The partitions that are there, and are not to be deleted."""
+        """The partitions that exist, and are not to be deleted."""
         return [each for each in self.assignment if self.topics.is_wanted(each)]
 
     def _is_at_rest(self, partition: int) -> bool:
@@ -463,5 +475,5 @@ class Cluster:
             yield -1 if replica is None else replica.log.end
 
     def disks(self) -> dict[int, Disk]:
-        """What a broker begins its first life with: any partition may be assigned to it."""
+        """The disks of a broker's first life: any partition may be assigned to it."""
         return {partition: Disk() for partition in self.assignment}

@@ -25,7 +25,7 @@ REQUEST_WITHIN: Final = 40
 
 
 def stands(request: Request) -> bool:
-    """Whether who asks this wants to be the controller."""
+    """True if the request is a candidacy for the controller."""
     parts = request.operations if isinstance(request, Multi) else (request,)
     return any(isinstance(each, Create) and each.path == znodes.CONTROLLER for each in parts)
 
@@ -35,11 +35,11 @@ class Controlling:
 
     def __init__(self, process: Process, controller: Controller) -> None:
         self.process, self.controller = process, controller
-        self._leaving: dict[int, Answer] = {}   # by number: who wants to go, and waits
-        self._longest: dict[int, int] = {}      # by broker: its queue, when it was longest
+        self._leaving: dict[int, Answer] = {}   # by number, the broker's open request to shut down
+        self._longest: dict[int, int] = {}      # by broker, the largest length of its queue
 
     def asked_to_let_go(self, broker: int, asked: WantsToGo, answer: Answer) -> None:
-        """A broker wants to shut down."""
+        """A broker asks to shut down."""
         number = len(self._leaving)
         self._leaving[number] = answer
         self.receive(ShutDown(number, broker, asked.broker_epoch))
@@ -57,7 +57,7 @@ class Controlling:
         self.receive(event)
 
     def receive(self, event: Event) -> None:
-        """Let the controller deal with an event, and do what it wants done."""
+        """Let the controller handle an event, and carry out its effects."""
         effects = self.controller.receive(event)
         for broker, length in self.controller.channels.lengths().items():
             if length > self._longest.get(broker, 0):

@@ -1,8 +1,8 @@
-"""What goes wrong in a cluster: with brokers, links, clocks, and the coordination service.
+"""Faults of a cluster: of brokers, links, clocks, and the coordination service.
 
-Every fault that lasts has an end, ``lasts`` ms later. A fault may also wait for something to happen
-(``upon``), and is then done to the broker to which it happens: so what takes one moment out of
-thousands is met every time.
+Every fault that lasts has an end, ``lasts`` ms later. A fault may also wait for a moment
+(``upon``), and then befalls the broker of that moment: so a fault that needs one moment out of
+thousands happens every time.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from .node import Node
 __all__ = ["DEEDS", "MOMENTS", "FaultMisuse", "Faults"]
 
 MOMENTS: Final[Mapping[str, str]] = {
-    "state": "a broker has written the state of a partition, and does not know yet",
-    "stands": "a broker asks to be the controller, and does not know yet",
-    "controls": "a broker has become the controller, and told nobody yet",
+    "state": "a broker has written the state of a partition, and has no reply yet",
+    "stands": "a broker asks to be the controller, and has no reply yet",
+    "controls": "a broker has become the controller, and has sent no request yet",
     "took": "a broker takes writes as a new leader",
-    "wrote": "a leader has appended a record that nobody else has yet",
-    "changing": "a leader has asked the quorum for another ISR, and does not know yet",
-    "committed": "the high watermark of a leader has risen, and nobody else knows yet",
+    "wrote": "a leader has appended a record that no follower has yet",
+    "changing": "a leader has asked the quorum for another ISR, and has no reply yet",
+    "committed": "the high watermark of a leader has risen, and no other broker knows it yet",
     "cut": "a follower has cut its log",
-    "registered": "a broker has registered, and the controller does not know yet",
+    "registered": "a broker has registered, and the controller does not know it yet",
 }
-"""What a fault may wait for."""
+"""Moments that a fault may wait for."""
 
 DEEDS: Final[Mapping[str, str]] = {
     "crash": "it crashes", "pause": "it is paused", "expire": "its session expires",
@@ -36,7 +36,7 @@ DEEDS: Final[Mapping[str, str]] = {
     "lose_reply": "the reply of its next request to the coordination service gets lost",
     "lose_request": "its next request to the coordination service gets lost",
 }
-"""What may be done to a broker."""
+"""Faults of a broker at a moment."""
 
 
 class FaultMisuse(ValueError):
@@ -44,19 +44,19 @@ class FaultMisuse(ValueError):
 
 
 class Faults:
-    """Does them to a cluster. Raises ``FaultMisuse`` for what cannot be done."""
+    """Causes faults in a cluster. Raises ``FaultMisuse`` for impossible ones."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
 
     def crash(self, broker: int, lasts: int) -> None:
-        """A broker's process is gone, and starts again when it is over."""
+        """A broker's process crashes, and starts again after ``lasts`` ms."""
         node = self._node(broker)
         node.crash()
         self._after(lasts, node.begin)
 
     def pause(self, broker: int, lasts: int) -> None:
-        """A broker's process stands still: a zombie, if others go on without it."""
+        """A broker's process is paused: a zombie, if others continue without it."""
         node = self._node(broker)
         node.pause()
         process = node.process
@@ -86,7 +86,7 @@ class Faults:
         self._node(broker).lose(Loss.REQUEST)
 
     def drift(self, broker: int, rate: int, lasts: int) -> None:
-        """A broker's clock goes so many ms in 100."""
+        """A broker's clock goes ``rate`` ms in 100."""
         node = self._node(broker)
         self._need(10 <= rate <= 1000, f"a clock of {rate} ms in 100")
         node.drift(rate)
@@ -106,19 +106,19 @@ class Faults:
         self._after(lasts, partial(self.cluster.network.delay, one, other, -extra))
 
     def lose(self, one: int, other: int, percent: int, lasts: int) -> None:
-        """So many in 100 messages between two brokers get lost."""
+        """``percent`` of the messages between two brokers get lost."""
         self._two(one, other)
         self._need(0 <= percent <= 100, f"a loss of {percent} in 100")
         self.cluster.network.lose(one, other, percent)
         self._after(lasts, partial(self.cluster.network.lose, one, other, -percent))
 
     def shut_down(self, broker: int, lasts: int) -> None:
-        """A broker asks the controller to let it go, goes, and starts again some time later."""
+        """A broker asks the controller to shut down, stops, and starts again some time later."""
         node = self._node(broker)
         node.shut_down(lambda: self._after(lasts, node.begin))
 
     def stop_service(self, lasts: int) -> None:
-        """The coordination service is down, and comes back with all that it has acknowledged."""
+        """The coordination service is down, and comes back with all acknowledged writes."""
         store = self.cluster.store
 
         def restart() -> None:
@@ -130,7 +130,7 @@ class Faults:
         self._after(lasts, restart)
 
     def upon(self, moment: str, deed: str, lasts: int) -> None:
-        """When that happens next, do this to the broker to which it happens."""
+        """When the moment comes next, do the deed to its broker."""
         self._need(moment in MOMENTS and deed in DEEDS, f"{deed} upon {moment}")
         self._need(lasts >= 1, f"for {lasts} ms")
         do: Callable[[int, int], None] = getattr(self, deed)
@@ -141,7 +141,7 @@ class Faults:
         era = self.cluster.era
 
         def end() -> None:
-            if self.cluster.era == era:     # else quiet has ended it already
+            if self.cluster.era == era:     # otherwise quiet has ended it already
                 what()
 
         self.cluster.at(self.cluster.now + lasts, end)

@@ -1,12 +1,12 @@
-"""A controlled shutdown, as the broker goes through it.
+"""A controlled shutdown, from the broker's side.
 
-The broker asks the controller, which lets others lead first. It goes when it leads nothing any
-more, or when it has asked often enough.
+The broker asks the controller, which first makes others leaders. It stops when it no longer leads
+anything, or when it has asked often enough.
 
-From the moment when it asks, it follows in no epoch that begins. The controller takes it out of the
-ISR, and a leader that let it join again would wait for it once more when it is gone. Kafka's
-controller refuses such a change of the ISR since KAFKA-14140. Here leaders write to the quorum
-themselves, as in Kafka before 2.7, and know nothing of who wants to go; so the broker keeps out.
+From the moment when it asks, it follows in no new epoch. The controller removes it from the ISR,
+and a leader that let it join again would wait for it once more when it is gone. Kafka's controller
+refuses such a change of the ISR since KAFKA-14140. Here leaders write to the quorum themselves, as
+in Kafka before 2.7, and do not know which brokers are shutting down; so the broker stays out.
 
 Source: Kafka's ``KafkaServer.controlledShutdown``; ``controlled.shutdown.max.retries``.
 """
@@ -30,14 +30,14 @@ AGAIN_AFTER: Final = 20
 
 
 class Leaving:
-    """A broker that wants to go; ``gone`` is called when it does."""
+    """A broker that is shutting down; ``gone`` is called when it may stop."""
 
     def __init__(self, broker: Broker, gone: Callable[[], None]) -> None:
         self.broker, self._gone = broker, gone
         self._tries = 0
 
     def ask(self) -> None:
-        """Find out who is the controller, and ask."""
+        """Find the controller, and ask it."""
         if self._tries == TRIES:
             self._gone()
             return
@@ -49,7 +49,7 @@ class Leaving:
         process.ask(Read(znodes.CONTROLLER), self._found)
 
     def _ask_again(self, tries: int) -> Callable[[], None]:
-        """Where no answer has come to this try."""
+        """The next try, if this one has got no answer."""
         return lambda: self.ask() if self._tries == tries else None
 
     def _found(self, result: Result) -> None:

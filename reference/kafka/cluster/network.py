@@ -1,9 +1,9 @@
 """Links between processes in virtual time: they lose, delay and reorder.
 
-Each message is on its way for a time that is drawn for it alone, so one that was sent later may
-arrive earlier: what goes over several connections, or is worked off by several threads, does so in
-real systems. What is on its way is lost where the link is cut when it should arrive. Whoever
-needs an answer asks with a number and a limit of time, and takes only the answer to it.
+Each message takes a random time of its own, so a later one may arrive earlier, as over several
+connections or with several threads in real systems. A message is lost if the link is cut when it
+should arrive. A process that needs an answer asks with a number and a timeout, and accepts only the
+answer to that number.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any, Final
 __all__ = ["DELAY_MAX", "Envelope", "Network"]
 
 DELAY_MAX: Final = 4
-"""Milliseconds that a message takes where nothing goes wrong."""
+"""The maximal delay of a message without a fault, in ms."""
 
 
 @dataclass(frozen=True)
 class Envelope:
-    """A request (``answers`` None) or an answer, between two processes in one of their lives."""
+    """A request or an answer between two processes, in one of their lives."""
 
     sender: int
     to: int
@@ -32,7 +32,7 @@ class Envelope:
 
 
 class Network:
-    """All links. ``at`` plans a call for an instant; ``deliver`` hands a message over."""
+    """All links. ``at`` plans a call for an instant; ``deliver`` receives messages."""
 
     def __init__(
         self, random: Random, now: Callable[[], int],
@@ -44,7 +44,7 @@ class Network:
         self._losing: Counter[tuple[int, int]] = Counter()
 
     def send(self, envelope: Envelope) -> None:
-        """Send a message; it arrives later, or never."""
+        """Send a message, which arrives later, or never."""
         link = envelope.sender, envelope.to
         delay = self._random.randint(1, DELAY_MAX)
         if self._extra[link] and self._random.random() < 0.5:
@@ -58,24 +58,25 @@ class Network:
             self._deliver(envelope)
 
     def cut(self, one: int, other: int) -> None:
-        """Nothing gets through, either way; there may be several reasons for that."""
+        """Cut a link in both directions; there may be several cuts at a time."""
         self._both_ways(self._cuts, one, other, 1)
 
     def mend(self, one: int, other: int) -> None:
-        """There is one reason less."""
+        """Undo one cut of a link."""
         self._both_ways(self._cuts, one, other, -1)
 
     def delay(self, one: int, other: int, extra: int) -> None:
-        """Half of the messages take up to ``extra`` ms more, as chance wants, and so are overtaken
-        by the others; less, if negative."""
+        """Half of the messages take up to ``extra`` ms more, at random, and so are overtaken by the
+        others; less, if negative.
+        """
         self._both_ways(self._extra, one, other, extra)
 
     def lose(self, one: int, other: int, percent: int) -> None:
-        """So many more in 100 messages get lost; fewer, if negative."""
+        """So many more per cent of the messages get lost; fewer, if negative."""
         self._both_ways(self._losing, one, other, percent)
 
     def recover(self) -> None:
-        """Nothing is wrong with any link any more."""
+        """End all faults of all links."""
         for counts in (self._cuts, self._extra, self._losing):
             counts.clear()
 

@@ -1,4 +1,4 @@
-"""A machine of the cluster: the lives of its broker, and what goes wrong with it."""
+"""A machine of the cluster: the lives of its broker, and its faults."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ SESSION_TIMEOUT = 90
 
 
 class _Together:
-    """A broker and its controller in one process; see ``Hosted``."""
+    """A broker and its controller in one process, as ``Hosted``."""
 
     def __init__(self, broker: Any, controller: Any) -> None:
         self.broker, self.controller = broker, controller
         broker.when_registered = controller.begin
 
     def handle(self, sender: int, body: Any, answer: Callable[[Any], None]) -> None:
-        """See ``Hosted``."""
+        """Pass a request to the controller or the broker."""
         if isinstance(body, WantsToGo):
             self.controller.asked_to_let_go(sender, body, answer)
         else:
             self.broker.handle(sender, body, answer)
 
     def connected(self) -> None:
-        """See ``Hosted``."""
+        """Notify the broker of its session."""
         self.broker.connected()
 
     def changed(self, event: Event) -> None:
-        """See ``Hosted``."""
+        """Pass an event of a watch to the controller."""
         self.controller.changed(event)
 
     def expired(self) -> None:
-        """See ``Hosted``."""
+        """Notify controller and broker of the session's end."""
         self.controller.expired()
         self.broker.expired()
 
@@ -58,10 +58,10 @@ class Node:
         self.process: Process | None = None
         self.broker: Any = None
         self.controller: Any = None
-        self._leaving: Process | None = None    # the life that wants to go
+        self._leaving: Process | None = None    # the life that is shutting down
         self._life = -1
         self._rate = 100
-        self._cut_off = 0               # reasons why the coordination service is out of reach
+        self._cut_off = 0               # reasons why the service is out of reach
 
     def replica(self, partition: int) -> Replica | None:
         """The replica of a partition, if the broker is up."""
@@ -100,7 +100,7 @@ class Node:
             self.cluster.store.partition(process.session)
 
     def crash(self) -> None:
-        """The process is gone; its session is left to expire."""
+        """The process crashes; its session is left to expire."""
         if self.process is not None:
             self.process.is_up = False
             self.cluster.store.pause(self.process.session)
@@ -108,7 +108,7 @@ class Node:
             self.cluster.record("crashed", self.id)
 
     def shut_down(self, gone: Callable[[], None]) -> None:
-        """The broker asks whether it may go, and goes: its session ends at once."""
+        """The broker asks to shut down, and stops: its session ends at once."""
         process = self.process
         if process is not None and self._leaving is not process:
             self._leaving = process
@@ -123,21 +123,21 @@ class Node:
             gone()
 
     def pause(self) -> None:
-        """The process stands still."""
+        """The process is paused."""
         if self.process is not None and not self.process.is_paused:
             self.process.is_paused = True
             self.cluster.store.pause(self.process.session)
             self.cluster.record("paused", self.id)
 
     def resume(self) -> None:
-        """It goes on, and does not know that time has passed."""
+        """The process continues, and does not know that time has passed."""
         if self.process is not None and self.process.is_paused:
             self.cluster.store.resume(self.process.session)
             self.cluster.record("resumed", self.id)
             self.process.resume()
 
     def expire(self) -> None:
-        """The coordination service ends the session, and the broker will hear of it."""
+        """The coordination service ends the session, and will notify the broker."""
         if self.process is not None:
             self.cluster.store.expire(self.process.session)
             self.cluster.record("expired", self.id)
@@ -149,7 +149,7 @@ class Node:
             self.cluster.store.partition(self.process.session)
 
     def rejoin(self) -> None:
-        """There is one reason less why it cannot."""
+        """Remove one reason for that."""
         self._cut_off = max(0, self._cut_off - 1)
         if self.process is not None and self._cut_off == 0:
             self.cluster.store.heal(self.process.session)
@@ -160,13 +160,13 @@ class Node:
             self.cluster.store.lose(self.process.session, loss)
 
     def drift(self, rate: int) -> None:
-        """Its clock goes at another rate: so many ms in 100."""
+        """Its clock goes ``rate`` ms in 100."""
         self._rate = rate
         if self.process is not None:
             self.process.drift(rate)
 
     def recover(self) -> None:
-        """Nothing is wrong with it any more."""
+        """End all faults of the machine."""
         self.drift(100)
         self._cut_off = min(1, self._cut_off)
         self.rejoin()

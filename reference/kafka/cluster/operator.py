@@ -1,8 +1,8 @@
-"""An operator: wishes for leaders, other replicas and topics, as znodes that controllers see.
+"""An operator: requests for leaders, other replicas and topics, as znodes for the controllers.
 
-There is one wish under way at a time: its znode stays until a controller has carried it out, or
-refused it, and the next wish waits for that. A topic that is made is there as soon as its znode is.
-Where no reply came a wish is made again; it may then be carried out twice, which does no harm.
+There is one request under way at a time: its znode stays until a controller has carried it out, or
+refused it, and the next request waits for that. A new topic exists as soon as its znode does. A
+request without a reply is repeated; it may then be carried out twice, which is harmless.
 
 Source: Kafka's ``kafka-leader-election.sh``, ``kafka-reassign-partitions.sh``, ``kafka-topics.sh``.
 """
@@ -21,24 +21,25 @@ LOOK_EVERY: Final = 15
 
 
 class Operator:
-    """Makes one znode after the other; see ``Hosted``."""
+    """Creates one znode after the other, as ``Hosted``."""
 
     def __init__(self, process: Process) -> None:
         self.process = process
         process.hosted = self
         self._wishes: deque[Create] = deque()
-        self._staying: set[str] = set()         # the znodes that are not to vanish again
+        self._staying: set[str] = set()         # znodes that are not to vanish again
         self._is_connected = self._is_going = False
         process.open()
 
     @property
     def waiting(self) -> int:
-        """How many wishes were not carried out yet."""
+        """The number of requests that have not been carried out."""
         return len(self._wishes)
 
     def wish(self, path: str, text: bytes, *, stays: bool = False) -> None:
-        """Make a znode, after those that are wished for already; it stays, or tells by vanishing
-        that a controller has done what it asks for."""
+        """Create a znode, after those requested before; it stays, or vanishes when a controller has
+        done what it asks for.
+        """
         self._wishes.append(Create(path, text))
         if stays:
             self._staying.add(path)
@@ -80,16 +81,16 @@ class Operator:
     # -- see ``Hosted`` ---------------------------------------------------------------------------
 
     def handle(self, sender: int, body: Any, answer: Answer) -> None:
-        """Nobody asks an operator."""
+        """Ignore the request: operators get none."""
 
     def connected(self) -> None:
-        """In a new session it begins with the wish of now."""
+        """Begin with the current request in a new session."""
         self._is_connected, self._is_going = True, False
         self._go_on()
 
     def changed(self, event: Event) -> None:
-        """See the protocol: an operator watches nothing."""
+        """Ignore the event: an operator has no watches."""
 
     def expired(self) -> None:
-        """What was asked is forgotten; there will be another session."""
+        """Open requests to the service are forgotten; there will be another session."""
         self._is_connected = False

@@ -1,8 +1,8 @@
 """One life of a process: its clock, its timers, its calls, its session at the coordination service.
 
-A process may *drift*: its clock goes faster or slower than others. It may be *paused*: whatever
-is due, or arrives, waits until it goes on. When it is killed, all that is only in it is gone.
-Nothing in it is called after that.
+A process may *drift*: its clock goes faster or slower than others. It may be *paused*: due calls
+and messages wait until it continues. When it is killed, its memory is lost, and nothing in it is
+called after that.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Answer = Callable[[Any], None]
 
 
 class Hosted(Protocol):
-    """What runs in a process."""
+    """The program that runs in a process."""
 
     def handle(self, sender: int, body: Any, answer: Answer) -> None:
-        """Work off a request; it may be answered now, later, or never."""
+        """Handle a request; the answer may come now, later, or never."""
         ...
 
     def connected(self) -> None:
-        """The session is there, for the first time."""
+        """The session is connected for the first time."""
         ...
 
     def changed(self, event: Event) -> None:
@@ -44,26 +44,26 @@ class Store(Protocol):
     """The part of the coordination port that a process uses."""
 
     def open(self, timeout: int) -> int:
-        """See ``Coordination.open``."""
+        """Open a session with this timeout, and return its handle."""
         ...
 
     def submit(self, handle: int, request: Request) -> int:
-        """See ``Coordination.submit``."""
+        """Submit a request in a session, and return its number."""
         ...
 
 
 class World(Protocol):
-    """What surrounds all processes."""
+    """The environment of all processes."""
 
     now: int
 
     @property
     def store(self) -> Store:
-        """What all processes are coordinated by."""
+        """The coordination service of all processes."""
         ...
 
     def at(self, when: int, what: Callable[[], None]) -> None:
-        """Call it when that instant has come."""
+        """Call ``what`` at that instant."""
         ...
 
     def send(self, envelope: Envelope) -> None:
@@ -71,7 +71,7 @@ class World(Protocol):
         ...
 
     def record(self, what: str, *about: int | str) -> None:
-        """Put what happened into the history."""
+        """Add an event to the history."""
         ...
 
     def opened(self, process: Process) -> None:
@@ -80,7 +80,7 @@ class World(Protocol):
 
 
 class Process:
-    """One life, ``life``, of the process with the number ``id``; see the module.
+    """One life, ``life``, of the process with the number ``id``.
 
     ``rate`` is how many ms its clock goes in 100. ``timeout`` is that of its session.
     """
@@ -107,7 +107,7 @@ class Process:
         return then + (self.world.now - since) * self.rate // 100
 
     def drift(self, rate: int) -> None:
-        """The clock goes on at another rate."""
+        """The clock continues at another rate."""
         self._clock_set = self.world.now, self.clock()
         self.rate = rate
 
@@ -117,7 +117,7 @@ class Process:
         self.world.at(self.world.now + real, lambda: self.run(what))
 
     def run(self, what: Callable[[], None]) -> None:
-        """Call now, or when the process goes on; never if it is gone."""
+        """Call now, or when the process continues; never after its end."""
         if not self.is_up:
             return
         if self.is_paused:
@@ -126,7 +126,7 @@ class Process:
             what()
 
     def resume(self) -> None:
-        """Go on, with all that has come meanwhile."""
+        """Continue, with all calls that have come meanwhile."""
         self.is_paused = False
         backlog, self._backlog = self._backlog, []
         for what in backlog:
@@ -148,7 +148,7 @@ class Process:
             then(answer)
 
     def receive(self, envelope: Envelope) -> None:
-        """A message has arrived; an answer that was for an earlier life is nobody's."""
+        """A message has arrived; an answer for an earlier life is dropped."""
         number, life = divmod(envelope.number, 1000)
         if not envelope.is_answer:
             self._serve(envelope)
@@ -166,18 +166,18 @@ class Process:
     # -- the coordination service -----------------------------------------------------------------
 
     def open(self) -> None:
-        """Ask the coordination service for a new one; what was asked before is forgotten."""
+        """Open a new session; requests of the old one are forgotten."""
         self.session = self.world.store.open(self._timeout)
         self._was_connected = False
         self._asked.clear()
         self.world.opened(self)
 
     def ask(self, request: Request, then: Callable[[Result], None]) -> None:
-        """Ask the coordination service, in the session of now."""
+        """Ask the coordination service, in the present session."""
         self._asked[self.world.store.submit(self.session, request)] = then
 
     def told(self, delivery: Delivery) -> None:
-        """The service has said something in the session of now."""
+        """Handle a message of the service in the present session."""
         assert self.hosted is not None
         if isinstance(delivery, Reply):
             then = self._asked.pop(delivery.number, None)
@@ -194,7 +194,7 @@ class Process:
             self.hosted.expired()
 
     def insist(self, request: Request, then: Callable[[Result], None]) -> None:
-        """Ask, and again after a lost connection: only what does no harm twice."""
+        """Ask, and again after a lost connection: only for requests that may be repeated."""
         def heard(result: Result) -> None:
             if isinstance(result, ConnectionLost):
                 self.ask(request, heard)

@@ -1,4 +1,4 @@
-"""What clients and brokers ask of brokers beside what is about one replica."""
+"""Requests to brokers that are not about one replica."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Leader", "MayGo", "Metadata", "WantsToGo", "WhoLeads"]
 
 
 class Leader(NamedTuple):
-    """Who leads a partition, and in which epoch."""
+    """The leader of a partition, and its epoch."""
 
     broker: int
     epoch: int
@@ -24,7 +24,7 @@ class WhoLeads:
 
 @dataclass(frozen=True)
 class Metadata:
-    """As far as the broker has heard; None if it has not."""
+    """The leader as far as the broker knows; None if it does not."""
 
     leader: Leader | None
 
@@ -39,6 +39,6 @@ class WantsToGo:
 
 @dataclass(frozen=True)
 class MayGo:
-    """How many partitions it leads still; None if who was asked is not the controller."""
+    """The number of partitions that it still leads; None if the receiver is not the controller."""
 
     remaining: int | None

@@ -1,7 +1,7 @@
-"""The topics of a cluster: that of its deployment, and those that are made while it runs.
+"""The topics of a cluster: that of its deployment, and those that are created while it runs.
 
-Topics are numbered as they are made; 0 is that of the deployment. Partitions are numbered through
-all topics, and no number is ever used again, so a number names a partition without its topic. The
+Topics are numbered in the order of their creation; 0 is that of the deployment. Partitions are
+numbered across all topics, and numbers are not reused, so a number identifies a partition. The
 znodes of a topic have Kafka's form: ``/brokers/topics/NAME/partitions/NUMBER/state``.
 """
 
@@ -29,7 +29,7 @@ class Topic(NamedTuple):
 
 
 class Topics:
-    """All topics that were ever asked for. ``unwanted`` are those that are to be deleted."""
+    """All topics that were ever requested. ``unwanted`` are those that are to be deleted."""
 
     def __init__(self, deployed: int) -> None:
         self._topics = [Topic(0, _NAME, tuple(range(deployed)))]
@@ -37,18 +37,18 @@ class Topics:
 
     @property
     def first(self) -> Topic:
-        """That of the deployment."""
+        """The topic of the deployment."""
         return self._topics[0]
 
     def make(self) -> Topic:
-        """One more, with one partition."""
+        """Add a topic with one partition."""
         last = self._topics[-1]
         number = len(self._topics)
         self._topics.append(Topic(number, f"{_NAME}{number}", (last.partitions[-1] + 1,)))
         return self._topics[-1]
 
     def remove(self, number: int) -> Topic:
-        """A topic is to be deleted. Raises ``TopicMisuse``."""
+        """Mark a topic for deletion. Raises ``TopicMisuse``."""
         if number >= len(self._topics) or number in self.unwanted:
             raise TopicMisuse(f"there is no topic {number} that could be deleted")
         self.unwanted.add(number)
@@ -63,12 +63,12 @@ class Topics:
         return next((each for each in self._topics if partition in each.partitions), None)
 
     def is_wanted(self, partition: int) -> bool:
-        """Whether there is such a partition, or will be, and it is to stay."""
+        """True if the partition exists, or will exist, and is to stay."""
         topic = self.of(partition)
         return topic is not None and topic.number not in self.unwanted
 
     def full_name(self, partition: int) -> TopicPartition:
-        """Under which name the controller knows a partition. Raises ``TopicMisuse``."""
+        """The controller's name of a partition. Raises ``TopicMisuse``."""
         topic = self.of(partition)
         if topic is None:
             raise TopicMisuse(f"there is no partition {partition}")

@@ -1,23 +1,25 @@
-"""Who waits for whom in a cluster that does not come to rest.
+"""The wait-for graph of a cluster that does not become quiescent.
 
-Each is a process: ``producer-P``, ``consumer-P`` (of partition P), ``operator``, ``broker-B``,
-``controller-B`` (that of broker B), and ``service``, the coordination service. A wait has a reason:
+The nodes are processes: ``producer-P``, ``consumer-P`` (of partition P), ``operator``,
+``broker-B``, ``controller-B`` (that of broker B), and ``service``, the coordination service. A wait
+has a reason:
 
     answer        a record was sent, or is to be sent, and not acknowledged
     record        a record is in the log, and was not read yet
     leader        the partition has no leader: the controller has to elect one
-    role          a broker was not told, or not in its epoch, what it is to be
-    copy          a follower has not copied all, as far as its leader knows
-    rejoin        a replica has all, and is not in sync
+    role          a broker has not got its role, or not in the present epoch
+    copy          a follower has not copied all records, as far as its leader knows
+    rejoin        a replica has all records, and is not in sync
     change        a change of the ISR, or a question about it, has no answer
     request       a request of the controller has no answer
     deletion      a replica was not deleted yet
-    wish          a wish of an operator was not carried out
+    wish          a request of an operator was not carried out
     registration  a broker is not registered
-    election      nobody is the controller; the one in whose name the znode stands, if there is one,
-                  does not know that it is, or that it is not
+    election      there is no active controller; the broker that the znode names, if there is one,
+                  does not know that it is the controller, or that it is not
 
-All of that is read off the state of the processes. Who waits for nothing could go on, and does not.
+All of that is derived from the state of the processes. A process that waits for no other could
+continue, and does not.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ _SERVICE = "service"
 
 
 class Wait(NamedTuple):
-    """One process waits for another one, for a reason; see the module."""
+    """A process that waits for another one, and the reason."""
 
     waiter: str
     on: str
@@ -49,7 +51,7 @@ class Wait(NamedTuple):
 
 
 def waits(cluster: Cluster) -> list[Wait]:
-    """All waits of now, each once."""
+    """All present waits, each once."""
     controller = _controller_of(cluster)
     found = [*_of_clients(cluster, controller), *_of_brokers(cluster, controller),
              *_of_candidates(cluster, controller)]
@@ -60,7 +62,7 @@ def waits(cluster: Cluster) -> list[Wait]:
 
 
 def _controller_of(cluster: Cluster) -> str:
-    """Who is the controller; the service, which has to elect one, if nobody is."""
+    """The active controller; the service, which has to elect one, if there is none."""
     active = [node for node in cluster.nodes.values()
               if node.process is not None and node.controller.is_active]
     newest = max(active, key=lambda node: int(node.controller.epoch), default=None)
@@ -71,7 +73,7 @@ def _controller_of(cluster: Cluster) -> str:
 
 
 def _of_candidates(cluster: Cluster, controller: str) -> Iterator[Wait]:
-    """Where nobody is the controller, all wait for the znode of one to go, maybe its own."""
+    """Without an active controller, all wait for the znode of one to go, maybe its own."""
     if controller == _SERVICE or any(node.process is not None and node.controller.is_active
                                      for node in cluster.nodes.values()):
         return
@@ -117,7 +119,7 @@ def _of_brokers(cluster: Cluster, controller: str) -> Iterator[Wait]:
 
 
 def _end_of(cluster: Cluster, broker: int, partition: int) -> int:
-    """Where the log of a broker ends."""
+    """The end of a broker's log."""
     replica = cluster.nodes[broker].replica(partition)
     return 0 if replica is None else replica.log.end
 

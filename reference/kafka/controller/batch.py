@@ -1,4 +1,4 @@
-"""The requests that one piece of work causes, collected so that each broker gets few of them.
+"""The requests that one job causes, collected so that each broker gets few of them.
 
 Source: Kafka's AbstractControllerBrokerRequestBatch.
 """
@@ -18,13 +18,13 @@ __all__ = ["Batch", "BatchMisuse"]
 
 
 class BatchMisuse(RuntimeError):
-    """A batch is begun while requests of the one before it were not sent."""
+    """A batch is begun while requests of the previous one have not been sent."""
 
 
 class Batch:
-    """Collects, and sends: first LeaderAndIsr to all, then UpdateMetadata, then StopReplica.
+    """Collects requests, and sends them: LeaderAndIsr first, then UpdateMetadata, then StopReplica.
 
-    Brokers that are not registered are told nothing.
+    Brokers that are not registered get no request.
     """
 
     def __init__(self, controller: int, context: Context, channels: Channels) -> None:
@@ -35,18 +35,18 @@ class Batch:
         self._stopped: dict[int, dict[TopicPartition, Stopped]] = {}
 
     def begin(self) -> None:
-        """Raises ``BatchMisuse`` where something was not sent."""
+        """Begin a batch. Raises ``BatchMisuse`` if the last one was not sent."""
         if self._led or self._metadata_to or self._stopped:
             raise BatchMisuse("the requests of the last batch were neither sent nor dropped")
 
     def drop(self) -> None:
-        """Forget what was collected."""
+        """Forget the collected requests."""
         for collected in (self._led, self._metadata, self._metadata_to, self._stopped):
             collected.clear()
 
     def lead(self, brokers: Iterable[int], partition: TopicPartition, leadership: Leadership,
              *, is_new: bool = False) -> None:
-        """Tell brokers who leads, and every broker of it as metadata."""
+        """Inform brokers of the leader, and every broker by its metadata."""
         replicas = self._context.assignment[partition]
         for broker in brokers:
             told = self._led.setdefault(broker, {})
@@ -55,7 +55,7 @@ class Batch:
         self.update_metadata(self._context.registered, (partition,))
 
     def stop(self, broker: int, partition: TopicPartition, *, delete: bool) -> None:
-        """Tell a broker to stop a replica; deleting it goes before merely stopping it."""
+        """Ask a broker to stop a replica; deleting it takes precedence over stopping it."""
         leadership = self._context.leaderships.get(partition)
         told = self._stopped.setdefault(broker, {})
         before = told.get(partition)
@@ -63,12 +63,12 @@ class Batch:
                                   leadership.leader_epoch if leadership else 0)
 
     def update_metadata(self, brokers: Iterable[int], partitions: Iterable[TopicPartition]) -> None:
-        """Tell brokers of partitions, and in any case which brokers there are."""
+        """Inform brokers of partitions, and always of the live brokers."""
         self._metadata_to |= dict.fromkeys(brokers)
         self._metadata |= dict.fromkeys(partitions)
 
     def send(self, controller_epoch: int) -> None:
-        """Put all that was collected into the queues, and begin anew."""
+        """Put all collected requests into the queues, and begin anew."""
         self._send_led(controller_epoch)
         self._send_metadata(controller_epoch)
         self._send_stopped(controller_epoch)

@@ -1,6 +1,6 @@
-"""Brokers that come, go, come back unnoticed, or want to go.
+"""Brokers that start, stop, come back unnoticed, or ask to shut down.
 
-Only its znode, or its own word, says that a broker is gone: never a broken connection. Source:
+Only its znode, or its own request, shows that a broker is gone: never a broken connection. Source:
 Kafka's KafkaController: BrokerChange, onBrokerStartup, onBrokerFailure, ControlledShutdown.
 """
 
@@ -41,9 +41,9 @@ class Brokers(Topics):
         yield from self._they_go(dead)
 
     def find_bounced(self, there: dict[int, int]) -> list[int]:
-        """The brokers that went and came back between two looks: in another life now.
+        """Brokers that stopped and came back between two reads: in another life now.
 
-        Without that they are never told what to do (KAFKA-7235).
+        Without that they never get their requests (KAFKA-7235).
         """
         known = self.context.registered
         return sorted(each for each, epoch in there.items()
@@ -71,10 +71,10 @@ class Brokers(Topics):
             self.note("went", *brokers)
             yield from self.brokers_went(brokers)
 
-    # -- what that means ----------------------------------------------------------------------
+    # -- consequences ----------------------------------------------------------------------
 
     def brokers_came(self, new: list[int]) -> Steps[None]:
-        """Tell all of each other, the new ones what they have, and elect where nobody led."""
+        """Announce the new brokers, send them their partitions, and elect missing leaders."""
         self.announce(new)
         yield from self.replicas.change(self.context.replicas_on(new), ReplicaState.ONLINE)
         yield from self.partitions.bring_online()
@@ -83,7 +83,7 @@ class Brokers(Topics):
             sorted({each.partition.topic for each in self.context.replicas_on(new)}))
 
     def announce(self, new: list[int]) -> None:
-        """Brokers that were there learn of the new ones, which learn of all partitions."""
+        """Known brokers learn of the new ones, which learn of all partitions."""
         self.batch.begin()
         self.batch.update_metadata(self.context.registered.keys() - set(new), ())
         self.batch.send(self.store.epoch)
@@ -91,7 +91,7 @@ class Brokers(Topics):
         self.batch.send(self.store.epoch)
 
     def brokers_went(self, dead: list[int]) -> Steps[None]:
-        """Elect other leaders, and take the replicas that are gone out of the ISRs."""
+        """Elect other leaders, and remove the replicas on stopped brokers from the ISRs."""
         self.context.shutting_down -= set(dead)
         led = sorted(each for each, leadership in self.context.leaderships.items()
                      if leadership.leader in dead and not self.context.is_being_deleted(each))
@@ -111,7 +111,7 @@ class Brokers(Topics):
     # -- controlled shutdown ------------------------------------------------------------------
 
     def shut_down(self, asked: ShutDown) -> Steps[None]:
-        """A broker wants to go: others lead first, and it leaves the ISRs."""
+        """A broker asks to shut down: others take over its leaderships, and it leaves the ISRs."""
         known = self.context.registered.get(asked.broker)
         if not self.is_active or known is None or asked.broker_epoch < known:
             self.emit(ShutDownAnswer(asked.number, None))
@@ -129,7 +129,7 @@ class Brokers(Topics):
         self.emit(ShutDownAnswer(asked.number, tuple(self._led_by(asked.broker, replicated))))
 
     def shutdown_selector(self) -> Selector:
-        """Who leads what a broker led that wants to go."""
+        """The selector for partitions led by a broker that is shutting down."""
         return controlled_shutdown
 
     def _led_by(self, broker: int, partitions: Iterable[TopicPartition]) -> list[TopicPartition]:

@@ -1,14 +1,13 @@
-"""To each broker a queue of requests, of which one is under way.
+"""For each broker a queue of requests, of which one is under way.
 
-A request that is not answered is sent again until it is, or until the broker is removed: the
-same request, so it arrives at least once, and in order. Queues of different brokers know nothing
-of each other.
+A request that is not answered is sent again until it is, or until the broker is removed: the same
+request, so it arrives at least once, and in order. Queues of different brokers are independent.
 
-A broker may be registered and answer nothing for any time. So that its queue stays bounded, what a
-request says of a partition *replaces* what the waiting requests of its kind say of it; one of which
-nothing is left goes. The order in which the latest words about a partition were spoken stays. What
-is under way is left alone: its answer must be to what was sent. So at most ``waiting_max`` requests
-wait. Kafka's queue keeps all, and has no bound.
+A broker may be registered and answer nothing for any time. So that its queue stays bounded, a
+request about a partition *replaces* the waiting requests of its kind about it; one that becomes
+empty is removed. The order of the latest requests about a partition is kept. The request under way
+is not changed: its answer must belong to the request that was sent. So at most ``waiting_max``
+requests wait. Kafka's queue keeps all, and has no bound.
 
 Source: Kafka's ControllerChannelManager and RequestSendThread.
 """
@@ -30,23 +29,24 @@ __all__ = ["KINDS", "RETRY_MS", "Channels", "waiting_max"]
 _Request = TypeVar("_Request", LeaderAndIsr, UpdateMetadata, StopReplica)
 
 KINDS: Final = 4
-"""Kinds of which a partition may be in one waiting request each: LeaderAndIsr, UpdateMetadata, and
-StopReplica that deletes, or does not."""
+"""Kinds of waiting requests that a partition may be in, once each: LeaderAndIsr, UpdateMetadata,
+and StopReplica with or without deletion.
+"""
 
 RETRY_MS: Final = 100
-"""How long a channel waits before it sends a request again."""
+"""The pause of a channel before it sends a request again, in ms."""
 
 
 def waiting_max(partitions: int) -> int:
-    """How many requests wait at most, beside the one under way: one more than the pairs of a
-    partition and a kind, for an UpdateMetadata about no partition, which says who is there."""
+    """The maximal number of waiting requests, besides the one under way: one more than the pairs of
+    a partition and a kind, for an UpdateMetadata about no partition, which lists the live brokers.
+    """
     return KINDS * partitions + 1
 
 
 class _Channel:
-    """``under_way`` is the number under which the first of the queue was sent; None: it is not.
-
-    ``waiting`` is the number of the pause before it is sent again.
+    """``under_way`` is the number under which the first of the queue was sent; None if it is not
+    under way. ``waiting`` is the number of the pause before it is sent again.
     """
 
     def __init__(self) -> None:
@@ -67,20 +67,20 @@ class Channels:
         self._channels.setdefault(broker, _Channel())
 
     def remove(self, broker: int) -> None:
-        """A broker is gone; what was in its queue is dropped."""
+        """A broker is gone; its queue is dropped."""
         self._channels.pop(broker, None)
 
     def clear(self) -> None:
-        """Nothing more is sent to anybody."""
+        """Drop all channels: nothing more is sent."""
         self._channels.clear()
 
     def queue_of(self, broker: int) -> tuple[ControllerRequest, ...]:
-        """What was not answered yet, the request under way first."""
+        """The unanswered requests, the one under way first."""
         channel = self._channels.get(broker)
         return tuple(channel.queue) if channel else ()
 
     def send(self, broker: int, request: ControllerRequest) -> None:
-        """Put a request into the queue of a broker; one that is not there is not told."""
+        """Put a request into the queue of a broker; for an unknown broker it is dropped."""
         channel = self._channels.get(broker)
         if channel is None:
             self._emit(Noted("dropped", (broker, type(request).__name__)))
@@ -89,17 +89,19 @@ class Channels:
         self._send_first(broker, channel)
 
     def put(self, channel: _Channel, request: ControllerRequest) -> None:
-        """Behind all others, of which it replaces what waits and is about the same."""
+        """Append a request to a queue; it replaces waiting requests of its kind about the same
+        partitions.
+        """
         first = 0 if channel.under_way is None and channel.waiting is None else 1
         sent = [channel.queue.popleft() for _ in range(min(first, len(channel.queue)))]
         channel.queue = deque([*sent, *_joined(channel.queue, request)])
 
     def lengths(self) -> dict[int, int]:
-        """How many requests were not answered yet, by broker."""
+        """The number of unanswered requests, by broker."""
         return {broker: len(channel.queue) for broker, channel in self._channels.items()}
 
     def answered(self, broker: int, number: int, answer: BrokerAnswer) -> ControllerRequest | None:
-        """An answer came: the request that it is for, or None if that is not under way."""
+        """An answer came: return its request, or None if that is not under way."""
         channel = self._channels.get(broker)
         if channel is None or channel.under_way != number:
             return None
@@ -109,7 +111,7 @@ class Channels:
         return request
 
     def failed(self, broker: int, number: int) -> None:
-        """No answer came: send it again after a while."""
+        """No answer came: send the request again after a pause."""
         channel = self._channels.get(broker)
         if channel is not None and channel.under_way == number:
             channel.under_way, channel.waiting = None, self._number()
@@ -131,7 +133,7 @@ class Channels:
 def _joined(
     waiting: Iterable[ControllerRequest], request: ControllerRequest,
 ) -> list[ControllerRequest]:
-    """The requests that wait, when one more does."""
+    """The waiting requests after another one is added."""
     left: list[ControllerRequest] = []
     for each in waiting:
         if isinstance(each, UpdateMetadata) and isinstance(request, UpdateMetadata):
@@ -151,21 +153,22 @@ def _joined(
 
 
 def _left(each: _Request, again: Set[TopicPartition]) -> list[_Request]:
-    """A request that waits without some partitions; nothing if that were all."""
+    """A waiting request without some partitions; an empty list if those were all."""
     rest: Any = {which: told for which, told in each.partitions.items() if which not in again}
     return [replace(each, partitions=rest)] if rest else []
 
 
 def _metadata_left(each: UpdateMetadata, request: UpdateMetadata) -> list[UpdateMetadata]:
-    """It says who is there now; brokers must know that before they are told whom to follow, so one
-    that says nothing else stays in its place (KAFKA-4443)."""
+    """The waiting UpdateMetadata lists the live brokers of now; brokers must know these before they
+    follow a leader, so one without partitions stays in its place (KAFKA-4443).
+    """
     now = replace(each, live=request.live)
     return _left(now, each.partitions.keys() & request.partitions.keys()) if each.partitions else [
         now]
 
 
 def _still_new(each: LeaderAndIsr, request: LeaderAndIsr) -> LeaderAndIsr:
-    """A replica that was new in what is replaced is new still."""
+    """A replica that was new in a replaced request is still new."""
     new = [which for which, told in each.partitions.items()
            if told.is_new and which in request.partitions]
     return request if not new else replace(request, partitions=request.partitions | {

@@ -1,4 +1,4 @@
-"""What a controller knows: all of it read at its election, and kept up to date after that."""
+"""The controller's knowledge: all of it is read at its election, and kept up to date after that."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Context:
 
     @property
     def live(self) -> frozenset[int]:
-        """The brokers that are registered and do not shut down."""
+        """The brokers that are registered and not shutting down."""
         return frozenset(self.registered) - self.shutting_down
 
     def partitions_of(self, topics: Iterable[str]) -> list[TopicPartition]:
@@ -62,24 +62,24 @@ class Context:
                 for broker in self.assignment[partition] if broker in wanted]
 
     def state_of(self, partition: TopicPartition) -> PartitionState:
-        """Its state; a partition that nobody heard of does not exist."""
+        """The partition's state; an unknown partition does not exist."""
         return self.partition_states.get(partition, PartitionState.NON_EXISTENT)
 
     def replica_state_of(self, replica: Replica) -> ReplicaState:
-        """Its state; a replica that nobody heard of does not exist."""
+        """The replica's state; an unknown replica does not exist."""
         return self.replica_states.get(replica, ReplicaState.NON_EXISTENT)
 
     def has_live_leader(self, partition: TopicPartition) -> bool:
-        """Whether the leader that is written down is a live broker."""
+        """True if the recorded leader is a live broker."""
         leadership = self.leaderships.get(partition)
         return leadership is not None and leadership.leader in self.live
 
     def is_being_deleted(self, partition: TopicPartition) -> bool:
-        """Whether its topic is to be deleted."""
+        """True if its topic is to be deleted."""
         return partition.topic in self.deleting
 
     def forget_topic(self, topic: str) -> None:
-        """The topic is gone, with all that was known of it."""
+        """Forget a topic that is gone, with all of its partitions."""
         for known in (self.topics, self.deleting, self.started, self.ineligible):
             known.discard(topic)
         for table in (self.assignment, self.leaderships, self.partition_states, self.targets):

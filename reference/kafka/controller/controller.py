@@ -1,12 +1,12 @@
-"""The controller: what it does with each event, how it begins, and how it ends.
+"""The controller: its reaction to each event, its beginning, and its end.
 
-``receive`` takes an event and returns effects. Whoever runs it has the effects done in their
-order, and gives back what comes of them; it may be slow, and events may come meanwhile. The
+``receive`` takes an event and returns effects. The caller carries out the effects in their order,
+and returns their results as events; it may be slow, and other events may come meanwhile. The
 session belongs to the broker and not to the controller: its events come with ``Opened`` and
 ``Over``, and the watches that fire as they are.
 
-What it begins with is in the order of ``take_over``, which Kafka came to by its bugs.
-Source: Kafka's KafkaController, onControllerFailover.
+The order of its beginning is that of ``take_over``, which Kafka found through its bugs. Source:
+Kafka's KafkaController, onControllerFailover.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ __all__ = ["Controller"]
 
 
 class Controller(Brokers):
-    """A broker's controller, which is one of many that want to be the only one."""
+    """A broker's controller, one of several candidates of which one is active."""
 
     def receive(self, event: Event) -> list[Effect]:
-        """Deal with an event: what is to be done now, in this order."""
+        """Handle an event; return the effects to carry out, in this order."""
         if isinstance(event, Answered):
             self.answered(event.number, event.result)
         elif isinstance(event, Opened):
@@ -60,19 +60,20 @@ class Controller(Brokers):
         self.add(self.join)
 
     def session_over(self) -> None:
-        """The session has expired, and with it ``/controller``, if it was its own."""
+        """The session has expired, and with it the broker's own ``/controller``, if there was one.
+        """
         self.drop_jobs()
         self.resign("the session is over")
 
     def join(self) -> Steps[None]:
-        """Make what must be there, and take part in the election."""
+        """Create the top-level znodes, and take part in the election."""
         yield from self.store.create_top_level()
         yield from self.elect()
 
     # -- being the controller, or not ---------------------------------------------------------
 
     def elect(self) -> Steps[None]:
-        """Become the controller if nobody is; else wait for the znode of the other to change."""
+        """Become the controller if there is none; else wait for the other's znode to change."""
         if self.is_active or not (yield from self.elector.elect()):
             return
         self.is_active = True
@@ -88,13 +89,13 @@ class Controller(Brokers):
         yield from self.elect()
 
     def was_replaced(self) -> None:
-        """See ``Core.was_replaced``."""
+        """Resign, and take part in the next election."""
         self.drop_jobs()
         self.resign("a later controller has been there")
         self.add(self.elect)
 
     def resign(self, why: str) -> None:
-        """Forget all, and send nothing more."""
+        """Forget everything, and send nothing more."""
         self.channels.clear()
         self.begin_anew()
         if self.is_active:
@@ -104,7 +105,7 @@ class Controller(Brokers):
     # -- at the election ----------------------------------------------------------------------
 
     def take_over(self) -> Steps[None]:
-        """All that a new controller does before it deals with any event."""
+        """All steps of a new controller before it handles any event."""
         self.begin_anew()
         yield from self.clear_notifications()
         yield from self.read_everything()
@@ -116,12 +117,14 @@ class Controller(Brokers):
         yield from self.preferred_wanted()
 
     def clear_notifications(self) -> Steps[None]:
-        """What leaders have notified others of is read anyway."""
+        """Delete the notifications of leaders, since everything is read anyway."""
         for name in (yield from self.store.children(znodes.ISR_CHANGES, watch=True)):
             yield from self.store.change(coordination.Delete(f"{znodes.ISR_CHANGES}/{name}"))
 
     def read_everything(self) -> Steps[None]:
-        """Brokers, topics, assignments, leaderships, and wishes; all watched from now on."""
+        """Read brokers, topics, assignments, leaderships and deletions; all are watched from now
+        on.
+        """
         self.context.registered = yield from self.read_brokers()
         for broker in sorted(self.context.registered):
             self.channels.add(broker)
@@ -135,8 +138,9 @@ class Controller(Brokers):
             self.context.deleting = set(named) & self.context.topics
 
     def tell_who_is_there(self) -> None:
-        """Every broker learns which others there are, before any is told whom to follow: it
-        refuses a leader that it does not know (KAFKA-4443)."""
+        """Send the live brokers to every broker, before any request to follow: a broker refuses a
+        leader that it does not know (KAFKA-4443).
+        """
         self.batch.begin()
         self.batch.update_metadata(self.context.registered, ())
         self.batch.send(self.store.epoch)
@@ -144,7 +148,7 @@ class Controller(Brokers):
     # -- events -------------------------------------------------------------------------------
 
     def jobs_of(self, event: coordination.Event) -> Iterator[Job]:
-        """What a watch that has fired is a reason for."""
+        """The jobs for a watch that has fired."""
         jobs: dict[str, Job] = {
             znodes.CONTROLLER: self.controller_changed, znodes.IDS: self.brokers_changed,
             znodes.TOPICS: self.topics_changed, znodes.DELETE_TOPICS: self.topics_to_delete,

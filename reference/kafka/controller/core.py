@@ -5,14 +5,13 @@ Theory of operation
 Everything that a controller does is a *job*: a generator that asks the coordination service
 step by step, and puts requests to brokers into queues. Jobs wait in one queue and never overlap,
 so no job sees the work of another half done (KAFKA-5028; KAFKA-1134 is what happened without
-that). An event becomes a job, or answers the step that the job of now waits for. No job trusts
-what an event says: it reads anew, and watches again with the same request, so that nothing that
-changes in between is missed (KAFKA-928, KAFKA-5502).
+that). An event becomes a job, or answers the step that the current job waits for. No job trusts the
+content of an event: it reads again, and watches again with the same request, so that no change in
+between is missed (KAFKA-928, KAFKA-5502).
 
-A session that is over ends the job and drops all others: what they knew may be wrong. So does
-any sign of a later controller. Until either comes, a controller that was replaced goes on as it
-did; whatever it writes is conditional on its epoch, and brokers compare the epoch of whatever it
-sends.
+The end of a session ends the current job and drops all others, since their knowledge may be wrong.
+So does any sign of a later controller. Until one of these comes, a replaced controller continues as
+before; its writes are conditional on its epoch, and brokers compare the epochs of its requests.
 """
 
 from __future__ import annotations
@@ -40,8 +39,9 @@ Job: TypeAlias = Callable[[], Steps[None]]
 
 @dataclass(frozen=True)
 class Settings:
-    """``unclean`` are the topics with ``unclean.leader.election.enable``, and ``unclean_all`` says
-    that all are; ``delete_topics`` is ``delete.topic.enable``."""
+    """``unclean`` are the topics with ``unclean.leader.election.enable``, ``unclean_all`` sets it
+    for all topics; ``delete_topics`` is ``delete.topic.enable``.
+    """
 
     unclean: frozenset[str] = frozenset()
     unclean_all: bool = False
@@ -49,9 +49,9 @@ class Settings:
 
 
 class Core:
-    """The engine, and what all kinds of jobs use. ``broker`` is the number of its broker.
+    """The engine, and common parts of all jobs. ``broker`` is the number of its broker.
 
-    Whoever wants another behaviour of a part gives a subclass of it here.
+    A subclass may replace the type of a part.
     """
 
     store_type: ClassVar[type[Store]] = Store
@@ -74,7 +74,7 @@ class Core:
         self.begin_anew()
 
     def begin_anew(self) -> None:
-        """Know nothing, as at the beginning of a term."""
+        """Forget everything, as at the beginning of a term."""
         self.context = Context()
         self.batch = Batch(self.broker, self.context, self.channels)
         self.partitions = self.partitions_type(
@@ -87,18 +87,18 @@ class Core:
         return self.store.epoch if self.is_active else 0
 
     def selector_of(self, topic: str) -> Selector:
-        """Who may lead a partition whose leader is gone."""
+        """The selector for a partition that has lost its leader."""
         unclean = self.settings.unclean_all or topic in self.settings.unclean
         return offline_unclean if unclean else offline
 
     # -- effects ------------------------------------------------------------------------------
 
     def emit(self, effect: Effect) -> None:
-        """Have something done when the event of now is dealt with, in this order."""
+        """Add an effect of the current event, after the earlier ones."""
         self._effects.append(effect)
 
     def note(self, what: str, *about: object) -> None:
-        """Put something into the history."""
+        """Add a note to the history."""
         self.emit(Noted(what, about))
 
     def number(self) -> int:
@@ -107,18 +107,18 @@ class Core:
         return self._numbers
 
     def take_effects(self) -> list[Effect]:
-        """What is to be done now; it is told once."""
+        """The effects to carry out now; each is returned once."""
         effects, self._effects = self._effects, []
         return effects
 
     # -- jobs ---------------------------------------------------------------------------------
 
     def add(self, job: Job) -> None:
-        """Let a job have its turn after all that wait already."""
+        """Add a job behind all that wait already."""
         self._jobs.append(job)
 
     def drop_jobs(self) -> None:
-        """Give up the job of now, and all that wait."""
+        """Drop the current job, and all that wait."""
         self._jobs.clear()
         if self._job is not None:
             self._job.close()
@@ -126,16 +126,16 @@ class Core:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is being done, and nothing waits."""
+        """True if no job is under way, and none waits."""
         return self._job is None and not self._jobs
 
     def answered(self, number: int, result: Result) -> None:
-        """Give the job of now what it waits for; other answers are nobody's any more."""
+        """Give the current job its result; results for other jobs are dropped."""
         if number == self._waits_for:
             self._go_on(result)
 
     def work(self) -> None:
-        """Do jobs until one has to wait, or there are no more."""
+        """Run jobs until one has to wait, or there are no more."""
         while self._job is None and self._jobs:
             self._job = self._jobs.popleft()()
             self._go_on(None)
@@ -150,11 +150,11 @@ class Core:
         except ControllerMoved:
             self.was_replaced()
         except SessionOver:
-            self.drop_jobs()    # the event that says so is on its way
+            self.drop_jobs()    # the event that reports it is under way
         else:
             self._waits_for = self.number()
             self.emit(Ask(self._waits_for, request))
 
     def was_replaced(self) -> None:
-        """There is a later controller: stop being one, and wait for the next election."""
+        """There is a later controller: resign, and wait for the next election."""
         raise NotImplementedError

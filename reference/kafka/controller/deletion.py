@@ -1,9 +1,9 @@
-"""Deleting topics: first the replicas on all brokers, then what is written down.
+"""Deletion of topics: first the replicas on all brokers, then the znodes.
 
-Whoever wants a topic deleted makes a znode for it. The partitions are taken offline and cease to
-exist; every live replica is stopped, and then deleted by its broker. A topic with a replica whose
-broker is gone, or that is being reassigned, is *ineligible*: its deletion waits until the broker
-is back, or the reassignment done. Source: Kafka's TopicDeletionManager.
+A deletion is requested by a znode. The partitions are taken offline and cease to exist; every live
+replica is stopped, and then deleted by its broker. A topic with a replica whose broker is gone, or
+that is being reassigned, is *ineligible*: its deletion waits until the broker is back, or the
+reassignment is done. Source: Kafka's TopicDeletionManager.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Deletion(Core):
         yield from self.resume_deletions(topics)
 
     def resume_deletions(self, topics: Iterable[str] = ()) -> Steps[None]:
-        """Go on with all deletions; ``topics`` may have become eligible."""
+        """Continue all deletions; ``topics`` may have become eligible."""
         reassigned = {each.topic for each in self.context.targets}
         self.context.ineligible -= set(topics) - reassigned
         for topic in sorted(self.context.deleting):
@@ -50,7 +50,7 @@ class Deletion(Core):
                 yield from self._complete(topic)
                 continue
             if _State.DELETION_STARTED in states:
-                continue        # its brokers have been asked
+                continue        # its brokers have been asked already
             if _State.DELETION_INELIGIBLE in states and topic not in self.context.ineligible:
                 yield from self.replicas.change(
                     self._in_state(topic, _State.DELETION_INELIGIBLE), _State.OFFLINE)
@@ -92,14 +92,14 @@ class Deletion(Core):
         self.context.forget_topic(topic)
         self.note("deleted", topic)
 
-    # -- what brokers say ---------------------------------------------------------------------
+    # -- answers of brokers ---------------------------------------------------------------------
 
     def replicas_stopped(self, broker: int, request: StopReplica,
                          answer: BrokerAnswer) -> Steps[None]:
-        """A broker has answered a request by which it was to delete replicas.
+        """A broker has answered a request to delete replicas.
 
-        What it says of a request that was meant for an earlier life is not news: the deletion has
-        failed when that life was over, and may be under way again.
+        An answer to a request for an earlier life is ignored: that deletion failed with that life,
+        and may be under way again.
         """
         if not self.is_active or self.context.registered.get(broker) != request.broker_epoch:
             return
@@ -114,7 +114,7 @@ class Deletion(Core):
         yield from self.resume_deletions()
 
     def fail_deletion(self, replicas: Iterable[Replica]) -> Steps[None]:
-        """Replicas cannot be deleted now: their topics wait."""
+        """Replicas cannot be deleted now: their topics have to wait."""
         waiting = [each for each in replicas if self.context.is_being_deleted(each.partition)]
         if waiting:
             yield from self.replicas.change(waiting, _State.DELETION_INELIGIBLE)

@@ -1,8 +1,8 @@
 """The controller of Kafka 0.9, as differences from that of 3.9.
 
-Each of these was a bug, or the reason of one; the issues stand where the difference is. What is
-not here differs in form only: 0.9 has locks and threads instead of jobs, and sends a StopReplica
-request for each replica. One difference is left out: with unclean election, 0.9 empties the ISR
+Each of these was a bug, or the cause of one; the issues are named at the differences. Other
+differences are only of form: 0.9 has locks and threads instead of jobs, and sends a StopReplica
+request for each replica. One difference is left out: with unclean elections on, 0.9 empties the ISR
 when its last member goes.
 """
 
@@ -30,23 +30,23 @@ __all__ = [
 
 
 class UnguardedStore(Store):
-    """Its writes do not depend on the controller epoch (KAFKA-6082)."""
+    """A store whose writes do not depend on the controller epoch (KAFKA-6082)."""
 
     def guard(self) -> tuple[Operation, ...]:
-        """See ``Store.guard``: nothing."""
+        """No check before a change."""
         return ()
 
 
 class TwoStepElector(Elector):
     """As in Kafka 0.9: first the znode, then the epoch.
 
-    A crash in between leaves the epoch as it was, which harms nobody. A controller that is slow
-    in between may raise the epoch when it is not the controller any more; the version on which
-    that write depends makes it fail, if it was read before.
+    A crash in between leaves the epoch as it was, which is harmless. A controller that is slow in
+    between may raise the epoch when it is no longer the controller; the version on which that write
+    depends makes it fail, if it was read before.
     """
 
     def register(self) -> Steps[bool]:
-        """Create ``/controller``, and then raise the epoch; False: somebody was faster."""
+        """Create ``/controller``, and then raise the epoch; False if another broker was faster."""
         made = yield from self.store.ask(Create(
             znodes.CONTROLLER, znodes.controller_text(self.broker), ephemeral=True))
         if isinstance(made, NodeExists) and not (yield from self.is_mine()):
@@ -55,7 +55,7 @@ class TwoStepElector(Elector):
         return (yield from self.raise_epoch())
 
     def raise_epoch(self) -> Steps[bool]:
-        """The second step; False: the epoch that it had read was not the last."""
+        """The second step; False if the epoch that it had read was not the last."""
         epoch, version = yield from self.read_epoch()
         wanted = str(epoch + 1).encode()
         result: Result = ConnectionLost()
@@ -74,30 +74,31 @@ class TwoStepElector(Elector):
 
 
 class PartitionMachineOf09(PartitionMachine):
-    """Takes it for an election when the preferred replica leads already."""
+    """If the preferred replica leads already, that counts as an election."""
 
     def nobody_elected(self, partition: TopicPartition, why: NotElected) -> bool:
-        """See ``PartitionMachine.nobody_elected``."""
+        """True if the preferred replica leads already; otherwise as in 3.9."""
         return why is NotElected.NOT_NEEDED or super().nobody_elected(partition, why)
 
 
 class ReplicaMachineOf09(ReplicaMachine):
-    """Has one legal change less, and leaves dead replicas in the ISR (KAFKA-3143)."""
+    """One legal change is missing, and stopped replicas stay in the ISR (KAFKA-3143)."""
 
     legal = REPLICAS_0_9
 
     def take_unled_offline(self, replica: Replica) -> bool:
-        """See ``ReplicaMachine.take_unled_offline``: it is not possible."""
+        """Refuse a replica whose partition never had a leader."""
         return self.fails(replica, "its partition never had a leader")
 
     def take_dead_offline(self, replicas: list[Replica]) -> Steps[None]:
-        """See ``ReplicaMachine.take_dead_offline``: nothing is done."""
+        """Do nothing for replicas on stopped brokers."""
         yield from ()
 
 
 class ControllerOf09(Controller):
-    """Says who is there last and not first (KAFKA-4443), and does not see that a broker has
-    bounced (KAFKA-7235)."""
+    """The list of live brokers is sent last, not first (KAFKA-4443), and bounced brokers are not
+    noticed (KAFKA-7235).
+    """
 
     store_type = UnguardedStore
     elector_type = TwoStepElector
@@ -105,23 +106,23 @@ class ControllerOf09(Controller):
     replicas_type = ReplicaMachineOf09
 
     def take_over(self) -> Steps[None]:
-        """See ``Controller.take_over``."""
+        """Take over as in 3.9, and then send the metadata."""
         yield from super().take_over()
         self.announce(sorted(self.context.registered))
 
     def tell_who_is_there(self) -> None:
-        """See ``Controller.tell_who_is_there``: not yet."""
+        """Send nothing yet; ``take_over`` does so at its end."""
 
     def announce(self, new: list[int]) -> None:
-        """See ``Brokers.announce``: all brokers are told of all partitions."""
+        """Send the metadata of all partitions to all brokers."""
         self.batch.begin()
         self.batch.update_metadata(self.context.registered, self.context.leaderships)
         self.batch.send(self.store.epoch)
 
     def find_bounced(self, there: dict[int, int]) -> list[int]:
-        """See ``Brokers.find_bounced``: ids alone are compared."""
+        """No broker, since only ids are compared."""
         return []
 
     def shutdown_selector(self) -> Selector:
-        """See ``Brokers.shutdown_selector``: by the order of the ISR (KAFKA-3670)."""
+        """The selector that uses the order of the ISR (KAFKA-3670)."""
         return controlled_shutdown_0_9

@@ -1,8 +1,8 @@
-"""The partition state machine: what a change of state does, and whom it tells.
+"""The partition state machine: effects of a change of state, and its requests to brokers.
 
-Each change is asked for some partitions at once. What the table forbids is noted and changes
-nothing, and the rest of the batch goes on; so it is with a partition that gets no leader.
-Source: Kafka's ZkPartitionStateMachine.
+A change is requested for several partitions at once. An illegal change is noted without effect, and
+the rest of the batch continues; the same holds for a partition that gets no leader. Source: Kafka's
+ZkPartitionStateMachine.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ __all__ = ["PartitionMachine"]
 
 
 class PartitionMachine:
-    """Of one controller: ``selector_of`` gives the selector for a topic's lost leaders."""
+    """The state machine of one controller: ``selector_of`` returns the selector for a topic's lost
+    leaders.
+    """
 
     legal: ClassVar[Mapping[PartitionState, frozenset[PartitionState]]] = PARTITIONS
 
@@ -34,8 +36,10 @@ class PartitionMachine:
 
     def change(self, partitions: Iterable[TopicPartition], target: PartitionState,
                selector: Selector | None = None) -> Steps[None]:
-        """Bring partitions into a state. For ONLINE a ``selector`` elects; None: that for lost
-        leaders."""
+        """Bring partitions into a state.
+
+        For ONLINE a ``selector`` elects; None means the one for lost leaders.
+        """
         self.batch.begin()
         for partition in partitions:
             before = self.context.state_of(partition)
@@ -61,7 +65,7 @@ class PartitionMachine:
             self.context.partition_states[partition] = target
 
     def fails(self, partition: TopicPartition, why: str) -> bool:
-        """Note why a partition stays as it is; always False."""
+        """Note the reason why a partition is not changed; always False."""
         self._emit(Noted("not changed", (partition, why)))
         return False
 
@@ -81,7 +85,9 @@ class PartitionMachine:
         return True
 
     def elect(self, partition: TopicPartition, selector: Selector) -> Steps[bool]:
-        """Another leader, written on the condition that nobody else has written meanwhile."""
+        """Elect another leader; written on the condition that the node has not been written
+        meanwhile.
+        """
         while True:
             found = yield from self.store.read_leadership(partition)
             if found is None:
@@ -100,27 +106,27 @@ class PartitionMachine:
                 return True
 
     def nobody_elected(self, partition: TopicPartition, why: NotElected) -> bool:
-        """The selector found nobody: whether the change of state counts as done all the same."""
+        """The selector found no leader: true if the change of state counts as done nevertheless."""
         return self.fails(partition, why.value)
 
     def is_from_later_controller(self, found: Leadership) -> bool:
-        """Whether a controller with a greater epoch wrote it."""
+        """True if a controller with a greater epoch wrote it."""
         return found.controller_epoch > self.store.epoch
 
     def candidates(self, partition: TopicPartition, found: Leadership) -> Candidates:
-        """The partition as a selector wants it."""
+        """The partition in the form that selectors take."""
         return Candidates(
             self.context.assignment[partition], found.leader, found.isr,
             frozenset(self.context.registered), frozenset(self.context.shutting_down),
             self.context.targets.get(partition, ()))
 
     def next_leadership(self, found: Leadership, elected: Elected) -> Leadership:
-        """What is to be written: every change has a leader epoch of its own."""
+        """The leadership to write: every change has a leader epoch of its own."""
         return Leadership(elected.leader, found.leader_epoch + 1, elected.isr, self.store.epoch,
                           found.version)
 
     def raise_leader_epoch(self, partition: TopicPartition) -> Steps[bool]:
-        """Write the leadership again with the next leader epoch, so that it is news to brokers."""
+        """Write the leadership again with the next leader epoch, so that brokers obey it."""
         while True:
             found = yield from self.store.read_leadership(partition)
             if found is None or self.is_from_later_controller(found):
@@ -135,7 +141,7 @@ class PartitionMachine:
     # -- at the election ----------------------------------------------------------------------
 
     def start(self) -> Steps[None]:
-        """Give every partition the state that it is found in, and each a leader that has none."""
+        """Give every partition its initial state, and elect missing leaders."""
         for partition in self.context.assignment:
             if partition not in self.context.leaderships:
                 state = PartitionState.NEW
@@ -147,7 +153,8 @@ class PartitionMachine:
         yield from self.bring_online()
 
     def bring_online(self) -> Steps[None]:
-        """Elect for all that have no leader, but not for what is being deleted."""
+        """Elect leaders for all partitions without one, except for topics that are being deleted.
+        """
         waiting = [partition for partition, state in sorted(
                        self.context.partition_states.items(), key=lambda pair: pair[0])
                    if state in (PartitionState.NEW, PartitionState.OFFLINE)

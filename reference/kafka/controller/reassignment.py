@@ -1,16 +1,16 @@
-"""Reassigning partitions: other replicas, without ever having fewer.
+"""Reassignment of partitions: other replicas, without ever having fewer.
 
 First the new replicas are added to the old ones, and follow. When all of them are in sync, the
-leader changes if it does not stay, and the old ones are stopped and deleted. The wish stays in
-its znode until all is done, so the next controller finds it, and begins where it finds the
-partition.
+leader changes if it does not stay, and the old ones are stopped and deleted. The request stays in
+its znode until all is done, so the next controller finds it, and continues from the partition's
+present state.
 
-The new list is written, and the wish struck, without waiting until the old replicas have answered;
-so does Kafka, which has their states go from stopped to deleted at once. If the controller is
-replaced before its requests have arrived, nobody tells them again, and they keep what they have
-(KAFKA-C94). Nothing but room on a disk is lost by that: their leader epoch is old, they are on no
-list, and one that is a replica again later cuts its log as any follower does. To wait would take
-longer than the wish, for as long as a broker is away.
+The new list is written, and the request removed, without waiting for the answers of the old
+replicas; the same as in Kafka, where their states change from stopped to deleted at once. If the
+controller is replaced before its requests have arrived, they are not repeated, and the old replicas
+keep their logs (KAFKA-C94). Only disk space is lost by that: their leader epoch is old, they are on
+no list, and one that becomes a replica again later cuts its log like any follower. Waiting would
+take as long as a broker is down.
 
 Source: Kafka's KafkaController.onPartitionReassignment, stopOldReplicasOfReassignedPartition.
 """
@@ -35,7 +35,7 @@ class Reassignment(Deletion):
     """The jobs by which partitions get other replicas."""
 
     def reassignment_wanted(self) -> Steps[None]:
-        """Somebody wants partitions to have other replicas, or it is read for the first time."""
+        """The list of wanted reassignments has changed, or is read for the first time."""
         if not self.is_active:
             return
         yield from self.store.ask(Exists(znodes.REASSIGN, watch=True))
@@ -62,14 +62,14 @@ class Reassignment(Deletion):
                 <= self.context.live)
 
     def go_on(self, partition: TopicPartition) -> Steps[None]:
-        """Do what a reassignment needs now: finish it, or say to all that it is under way."""
+        """Take the next step of a reassignment: finish it, or inform all that it is under way."""
         if not (yield from self.try_to_finish(partition)):
             yield from self._add(partition, self.context.targets[partition])
 
     def try_to_finish(self, partition: TopicPartition) -> Steps[bool]:
         """Finish a reassignment if all targets are in sync; else watch, and return False."""
         targets = self.context.targets[partition]
-        # The watch tells when a target has come into the ISR.
+        # The watch fires when a target has joined the ISR.
         found = yield from self.store.read_leadership(partition, watch=True)
         if found is None or not self.may_finish(targets, found):
             return False
@@ -78,14 +78,14 @@ class Reassignment(Deletion):
         return True
 
     def may_finish(self, targets: tuple[int, ...], found: Leadership) -> bool:
-        """Whether the old replicas are not needed any more: all targets are in sync."""
+        """True if the old replicas are no longer needed: all targets are in sync."""
         return set(targets) <= set(found.isr)
 
     def _add(self, partition: TopicPartition, targets: tuple[int, ...]) -> Steps[None]:
-        """Add the targets, and tell the leader of them in a new leader epoch.
+        """Add the targets, and inform the leader in a new leader epoch.
 
-        A controller that finds them added already tells the leader again: the one before may
-        have gone in between.
+        A controller that finds them added already informs the leader again: the previous one may
+        have been replaced in between.
         """
         old = self.context.assignment[partition]
         new = tuple(each for each in targets if each not in old)
@@ -135,7 +135,7 @@ class Reassignment(Deletion):
             znodes.topic_path(partition.topic), znodes.assignment_text(assignment)))
 
     def _remove_wish(self, partition: TopicPartition) -> Steps[None]:
-        """Strike a partition off the list; the list goes with its last entry."""
+        """Remove a partition from the list; the znode is deleted with its last entry."""
         while True:
             found = yield from self.store.read(znodes.REASSIGN)
             if found is None:
@@ -150,7 +150,7 @@ class Reassignment(Deletion):
                 return
 
     def resume_reassignments(self, brokers: Iterable[int]) -> Steps[None]:
-        """Brokers have come: go on where one of them is a target."""
+        """New brokers have come: continue the reassignments with one of them as a target."""
         for partition, targets in sorted(self.context.targets.items()):
             if set(targets) & set(brokers):
                 yield from self.go_on(partition)

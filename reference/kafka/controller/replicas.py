@@ -1,7 +1,7 @@
-"""The replica state machine: what a change of state does, and whom it tells.
+"""The replica state machine: effects of a change of state, and its requests to brokers.
 
-As with partitions, what the table forbids is noted and changes nothing, and the rest goes on.
-Source: Kafka's ZkReplicaStateMachine.
+As with partitions, an illegal change is noted without effect, and the rest continues. Source:
+Kafka's ZkReplicaStateMachine.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ class ReplicaMachine:
             self.context.replica_states[replica] = target
 
     def fails(self, replica: Replica, why: str) -> bool:
-        """Note why a replica stays as it is; always False."""
+        """Note the reason why a replica is not changed; always False."""
         self._emit(Noted("not changed", (replica, why)))
         return False
 
-    # -- what they do -------------------------------------------------------------------------
+    # -- effects -------------------------------------------------------------------------
 
     def _begin(self, replica: Replica) -> bool:
         """A new replica follows the leader, if there is one; it is not the leader itself."""
@@ -80,7 +80,7 @@ class ReplicaMachine:
         return True
 
     def _bring_online(self, replica: Replica, before: ReplicaState) -> bool:
-        """A replica whose broker is there is told who leads, if anybody ever did."""
+        """A replica on a live broker learns the leader, if there ever was one."""
         if before is ReplicaState.NEW:
             assigned = self.context.assignment.get(replica.partition, ())
             if replica.broker not in assigned:
@@ -92,7 +92,7 @@ class ReplicaMachine:
         return True
 
     def take_offline(self, replica: Replica) -> Steps[bool]:
-        """The broker stops it, it leaves the ISR, and the others are told of that."""
+        """The broker stops the replica, it leaves the ISR, and the others learn that."""
         self.batch.stop(replica.broker, replica.partition, delete=False)
         if replica.partition not in self.context.leaderships:
             return self.take_unled_offline(replica)
@@ -107,14 +107,14 @@ class ReplicaMachine:
         return True
 
     def take_unled_offline(self, replica: Replica) -> bool:
-        """Take a replica offline whose partition never had a leader: whether that is possible."""
+        """Take a replica offline whose partition never had a leader; true if that is possible."""
         self.batch.update_metadata(self.context.registered, (replica.partition,))
         return True
 
     def leave_isr(self, replica: Replica) -> Steps[Leadership | None]:
-        """Take a replica out of the ISR, unless it is the last there: the leadership then.
+        """Remove a replica from the ISR, unless it is the last member; return the leadership then.
 
-        None: there is no leadership, or it is of a later controller.
+        None if there is no leadership, or it is a later controller's.
         """
         while True:
             found = yield from self.store.read_leadership(replica.partition)
@@ -128,8 +128,9 @@ class ReplicaMachine:
                 return written
 
     def without(self, found: Leadership, broker: int) -> Leadership:
-        """A leadership when a broker is gone: it does not lead, and leaves the ISR if others
-        are in it."""
+        """A leadership after a broker has gone: it does not lead, and leaves the ISR if others are
+        in it.
+        """
         rest = tuple(each for each in found.isr if each != broker)
         return Leadership(NOBODY if found.leader == broker else found.leader,
                           found.leader_epoch + 1, rest or found.isr, self.store.epoch,
@@ -138,10 +139,10 @@ class ReplicaMachine:
     # -- at the election ----------------------------------------------------------------------
 
     def start(self) -> Steps[None]:
-        """Give every replica the state that its broker is found in.
+        """Give every replica its initial state, by the liveness of its broker.
 
-        Those whose brokers are gone begin as ineligible for deletion, and are taken offline, so
-        that they leave the ISR (KAFKA-3143).
+        Those on stopped brokers begin as ineligible for deletion, and are taken offline, so that
+        they leave the ISR (KAFKA-3143).
         """
         online, offline = self._sorted_out()
         for replica in online:
@@ -152,7 +153,7 @@ class ReplicaMachine:
         yield from self.take_dead_offline(offline)
 
     def take_dead_offline(self, replicas: list[Replica]) -> Steps[None]:
-        """At the election: the replicas whose brokers are gone leave the ISR."""
+        """At the election, replicas on stopped brokers leave the ISR."""
         yield from self.change(replicas, ReplicaState.OFFLINE)
 
     def _sorted_out(self) -> tuple[list[Replica], list[Replica]]:

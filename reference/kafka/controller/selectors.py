@@ -1,7 +1,7 @@
-"""Who is to lead a partition: the four selectors, as pure functions.
+"""The four selectors for a partition's next leader, as pure functions.
 
-Each looks at the candidates and says who leads, who is in sync then, and who has to be told; or
-why there is no leader. The leader epoch, and writing it down, are the state machine's.
+Each takes the candidates and returns the leader, the ISR, and the receivers of the request; or the
+reason why there is no leader. The state machine raises and writes the leader epoch.
 
 Source: Election.scala and PartitionStateMachine.scala of Kafka 3.9.
 """
@@ -22,8 +22,8 @@ class Candidates(NamedTuple):
     """A partition as an election finds it.
 
     ``replicas`` are the assigned ones in order, the preferred first; ``targets`` those of a
-    reassignment under way, in order. ``registered`` brokers have a session; those of them that
-    are ``shutting_down`` are about to go. A broker is *live* if it is registered and stays.
+    reassignment under way, in order. ``registered`` brokers have a session; those of them that are
+    ``shutting_down`` will stop. A broker is *live* if it is registered and not shutting down.
     """
 
     replicas: tuple[int, ...]
@@ -40,7 +40,7 @@ class Candidates(NamedTuple):
 
 
 class Elected(NamedTuple):
-    """Who leads, who is in sync, and which brokers are told by a LeaderAndIsr request."""
+    """The leader, the ISR, and the receivers of a LeaderAndIsr request."""
 
     leader: int
     isr: tuple[int, ...]
@@ -48,7 +48,7 @@ class Elected(NamedTuple):
 
 
 class NotElected(Enum):
-    """Why nobody was elected; the partition stays as it is."""
+    """Reasons for an election without a leader; the partition does not change."""
 
     NO_LIVE_REPLICA = "no assigned replica is live"
     NONE_IN_SYNC = "no live replica is in sync"
@@ -69,9 +69,9 @@ def offline(found: Candidates) -> Elected | NotElected:
 
 
 def offline_unclean(found: Candidates) -> Elected | NotElected:
-    """As ``offline``; where none is in sync, the first live one, whatever it lacks.
+    """As ``offline``; if no replica is in sync, the first live one, whatever it lacks.
 
-    This is ``unclean.leader.election.enable``: it loses what only the others had.
+    This is ``unclean.leader.election.enable``: it loses records that only the others had.
     """
     clean = offline(found)
     if clean is not NotElected.NONE_IN_SYNC:
@@ -81,7 +81,7 @@ def offline_unclean(found: Candidates) -> Elected | NotElected:
 
 
 def reassigned(found: Candidates) -> Elected | NotElected:
-    """For a reassignment whose leader does not stay: the first target that is live and in sync."""
+    """For a reassignment that replaces the leader: the first target that is live and in sync."""
     for replica in found.targets:
         if replica in found.live and replica in found.isr:
             return Elected(replica, found.isr, found.targets)
@@ -101,9 +101,9 @@ def preferred(found: Candidates) -> Elected | NotElected:
 
 
 def controlled_shutdown(found: Candidates) -> Elected | NotElected:
-    """For a leader that is about to go: the first assigned one that is in sync and stays.
+    """For a leader that shuts down: the first assigned replica that is live and in sync.
 
-    Those that shut down leave the ISR, and are told as well, so that they stop leading
+    Brokers that shut down leave the ISR, and also get the request, so that they stop leading
     (KAFKA-7482). The order is that of the assignment, not of the ISR (KAFKA-3670).
     """
     there = tuple(each for each in found.replicas if each in found.registered)
@@ -115,7 +115,7 @@ def controlled_shutdown(found: Candidates) -> Elected | NotElected:
 
 
 def controlled_shutdown_0_9(found: Candidates) -> Elected | NotElected:
-    """As in Kafka 0.9: the first in the order of the ISR, and nobody asks whether it is live."""
+    """As in Kafka 0.9: the first in the order of the ISR, without a test whether it is live."""
     isr = tuple(each for each in found.isr if each not in found.shutting_down)
     if not isr:
         return NotElected.NONE_IN_SYNC

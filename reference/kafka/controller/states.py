@@ -1,7 +1,7 @@
-"""The states of partitions and of replicas as the controller sees them: two tables.
+"""The states of partitions and replicas in the controller: two tables.
 
-A table says for each target from which states it may be reached; all other pairs are illegal.
-The tables are those of Kafka 3.9. In 0.9 one pair is missing: see ``REPLICAS_0_9``.
+A table says for each target from which states it may be reached; all other pairs are illegal. The
+tables are those of Kafka 3.9. In 0.9 one pair is missing (``REPLICAS_0_9``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = [
 
 
 class PartitionState(Enum):
-    """What the controller knows of a partition."""
+    """States of a partition in the controller."""
 
     NON_EXISTENT = "NonExistentPartition"   # never created, or deleted
     NEW = "NewPartition"                    # has replicas assigned; had no leader yet
@@ -25,11 +25,11 @@ class PartitionState(Enum):
 
 
 class ReplicaState(Enum):
-    """What the controller knows of a replica of a partition on a broker."""
+    """States of a replica, on a broker, in the controller."""
 
     NEW = "NewReplica"                              # can only become a follower
     ONLINE = "OnlineReplica"                        # its broker lives
-    OFFLINE = "OfflineReplica"                      # its broker is gone, or was told to stop it
+    OFFLINE = "OfflineReplica"                      # its broker is gone, or was asked to stop it
     DELETION_STARTED = "ReplicaDeletionStarted"     # its broker was asked to delete it
     DELETION_SUCCESSFUL = "ReplicaDeletionSuccessful"
     DELETION_INELIGIBLE = "ReplicaDeletionIneligible"   # it cannot be deleted now
@@ -44,7 +44,7 @@ PARTITIONS: Final[Mapping[PartitionState, frozenset[PartitionState]]] = {
     _P.OFFLINE: frozenset({_P.NEW, _P.ONLINE, _P.OFFLINE}),
     _P.NON_EXISTENT: frozenset({_P.OFFLINE}),
 }
-"""From which states each may be reached. Source: PartitionState.validPreviousStates."""
+"""The states from which each may be reached. Source: PartitionState.validPreviousStates."""
 
 REPLICAS: Final[Mapping[ReplicaState, frozenset[ReplicaState]]] = {
     _R.NEW: frozenset({_R.NON_EXISTENT}),
@@ -55,7 +55,7 @@ REPLICAS: Final[Mapping[ReplicaState, frozenset[ReplicaState]]] = {
     _R.DELETION_INELIGIBLE: frozenset({_R.OFFLINE, _R.DELETION_STARTED}),
     _R.NON_EXISTENT: frozenset({_R.DELETION_SUCCESSFUL}),
 }
-"""From which states each may be reached. Source: ReplicaState.validPreviousStates."""
+"""The states from which each may be reached. Source: ReplicaState.validPreviousStates."""
 
 REPLICAS_0_9: Final[Mapping[ReplicaState, frozenset[ReplicaState]]] = {
     **REPLICAS, _R.DELETION_INELIGIBLE: frozenset({_R.DELETION_STARTED})}

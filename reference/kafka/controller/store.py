@@ -1,8 +1,8 @@
-"""What a controller asks of the coordination service, as steps that wait for their results.
+"""The controller's requests to the coordination service, as steps that wait for their results.
 
-A *step* is a generator: it yields a request, is given the result, and in the end returns. A lost
-connection is met here: the request is made again, and where it may have taken effect the first
-time, what is there now is compared with what was wanted.
+A *step* is a generator: it yields a request, gets the result, and finally returns. Lost connections
+are handled here: the request is repeated, and if it may have taken effect the first time, the
+present content is compared with the wanted one.
 
 Source: KafkaZkClient; KAFKA-1382, KAFKA-6082.
 """
@@ -27,15 +27,15 @@ Steps: TypeAlias = Generator[Request, Result, T]
 
 
 class ControllerMoved(Exception):
-    """Another broker is the controller, or was since: this one must resign."""
+    """Another broker is the controller, or was meanwhile: this one must resign."""
 
 
 class SessionOver(Exception):
-    """The session has expired; whatever was being done ends here."""
+    """The session has expired; the current job ends here."""
 
 
 class Outcome(NamedTuple):
-    """What became of a change: None, or why not.
+    """Result of a change: None, or the error.
 
     ``is_doubtful``: a reply was lost, so an error may come from its own first attempt.
     """
@@ -56,16 +56,16 @@ class Store:
         self.epoch_version = -1
 
     def guard(self) -> tuple[Operation, ...]:
-        """What goes before each change, and makes it fail once there is a later controller.
+        """The check before each change, which makes it fail once there is a later controller.
 
-        Without it, a controller that was replaced can still write (KAFKA-6082).
+        Without it, a replaced controller can still write (KAFKA-6082).
         """
         return (Check(znodes.CONTROLLER_EPOCH, self.epoch_version),)
 
-    # -- asking -------------------------------------------------------------------------------
+    # -- requests -------------------------------------------------------------------------------
 
     def ask(self, request: Request) -> Steps[Result]:
-        """Ask until there is a reply; for what does no harm twice. Raises ``SessionOver``."""
+        """Ask until there is a reply; for requests that may be repeated. Raises ``SessionOver``."""
         result: Result = ConnectionLost()
         while isinstance(result, ConnectionLost):
             result = yield request
@@ -74,9 +74,9 @@ class Store:
         return result
 
     def change(self, *operations: Operation) -> Steps[Outcome]:
-        """Change something as the controller that this is; all operations or none.
+        """Change something as the present controller; all operations or none.
 
-        Raises ``ControllerMoved`` where there is a later controller, and ``SessionOver``.
+        Raises ``ControllerMoved`` if there is a later controller, and ``SessionOver``.
         """
         guard, is_doubtful = self.guard(), False
         result: Result = ConnectionLost()
@@ -102,7 +102,7 @@ class Store:
         return result.names if isinstance(result, Listed) else ()
 
     def create_top_level(self) -> Steps[None]:
-        """Make what has to be there before anything else; it may be there already."""
+        """Create the znodes that everything else needs; they may exist already."""
         for path in znodes.TOP_LEVEL:
             yield from self.ask(Create(path))
 
@@ -116,7 +116,7 @@ class Store:
 
     def read_leadership(self, partition: TopicPartition, *, watch: bool = False,
                         ) -> Steps[Leadership | None]:
-        """Who leads a partition; None if nobody ever did."""
+        """The leadership of a partition; None if it never had one."""
         found = yield from self.read(znodes.state_path(partition), watch=watch)
         return found and znodes.state_of(found[0], found[1].version)
 
@@ -136,8 +136,9 @@ class Store:
 
     def write_leadership(self, partition: TopicPartition, wanted: Leadership,
                          ) -> Steps[Leadership | None]:
-        """Replace a leadership of ``wanted``'s version: as it is written now, or None if there
-        was another version."""
+        """Replace a leadership of ``wanted``'s version; return it as written, or None if the
+        version was another one.
+        """
         operation = Write(znodes.state_path(partition), znodes.state_text(wanted), wanted.version)
         outcome = yield from self.change(operation)
         if outcome.error is None:

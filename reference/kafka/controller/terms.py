@@ -1,7 +1,7 @@
-"""What the controller deals with: partitions, requests to brokers, events and effects.
+"""Terms of the controller: partitions, requests to brokers, events and effects.
 
-A broker is named by its number. ``broker_epoch`` names one life of a broker: it is the ``czxid``
-of the znode by which the broker has registered. ``controller_epoch`` counts the controllers.
+A broker is named by its number. ``broker_epoch`` names one life of a broker: it is the ``czxid`` of
+the znode by which the broker has registered. ``controller_epoch`` counts the controllers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NOBODY: Final = -1
 """The leader of a partition that has none."""
 
 BEING_DELETED: Final = -2
-"""The leader that brokers are told of while a topic is being deleted."""
+"""The leader in metadata while a topic is being deleted."""
 
 
 class TopicPartition(NamedTuple):
@@ -34,11 +34,11 @@ class TopicPartition(NamedTuple):
 
 
 class Leadership(NamedTuple):
-    """Who leads a partition, and who is in sync: what the coordination service keeps.
+    """The leader and the ISR of a partition, as the coordination service keeps them.
 
-    ``leader_epoch`` grows with each change that the controller makes. ``controller_epoch`` is
-    that of the controller that wrote it, or that had appointed the leader who did. ``version``
-    is that of the znode, on which the next write is conditional.
+    ``leader_epoch`` grows with each change that the controller makes. ``controller_epoch`` is that
+    of the controller that wrote it, or that appointed the leader that wrote it. ``version`` is that
+    of the znode, on which the next write is conditional.
     """
 
     leader: int
@@ -48,16 +48,16 @@ class Leadership(NamedTuple):
     version: int
 
     def says_the_same(self, other: Leadership) -> bool:
-        """Whether all is equal but the version."""
+        """True if all fields but the version are equal."""
         return self[:-1] == other[:-1]
 
 
 # -- requests to brokers --------------------------------------------------------------------------
 
 class PartitionTold(NamedTuple):
-    """What a LeaderAndIsr request says of one partition.
+    """The part of a LeaderAndIsr request about one partition.
 
-    ``is_new`` says that the replica is new on this broker.
+    ``is_new`` is true if the replica is new on this broker.
     """
 
     leadership: Leadership
@@ -67,10 +67,10 @@ class PartitionTold(NamedTuple):
 
 @dataclass(frozen=True)
 class LeaderAndIsr:
-    """Who leads the partitions that a broker has a replica of.
+    """The leaders of partitions with a replica on the broker.
 
-    A broker obeys for each partition whose leader epoch is greater than its own, so this may
-    come twice, and late. ``live`` are the brokers that may be named as leaders.
+    A broker obeys for each partition whose leader epoch is greater than its own, so this may come
+    twice, and late. ``live`` are the brokers that may lead.
     """
 
     controller: int
@@ -81,7 +81,7 @@ class LeaderAndIsr:
 
 
 class Metadata(NamedTuple):
-    """What every broker tells clients of one partition."""
+    """A broker's answer to clients about one partition."""
 
     leader: int
     leader_epoch: int
@@ -91,9 +91,9 @@ class Metadata(NamedTuple):
 
 @dataclass(frozen=True)
 class UpdateMetadata:
-    """Who leads what, and which brokers there are: a broker replaces what it knew.
+    """The leaders of partitions, and the live brokers: a broker replaces what it knew.
 
-    It may come twice. It must not come late: nothing in it says that it is old.
+    It may come twice. It must not come late: nothing in it shows that it is old.
     """
 
     controller: int
@@ -104,7 +104,7 @@ class UpdateMetadata:
 
 
 class Stopped(NamedTuple):
-    """What a StopReplica request says of one partition; ``delete`` its log, too."""
+    """The part of a StopReplica request about one partition; ``delete``: its log, too."""
 
     delete: bool
     leader_epoch: int
@@ -112,8 +112,11 @@ class Stopped(NamedTuple):
 
 @dataclass(frozen=True)
 class StopReplica:
-    """Stop serving partitions. It may come twice; late it does no harm to a broker that compares
-    the leader epoch (KIP-570)."""
+    """Stop serving partitions.
+
+    It may come twice; a late copy is harmless for a broker that compares the leader epoch
+    (KIP-570).
+    """
 
     controller: int
     controller_epoch: int
@@ -125,7 +128,7 @@ ControllerRequest: TypeAlias = LeaderAndIsr | UpdateMetadata | StopReplica
 
 
 class Error(Enum):
-    """What a broker says to a request of a controller, or of one partition in it."""
+    """A broker's answer to a request of a controller, or to the part about one partition."""
 
     NONE = "done"
     STALE_CONTROLLER_EPOCH = "a later controller has spoken"
@@ -142,11 +145,12 @@ class BrokerAnswer:
     partitions: tuple[tuple[TopicPartition, Error], ...] = ()
 
 
-# -- events: what the controller is told ----------------------------------------------------------
+# -- events of the controller
+# ------------------------------------------------------------------------
 
 @dataclass(frozen=True)
 class Opened:
-    """A new session is there; ``session`` is the id that the coordination service gave it."""
+    """A new session begins; ``session`` is the id that the coordination service gave it."""
 
     session: int
 
@@ -158,7 +162,7 @@ class Over:
 
 @dataclass(frozen=True)
 class Answered:
-    """The result of what was asked under a number."""
+    """The result of a request with this number."""
 
     number: int
     result: coordination.Result
@@ -166,7 +170,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class Obeyed:
-    """A broker's answer to the request that was sent under a number."""
+    """A broker's answer to the request with this number."""
 
     broker: int
     number: int
@@ -175,7 +179,7 @@ class Obeyed:
 
 @dataclass(frozen=True)
 class Failed:
-    """No answer came: the connection broke, or it took too long. It may have been obeyed."""
+    """No answer came: the connection broke, or it took too long. The broker may have obeyed."""
 
     broker: int
     number: int
@@ -190,7 +194,7 @@ class Elapsed:
 
 @dataclass(frozen=True)
 class ShutDown:
-    """A broker asks for a controlled shutdown, in a life of its; ``number`` is for the answer."""
+    """A broker asks for a controlled shutdown, in this life; ``number`` is for the answer."""
 
     number: int
     broker: int
@@ -201,11 +205,12 @@ Event: TypeAlias = (Opened | Over | Answered | Obeyed | Failed | Elapsed | ShutD
                     | coordination.Event)
 
 
-# -- effects: what the controller wants done ------------------------------------------------------
+# -- effects of the controller
+# -----------------------------------------------------------------------
 
 @dataclass(frozen=True)
 class Ask:
-    """Submit to the coordination service in the session of now; ``Answered`` comes back."""
+    """Submit a request to the coordination service in the present session; ``Answered`` follows."""
 
     number: int
     request: coordination.Request
@@ -213,7 +218,10 @@ class Ask:
 
 @dataclass(frozen=True)
 class Send:
-    """Send to a broker; ``Obeyed`` or ``Failed`` comes back. One is under way for each broker."""
+    """Send a request to a broker; ``Obeyed`` or ``Failed`` follows.
+
+    One is under way for each broker.
+    """
 
     broker: int
     number: int
@@ -222,7 +230,7 @@ class Send:
 
 @dataclass(frozen=True)
 class Later:
-    """Let ``ms`` pass; ``Elapsed`` comes back."""
+    """Let ``ms`` pass; ``Elapsed`` follows."""
 
     number: int
     ms: int
@@ -230,10 +238,10 @@ class Later:
 
 @dataclass(frozen=True)
 class ShutDownAnswer:
-    """To a broker that asked for a controlled shutdown.
+    """The answer to a broker that asked for a controlled shutdown.
 
-    ``remaining`` are the partitions that it leads still: it must stay while there are any. With
-    None this is not the controller, or the request is from an earlier life.
+    ``remaining`` are the partitions that it still leads: it must stay while there are any. None:
+    this is not the controller, or the request is from an earlier life.
     """
 
     number: int
@@ -242,7 +250,7 @@ class ShutDownAnswer:
 
 @dataclass(frozen=True)
 class Noted:
-    """For the history: a word, and what it is about. Nothing has to be done."""
+    """A note for the history: a word, and its subject. Nothing has to be done."""
 
     what: str
     about: tuple[object, ...] = ()

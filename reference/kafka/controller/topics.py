@@ -1,4 +1,4 @@
-"""Topics and partitions that come, leaders that should be the preferred ones, ISR notifications.
+"""New topics and partitions, elections of preferred leaders, ISR notifications.
 
 Source: Kafka's KafkaController: TopicChange, PartitionModifications, ReplicaLeaderElection,
 IsrChangeNotification.
@@ -20,7 +20,7 @@ __all__ = ["Topics"]
 
 
 class Topics(Reassignment):
-    """The jobs about what partitions there are, who should lead them, and who is in sync."""
+    """The jobs about the existing partitions, their preferred leaders, and their ISRs."""
 
     def topics_changed(self) -> Steps[None]:
         """The list of topics has changed."""
@@ -55,7 +55,7 @@ class Topics(Reassignment):
         return {TopicPartition(topic, each): replicas[each] for each in sorted(replicas)}
 
     def create(self, partitions: Iterable[TopicPartition]) -> Steps[None]:
-        """Bring new partitions to life: both machines to New, then both to Online."""
+        """Bring new partitions online: both machines to New, then both to Online."""
         partitions = list(partitions)
         replicas = [each for partition in partitions
                     for each in self.replicas.replicas_of(partition)]
@@ -67,7 +67,7 @@ class Topics(Reassignment):
     # -- preferred leaders --------------------------------------------------------------------
 
     def preferred_wanted(self) -> Steps[None]:
-        """Somebody wants partitions to be led by their preferred replicas."""
+        """The request for preferred leaders has changed, or is read for the first time."""
         if not self.is_active:
             return
         yield from self.store.ask(Exists(znodes.PREFERRED, watch=True))
@@ -82,7 +82,7 @@ class Topics(Reassignment):
     # -- notifications ------------------------------------------------------------------------
 
     def isr_changed(self) -> Steps[None]:
-        """Leaders have changed ISRs, and say so, so that all brokers can be told."""
+        """Leaders have changed ISRs and notify the controller, so that all brokers learn it."""
         if not self.is_active:
             return
         names = yield from self.store.children(znodes.ISR_CHANGES, watch=True)
@@ -101,7 +101,7 @@ class Topics(Reassignment):
             yield from self.store.change(Delete(f"{znodes.ISR_CHANGES}/{name}"))
 
     def refresh(self, partition: TopicPartition) -> Steps[None]:
-        """Read again who leads a partition."""
+        """Read the leadership of a partition again."""
         found = yield from self.store.read_leadership(partition)
         if found is not None:
             self.context.leaderships[partition] = found

@@ -1,7 +1,7 @@
-"""Where Kafka keeps what in the coordination service, and in which words: JSON.
+"""Paths and contents of Kafka's znodes in the coordination service: JSON.
 
-What is written in more than one life of a controller is read back here; unknown keys are
-ignored. There are no timestamps: this code has no clock.
+Contents that outlive a controller are read back here; unknown keys are ignored. There are no
+timestamps: this code has no clock.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PREFERRED: Final = "/admin/preferred_replica_election"
 ISR_CHANGES: Final = "/isr_change_notification"
 
 TOP_LEVEL: Final = ("/brokers", IDS, TOPICS, "/admin", DELETE_TOPICS, ISR_CHANGES)
-"""What has to be there before anything else, in an order in which it can be made."""
+"""The znodes that everything else needs, in an order in which they can be created."""
 
 
 def _text(**what: Any) -> bytes:
@@ -42,12 +42,12 @@ def broker_path(broker: int) -> str:
 
 
 def topic_path(topic: str) -> str:
-    """What holds the assignment of a topic."""
+    """The znode with the assignment of a topic."""
     return f"{TOPICS}/{topic}"
 
 
 def state_path(partition: TopicPartition) -> str:
-    """What holds the leadership of a partition."""
+    """The znode with the leadership of a partition."""
     return f"{topic_path(partition.topic)}/partitions/{partition.partition}/state"
 
 
@@ -58,25 +58,25 @@ def partition_of_state(path: str) -> TopicPartition:
 
 
 def controller_text(broker: int) -> bytes:
-    """Which broker is the controller."""
+    """The broker that is the controller."""
     return _text(brokerid=broker)
 
 
 def state_text(leadership: Leadership) -> bytes:
-    """A leadership as it is kept; the version is the znode's own."""
+    """A leadership as a text; the version is the znode's own."""
     return _text(leader=leadership.leader, leader_epoch=leadership.leader_epoch,
                  isr=list(leadership.isr), controller_epoch=leadership.controller_epoch)
 
 
 def state_of(data: bytes, version: int) -> Leadership:
-    """The leadership that is kept in a znode of this version."""
+    """The leadership in a znode of this version."""
     read = json.loads(data)
     return Leadership(read["leader"], read["leader_epoch"], tuple(read["isr"]),
                       read["controller_epoch"], version)
 
 
 def assignment_text(replicas: Mapping[int, tuple[int, ...]]) -> bytes:
-    """The replicas of each partition of a topic, the preferred first."""
+    """The replicas of each partition of a topic, the preferred one first."""
     return _text(partitions={str(each): list(replicas[each]) for each in sorted(replicas)})
 
 
@@ -87,19 +87,19 @@ def assignment_of(data: bytes) -> dict[int, tuple[int, ...]]:
 
 
 def partitions_text(partitions: Iterable[TopicPartition]) -> bytes:
-    """Some partitions: of a notification, or of a preferred election."""
+    """A list of partitions: of a notification, or of a preferred election."""
     return _text(partitions=[{"topic": each.topic, "partition": each.partition}
                              for each in partitions])
 
 
 def partitions_of(data: bytes) -> list[TopicPartition]:
-    """Some partitions in their order, from what ``partitions_text`` wrote."""
+    """The partitions in their order, from what ``partitions_text`` wrote."""
     return [TopicPartition(each["topic"], each["partition"])
             for each in json.loads(data)["partitions"]]
 
 
 def reassignment_text(targets: Mapping[TopicPartition, tuple[int, ...]]) -> bytes:
-    """Which partitions are to have which replicas."""
+    """The wanted replicas of partitions, as a text."""
     return _text(partitions=[{"topic": each.topic, "partition": each.partition,
                               "replicas": list(replicas)} for each, replicas in targets.items()])
 

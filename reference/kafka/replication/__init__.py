@@ -1,1 +1,1 @@
-"""One replica of a partition: its log, whom it follows, whom it waits for, where it cuts."""
+"""One replica of a partition: its log, its leader, its ISR, and its truncation."""

@@ -1,8 +1,8 @@
 """A replica's log: records with the epochs of the leaders that appended them.
 
-Beside the records stands the *leader epoch cache*: for each epoch, the offset at which it begins.
-It answers the question on which truncation rests: where does an epoch end in this log? Offsets
-count from 0, and nothing is ever deleted at the front.
+Beside the records there is the *leader epoch cache*: for each epoch, the offset at which it begins.
+It answers the question that truncation needs: where does an epoch end in this log? Offsets count
+from 0, and no record is deleted at the front.
 
 Source: Kafka's ``UnifiedLog`` and ``LeaderEpochFileCache``; KIP-101, KIP-279.
 """
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 __all__ = ["NO_EPOCH", "EpochEnd", "Log", "LogMisuse", "Record"]
 
 NO_EPOCH: Final = -1
-"""An epoch that is not known."""
+"""The number of an unknown epoch."""
 
 
 class LogMisuse(ValueError):
@@ -22,14 +22,14 @@ class LogMisuse(ValueError):
 
 
 class Record(NamedTuple):
-    """What a producer wrote, and the epoch of the leader that appended it."""
+    """A producer's value, and the epoch of the leader that appended it."""
 
     value: int
     epoch: int
 
 
 class EpochEnd(NamedTuple):
-    """An epoch, and the offset behind its last record; ``NO_EPOCH`` and -1 if it is not known."""
+    """An epoch, and the offset behind its last record; ``NO_EPOCH`` and -1 if it is unknown."""
 
     epoch: int
     offset: int
@@ -56,14 +56,14 @@ class Log:
         return self._begins[-1][0] if self._begins else NO_EPOCH
 
     def begin(self, epoch: int) -> None:
-        """A leader begins an epoch at the end of its log; one that is lower leaves no trace."""
+        """A leader begins an epoch at the end of its log; a lower epoch has no effect."""
         if epoch > self.last_epoch:
             # An epoch without a record leaves no trace: the next one begins at the same place.
             self._begins = [each for each in self._begins if each[1] < self.end]
             self._begins.append((epoch, self.end))
 
     def append(self, record: Record) -> int:
-        """Append a record: its offset."""
+        """Append a record, and return its offset."""
         self.begin(record.epoch)
         self.records.append(record)
         return self.end - 1
@@ -76,14 +76,14 @@ class Log:
         self._begins = [each for each in self._begins if each[1] < at]
 
     def epoch_at(self, offset: int) -> int:
-        """The epoch of a record; ``NO_EPOCH`` where there is none."""
+        """The epoch of a record; ``NO_EPOCH`` if there is no record."""
         return self.records[offset].epoch if 0 <= offset < self.end else NO_EPOCH
 
     def end_of(self, epoch: int) -> EpochEnd:
         """The largest epoch up to this one, and where it ends.
 
-        The epoch that the log is in ends at its end. One that is larger than all, or smaller
-        than all, is not known: the latter ends where the log begins.
+        The log's last epoch ends at its end. An epoch that is larger or smaller than all is
+        unknown: the latter ends where the log begins.
         """
         if epoch == NO_EPOCH or epoch > self.last_epoch:
             return UNKNOWN

@@ -1,7 +1,7 @@
-"""What brokers, controllers and clients say to each other about a partition.
+"""Messages between brokers, controllers and clients about a partition.
 
-A partition is named by its number, a broker by its id. ``broker_epoch`` names one life of a
-broker, ``epoch`` a leader epoch. Requests are answered by the class that stands behind them.
+A partition is named by its number, a broker by its id. ``broker_epoch`` names one life of a broker,
+``epoch`` a leader epoch. The answer to a request is an instance of the class behind it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NOBODY: Final = -1
 
 
 class Code(Enum):
-    """How a request ended."""
+    """Result codes of requests."""
 
     DONE = "done"
     NOT_LEADER = "the broker does not lead the partition"
@@ -35,9 +35,9 @@ class Code(Enum):
 
 
 class PartitionState(NamedTuple):
-    """Who leads a partition, in which epoch, and who is in sync; what the quorum keeps.
+    """The leader of a partition, its epoch, and its ISR, as the quorum keeps them.
 
-    ``controller_epoch`` is that of the controller that decided it, or whose leader did.
+    ``controller_epoch`` is that of the controller that decided it, or that appointed the leader.
     """
 
     leader: int
@@ -48,7 +48,7 @@ class PartitionState(NamedTuple):
 
 @dataclass(frozen=True)
 class Produce:
-    """Append a value. With ``acks_all`` it is answered when the record is committed."""
+    """Append a value. With ``acks_all`` the answer comes when the record is committed."""
 
     partition: int
     value: int
@@ -57,7 +57,7 @@ class Produce:
 
 @dataclass(frozen=True)
 class Produced:
-    """The offset, where it was appended and acknowledged."""
+    """The offset, if the value was appended and acknowledged."""
 
     code: Code
     offset: int = -1
@@ -108,7 +108,7 @@ class EndedAt:
 
 @dataclass(frozen=True)
 class Read:
-    """A consumer asks for what is committed from an offset on."""
+    """A consumer asks for committed records from an offset on."""
 
     partition: int
     offset: int
@@ -116,7 +116,8 @@ class Read:
 
 @dataclass(frozen=True)
 class ReadUpTo:
-    """Records below the high watermark, with it, and the leader epoch and life of who answers."""
+    """Records below the high watermark, with it, and the answering broker's leader epoch and life.
+    """
 
     code: Code
     records: tuple[Record, ...] = ()

@@ -1,21 +1,21 @@
-"""One replica of a partition on one broker: follower or leader, as the controller says.
+"""One replica of a partition on one broker, follower or leader by the controller's requests.
 
 Theory of operation
 -------------------
-The controller's requests say who leads, in which epoch; a replica obeys those of a newer epoch
-than its own, and ignores all others. A *leader* appends what producers write and answers fetches.
-Its high watermark (``hw``) is the least log end of all that may be in sync, as far as it knows from
-their fetches in this epoch. What is below is committed: consumers may read it, and producers
-that wait for all acknowledgements are answered. A *follower* first finds out where to cut its log
-(see ``truncation``), and then fetches.
+The controller's requests name the leader and its epoch; a replica obeys those of a newer epoch than
+its own, and ignores all others. A *leader* appends the records of producers and answers fetches.
+Its high watermark (``hw``) is the smallest log end of all replicas that may be in sync, as far as
+it knows from their fetches in this epoch. Records below it are committed: consumers may read them,
+and producers with acks=all are answered. A *follower* first finds out where to cut its log (see
+``truncation``), and then fetches.
 
-Nothing here knows a clock, a network or a disk. What is to be sent is returned; what has happened
-is told to ``record``. Times are those of the broker's clock.
+Nothing here uses a clock, a network or a disk. Messages to send are returned; events are passed to
+``record``. Times are those of the broker's clock.
 
     took partition epoch            it takes writes, and answers, as the leader of an epoch
     wrote partition epoch offset value          a leader has appended
     copied partition epoch offset value         a follower has
-    cut partition at                            the log ends there now
+    cut partition at                            the log now ends there
     committed partition epoch hw                the leader's high watermark has risen
     held partition value                        a producer waits until all have the record …
     replied partition value                     … and is answered, whatever the answer
@@ -41,7 +41,7 @@ __all__ = ["Disk", "Replica", "Told"]
 
 
 class Told(NamedTuple):
-    """What the controller says of a partition: its state, the version of that, all replicas."""
+    """A controller's request about a partition: its state, the version of that, all replicas."""
 
     state: PartitionState
     version: int
@@ -50,7 +50,7 @@ class Told(NamedTuple):
 
 @dataclass
 class Disk:
-    """What outlives a broker's process: the log, and the checkpoint of the high watermark."""
+    """Data that outlives a broker's process: the log, and the checkpoint of the high watermark."""
 
     log: Log = field(default_factory=Log)
     hw: int = 0
@@ -58,16 +58,16 @@ class Disk:
 
 @dataclass
 class _Progress:
-    """What a leader knows of a follower in its epoch: its log end, and when it had caught up."""
+    """A leader's knowledge of a follower in its epoch: its log end, and when it had caught up."""
 
     end: int
     caught_up: int
-    fetched: int = 0        # when it last fetched …
-    there: int = 0          # … and where the leader's log ended then
+    fetched: int = 0        # time of its last fetch …
+    there: int = 0          # … and the end of the leader's log then
 
 
 class _Waiting(NamedTuple):
-    """A producer that waits until what is below ``offset`` is committed."""
+    """A producer that waits until all records below ``offset`` are committed."""
 
     offset: int
     value: int
@@ -75,7 +75,7 @@ class _Waiting(NamedTuple):
 
 
 class Replica:
-    """See the module. ``broker`` is where it is."""
+    """One replica on the broker ``broker``, as the module describes it."""
 
     def __init__(
         self, partition: int, broker: int, disk: Disk, settings: Settings,
@@ -88,21 +88,21 @@ class Replica:
         self.epoch = NO_EPOCH
         self.leader = NOBODY
         self.replicas: tuple[int, ...] = ()
-        self.is_matched = False                         # a follower knows that its log matches
-        self.in_sync: InSync | None = None              # a leader's
+        self.is_matched = False                         # a follower's log is known to match
+        self.in_sync: InSync | None = None              # the ISR, of a leader
         self.epoch_start = 0
         self._progress: dict[int, _Progress] = {}
         self._waiting: list[_Waiting] = []
 
     @property
     def leads(self) -> bool:
-        """Whether it takes itself for the leader."""
+        """True if it considers itself the leader."""
         return self.leader == self.broker
 
     # -- the controller's requests ---------------------------------------------------------------
 
     def obey(self, told: Told, now: int) -> bool:
-        """Take the role that the controller says; False if the request is not a newer one."""
+        """Take the role that the controller assigns; False if the request is not a newer one."""
         if not self.is_news(told.state):
             return False
         self.release(Code.NOT_LEADER)
@@ -115,11 +115,11 @@ class Replica:
         return True
 
     def is_news(self, state: PartitionState) -> bool:
-        """Whether a state is of a newer epoch than the replica's."""
+        """True if the state's epoch is newer than the replica's."""
         return state.epoch > self.epoch
 
     def lead(self, told: Told, now: int) -> None:
-        """Become the leader: nothing is known of the followers yet."""
+        """Become the leader, without knowledge of the followers yet."""
         self.in_sync = InSync(told.state, told.version)
         self.log.begin(self.epoch)
         self.epoch_start = self.log.end
@@ -129,19 +129,19 @@ class Replica:
         self.raise_hw()
 
     def follow(self) -> None:
-        """Become a follower, or nobody's."""
+        """Become a follower, possibly without a leader."""
         self.in_sync = None
         self.is_matched = not self.settings.truncation.asks
         if self.leader != NOBODY:
             self.cut(self.settings.truncation.at_once(self.log, self.hw))
 
     def stop(self) -> None:
-        """Serve nobody, until a newer request."""
+        """Stop serving, until a newer request."""
         self.release(Code.NOT_LEADER)
         self.leader, self.in_sync = NOBODY, None
 
     def delete(self) -> None:
-        """Serve nobody, and keep nothing."""
+        """Stop serving, and delete the log."""
         self.stop()
         self.cut(0)
 
@@ -175,11 +175,11 @@ class Replica:
         return self.raise_hw()
 
     def has_too_few(self) -> bool:
-        """Whether fewer replicas are in sync than a producer asks for."""
+        """True if fewer replicas are in sync than a producer requires."""
         return self.in_sync is None or len(self.in_sync.members) < self.settings.min_isr
 
     def read(self, request: Read) -> ReadUpTo:
-        """What a consumer may see."""
+        """The committed records for a consumer."""
         if not self.leads:
             return ReadUpTo(Code.NOT_LEADER)
         end = self.readable()
@@ -187,13 +187,13 @@ class Replica:
         return ReadUpTo(Code.DONE, records, self.hw, self.epoch)
 
     def readable(self) -> int:
-        """Up to where consumers read."""
+        """The offset up to which consumers may read."""
         return self.hw
 
     # -- a leader: followers -----------------------------------------------------------------------
 
     def fetch(self, request: Fetch, now: int) -> Fetched:
-        """Answer a follower; what it asks for says how far its log goes."""
+        """Answer a follower; the requested offset shows the end of its log."""
         refusal = self.refusal(request.epoch)
         if refusal is not None:
             return Fetched(refusal)
@@ -206,7 +206,7 @@ class Replica:
         return Fetched(Code.DONE, request.offset, tuple(records), self.hw)
 
     def refusal(self, epoch: int) -> Code | None:
-        """Why a follower that is in an epoch is not answered; None if it is."""
+        """The reason to refuse a follower in this epoch; None if it is answered."""
         if not self.leads:
             return Code.NOT_LEADER
         if not self.settings.truncation.fenced or epoch == self.epoch:
@@ -217,7 +217,7 @@ class Replica:
         return request.offset == 0 or self.log.epoch_at(request.offset - 1) == request.last_epoch
 
     def has_fetched(self, request: Fetch, now: int) -> None:
-        """A follower's log reaches up to the offset that it has asked for."""
+        """A follower's log reaches up to the requested offset."""
         progress = self._progress.get(request.replica)
         if progress is None:
             return
@@ -230,22 +230,23 @@ class Replica:
         self.raise_hw()
 
     def end_after(self, known: int, fetched: int) -> int:
-        """How far a follower's log goes that fetches from an offset."""
+        """The end of a follower's log after its fetch from an offset."""
         return fetched
 
     def end_of_epoch(self, request: EndOfEpoch) -> EndedAt:
-        """Tell a follower where an epoch ends."""
+        """Answer a follower that asks where an epoch ends."""
         refusal = self.refusal(request.epoch)
         if refusal is Code.NOT_LEADER and not self.settings.truncation.fenced:
-            refusal = None      # whoever was named is asked, leader or not
+            refusal = None      # the named replica answers, leader or not
         if refusal is not None:
             return EndedAt(refusal)
         return EndedAt(Code.DONE, self.log.end_of(request.wanted))
 
-    # -- a leader: what is committed ---------------------------------------------------------------
+    # -- a leader: the high watermark
+    # ---------------------------------------------------------------
 
     def raise_hw(self) -> None:
-        """The high watermark rises to the least end of all that are waited for."""
+        """Raise the high watermark to the smallest log end of the replicas waited for."""
         if self.in_sync is None:
             return
         reached = min((self.end_of(each) for each in self.waited_for()), default=self.log.end)
@@ -255,12 +256,12 @@ class Replica:
         self.answer_committed()
 
     def waited_for(self) -> frozenset[int]:
-        """All that may be in sync, and the leader itself."""
+        """All replicas that may be in sync, and the leader itself."""
         assert self.in_sync is not None
         return self.in_sync.maximal | {self.broker}
 
     def end_of(self, replica: int) -> int:
-        """How far a replica's log goes, as far as is known in this epoch; -1: not at all."""
+        """The end of a replica's log, as known in this epoch; -1 if unknown."""
         if replica == self.broker:
             return self.log.end
         progress = self._progress.get(replica)
@@ -275,7 +276,7 @@ class Replica:
             self._reply(each, Produced(code, each.offset - 1))
 
     def release(self, code: Code) -> None:
-        """Whoever waits is told that it is over."""
+        """Answer all waiting producers with this code."""
         waiting, self._waiting = self._waiting, []
         for each in waiting:
             self._reply(each, Produced(code))
@@ -284,10 +285,10 @@ class Replica:
         self.record("replied", self.partition, waiting.value)
         waiting.answer(answer)
 
-    # -- a leader: who is in sync ------------------------------------------------------------------
+    # -- a leader: the ISR ------------------------------------------------------------------
 
     def shrunk(self, now: int) -> frozenset[int] | None:
-        """The ISR without those that lag; None if none does, or a change is under way."""
+        """The ISR without lagging replicas; None if none lags, or a change is under way."""
         if self.in_sync is None or not self.in_sync.may_change:
             return None
         staying = {each for each in self.in_sync.members
@@ -295,13 +296,14 @@ class Replica:
         return None if staying == self.in_sync.members else frozenset(staying)
 
     def lags(self, replica: int, now: int) -> bool:
-        """Whether a follower has not caught up for too long."""
+        """True if a follower has not caught up for too long."""
         progress = self._progress.get(replica)
         return progress is None or (
             progress.end != self.log.end and now - progress.caught_up > self.settings.lag_max)
 
     def expanded(self) -> frozenset[int] | None:
-        """The ISR with one that has caught up; None if none has, or a change is under way."""
+        """The ISR with one replica that has caught up; None if none has, or a change is under way.
+        """
         if self.in_sync is None or not self.in_sync.may_change:
             return None
         joining = [each for each in self._progress
@@ -309,14 +311,14 @@ class Replica:
         return self.in_sync.members | {joining[0]} if joining else None
 
     def may_join(self, replica: int) -> bool:
-        """It has all that is committed: by this leader, and by those before (KAFKA-7128)."""
+        """True if it has all records committed by this leader, and by earlier ones (KAFKA-7128)."""
         start = 0 if self.settings.joins_early else self.epoch_start
         return self.end_of(replica) >= max(self.hw, start)
 
     # -- a follower --------------------------------------------------------------------------------
 
     def next_request(self) -> EndOfEpoch | Fetch | None:
-        """What a follower asks its leader next; None if it has none."""
+        """The next request of a follower to its leader; None if it has no leader."""
         if self.leader in (NOBODY, self.broker):
             return None
         last = self.log.epoch_at(self.log.end - 1)
@@ -326,7 +328,7 @@ class Replica:
         return Fetch(self.partition, self.broker, self.log.end, self.epoch, last)
 
     def has_ended(self, answer: EndedAt) -> bool:
-        """The leader says where an epoch ends: cut there. False if it does not answer."""
+        """The leader answers where an epoch ends: cut there. False if it refuses to answer."""
         if answer.code is not Code.DONE:
             return False
         at, is_last = self.settings.truncation.answered(self.log, self.hw, answer.end)
@@ -335,7 +337,7 @@ class Replica:
         return True
 
     def fetched(self, answer: Fetched) -> bool:
-        """Append what the leader has sent. False if it has sent nothing."""
+        """Append the records that the leader has sent. False if it has sent none."""
         if answer.code is Code.DIVERGING and answer.diverging is not None:
             self.cut(self.settings.truncation.answered(self.log, self.hw, answer.diverging).at)
             return True
@@ -350,7 +352,7 @@ class Replica:
         return bool(answer.records)
 
     def follower_hw(self, hw: int) -> int:
-        """The leader's high watermark, as far as the log goes; it does not fall."""
+        """The leader's high watermark, up to the end of the log; it does not decrease."""
         return max(self.hw, min(hw, self.log.end))
 
     def out_of_range(self) -> None:

@@ -1,4 +1,4 @@
-"""What an operator configures of replication."""
+"""Operators' settings for replication."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["Settings"]
 class Settings:
     """Times are milliseconds of the broker's own clock.
 
-    ``min_isr`` is min.insync.replicas. A replica that has not caught up for ``lag_max`` leaves
-    the ISR (replica.lag.time.max.ms). ``truncation`` says where followers cut, and
-    ``joins_early`` that they may join the ISR before the leader's epoch has begun, as before
-    KAFKA-7128. ``fetch_max`` is the most records of one answer.
+    ``min_isr`` is min.insync.replicas. A replica that has not caught up for ``lag_max`` leaves the
+    ISR (replica.lag.time.max.ms). ``truncation`` is the rule by which followers cut; with
+    ``joins_early`` they may join the ISR before the leader's epoch has begun, as before KAFKA-7128.
+    ``fetch_max`` is the maximal number of records in one answer.
     """
 
     min_isr: int = 1

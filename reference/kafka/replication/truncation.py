@@ -1,4 +1,4 @@
-"""Where a follower cuts its log: Kafka's rules, from the first to the one that holds.
+"""Truncation of a follower's log: Kafka's rules, from the first to the correct one.
 
     ToHighWatermark   0.10 and before
     ByEpoch           KIP-101 (0.11): where the leader's epoch ends that the follower's log is in
@@ -6,7 +6,8 @@
     WhenFetching      KIP-320 as first tried: when a fetch shows that logs do not match
     Fenced            KIP-320 (2.1): as KIP-279, and only with a leader of the same epoch
 
-``Fenced`` is what Kafka does. The others lose or change committed records, each in its own way.
+``Fenced`` is Kafka's present rule. The others lose or change committed records, each in its own
+way.
 
 Source: Kafka's ``AbstractFetcherThread.getOffsetTruncationState``; KIP-101, KIP-279, KIP-320.
 """
@@ -23,52 +24,57 @@ __all__ = [
 
 
 class Cut(NamedTuple):
-    """Where to cut; and whether the logs match then, or the leader has to be asked again."""
+    """The offset of a cut; ``is_last`` if the logs match then, and the leader need not be asked
+    again.
+    """
 
     at: int
     is_last: bool
 
 
 class Truncation:
-    """A rule. ``asks``: it asks the leader where to cut. ``fenced``: epochs of replicas are
-    compared when it asks and fetches. ``compares``: a fetch compares the epochs of records."""
+    """A truncation rule.
+
+    ``asks``: it asks the leader where to cut. ``fenced``: epochs of replicas are compared when it
+    asks and fetches. ``compares``: a fetch compares the epochs of records.
+    """
 
     asks = True
     fenced = False
     compares = False
 
     def at_once(self, log: Log, hw: int) -> int:
-        """Where to cut when a replica becomes a follower, before it says anything to anyone."""
+        """The offset of the cut when a replica becomes a follower, before it sends any request."""
         return log.end
 
     def answered(self, log: Log, hw: int, answer: EpochEnd) -> Cut:
-        """Where to cut after the leader has said where the epoch of the last record ends."""
+        """The cut after the leader has answered where the epoch of the last record ends."""
         raise NotImplementedError
 
 
 class ToHighWatermark(Truncation):
-    """What is above the high watermark may not be committed. It may be: the mark lags."""
+    """Records above the high watermark are cut. They may be committed, since the mark lags."""
 
     asks = False
 
     def at_once(self, log: Log, hw: int) -> int:
-        """See ``Truncation``."""
+        """The high watermark, or the end of the log if that is lower."""
         return min(hw, log.end)
 
 
 class ByEpoch(Truncation):
-    """One question. If the leader knows no such epoch, the high watermark has to do."""
+    """One question. If the leader knows no such epoch, the high watermark is used."""
 
     def answered(self, log: Log, hw: int, answer: EpochEnd) -> Cut:
-        """See ``Truncation``."""
+        """Cut where the leader's epoch ends, or at the high watermark."""
         return Cut(min(hw if answer.epoch == NO_EPOCH else answer.offset, log.end), True)
 
 
 class AtLastMatch(Truncation):
-    """If the follower has not the epoch of the answer, it cuts to its next lower one, and asks."""
+    """A follower without the epoch of the answer cuts to its next lower one, and asks again."""
 
     def answered(self, log: Log, hw: int, answer: EpochEnd) -> Cut:
-        """See ``Truncation``."""
+        """Cut behind the last record that both may have; repeat until both have the epoch."""
         if answer.epoch == NO_EPOCH:
             return Cut(min(hw, log.end), True)
         mine = log.end_of(answer.epoch)
@@ -78,13 +84,13 @@ class AtLastMatch(Truncation):
 
 
 class WhenFetching(AtLastMatch):
-    """Nothing is asked before the first fetch, and no epoch of a replica is compared."""
+    """Nothing is asked before the first fetch, and epochs of replicas are not compared."""
 
     asks = False
     compares = True
 
 
 class Fenced(AtLastMatch):
-    """Who is in another epoch than the leader is not answered."""
+    """A follower in another epoch than the leader gets no answer."""
 
     fenced = True

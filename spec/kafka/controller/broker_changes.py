@@ -1,25 +1,28 @@
-"""What a controller does when brokers come, go, or say that they will go.
+"""A controller's reaction to brokers that start, stop, or ask to shut down.
 
 Theory of operation
 -------------------
-The controller reads who is registered, and compares that with whom it knows. Of the difference it
-makes *jobs*, each of which is done to its end before the next begins:
+The controller reads the registered brokers, and compares them with the known ones. From the
+difference it makes *jobs*, each of which is finished before the next begins:
 
-    brokers came    1 tell them of their partitions   2 elect, where nobody leads
+    brokers came    1 inform them of their partitions   2 elect, where there is no leader
     brokers went    1 elect, where they led           2 take them out of the ISR
-    a broker wants  1 let others lead what it leads   2 take it out of the ISR
-    to go           3 answer what it leads still; if that is nothing, it may go
+    a broker wants  1 let others lead its partitions   2 take it out of the ISR
+    to go           3 answer what it still leads; if that is nothing, it may go
 
-A replica is *live* if its broker is known and does not want to go. A partition that cannot have a
-leader, since nobody in sync is live, waits: for one of them to come. That is why brokers that come
-are a reason to elect. The last of an ISR stays in it, gone or not: it has what nobody else has.
+A replica is *live* if its broker is known and is not shutting down. A partition without a live
+in-sync replica has no leader, and waits for one of them to come. That is why brokers that come are
+a reason to elect. The last member of an ISR stays in it, gone or not: it may be the only one with
+all records.
 
-A leader lets followers join the ISR, as soon as they follow in its epoch. Whoever wants to go has
-left the ISR by then, and follows on until it is gone; so the leader must not let it in again.
+A leader lets followers join the ISR as soon as they follow in its epoch. A broker that is shutting
+down has left the ISR by then, and continues to follow until it is gone; so the leader must not let
+it in again.
 
-There is one partition, with the list 0, 1, 2. Requests arrive at once; how they travel is told in
-``controller_requests``. A broker does not come back before the controller has seen it go; what
-follows if it does is told in ``controller_start``. D bounds what happens to brokers.
+There is one partition, with the list 0, 1, 2. Requests arrive at once; their transport is specified
+in ``controller_requests``. A broker does not come back before the controller has noticed its
+absence; ``controller_start`` specifies what follows if it does. D bounds the number of events of
+brokers.
 
 Source: kafka#broker-changes; KAFKA-831, KAFKA-3143, KAFKA-7482, KAFKA-14140.
 """
@@ -47,35 +50,35 @@ LIST = (0, 1, 2)
 
 
 class Job(IntEnum):
-    """What the controller does next."""
+    """Next jobs of the controller."""
 
     NONE = 0
-    TELL = 1            # who came
+    TELL = 1            # brokers that came
     ELECT = 2           # because some came
-    REPLACE = 3         # elect, because some went
-    TAKE_OUT = 4        # who went
-    MOVE = 5            # what a broker leads that wants to go
-    LEAVE = 6           # it leaves the ISR
-    ANSWER = 7          # whether it may go
+    REPLACE = 3         # elect, because some brokers went
+    TAKE_OUT = 4        # brokers that went
+    MOVE = 5            # leaders on a broker that wants to go
+    LEAVE = 6           # that broker leaves the ISR
+    ANSWER = 7          # whether that broker may go
 
 
 class BrokerChanges(Machine):
     """Brokers, their controller, and the node of a partition that has a replica on each."""
 
-    D = const(2, at_least=1)                # what happens to brokers
+    D = const(2, at_least=1)                # events of brokers
 
-    up = integer(0, ALL, init=ALL)          # who is registered
+    up = integer(0, ALL, init=ALL)          # registered brokers
     known = integer(0, ALL, init=ALL)       # … as far as the controller knows
-    leaving = integer(0, ALL)               # who wants to go
-    released = integer(0, ALL)              # … and may
+    leaving = integer(0, ALL)               # brokers that are shutting down …
+    released = integer(0, ALL)              # … and those that may go
     happened = integer(0, D)
 
     leader = integer(0, NOBODY)             # the node; broker 0 leads at first
     isr = integer(0, ALL, init=ALL)
     epoch = integer(1, 3 * D + 1)
 
-    heard = array(upto(BROKERS), integer(0, 3 * D + 1, init=1))    # of this epoch; 0: of none
-    leads = array(upto(BROKERS), boolean())     # takes itself for the leader, since it took over
+    heard = array(upto(BROKERS), integer(0, 3 * D + 1, init=1))    # newest epoch received; 0: none
+    leads = array(upto(BROKERS), boolean())     # considers itself the leader
 
     job = choice(Job)
     about = integer(0, ALL)                 # the brokers that the job is about
@@ -83,13 +86,13 @@ class BrokerChanges(Machine):
     # --- brokers -------------------------------------------------------------------------------
 
     def happen(self) -> None:
-        """There is room for so much."""
+        """Count one more event of brokers."""
         require(self.happened < self.D)
         self.happened += 1
 
     @action(broker=upto(BROKERS))
     def stop(self, broker: int) -> None:
-        """A broker is gone, and all that it knew."""
+        """A broker stops, and loses its state."""
         require(has(self.up, broker))
         self.happen()
         self.up -= only(broker)
@@ -99,14 +102,14 @@ class BrokerChanges(Machine):
 
     @action(broker=upto(BROKERS))
     def start(self, broker: int) -> None:
-        """It registers, when the controller has seen it go."""
+        """A broker registers, after the controller has noticed its absence."""
         require(not has(self.up, broker) and not has(self.known, broker))
         require(self.job == Job.NONE)
         self.up += only(broker)
 
     @action(fair=True, broker=upto(BROKERS))
     def let_join(self, broker: int) -> None:
-        """The leader lets a follower join the ISR that follows it in its epoch."""
+        """A follower in the leader's epoch joins the ISR."""
         require(self.leader != NOBODY and broker != self.leader and has(self.up, self.leader))
         require(self.heard[min(self.leader, BROKERS - 1)] == self.epoch)
         require(self.heard[broker] == self.epoch and not has(self.isr, broker))
@@ -114,18 +117,18 @@ class BrokerChanges(Machine):
         self.isr += only(broker)
 
     def may_join(self, broker: int) -> bool:
-        """Whoever wants to go may not."""
+        """True unless the broker is shutting down."""
         return not has(self.leaving, broker)
 
     # --- jobs ----------------------------------------------------------------------------------
 
     def live(self) -> int:
-        """Known, and not about to go."""
+        """Brokers that are known and not shutting down."""
         return without(self.known, self.leaving)
 
     @action(fair=True)
     def look(self) -> None:
-        """Read who is registered: first those that came, then those that went."""
+        """Read the registered brokers: first those that came, then those that went."""
         require(self.job == Job.NONE and self.known != self.up)
         came = without(self.up, self.known)
         if came > 0:
@@ -149,30 +152,30 @@ class BrokerChanges(Machine):
 
     @action(fair=True)
     def tell(self) -> None:
-        """Who came is told who leads, and that it is to follow."""
+        """New brokers learn the leader that they are to follow."""
         require(self.job == Job.TELL)
         self.send(self.told_at_first())
         self.job = Job.ELECT
 
     def told_at_first(self) -> int:
-        """Every one of them."""
+        """The brokers that get this request: all new ones."""
         return self.about
 
     @action(fair=True)
     def elect(self) -> None:
-        """Somebody has come: perhaps whom a partition has waited for."""
+        """New brokers came: a partition may have waited for one of them."""
         require(self.job == Job.ELECT)
         if self.elects_for_who_came() and not has(self.known, self.leader):
             self.write(offline(LIST, self.isr, self.live(), False))
         self.end()
 
     def elects_for_who_came(self) -> bool:
-        """Whether this is a reason to elect."""
+        """True if new brokers are a reason to elect."""
         return True
 
     @action(fair=True)
     def replace(self) -> None:
-        """Somebody has gone: if it led, another one does."""
+        """A broker has gone: if it led, another one becomes leader."""
         require(self.job == Job.REPLACE)
         if not has(self.known, self.leader):
             self.write(offline(LIST, self.isr, self.live(), False))
@@ -180,18 +183,20 @@ class BrokerChanges(Machine):
 
     @action(fair=True)
     def take_out(self) -> None:
-        """Who went leaves the ISR, but for the last; if it led still, nobody leads."""
+        """Brokers that went leave the ISR, except the last member; if one of them still led, there
+        is no leader.
+        """
         require(self.job == Job.TAKE_OUT)
         self.leave_isr(self.gone())
         self.end()
 
     def gone(self) -> int:
-        """Of those in sync, who went."""
+        """In-sync brokers that went."""
         return both(self.isr, self.about)
 
     @action(fair=True)
     def move(self) -> None:
-        """Others lead what it leads."""
+        """Other brokers take over the leadership."""
         require(self.job == Job.MOVE)
         if has(self.about, self.leader):
             found = controlled_shutdown(LIST, self.isr, self.live(), self.leaving)
@@ -199,12 +204,12 @@ class BrokerChanges(Machine):
         self.job = Job.LEAVE
 
     def told_of_moves(self, brokers: int) -> int:
-        """Also who goes: it leads no more."""
+        """The receivers also include the broker that goes: it no longer leads."""
         return brokers
 
     @action(fair=True)
     def leave(self) -> None:
-        """It leaves the ISR, unless it leads still."""
+        """The broker leaves the ISR, unless it still leads."""
         require(self.job == Job.LEAVE)
         if not has(self.about, self.leader):
             self.leave_isr(both(self.isr, self.about))
@@ -212,17 +217,17 @@ class BrokerChanges(Machine):
 
     @action(fair=True)
     def answer(self) -> None:
-        """It may go, if it leads nothing any more."""
+        """The broker may go, if it no longer leads."""
         require(self.job == Job.ANSWER)
         if self.may_go():
             self.released += both(self.about, self.up)
         self.end()
 
     def may_go(self) -> bool:
-        """Whether another one leads."""
+        """True if another broker leads."""
         return not has(self.about, self.leader)
 
-    # --- writing, and telling ------------------------------------------------------------------
+    # --- writes, and requests ------------------------------------------------------------------
 
     def end(self) -> None:
         """The job is done."""
@@ -230,7 +235,7 @@ class BrokerChanges(Machine):
         self.about = 0
 
     def write(self, found: Choice) -> None:
-        """What a selector found stands in the node from now on, in another epoch."""
+        """A selector's choice is written to the node, in a new epoch."""
         if found.leader != NOBODY:
             self.leader = found.leader
             self.isr = found.isr
@@ -238,7 +243,10 @@ class BrokerChanges(Machine):
             self.send(found.told)
 
     def leave_isr(self, brokers: int) -> None:
-        """They leave the ISR, one by one. The last stays in it, though it leads no more."""
+        """The brokers leave the ISR one by one.
+
+        The last member stays in it, though it no longer leads.
+        """
         if brokers > 0:
             for each in range(BROKERS):
                 if has(brokers, each) and self.isr != only(each):
@@ -249,7 +257,7 @@ class BrokerChanges(Machine):
             self.send(self.live())
 
     def send(self, brokers: int) -> None:
-        """LeaderAndIsr: whoever is up hears who leads, and in which epoch."""
+        """LeaderAndIsr: live receivers learn the leader and the epoch."""
         for each in range(BROKERS):
             if has(both(brokers, self.up), each):
                 self.heard[each] = self.epoch
@@ -257,43 +265,47 @@ class BrokerChanges(Machine):
 
     # --- rules ---------------------------------------------------------------------------------
 
-    @leads_to("KAFKA-C81", MUST, "A partition gets a leader that is there, as soon as somebody who "
-              "is in sync is live.", source=CHANGES)
+    @leads_to("KAFKA-C81", MUST, "A partition without a live leader eventually gets one, as long "
+              "as an in-sync replica is live.", source=CHANGES)
     def it_gets_a_leader(self) -> tuple[bool, bool]:
-        """Whoever went or came; one that wants to go may lead on, if nobody else can."""
+        """Whichever brokers went or came; a broker that wants to go may continue to lead if no
+        other can.
+        """
         needed = without(both(self.isr, self.up), self.leaving) > 0
         return needed and not has(self.up, self.leader), has(self.up, self.leader) or not needed
 
-    @leads_to("KAFKA-C82", MUST, "A broker that comes is told of its partitions.",
+    @leads_to("KAFKA-C82", MUST, "A broker that starts eventually receives the requests about its "
+              "partitions.",
               source=f"{CHANGES}; KAFKA-831", broker=upto(BROKERS))
     def who_comes_is_told(self, broker: int) -> tuple[bool, bool]:
-        """Else it serves and follows nobody."""
+        """Otherwise it serves no partition and follows no leader."""
         return (has(self.up, broker) and self.heard[broker] == 0,
                 not has(self.up, broker) or self.heard[broker] > 0)
 
-    @leads_to("KAFKA-C83", MUST, "A broker that is gone leaves the ISR, if it is not the last in "
-              "it.", source=f"{CHANGES}; KAFKA-3143", broker=upto(BROKERS))
+    @leads_to("KAFKA-C83", MUST, "A broker that is gone eventually leaves the ISR, unless it is "
+              "the last member.", source=f"{CHANGES}; KAFKA-3143", broker=upto(BROKERS))
     def who_goes_leaves(self, broker: int) -> tuple[bool, bool]:
-        """Else the leader waits for it, and acknowledges nothing."""
+        """Otherwise the leader waits for it, and acknowledges nothing."""
         is_missed = has(self.isr, broker) and not has(self.up, broker) and self.isr != only(broker)
         return is_missed, not is_missed
 
-    @step("KAFKA-C84", SHOULD, "Who wants to go and has left the ISR does not join it again.",
+    @step("KAFKA-C84", SHOULD, "A broker that is shutting down and has left the ISR does not join "
+          "it again.",
           source=f"{CHANGES}; KAFKA-14140", broker=upto(BROKERS))
     def who_leaves_stays_out(self, after: BrokerChanges, broker: int) -> bool:
-        """Else the leader waits for it once more when it is gone."""
+        """Otherwise the leader waits for it again when it is gone."""
         return (not has(both(self.leaving, after.leaving), broker) or has(self.isr, broker)
                 or not has(after.isr, broker))
 
-    @always("KAFKA-C85", MUST, "Who may go leads nothing.", source=CHANGES)
+    @always("KAFKA-C85", MUST, "A broker that may shut down leads nothing.", source=CHANGES)
     def who_may_go_leads_nothing(self) -> bool:
-        """Clients would find nobody until its session is over."""
+        """Clients would find no leader until its session ends."""
         return not has(self.released, self.leader)
 
-    @always("KAFKA-C86", MUST, "Who may go knows that it leads nothing.",
+    @always("KAFKA-C86", MUST, "A broker that may shut down knows that it leads nothing.",
             source=f"{CHANGES}; KAFKA-7482", broker=upto(BROKERS))
     def who_may_go_knows(self, broker: int) -> bool:
-        """Else it takes writes that nobody follows."""
+        """Otherwise it takes writes that no replica follows."""
         return not has(self.released, broker) or not self.leads[broker]
 
 
@@ -301,10 +313,10 @@ class BrokerChanges(Machine):
 
 
 class NotTellingWhoCame(BrokerChanges):
-    """A broker that comes is not sent its partitions (KAFKA-831)."""
+    """A broker that starts is not sent its partitions (KAFKA-831)."""
 
     def told_at_first(self) -> int:
-        """Nobody is told anything."""
+        """No broker gets this request."""
         return 0
 
 
@@ -312,39 +324,39 @@ class NotElectingForWhoCame(BrokerChanges):
     """Only a broker that goes is a reason to elect."""
 
     def elects_for_who_came(self) -> bool:
-        """Nobody knows that a partition has waited."""
+        """The controller does not know that a partition has waited."""
         return False
 
 
 class KeepingTheGone(BrokerChanges):
-    """Who goes stays in the ISR (KAFKA-3143)."""
+    """A broker that goes stays in the ISR (KAFKA-3143)."""
 
     def gone(self) -> int:
-        """As if it were nobody."""
+        """No broker counts as gone."""
         return 0
 
 
 class LettingItRejoin(BrokerChanges):
-    """The leader lets everybody join who follows (KAFKA-14140)."""
+    """The leader lets every follower join (KAFKA-14140)."""
 
     def may_join(self, broker: int) -> bool:
-        """It does not know who wants to go."""
+        """The leader does not know which brokers are shutting down."""
         return True
 
 
 class AnsweringEarly(BrokerChanges):
-    """A broker may go as soon as somebody has tried to replace it."""
+    """A broker may go as soon as its replacement was attempted."""
 
     def may_go(self) -> bool:
-        """Whether that has succeeded is not asked."""
+        """The success of the attempt is not tested."""
         return True
 
 
 class NotTellingWhoGoes(BrokerChanges):
-    """Only who stays is told who leads (KAFKA-7482)."""
+    """Only the brokers that stay learn the new leader (KAFKA-7482)."""
 
     def told_of_moves(self, brokers: int) -> int:
-        """Who goes will be gone anyway."""
+        """The broker that goes is left out."""
         return without(brokers, self.leaving)
 
 
@@ -353,17 +365,19 @@ RULES = tuple(f"KAFKA-C{number}" for number in range(81, 87))
 EXPECTATIONS = (
     *(expect(BrokerChanges, rule, "holds", "brokers come and go", D=(2, 3)) for rule in RULES),
     *(expect(variant, rule, "violated", about, D=3) for variant, rule, about in (
-        (NotElectingForWhoCame, "KAFKA-C81", "who was waited for has come, and nobody elects"),
-        (NotTellingWhoCame, "KAFKA-C82", "who comes hears nothing (KAFKA-831)"),
-        (KeepingTheGone, "KAFKA-C83", "the dead stay in sync (KAFKA-3143)"),
-        (LettingItRejoin, "KAFKA-C84", "who shuts down joins again (KAFKA-14140)"),
-        (AnsweringEarly, "KAFKA-C85", "it goes, and nobody leads"),
-        (NotTellingWhoGoes, "KAFKA-C86", "it does not hear that another one leads (KAFKA-7482)"),
+        (NotElectingForWhoCame, "KAFKA-C81", "the broker that the partition waits for has come, "
+         "and there is no election"),
+        (NotTellingWhoCame, "KAFKA-C82", "a broker that starts gets no request (KAFKA-831)"),
+        (KeepingTheGone, "KAFKA-C83", "stopped brokers stay in sync (KAFKA-3143)"),
+        (LettingItRejoin, "KAFKA-C84", "a broker that shuts down joins again (KAFKA-14140)"),
+        (AnsweringEarly, "KAFKA-C85", "the broker goes, and there is no leader"),
+        (NotTellingWhoGoes, "KAFKA-C86", "the broker does not learn that another one leads "
+         "(KAFKA-7482)"),
     )),
 )
 
 UNSEEN = {
     "KAFKA-C86":
-        "Whoever may go is gone at once, and what it took itself for goes with it. The port of the "
-        "controller shows who is told (KAFKA-C14).",
+        "A broker that may go stops at once, with what it knew. The port of the controller shows "
+        "the receivers (KAFKA-C14).",
 }

@@ -1,11 +1,11 @@
-"""Changes of brokers, replicas and topics as the observers of failover see them.
+"""Changes of brokers, replicas and topics as the failover observers see them.
 
-Theory. ``broker_changes`` and ``reassignment`` write the node of a partition; outside one sees what
-the quorum says of it, which replicas it has, and who was let go. When nothing happens any more, and
-all brokers are there, it must have a leader, and all of its replicas in sync. So must the one of a
-topic that was made (``topics``), and a topic that is to be deleted is gone then.
-``controller_turns`` carries out wishes: in the end the first replica must lead, if somebody has
-wished for that.
+Theory. ``broker_changes`` and ``reassignment`` write the node of a partition; visible from outside
+are its content in the quorum, its replicas, and the brokers that were released. When nothing
+happens any more, and all brokers are up, it must have a leader, and all of its replicas must be in
+sync. The same holds for the partition of a new topic (``topics``), and a topic that is to be
+deleted is gone then. ``controller_turns`` carries out operators' requests: at the end the first
+replica must lead, if that was requested.
 
 Epochs are numbered from 1 here, as the observers do.
 
@@ -47,7 +47,8 @@ __all__ = [
 
 def written(before: BrokerChanges | Reassignment, after: BrokerChanges | Reassignment,
             ) -> Iterator[Seen]:
-    """What the quorum says of a step that has written: the leader, and then who is in sync."""
+    """The quorum's events of a step that has written: the leader, and then the changes of the ISR.
+    """
     if (before.leader, before.isr, before.epoch) != (after.leader, after.isr, after.epoch):
         yield see("says", epoch=after.epoch, leader=after.leader)
         for verb, more, less in (("leaves", before, after), ("joins", after, before)):
@@ -57,10 +58,10 @@ def written(before: BrokerChanges | Reassignment, after: BrokerChanges | Reassig
 
 
 class BrokersSeen(View[BrokerChanges]):
-    """What the quorum says, and who is let go."""
+    """The quorum's writes, and the brokers that are released."""
 
     def begins(self, machine: BrokerChanges) -> Iterable[Seen]:
-        """Broker 0 leads, and all are in sync."""
+        """At first broker 0 leads, and all are in sync."""
         yield see("says", epoch=machine.epoch, leader=machine.leader)
 
     @shown
@@ -96,7 +97,7 @@ class BrokersSeen(View[BrokerChanges]):
 
 
 class DeparturesSeen(View[BrokerChanges]):
-    """Who wants to go, whom the controller takes out of the ISR, who joins it and who registers."""
+    """Brokers that ask to shut down, are taken out of the ISR, join it, or register."""
 
     @shown
     def start(self, before: BrokerChanges, after: BrokerChanges, broker: int) -> Seen:
@@ -132,17 +133,17 @@ class DeparturesSeen(View[BrokerChanges]):
 
     @staticmethod
     def taken_out(before: BrokerChanges, after: BrokerChanges) -> Iterator[Seen]:
-        """Those that were in sync, and are not."""
+        """The brokers that were in sync, and are not any more."""
         for broker in range(BROKERS):
             if has(before.isr, broker) and not has(after.isr, broker):
                 yield see("is_taken_out", replica=broker)
 
 
 class AtTheEnd(View[BrokerChanges]):
-    """How the partition is when nothing happens any more, and all brokers are there to stay."""
+    """The partition when nothing happens any more, and all brokers are up to stay."""
 
     def at_rest(self, machine: BrokerChanges) -> Iterable[Seen]:
-        """Whether somebody leads and knows it, and how many are in sync."""
+        """At the end: whether there is a leader that knows it, and the size of the ISR."""
         if machine.up == ALL and machine.leaving == 0:
             leads = machine.leader < BROKERS and machine.leads[machine.leader]
             yield see("ends", leads=int(leads), in_sync=sum(
@@ -150,7 +151,7 @@ class AtTheEnd(View[BrokerChanges]):
 
 
 class ReplicasSeen(View[Reassignment]):
-    """What the quorum says, and which replicas there are."""
+    """The quorum's writes, and the list of replicas."""
 
     def begins(self, machine: Reassignment) -> Iterable[Seen]:
         """The old replicas, all of them in sync."""
@@ -190,7 +191,7 @@ class ReplicasSeen(View[Reassignment]):
 
     @staticmethod
     def listed(before: Reassignment, after: Reassignment) -> Iterator[Seen]:
-        """Who comes onto the list, and who is struck."""
+        """The brokers that are added to the list, and those that are removed."""
         for verb, more, less in (("is_listed", after, before), ("is_struck", before, after)):
             for broker in range(BROKERS):
                 if has(more.listed, broker) and not has(less.listed, broker):
@@ -198,24 +199,25 @@ class ReplicasSeen(View[Reassignment]):
 
 
 class WishesSeen(View[Reassignment]):
-    """Whether what was wished for has been done, when nothing happens any more."""
+    """Open requests of operators, when nothing happens any more."""
 
     def at_rest(self, machine: Reassignment) -> Iterable[Seen]:
-        """Replicas that are not those of the wish are a wish that waits."""
+        """A list that is not the requested one means an open request."""
         yield see("are", left=int(machine.wished or machine.listed != machine.T))
 
 
 class DeletionSeen(View[Topics]):
-    """Whether what was wished for has been done, when nothing happens any more."""
+    """An open request for deletion, when nothing happens any more."""
 
     def at_rest(self, machine: Topics) -> Iterable[Seen]:
-        """That a topic be deleted is a wish."""
+        """At the end: whether the topic is still to be deleted."""
         yield see("are", left=int(machine.wished))
 
 
 class ReplicasDeletedSeen(View[Topics]):
-    """What the brokers hold of the topic while it is made, moved and deleted; both replicas stay
-    where they are."""
+    """Records on the brokers while the topic is created, moved and deleted; both replicas stay in
+    place.
+    """
 
     @shown
     def wish(self, before: Topics, after: Topics) -> Seen:
@@ -240,7 +242,7 @@ class ReplicasDeletedSeen(View[Topics]):
 
     @staticmethod
     def held(before: Topics, after: Topics) -> list[Seen]:
-        """Whether it is led now, and who holds some of it."""
+        """The election of a leader, and the brokers that get records."""
         return [*([see("is_elected")] if after.led and not before.led else []),
                 *(see("is_held", replica=each) for each in range(after.B)
                   if after.keeps[each] and not before.keeps[each])]
@@ -254,31 +256,34 @@ class ReplicasDeletedSeen(View[Topics]):
         return see("goes")
 
     def at_rest(self, machine: Topics) -> Iterable[Seen]:
-        """Whether it is gone, if it was to go."""
+        """At the end the topic is gone, if it was to be deleted."""
         yield see("ends")
 
 
 class TopicSeen(View[Topics]):
-    """How the topic is when a controller knows it, all brokers are there, and it is to stay."""
+    """The topic when a controller knows it, all brokers are up, and it is not to be deleted."""
 
     def asked(self, machine: Topics) -> Iterable[Seen]:
-        """Whether somebody leads it."""
+        """At the end: whether there is a leader."""
         if machine.knows and all(machine.up) and not machine.wished:
             yield see("ends", leads=int(machine.led), in_sync=machine.B)
 
 
 class WishSeen(View[Turns]):
-    """Whether the first replica leads, whenever there is a controller that has begun."""
+    """Leadership of the first replica, whenever a controller has begun."""
 
     def asked(self, machine: Turns) -> Iterable[Seen]:
-        """The wish was there before the first of them."""
+        """The operator's request is older than the first controller."""
         if machine.begun == BEGUN:
             yield see("is_led", preferred=int(machine.led))
 
 
 class TermsSeen(View[Turns]):
-    """Who is elected, and what is written for an event that is seen to: each begins a leader epoch.
-    Whoever resigns was replaced. The history has the newest controller and the leader epoch."""
+    """Elections, and writes in response to events: each begins a leader epoch.
+
+    A controller that resigns was replaced. The history has the newest controller and the leader
+    epoch.
+    """
 
     history: tuple[int, int] = (0, 0)
     around = ("happen", "happened")
@@ -292,7 +297,7 @@ class TermsSeen(View[Turns]):
         return self.next_one()
 
     def next_one(self) -> Seen:
-        """There is a controller with the next epoch."""
+        """The next controller, with the next epoch."""
         newest, epoch = self.history
         self.history = newest + 1, epoch
         return see("is_elected", controller=newest + 1)
@@ -309,74 +314,82 @@ class TermsSeen(View[Turns]):
 
 
 class SeenToSeen(View[Turns]):
-    """Whether everything has been seen to that has happened, when the controller has no more to
-    do."""
+    """Unhandled events, when the controller has nothing more to do."""
 
     around = ("happen", "happened")
 
     def asked(self, machine: Turns) -> Iterable[Seen]:
-        """What whoever is the controller has not seen to is left."""
+        """Events that the present controller has not handled are left."""
         if not self.enabled & {"begin", "call_back"}:
             yield see("are", left=int(machine.begun > 0 and (
                 machine.begun < BEGUN or machine.waiting > 0)))
 
 
 class SessionsSeen(View[Sessions]):
-    """Whether everything has been seen to, when nothing happens any more."""
+    """Unhandled events, when nothing happens any more."""
 
     def at_rest(self, machine: Sessions) -> Iterable[Seen]:
-        """What is in the queue of a controller that hangs is left."""
+        """Events in the queue of a blocked controller are left."""
         yield see("are", left=int(machine.waiting > 0 or machine.is_over != machine.renewed))
 
 
-QUORUM = refines(BrokerChanges, ObservedQuorum, "brokers come, go, and are let go",
+QUORUM = refines(BrokerChanges, ObservedQuorum, "brokers come, go, and are released",
                  shows=BrokersSeen, seen_by={"N": 3, "E": "3 * D + 1"}, D=2)
-DEPARTURES = refines(BrokerChanges, ObservedDepartures, "who leaves stays out",
+DEPARTURES = refines(BrokerChanges, ObservedDepartures, "a broker that leaves stays out",
                      shows=DeparturesSeen, seen_by={"N": 3}, D=2)
-ENDS = refines(BrokerChanges, ObservedPartition, "when all are back, all are in sync",
+ENDS = refines(BrokerChanges, ObservedPartition, "when all brokers are back, all are in sync",
                shows=AtTheEnd, seen_by={"N": 3}, room=("not self.over",), D=2)
-MOVES = refines(Reassignment, ObservedQuorum, "replicas come before others go", shows=ReplicasSeen,
+MOVES = refines(Reassignment, ObservedQuorum, "replicas are added before others are "
+                "removed", shows=ReplicasSeen,
                 seen_by={"N": 3, "E": "3 * X + 5"}, O=3, T=6, L=(0, 1), D=1, X=1)
-DONE = refines(Reassignment, ObservedWishes, "wishes are carried out", shows=WishesSeen,
+DONE = refines(Reassignment, ObservedWishes, "operators' requests are carried "
+               "out", shows=WishesSeen,
                O=3, T=6, L=(0, 1), D=1, X=1)
-WISH = refines(Turns, ObservedPartition, "the first replica leads, as was wished", shows=WishSeen,
+WISH = refines(Turns, ObservedPartition, "the first replica leads, as requested", shows=WishSeen,
                seen_by={"N": 3}, N=2, E=1)
 
-TERMS = refines(Turns, ObservedQuorum, "only who is the controller writes", shows=TermsSeen,
+TERMS = refines(Turns, ObservedQuorum, "only the controller writes", shows=TermsSeen,
                 seen_by={"N": 1, "E": "2 * N + E"}, N=2, E=(1, 2))
-SEEN_TO = refines(Turns, ObservedWishes, "what happens is seen to", shows=SeenToSeen, N=2, E=(1, 2))
-RENEWED = refines(Sessions, ObservedWishes, "sessions are renewed, and the queue goes on",
+SEEN_TO = refines(Turns, ObservedWishes, "events are handled", shows=SeenToSeen, N=2, E=(1, 2))
+RENEWED = refines(Sessions, ObservedWishes, "sessions are renewed, and the queue continues",
                   shows=SessionsSeen, E=(1, 2))
 
-DELETED = refines(Topics, ObservedWishes, "topics are deleted that are to be", shows=DeletionSeen,
+DELETED = refines(Topics, ObservedWishes, "topics that are to be deleted are "
+                  "deleted", shows=DeletionSeen,
                   B=2, D=1, X=1, R=1)
-KEPT = refines(Topics, ObservedDeletion, "replicas go first, and then the topic",
+KEPT = refines(Topics, ObservedDeletion, "replicas are deleted first, and then the topic",
                shows=ReplicasDeletedSeen, seen_by={"N": "B"}, B=2, D=1, X=1, R=1)
-LED = refines(Topics, ObservedPartition, "topics that were made are led", shows=TopicSeen,
+LED = refines(Topics, ObservedPartition, "topics that were created have leaders", shows=TopicSeen,
               seen_by={"N": "B"}, room=("not self.over",), B=2, D=1, X=1, R=1)
 
 EXPECTATIONS = (
     QUORUM, DEPARTURES, ENDS, MOVES, DONE, DELETED, KEPT, LED, WISH, TERMS, SEEN_TO, RENEWED,
-    refused(ActingAsNone, "KAFKA-F10", "who has resigned acts on an event", like=TERMS),
+    refused(ActingAsNone, "KAFKA-F10", "a controller that has resigned acts on an "
+            "event", like=TERMS),
     refused(WaitingWithTheLock, "KAFKA-F22", "the queue wants the lock (KAFKA-6879)",
             like=RENEWED),
-    refused(AnsweringEarly, "KAFKA-F18", "it goes, and nobody leads", like=QUORUM, D=3),
-    refused(LettingItRejoin, "KAFKA-F24", "who shuts down joins again (KAFKA-14140)",
+    refused(AnsweringEarly, "KAFKA-F18", "the broker goes, and there is no "
+            "leader", like=QUORUM, D=3),
+    refused(LettingItRejoin, "KAFKA-F24", "a broker that shuts down joins again (KAFKA-14140)",
             like=DEPARTURES),
-    refused(NotElectingForWhoCame, "KAFKA-F14", "who was waited for has come, and nobody elects",
+    refused(NotElectingForWhoCame, "KAFKA-F14", "the broker that the partition waits for has come, "
+            "and there is no election",
             like=ENDS, D=3),
-    refused(NotTellingWhoCame, "KAFKA-F15", "who comes follows nobody (KAFKA-831)", like=ENDS),
-    refused(KeepingTheOldList, "KAFKA-F20", "who goes joins once more (KAFKA-1097)", like=MOVES,
+    refused(NotTellingWhoCame, "KAFKA-F15", "a broker that starts follows no leader "
+            "(KAFKA-831)", like=ENDS),
+    refused(KeepingTheOldList, "KAFKA-F20", "a removed replica joins once more "
+            "(KAFKA-1097)", like=MOVES,
             L=1),
-    refused(NotWaiting, "KAFKA-F23", "one of two is in sync", like=MOVES, L=1),
-    refused(StrikingTheWishFirst, "KAFKA-F22", "nobody knows any more what was wished for",
+    refused(NotWaiting, "KAFKA-F23", "one of two new replicas is in sync", like=MOVES, L=1),
+    refused(StrikingTheWishFirst, "KAFKA-F22", "the request is forgotten",
             like=DONE, L=1),
-    refused(ForgettingTheIneligible, "KAFKA-F22", "its broker was gone once", like=DELETED),
-    refused(ForgettingTheIneligible, "KAFKA-F28", "its broker was gone once", like=KEPT),
-    refused(DeletingWhatMoves, "KAFKA-F29", "replicas come and go at a time", like=KEPT),
-    refused(DeletingWithoutTheDead, "KAFKA-F30", "a broker that was gone keeps its log", like=KEPT),
-    refused(NotWaitingForAnswers, "KAFKA-F30", "the request is on its way", like=KEPT),
-    refused(Reviving, "KAFKA-F31", "its broker comes back, and it is led", like=KEPT),
-    refused(NotResuming, "KAFKA-F14", "the controller that heard of it was replaced", like=LED),
-    refused(WishesFirst, "KAFKA-F19", "the wish is gone (KAFKA-840)", like=WISH),
+    refused(ForgettingTheIneligible, "KAFKA-F22", "its broker was down once", like=DELETED),
+    refused(ForgettingTheIneligible, "KAFKA-F28", "its broker was down once", like=KEPT),
+    refused(DeletingWhatMoves, "KAFKA-F29", "replicas are moved and deleted at the same "
+            "time", like=KEPT),
+    refused(DeletingWithoutTheDead, "KAFKA-F30", "a broker that was down keeps its log", like=KEPT),
+    refused(NotWaitingForAnswers, "KAFKA-F30", "the request is under way", like=KEPT),
+    refused(Reviving, "KAFKA-F31", "its broker comes back, and it gets a leader", like=KEPT),
+    refused(NotResuming, "KAFKA-F14", "the controller that knew of it was replaced", like=LED),
+    refused(WishesFirst, "KAFKA-F19", "the request is gone (KAFKA-840)", like=WISH),
 )

@@ -1,9 +1,9 @@
-"""A controller's channels, first states and batches, as the observers of failover see them.
+"""A controller's channels, first states and batches, as the failover observers see them.
 
-Theory. Of a controller's channels one sees whether a broker that leads is replaced, and that is to
-be so only where its session may be over. Of the states in which it begins one sees what comes of
-them: whether every partition is led in the end, and whether a topic that was to go is gone. Of a
-batch one sees by which requests a broker is told, one after the other.
+Theory. Of a controller's channels the replacement of a leader is visible, which is allowed only if
+its session may be over. Of the states in which it begins the consequences are visible: whether
+every partition has a leader at the end, and whether a topic that was to be deleted is gone. Of a
+batch the requests to a broker are visible, one after the other.
 
 Source: ``controller_channels``, ``controller_states``, ``controller_requests``,
 ``observed_delivery``, ``observed_failover``, ``observed_controller``.
@@ -28,13 +28,14 @@ __all__ = ["EXPECTATIONS", "BatchSeen", "DeletedSeen", "LedSeen", "TenureSeen"]
 
 
 class TenureSeen(View[Channels]):
-    """A partition that broker 0 leads, until it is given up; then the quorum says that nobody
-    does. Sessions end by the service's clock."""
+    """A partition that broker 0 leads until it is given up; then the quorum says that there is no
+    leader. Sessions end by the service's clock.
+    """
 
     around = ("go", "fall_silent", "answer_again")
 
     def begins(self, machine: Channels) -> Iterable[Seen]:
-        """That one leads, by the quorum's word."""
+        """At first broker 0 is the quorum's leader."""
         yield see("is_led", replica=0)
 
     @shown
@@ -47,15 +48,15 @@ class TenureSeen(View[Channels]):
 
 
 class LedSeen(View[BeginningStates]):
-    """Whether the partition is led, when nothing happens any more."""
+    """Leadership of the partition, when nothing happens any more."""
 
     def at_rest(self, machine: BeginningStates) -> Iterable[Seen]:
-        """By somebody who is there."""
+        """At the end: whether there is a live leader."""
         yield see("ends", leads=int(machine.has_leader()), in_sync=1)
 
 
 class DeletedSeen(View[BeginningStates]):
-    """Whether the topic is gone, when nothing happens any more."""
+    """Existence of the topic, when nothing happens any more."""
 
     @shown
     def want_away(self, before: BeginningStates, after: BeginningStates) -> Seen:
@@ -70,12 +71,12 @@ class DeletedSeen(View[BeginningStates]):
         return see("goes")
 
     def at_rest(self, machine: BeginningStates) -> Iterable[Seen]:
-        """If it was to go."""
+        """At the end the topic is gone, if it was to be deleted."""
         yield see("ends")
 
 
 class BatchSeen(View[BatchOrder]):
-    """By which requests the broker is told. What it does then is its own affair."""
+    """Requests of a batch to the broker. What the broker does then is not visible."""
 
     around = ("receive",)
 
@@ -86,26 +87,30 @@ class BatchSeen(View[BatchOrder]):
         return see("told_next", earlier=before.kind(before.put - 1), later=before.kind(before.put))
 
 
-STAYS = refines(Channels, ObservedTenure, "who leads is replaced only when its session is over",
+STAYS = refines(Channels, ObservedTenure, "a leader is replaced only when its session is over",
                 shows=TenureSeen, seen_by={"N": "B"}, B=(1, 2), N=1, G=(1, 2))
-LED = refines(BeginningStates, ObservedPartition, "every partition is led in the end",
+LED = refines(BeginningStates, ObservedPartition, "every partition has a leader at the end",
               shows=LedSeen, seen_by={"N": 1}, room=("not self.over",), B=(1, 2))
-DELETED = refines(BeginningStates, ObservedDeletion, "a topic that is to go is gone in the end",
+DELETED = refines(BeginningStates, ObservedDeletion, "a topic that is to be deleted is gone at the "
+                  "end",
                   shows=DeletedSeen, seen_by={"N": "B"}, B=(1, 2))
-IN_TURN = refines(BatchOrder, ObservedController, "a broker is told in turn", shows=BatchSeen,
+IN_TURN = refines(BatchOrder, ObservedController, "a broker gets requests in their "
+                  "order", shows=BatchSeen,
                   seen_by={"P": 1, "E": 1}, N=(1, 2))
 
 EXPECTATIONS = (
     STAYS, LED, DELETED, IN_TURN,
-    refused(TakingSilenceForDeath, "KAFKA-F33", "who is registered is replaced", like=STAYS, B=1,
+    refused(TakingSilenceForDeath, "KAFKA-F33", "a registered broker is replaced", like=STAYS, B=1,
             G=1),
     *(refused(variant, "KAFKA-F14", about, like=LED, B=1) for variant, about in (
-        (AllOnline, "nobody elects for a partition whose node says that nobody leads"),
-        (AllNew, "the node of a partition cannot be made once more"),
-        (AllOffline, "there is no node to be read"),
+        (AllOnline, "no election for a partition whose node names no leader"),
+        (AllNew, "the node of a partition cannot be created once more"),
+        (AllOffline, "there is no node to read"),
     )),
-    refused(AllReplicasOnline, "KAFKA-F28", "who was away was told nothing", like=DELETED, B=1),
-    refused(MetadataFirst, "KAFKA-C24", "clients are sent to who does not lead yet", like=IN_TURN,
+    refused(AllReplicasOnline, "KAFKA-F28", "a broker that was down got no "
+            "request", like=DELETED, B=1),
+    refused(MetadataFirst, "KAFKA-C24", "clients are sent to a broker that does not lead "
+            "yet", like=IN_TURN,
             N=1),
-    refused(StoppingFirst, "KAFKA-C24", "clients are sent to what is stopped", like=IN_TURN, N=1),
+    refused(StoppingFirst, "KAFKA-C24", "clients are sent to a stopped replica", like=IN_TURN, N=1),
 )

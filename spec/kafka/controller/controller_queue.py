@@ -1,24 +1,24 @@
-"""The queue of a controller to a broker that does not answer: how long it gets.
+"""The length of a controller's queue to a broker that does not answer.
 
 Theory of operation
 -------------------
 A controller has a queue for each broker, and sends its first request again until the broker answers
-or is registered no more (``controller_requests``). A broker may stay registered for any time and
-answer nothing: its session lives by heartbeats of another thread, over another connection. The
-controller decides on meanwhile. In the text's loop, and in Kafka's unbounded queue, every decision
-is one request more; nothing bounds their number, and all of them are sent, one after the other,
-when the broker answers again.
+or is no longer registered (``controller_requests``). A broker may stay registered for any time
+without answering: heartbeats of another thread, over another connection, keep its session alive.
+The controller continues to decide meanwhile. In the text's loop, and in Kafka's unbounded queue,
+every decision is one more request; nothing bounds their number, and all of them are sent, one after
+the other, when the broker answers again.
 
-Requests say what is so, and not what to change. So a decision about a partition *replaces* those
-about the same partition that still wait; then as many wait as there are partitions. Two designs
-that look alike are wrong:
+Requests state the new situation, not a change. So a decision about a partition *replaces* waiting
+ones about the same partition; then at most as many wait as there are partitions. Two similar
+designs are wrong:
 
-    to refuse a decision when the queue is full    the last one is lost, and not made again
-    to replace the request that is under way too   the answer to its first copy is taken for an
-                                                   answer to what was never sent
+    to refuse a decision when the queue is full    the last one is lost, and not repeated
+    to replace the request that is under way too   the answer to its first copy counts as an
+                                                   answer to a request that was never sent
 
 There are P partitions, N decisions, a broker that falls silent S times, and one kind of request.
-With several kinds whose order among each other matters, each replaces its own: as many wait as
+With several kinds whose relative order matters, each replaces its own kind: at most as many wait as
 there are pairs of a partition and a kind.
 
 Source: kafka#requests; 001#controller.
@@ -40,7 +40,7 @@ REQUESTS = "kafka#requests; 001#controller"
 
 
 class RequestQueue(Machine):
-    """A queue in which a decision replaces what waits about the same partition."""
+    """A queue in which a decision replaces a waiting one about the same partition."""
 
     P = const(2, at_least=1)            # partitions
     N = const(3, at_least=1)            # decisions
@@ -50,10 +50,10 @@ class RequestQueue(Machine):
     about = array(upto(N), integer(0, P - 1))       # … the partition of each
     waits = array(upto(N), boolean())               # … and whether it waits in the queue
     under_way = integer(0, N)                       # the decision that was sent last; 0: none
-    copy = integer(0, N)                            # … and the one whose answer will come
+    copy = integer(0, N)                            # … and the decision whose answer will come
     latest = array(upto(P), integer(0, N))          # the last decision about each partition
     knows = array(upto(P), integer(0, N))           # … and the last one that the broker has obeyed
-    answers = boolean(True)                         # whether the broker answers
+    answers = boolean(True)                         # the broker answers
     silences = integer(0, S)
 
     @action(partition=upto(P))
@@ -66,18 +66,18 @@ class RequestQueue(Machine):
         self.put(partition)
 
     def put(self, partition: int) -> None:
-        """The decision waits, and those do not any more that it replaces."""
+        """The decision enters the queue, and the ones that it replaces leave it."""
         for each in range(self.N):
             if each < self.made and self.about[each] == partition:
                 self.waits[each] = each + 1 == self.made
 
     def waiting(self) -> int:
-        """How many wait, beside the one that is under way."""
+        """The number of waiting requests, without the one that is under way."""
         return sum(self.waits)
 
     @action(fair=True, decision=upto(N))
     def send(self, decision: int) -> None:
-        """The first of the queue is sent, when nothing is under way."""
+        """The first of the queue is sent, when no request is under way."""
         require(self.under_way == 0 and self.waits[decision])
         require(not any(self.waits[each] and each < decision for each in range(self.N)))
         self.waits[decision] = False
@@ -86,7 +86,7 @@ class RequestQueue(Machine):
 
     @action(fair=True)
     def answer(self) -> None:
-        """The broker obeys what has reached it, and answers."""
+        """The broker obeys and answers the copy that has reached it."""
         require(self.under_way > 0 and self.answers)
         self.knows[self.about[max(self.copy, 1) - 1]] = self.copy
         self.under_way = 0
@@ -94,34 +94,34 @@ class RequestQueue(Machine):
 
     @action
     def fall_silent(self) -> None:
-        """The broker answers nothing, and stays registered."""
+        """The broker stops answering, and stays registered."""
         require(self.answers and self.silences < self.S)
         self.silences += 1
         self.answers = False
 
     @action(fair=True)
     def answer_again(self) -> None:
-        """It is as it was before."""
+        """The broker answers again."""
         require(not self.answers)
         self.answers = True
 
-    @always("KAFKA-C64", MUST, "Beside the one that is under way, no more requests wait for a "
-            "broker than there are partitions.", source=REQUESTS)
+    @always("KAFKA-C64", MUST, "Besides the one that is under way, at most as many requests wait "
+            "for a broker as there are partitions.", source=REQUESTS)
     def few_wait(self) -> bool:
         """However long the broker does not answer."""
         return self.waiting() <= self.P
 
-    @leads_to("KAFKA-C65", MUST, "The last decision about each partition reaches the broker, when "
-              "it answers again.", source=REQUESTS, partition=upto(P))
+    @leads_to("KAFKA-C65", MUST, "The last decision about each partition eventually reaches the "
+              "broker, once it answers again.", source=REQUESTS, partition=upto(P))
     def the_last_decision_arrives(self, partition: int) -> tuple[bool, bool]:
-        """What it replaced need not."""
+        """Replaced decisions need not arrive."""
         return (self.knows[partition] < self.latest[partition],
                 self.knows[partition] == self.latest[partition])
 
-    @step("KAFKA-C66", MUST, "What a broker is told of one partition is in the order in which it "
-          "was decided.", source=REQUESTS, partition=upto(P))
+    @step("KAFKA-C66", MUST, "A broker receives the decisions about one partition in the order in "
+          "which they were made.", source=REQUESTS, partition=upto(P))
     def it_is_in_order(self, after: RequestQueue, partition: int) -> bool:
-        """Some may be left out, which a later one replaces."""
+        """Decisions that a later one replaces may be left out."""
         return after.knows[partition] >= self.knows[partition]
 
 
@@ -137,20 +137,21 @@ class KeepingAll(RequestQueue):
 
 
 class RefusingWhenFull(RequestQueue):
-    """A queue with as many places as there are partitions, which takes no more than that."""
+    """A queue with as many places as there are partitions, which refuses decisions when it is full.
+    """
 
     def put(self, partition: int) -> None:
-        """If there is a place."""
+        """The decision enters the queue if it has room."""
         if self.waiting() < self.P:
             self.waits[self.made - 1] = True
 
 
 class SendingAny(KeepingAll):
-    """Whatever waits is sent, as by several connections."""
+    """Waiting requests are sent in any order, as over several connections."""
 
     @action(fair=True, decision=upto(RequestQueue.N))
     def send(self, decision: int) -> None:
-        """In whatever order chance wants."""
+        """Any waiting request may be sent next."""
         require(self.under_way == 0 and self.waits[decision])
         self.waits[decision] = False
         self.under_way = decision + 1
@@ -158,10 +159,10 @@ class SendingAny(KeepingAll):
 
 
 class ReplacingWhatIsSent(RequestQueue):
-    """A decision takes the place of the one that is under way, too."""
+    """A decision replaces the one that is under way, too."""
 
     def put(self, partition: int) -> None:
-        """Its copy is on its way already."""
+        """A copy of the replaced request is under way already."""
         for each in range(self.N):
             if each < self.made - 1 and self.about[each] == partition:
                 self.waits[each] = False
@@ -174,13 +175,14 @@ class ReplacingWhatIsSent(RequestQueue):
 BOUNDED = ("KAFKA-C64", "KAFKA-C65", "KAFKA-C66")
 
 EXPECTATIONS = (
-    *(expect(RequestQueue, rule, "holds", "a decision replaces what waits about its partition",
+    *(expect(RequestQueue, rule, "holds", "a decision replaces the waiting one about its partition",
              P=(1, 2), N=(1, 2, 3, 4), S=(0, 1, 2)) for rule in BOUNDED),
     expect(KeepingAll, "KAFKA-C64", "violated", where="N > P",
-           about="every decision waits: as many as there are", P=(1, 2), N=(1, 2, 3, 4)),
-    *(expect(KeepingAll, rule, "holds", "all arrive, in order", P=(1, 2), N=(1, 2, 3))
+           about="every decision waits, without a bound", P=(1, 2), N=(1, 2, 3, 4)),
+    *(expect(KeepingAll, rule, "holds", "all decisions arrive, in order", P=(1, 2), N=(1, 2, 3))
       for rule in BOUNDED[1:]),
-    expect(RefusingWhenFull, "KAFKA-C64", "holds", "it has no more places", P=(1, 2), N=(3, 4)),
+    expect(RefusingWhenFull, "KAFKA-C64", "holds", "the queue has no more "
+           "places", P=(1, 2), N=(3, 4)),
     expect(RefusingWhenFull, "KAFKA-C65", "violated", "the last decision was refused",
            P=1, N=(2, 3)),
     expect(SendingAny, "KAFKA-C66", "violated", "the second arrives before the first", P=1, N=2),

@@ -1,32 +1,32 @@
-"""Requests of the controller on their way: which may come twice, and which may come late.
+"""Requests of the controller under way, and their tolerance of repeated and late copies.
 
 Theory of operation
 -------------------
 A controller has a queue for each broker, and one thread that empties it. It sends the first request
-of the queue, waits for the answer, and if none comes sends the *same* one again; only when it is
-answered the next one goes. So requests arrive in order and at least once. A copy that was given up
-may still be somewhere, and arrive later than what came after it; so may all that crosses a network
-on two connections.
+of the queue, waits for the answer, and if none comes sends the *same* one again; it sends the next
+one only after the answer. So requests arrive in order and at least once. A copy that was given up
+may still be under way, and arrive after later requests; so may any request if there are two
+connections.
 
-There are three kinds. What the broker does with a request of each decides what it bears:
+There are three kinds. The broker's reaction decides which copies are harmless:
 
     LeaderAndIsr      obeyed if its leader epoch is greater than the known one: twice and late
-    UpdateMetadata    what it says replaces what was known: twice, but not late
+    UpdateMetadata    replaces what was known: twice, but not late
     StopReplica       before 2.6 it names no leader epoch: twice, but not late; since then it is
                       compared like that of a LeaderAndIsr
 
-The source text says of all three that they are idempotent. That is so for the copies which the
-queue makes, and is all that it says.
+The source text says that all three are idempotent. That is true of the copies that the queue makes,
+and no more than that.
 
-The controller decides N times about one partition of one broker, and each decision is a request.
-L is 1 if copies may be late.
+The controller decides N times about one partition of one broker, and each decision is a request. L
+is 1 if copies may be late.
 
-``BatchOrder`` has the order within a batch of changes. Whatever a batch has for a broker goes into
+``BatchOrder`` has the order within a batch of changes. The requests of a batch to a broker enter
 its queue as LeaderAndIsr first, then UpdateMetadata, then StopReplica, and the queue keeps that
-order. So what a broker tells clients of a partition is never ahead of what it was told to do, and
-it stops a replica only when it does not send clients to it any more. The text does not say in which
-order they go; the code does. Among several brokers there is no such order, so a client may
-still be sent to one that does not lead yet, and has to ask again.
+order. So a broker's metadata for clients is never newer than the LeaderAndIsr request that it has
+obeyed, and it stops a replica only when it no longer sends clients to it. The text does not specify
+this order; the code does. Between several brokers there is no such order, so a client may still be
+sent to one that does not lead yet, and has to ask again.
 
 Source: kafka#requests; 001#controller.
 """
@@ -51,19 +51,19 @@ class ControllerRequests(Machine):
     """LeaderAndIsr: the broker compares the leader epoch, which is the decision's number."""
 
     N = const(3, at_least=1)            # decisions
-    L = const(1, at_most=1)             # whether copies may come late
+    L = const(1, at_most=1)             # 1: copies may come late
 
-    decided = integer(0, N)             # so many requests are in the queue, or were
-    answered = integer(0, N)            # so many were answered; the next one is under way
-    failing = integer(0, 2)             # connections that broke since then
-    done = integer(0, N)                # the decision by which the broker lives
-    reached = integer(0, N)             # the latest that has ever reached it
-    repeated = boolean()                # the last delivery was of one that had been obeyed before
-    went_back = boolean()               # … and it changed what the broker does
+    decided = integer(0, N)             # requests that have entered the queue
+    answered = integer(0, N)            # answered requests; the next one is under way
+    failing = integer(0, 2)             # connections that broke since the last answer
+    done = integer(0, N)                # the decision that the broker has obeyed
+    reached = integer(0, N)             # the latest decision that has ever reached it
+    repeated = boolean()                # the last delivery was a repetition
+    went_back = boolean()               # … and it changed what the broker obeys
 
     @action(fair=True)
     def decide(self) -> None:
-        """The controller decides anew."""
+        """The controller makes another decision."""
         require(self.decided < self.N)
         self.decided += 1
 
@@ -77,29 +77,29 @@ class ControllerRequests(Machine):
 
     @action
     def lose_answer(self) -> None:
-        """It arrives, and the answer is lost: it is going to be sent again."""
+        """The request arrives, and its answer is lost: it will be sent again."""
         require(self.answered < self.decided and self.failing < 2)
         self.failing += 1
         self.receive(self.answered + 1)
 
     @action
     def lose_request(self) -> None:
-        """It does not arrive: it is going to be sent again."""
+        """The request does not arrive: it will be sent again."""
         require(self.answered < self.decided and self.failing < 2)
         self.failing += 1
         self.drop()
 
     def drop(self) -> None:
-        """It stays the first of the queue."""
+        """The request stays the first of the queue."""
 
     @action(copy=upto(N))
     def come_late(self, copy: int) -> None:
-        """A copy of an earlier one arrives."""
+        """A late copy of an earlier request arrives."""
         require(self.L == 1 and copy + 1 <= self.reached)
         self.receive(copy + 1)
 
     def receive(self, request: int) -> None:
-        """The broker obeys, or does not."""
+        """The broker obeys the request, or ignores it."""
         self.repeated = request <= self.reached
         self.went_back = self.repeated and self.obeys(request) and request != self.done
         if self.obeys(request):
@@ -107,40 +107,40 @@ class ControllerRequests(Machine):
         self.reached = max(self.reached, request)
 
     def obeys(self, request: int) -> bool:
-        """Whether the leader epoch is news."""
+        """True if the leader epoch is new."""
         return request > self.done
 
-    @step("KAFKA-C61", MUST, "A broker never goes back to an earlier decision of the controller.",
+    @step("KAFKA-C61", MUST, "A broker never returns to an earlier decision of the controller.",
           source=REQUESTS)
     def decisions_only_go_on(self, after: ControllerRequests) -> bool:
-        """Whatever comes twice, or late."""
+        """Holds for repeated and late copies."""
         return after.done >= self.done
 
-    @leads_to("KAFKA-C62", MUST, "Every decision reaches the broker, or a later one does.",
+    @leads_to("KAFKA-C62", MUST, "Every decision, or a later one, eventually reaches the broker.",
               source=f"{REQUESTS}; KAFKA-1187", number=upto(N))
     def decisions_arrive(self, number: int) -> tuple[bool, bool]:
-        """As long as the broker is there."""
+        """As long as the broker is up."""
         return self.decided > number, self.reached > number
 
     @step("KAFKA-C63", MUST, "Requests reach a broker for the first time in the order in which "
-          "they were made; none is left out but what a later one replaces "
+          "they were made, and none is skipped unless a later one replaces it "
           "(KAFKA-C64).", source=REQUESTS)
     def first_copies_are_in_order(self, after: ControllerRequests) -> bool:
-        """One is under way at a time."""
+        """Only one request is under way at a time."""
         return after.reached <= self.reached + 1
 
-    @step("KAFKA-C60", CLAIM, "The three requests are idempotent: one that comes again changes "
+    @step("KAFKA-C60", CLAIM, "The three requests are idempotent: a repeated one changes "
           "nothing.", source="001#controller; kafka#requests")
     def requests_are_idempotent(self, after: ControllerRequests) -> bool:
-        """Whenever it comes again."""
+        """Whenever the copy arrives."""
         return not after.went_back
 
 
 class MetadataRequests(ControllerRequests):
-    """UpdateMetadata: whatever comes is the truth."""
+    """UpdateMetadata: every request is obeyed."""
 
     def obeys(self, request: int) -> bool:
-        """Whatever it is, and whenever it comes."""
+        """No epoch is compared."""
         return True
 
 
@@ -153,10 +153,10 @@ class StopRequests(ControllerRequests):
 
 
 class GivingUp(ControllerRequests):
-    """A request that cannot be sent is given up (KAFKA-1187)."""
+    """A request that cannot be sent is dropped (KAFKA-1187)."""
 
     def drop(self) -> None:
-        """The next one is the first of the queue."""
+        """The next request becomes the first of the queue."""
         self.answered += 1
 
 
@@ -165,39 +165,39 @@ class SendingTheNext(ControllerRequests):
 
     @action
     def overtake(self) -> None:
-        """The second of the queue arrives first."""
+        """The second request of the queue arrives first."""
         require(self.answered + 2 <= self.decided)
         self.receive(self.answered + 2)
 
 
 class BatchOrder(Machine):
-    """One broker, and the requests about one partition that batches of changes have for it."""
+    """One broker, and the requests of batches to it about one partition."""
 
     N = const(2, at_least=1)            # batches
 
     queue = fifo(integer(0, 2), 3)      # 0: LeaderAndIsr, 1: UpdateMetadata, 2: StopReplica
     made = integer(0, N)                # batches so far
-    put = integer(0, 3, init=3)         # requests of the last one that are in the queue, or were
-    led = integer(0, N)                 # the batch by whose LeaderAndIsr the broker lives
-    named = integer(0, N)               # … by whose UpdateMetadata it answers clients
-    stopped = integer(0, N)             # … by whose StopReplica it has stopped
+    put = integer(0, 3, init=3)         # requests of the last batch that have entered the queue
+    led = integer(0, N)                 # the batch whose LeaderAndIsr the broker has obeyed
+    named = integer(0, N)               # … whose UpdateMetadata it gives to clients
+    stopped = integer(0, N)             # … whose StopReplica it has obeyed
 
     @action
     def change(self) -> None:
-        """The controller carries out a batch, when the one before it is in the queue."""
+        """The controller carries out a batch, after the previous one has left the queue."""
         require(self.made < self.N and self.put == 3 and len(self.queue) == 0)
         self.made += 1
         self.put = 0
 
     @action(fair=True)
     def enqueue(self) -> None:
-        """The next request of the batch goes into the queue."""
+        """The next request of the batch enters the queue."""
         require(self.put < 3 and len(self.queue) < 3)
         self.queue.push(self.kind(self.put))
         self.put += 1
 
     def kind(self, place: int) -> int:
-        """Which request has this place in a batch."""
+        """The kind of the request at this place of a batch."""
         return place
 
     @action(fair=True)
@@ -211,16 +211,17 @@ class BatchOrder(Machine):
         else:
             self.stopped = self.made
 
-    @always("KAFKA-C78", MUST, "What a broker tells clients of a partition is not ahead of what it "
-            "has been told to do.", source=f"{REQUESTS} (within a batch)")
+    @always("KAFKA-C78", MUST, "The metadata that a broker gives to clients is never newer than "
+            "the LeaderAndIsr request that it has obeyed.", source=f"{REQUESTS} (within a batch)")
     def metadata_follows(self) -> bool:
-        """Else it sends clients to itself, and does not lead yet."""
+        """Otherwise it sends clients to itself before it leads."""
         return self.named <= self.led
 
-    @always("KAFKA-C79", MUST, "A broker stops a replica only when it does not send clients to it "
-            "any more.", source=f"{REQUESTS} (within a batch)")
+    @always("KAFKA-C79", MUST, "A broker stops a replica only after it has received the metadata "
+            "of the same batch, and no longer sends clients to the "
+            "replica.", source=f"{REQUESTS} (within a batch)")
     def stopping_comes_last(self) -> bool:
-        """Else clients are sent to what is no more."""
+        """Otherwise clients are sent to a stopped replica."""
         return self.stopped <= self.named
 
 
@@ -236,7 +237,7 @@ class StoppingFirst(BatchOrder):
     """StopReplica goes before the others."""
 
     def kind(self, place: int) -> int:
-        """The last one is the first."""
+        """StopReplica is the first, and the others follow."""
         return (place + 2) % 3
 
 
@@ -247,29 +248,31 @@ EXPECTATIONS = (
     *(expect(ControllerRequests, rule, "holds", "LeaderAndIsr may come twice and late",
              N=3, L=(0, 1)) for rule in (*IN_ORDER, "KAFKA-C60")),
     *(expect(variant, rule, "violated", where="L == 1", N=3, L=(0, 1),
-             about=f"{kind} may come twice, and not late")
+             about=f"{kind} may come twice, but not late")
       for variant, kind in BOTH for rule in ("KAFKA-C61", "KAFKA-C60")),
     *(expect(variant, "KAFKA-C62", "holds", f"every {kind} of the queue arrives", N=3, L=(0, 1))
       for variant, kind in BOTH),
     expect(GivingUp, "KAFKA-C62", "violated", "the last request is given up (KAFKA-1187)",
            N=3, L=0),
-    expect(GivingUp, "KAFKA-C63", "violated", "one is left out, and the next arrives", N=3, L=0),
+    expect(GivingUp, "KAFKA-C63", "violated", "one request is skipped, and the next "
+           "arrives", N=3, L=0),
     expect(SendingTheNext, "KAFKA-C63", "violated", "the second arrives before the first",
            N=3, L=0),
     *(expect(BatchOrder, rule, "holds", "LeaderAndIsr, UpdateMetadata, StopReplica", N=(1, 2, 3))
       for rule in ("KAFKA-C78", "KAFKA-C79")),
-    expect(MetadataFirst, "KAFKA-C78", "violated", "clients are sent to who does not lead yet",
+    expect(MetadataFirst, "KAFKA-C78", "violated", "clients are sent to a broker that does not "
+           "lead yet",
            N=(1, 2)),
-    expect(MetadataFirst, "KAFKA-C79", "holds", "it stops last, all the same", N=(1, 2)),
-    expect(StoppingFirst, "KAFKA-C79", "violated", "clients are sent to what is stopped",
+    expect(MetadataFirst, "KAFKA-C79", "holds", "StopReplica is still the last", N=(1, 2)),
+    expect(StoppingFirst, "KAFKA-C79", "violated", "clients are sent to a stopped replica",
            N=(1, 2)),
 )
 
 UNSEEN = {
     "KAFKA-C60":
-        "It is what the text says of three requests, and false of two of them, so no "
-        "implementation is to keep it.",
+        "The text says it of three requests, and it is false of two of them, so no implementation "
+        "has to satisfy it.",
     "KAFKA-C63":
-        "The port of the controller shows what is put into the queues, and not how they are "
-        "emptied.",
+        "The port of the controller shows the requests that enter the queues, and not how the "
+        "queues are emptied.",
 }

@@ -1,9 +1,9 @@
-"""The state machines of the controller's chapters, as their observer sees them.
+"""The state machines of the controller's chapters as their observer sees them.
 
-Theory. ``partition_changes`` and ``replica_changes`` read a node, choose, and write it on
-condition; ``observed_controller`` is told of a batch, and works out in one step what must be seen
-after it. A change is shown when it is done: that is when its last write succeeds, or when it is
-given up. What a leader writes meanwhile comes before that, as it did in the store.
+Theory. ``partition_changes`` and ``replica_changes`` read a node, choose, and write it
+conditionally; ``observed_controller`` gets a batch, and computes in one step what must be visible
+after it. A change is shown when it is finished: when its last write succeeds, or when it is given
+up. A leader's writes in the meantime come before that, as in the store.
 
 The chapters have LeaderAndIsr requests, and no others.
 
@@ -30,10 +30,10 @@ __all__ = ["EXPECTATIONS", "PartitionsSeen", "ReplicasSeen"]
 
 
 class PartitionsSeen(View[PartitionChanges]):
-    """Batches, and each partition when it is done."""
+    """Batches, and each partition when its change is finished."""
 
     def begins(self, machine: PartitionChanges) -> Iterable[Seen]:
-        """Who is there, and which lists the partitions have."""
+        """The live brokers, and the lists of the partitions."""
         yield see("are_up", brokers=ALL, leaving=0)
         for partition in range(machine.P):
             yield see("assign", partition=partition, order=machine.A + partition,
@@ -83,14 +83,14 @@ class PartitionsSeen(View[PartitionChanges]):
     def done(
         self, before: PartitionChanges, after: PartitionChanges
     ) -> tuple[Seen, ...]:
-        """What can be seen of those that are done now."""
+        """Observable steps of the changes that are completed in this step."""
         return tuple(
             step for each in range(after.P) if before.todo[each] and not after.todo[each]
             for step in self.of_one(after, each))
 
     @staticmethod
     def of_one(after: PartitionChanges, each: int) -> Iterator[Seen]:
-        """The change of one partition, and how it is then."""
+        """The change of one partition, and the partition after it."""
         yield see("change", partition=each, target=after.target, selector=after.selector,
                   to=after.A + each, era=Era.V0_9)
         yield see("state_seen", partition=each, state=after.state[each])
@@ -102,17 +102,17 @@ class PartitionsSeen(View[PartitionChanges]):
 
 
 class ReplicasSeen(View[ReplicaChanges]):
-    """Each replica when it is done; there is one partition, number 0."""
+    """Each replica when its change is finished; there is one partition, number 0."""
 
     def begins(self, machine: ReplicaChanges) -> Iterable[Seen]:
-        """All brokers are there, and the partition has its list."""
+        """All brokers are up, and the partition has its list."""
         yield see("are_up", brokers=ALL, leaving=0)
         yield see("assign", partition=0, order=machine.A, unclean=machine.U)
         yield self.change_of_partition(PartitionState.NEW)
 
     @staticmethod
     def change_of_partition(target: PartitionState) -> Seen:
-        """It is made new, or gets a leader."""
+        """The partition becomes new, or gets a leader."""
         return see("change", partition=0, target=target, selector=Selector.OFFLINE, to=0,
                    era=Era.V0_9)
 
@@ -143,7 +143,7 @@ class ReplicasSeen(View[ReplicaChanges]):
     def done(
         self, after: ReplicaChanges, broker: int, target: ReplicaState
     ) -> tuple[Seen, ...]:
-        """The change of a replica, and how all is then."""
+        """The change of a replica, and the state after it."""
         return (
             see("begin"),
             see("change_replica", partition=0, broker=broker, target=target, era=after.V),
@@ -153,20 +153,20 @@ class ReplicasSeen(View[ReplicaChanges]):
 
     @staticmethod
     def node(after: ReplicaChanges) -> tuple[Seen, ...]:
-        """Who leads, who is in sync, and the epoch."""
+        """The leader, the ISR, and the epoch."""
         return (see("leader_seen", partition=0, leader=after.leader),
                 see("isr_seen", partition=0, brokers=after.isr),
                 see("epoch_seen", partition=0, epoch=after.epoch))
 
 
-CHANGES = refines(PartitionChanges, ObservedController, "batches end as the observer works out",
+CHANGES = refines(PartitionChanges, ObservedController, "batches end as the observer computes",
                   shows=PartitionsSeen, seen_by={"P": "P", "E": "E"}, P=1, E=1, D=2, U=(0, 1))
-BATCHES = refines(PartitionChanges, ObservedController, "batches of two end so, too",
+BATCHES = refines(PartitionChanges, ObservedController, "the same for batches of two",
                   shows=PartitionsSeen, seen_by={"P": "P", "E": "E"}, P=2, E=1, D=0)
-REPLICAS = refines(ReplicaChanges, ObservedController, "replicas change as the observer works out",
+REPLICAS = refines(ReplicaChanges, ObservedController, "replicas change as the observer computes",
                    shows=ReplicasSeen, seen_by={"P": 1, "E": "E"}, K=1, E=2, D=1, U=(0, 1),
                    V=(0, 1))
-OF_TWO = refines(ReplicaChanges, ObservedController, "two replicas change so, too",
+OF_TWO = refines(ReplicaChanges, ObservedController, "the same for two replicas",
                  shows=ReplicasSeen, seen_by={"P": 1, "E": "E"}, K=2, E=1, D=1)
 LISTED = refines(ReplicaChanges, ObservedController, "a replica joins the list, and leaves it",
                  shows=ReplicasSeen, seen_by={"P": 1, "E": "E"}, K=2, E=2, D=0, A=12)
@@ -174,22 +174,22 @@ LISTED = refines(ReplicaChanges, ObservedController, "a replica joins the list, 
 EXPECTATIONS = (
     CHANGES, BATCHES, REPLICAS, OF_TWO, LISTED,
     *(refused(variant, rule, about, like=CHANGES, U=0, A=8) for variant, rule, about in (
-        (IgnoringTheTable, "KAFKA-C1", "whatever is asked is done"),
-        (WritingBlindly, "KAFKA-C12", "what the leader wrote meanwhile is lost"),
+        (IgnoringTheTable, "KAFKA-C1", "every requested change is made"),
+        (WritingBlindly, "KAFKA-C12", "the leader's write in the meantime is lost"),
         (OverwritingNewer, "KAFKA-C13", "an old controller overwrites (KAFKA-6082)"),
-        (KeepingTheEpoch, "KAFKA-C11", "two leaders of one epoch"),
+        (KeepingTheEpoch, "KAFKA-C11", "two leaders in one epoch"),
         (ElectingInIsrOrder, "KAFKA-C9", "the ISR's order for the list's (KAFKA-3670)"),
-        (ElectingTheDead, "KAFKA-C9", "liveness is not asked (KAFKA-3670)"),
-        (ChoosingAnybody, "KAFKA-C10", "unclean though it is off"),
+        (ElectingTheDead, "KAFKA-C9", "liveness is not tested (KAFKA-3670)"),
+        (ChoosingAnybody, "KAFKA-C10", "an unclean election although it is off"),
         (PreferringTheLagging, "KAFKA-C10", "the head lags"),
     )),
-    refused(StoppingAtTheFirst, "KAFKA-C2", "the first that is illegal ends the batch",
+    refused(StoppingAtTheFirst, "KAFKA-C2", "the first illegal change ends the batch",
             like=BATCHES),
     *(refused(variant, rule, about, like=OF_TWO, E=2) for variant, rule, about in (
-        (replica_changes.IgnoringTheTable, "KAFKA-C16", "whatever is asked is done"),
-        (KeepingTheDead, "KAFKA-C18", "the dead stay in sync (KAFKA-3143)"),
+        (replica_changes.IgnoringTheTable, "KAFKA-C16", "every requested change is made"),
+        (KeepingTheDead, "KAFKA-C18", "stopped brokers stay in sync (KAFKA-3143)"),
         (KeepingTheLeader, "KAFKA-C18", "the dead lead"),
-        (EmptyingTheIsr, "KAFKA-C19", "nobody may lead any more"),
-        (replica_changes.WritingBlindly, "KAFKA-C12", "what the leader wrote meanwhile is lost"),
+        (EmptyingTheIsr, "KAFKA-C19", "no replica may lead any more"),
+        (replica_changes.WritingBlindly, "KAFKA-C12", "the leader's write in the meantime is lost"),
     )),
 )

@@ -1,25 +1,25 @@
-"""How a controller learns what there is: watching before reading, lives of brokers, first requests.
+"""A controller's knowledge at its start: watches before reads, lives of brokers, first requests.
 
 Theory of operation
 -------------------
-A controller that begins reads all from the store, and keeps it up to date by *watches*. A watch
-fires once, and says only that something has changed. Three mistakes were made with that.
+A controller that begins reads everything from the store, and stays up to date by *watches*. A watch
+fires once, and reports only that something has changed. Three mistakes were made with that.
 
-``Listening``. Between a reading and a watching that comes after it, things change unseen. So it
-watches first, and each time that a watch fires it watches again and reads anew; it does not take
-what there is from the event, which is old by then.
+``Listening``. If the watch is set after the read, changes in between are not noticed. So the
+controller sets the watch first, and each time that a watch fires it sets the watch again and reads
+again; it does not take the content from the event, which is old by then.
 
-``Lives``. A broker may go and come back between two looks. Its number is there both times. What it
-was told in its life before is forgotten, so the controller has to see that this is another *life*:
-by the number of the transaction that registered it, its broker epoch. The same number in each
-request lets a broker refuse what was meant for an earlier life.
+``Lives``. A broker may stop and start again between two reads. Its number is present both times. It
+has forgotten the requests of its previous life, so the controller has to notice that this is
+another *life*: by the number of the transaction that registered it, its broker epoch. The same
+number in each request lets a broker refuse requests that were meant for an earlier life.
 
-``FirstRequests``. A broker follows only a leader of which it has heard that it is there, from an
-UpdateMetadata. So that goes first, and LeaderAndIsr behind it in the same queue. The source text,
-like 0.9, has it last, when both state machines have started: KAFKA-CE1, which is false of what is
-right, and with which KAFKA-C74 is violated.
+``FirstRequests``. A broker follows only a leader that it knows to be live, from an UpdateMetadata.
+So that is sent first, and LeaderAndIsr behind it in the same queue. The source text, like 0.9,
+sends it last, when both state machines have started: KAFKA-CE1, which is false of the correct
+order; with the text's order KAFKA-C74 is violated.
 
-T bounds what is created, N the lives of a broker, F what it follows.
+T bounds the topics that are created, N the lives of a broker, F the partitions that it follows.
 
 Source: kafka#controller-start; KAFKA-928, KAFKA-4443, KAFKA-5502, KAFKA-7235.
 """
@@ -46,14 +46,14 @@ class Listening(Machine):
 
     created = integer(0, T)             # topics in the store
     watching = boolean()                # a watch is set, and has not fired
-    fired = boolean()                   # the controller has an event, and has not seen to it
+    fired = boolean()                   # the controller has an unhandled event
     at_event = integer(0, T)            # topics when the watch fired
-    begun = integer(0, 2)               # steps of the beginning that are done
+    begun = integer(0, 2)               # finished steps of the beginning
     known = integer(0, T)               # topics that the controller knows
 
     @action
     def create(self) -> None:
-        """Somebody creates a topic."""
+        """A topic is created."""
         require(self.created < self.T)
         self.created += 1
         if self.watching:
@@ -63,7 +63,7 @@ class Listening(Machine):
 
     @action(fair=True)
     def begin(self) -> None:
-        """The controller watches, and then it reads."""
+        """The controller sets its watch, and then reads."""
         require(self.begun < 2)
         if self.watches_now():
             self.watching = True
@@ -72,84 +72,86 @@ class Listening(Machine):
         self.begun += 1
 
     def watches_now(self) -> bool:
-        """Whether the next step is to watch, and not to read."""
+        """True if the next step sets the watch, and does not read."""
         return self.begun == 0
 
     @action(fair=True)
     def see(self) -> None:
-        """It watches again, and reads anew."""
+        """The controller sets the watch again, and reads again."""
         require(self.fired and self.begun == 2)
         self.fired = False
         self.watching = True
         self.known = self.seen()
 
     def seen(self) -> int:
-        """What there is now."""
+        """The topics that exist now."""
         return self.created
 
-    @leads_to("KAFKA-C71", MUST, "Whatever is created is known to the controller in the end.",
+    @leads_to("KAFKA-C71", MUST, "The controller eventually knows everything that is created.",
               source=f"{START}; KAFKA-928, KAFKA-5502")
     def all_is_noticed(self) -> tuple[bool, bool]:
-        """Else a topic never gets a leader."""
+        """Otherwise a topic never gets a leader."""
         return self.known < self.created, self.known == self.created
 
 
 class ReadingFirst(Listening):
-    """The watch is set when all has been read (KAFKA-928)."""
+    """The watch is set after everything has been read (KAFKA-928)."""
 
     def watches_now(self) -> bool:
-        """Once it has read, in the second step."""
+        """True in the second step, after the read."""
         return self.begun == 1
 
 
 class TrustingTheEvent(Listening):
-    """What there is comes from the event (KAFKA-5502)."""
+    """The content is taken from the event (KAFKA-5502)."""
 
     def seen(self) -> int:
-        """What there was when the watch fired."""
+        """The topics that existed when the watch fired."""
         return self.at_event
 
 
 class Lives(Machine):
-    """A controller that looks at a broker from time to time, and the broker's lives."""
+    """A controller that reads a broker's registration from time to time, and the broker's lives."""
 
     N = const(3, at_least=1)            # lives of the broker
 
-    lives = integer(0, N)               # so many have begun
+    lives = integer(0, N)               # lives that have begun
     is_up = boolean()
     known = integer(0, N)               # the life that the controller knows; 0: the broker is down
     meant_for = integer(0, N)           # the life that a request under way is meant for; 0: none
-    told = integer(0, N)                # the last life that was told what it has to do
-    wrongly = boolean()                 # a life has done what was meant for another one
+    told = integer(0, N)                # the last life that got its request
+    wrongly = boolean()                 # a life has obeyed a request for another one
 
     @action
     def start(self) -> None:
-        """The broker starts, and registers. It knows nothing."""
+        """The broker starts with nothing in memory, and registers."""
         require(not self.is_up and self.lives < self.N)
         self.lives += 1
         self.is_up = True
 
     @action
     def stop(self) -> None:
-        """It crashes, or is stopped."""
+        """The broker crashes, or is stopped."""
         require(self.is_up)
         self.is_up = False
 
     @action(fair=True)
     def look(self) -> None:
-        """The controller reads who is registered. It drops what was meant for a life that is over,
-        and tells a new one."""
+        """The controller reads the registered brokers.
+
+        It drops requests for a life that is over, and sends to a new one.
+        """
         require(self.differs())
         self.known = self.lives if self.is_up else 0
         self.meant_for = self.known
 
     def differs(self) -> bool:
-        """Whether the broker, or its life, is not the one that is known."""
+        """True if the broker, or its life, is not the known one."""
         return self.known != (self.lives if self.is_up else 0)
 
     @action(fair=True)
     def arrive(self) -> None:
-        """The request arrives; only who it is meant for obeys."""
+        """The request arrives; only the life that it is meant for obeys."""
         require(self.meant_for > 0 and self.is_up)
         if self.obeys():
             self.told = self.lives
@@ -157,27 +159,28 @@ class Lives(Machine):
         self.meant_for = 0
 
     def obeys(self) -> bool:
-        """Whether the broker epoch of the request is its own."""
+        """True if the broker epoch of the request is its own."""
         return self.meant_for == self.lives
 
-    @leads_to("KAFKA-C72", MUST, "A broker that stays is told what it has to do, whatever was told "
-              "to its lives before.", source=f"{START}; KAFKA-7235")
+    @leads_to("KAFKA-C72", MUST, "A broker that stays up eventually gets its requests, whatever "
+              "its earlier lives got.", source=f"{START}; KAFKA-7235")
     def every_life_is_told(self) -> tuple[bool, bool]:
-        """One that goes before that need not be."""
+        """A life that ends before need not get them."""
         return self.is_up and self.told < self.lives, not self.is_up or self.told == self.lives
 
-    @always("KAFKA-C73", MUST, "What was meant for an earlier life of a broker is not done.",
+    @always("KAFKA-C73", MUST, "A request that was meant for an earlier life of a broker is not "
+            "obeyed.",
             source=f"{START}; KAFKA-7235")
     def lives_are_told_apart(self) -> bool:
-        """It may be to stop a replica that is needed by now."""
+        """It could stop a replica that is needed now."""
         return not self.wrongly
 
 
 class ComparingNumbers(Lives):
-    """The controller compares brokers' numbers, and not their lives (KAFKA-7235)."""
+    """The controller compares brokers' numbers, not their lives (KAFKA-7235)."""
 
     def differs(self) -> bool:
-        """Whether the broker is there, and was not; or the other way round."""
+        """True if the broker is up and was not, or the other way round."""
         return (self.known > 0) != self.is_up
 
 
@@ -185,35 +188,35 @@ class WithoutBrokerEpochs(Lives):
     """Requests do not say which life they are meant for (KAFKA-7235)."""
 
     def obeys(self) -> bool:
-        """It is meant for this broker."""
+        """Any life of the broker obeys."""
         return True
 
 
 class FirstRequests(Machine):
-    """What a controller that begins puts into the queue of a broker."""
+    """Requests that a controller that begins puts into the queue of a broker."""
 
-    F = const(2, at_least=1)            # partitions that the broker is to follow the leader of
+    F = const(2, at_least=1)            # partitions in which the broker is to follow the leader
 
     queue = fifo(integer(0, 1), 3)      # 0: UpdateMetadata, 1: LeaderAndIsr
     put = integer(0, F + 1)
-    knows = boolean()                   # the broker has heard that the leader is there
+    knows = boolean()                   # the broker knows that the leader is live
     follows = integer(0, F)
-    refused = boolean()                 # … it was told to follow whom it did not know
+    refused = boolean()                 # … it was to follow an unknown leader
 
     @action(fair=True)
     def send(self) -> None:
-        """The next request goes into the queue."""
+        """The next request enters the queue."""
         require(self.put <= self.F and len(self.queue) < 3)
         self.queue.push(0 if self.put == self.metadata_at() else 1)
         self.put += 1
 
     def metadata_at(self) -> int:
-        """At which place of the queue the metadata goes."""
+        """The place of the metadata in the queue."""
         return 0
 
     @action(fair=True)
     def receive(self) -> None:
-        """The broker gets the next one."""
+        """The broker receives the next request."""
         request = self.queue.pop()
         if request == 0:
             self.knows = True
@@ -222,51 +225,52 @@ class FirstRequests(Machine):
         else:
             self.refused = True
 
-    @always("KAFKA-C74", MUST, "Nobody is told to follow a leader of which it has not heard.",
+    @always("KAFKA-C74", MUST, "No broker is asked to follow a leader that it does not know to be "
+            "live.",
             source=f"{START}; KAFKA-4443")
     def leaders_are_known(self) -> bool:
-        """A broker that does not know the leader does not follow, and is not told again."""
+        """A broker that does not know the leader does not follow, and is not asked again."""
         return not self.refused
 
 
-    @always("KAFKA-CE1", CLAIM, "A controller that begins tells brokers who is there when all else "
-            "of its beginning has been put into their queues.",
+    @always("KAFKA-CE1", CLAIM, "A controller that begins sends the list of live brokers after all "
+            "other requests of its beginning.",
             source="001#take-over ('sendUpdateMetadataRequest'); KAFKA-4443")
     def metadata_goes_last(self) -> bool:
-        """As the text has it."""
+        """According to the text."""
         return self.put <= self.metadata_at() or self.put == self.F + 1
 
 
 class LeadersFirst(FirstRequests):
-    """LeaderAndIsr goes first, and the metadata at the end (KAFKA-4443)."""
+    """LeaderAndIsr is sent first, and the metadata last (KAFKA-4443)."""
 
     def metadata_at(self) -> int:
-        """Behind all requests to follow somebody."""
+        """Behind all requests to follow a leader."""
         return self.F
 
 
 EXPECTATIONS = (
-    expect(Listening, "KAFKA-C71", "holds", "it watches, then it reads", T=(1, 3)),
-    expect(ReadingFirst, "KAFKA-C71", "violated", "what comes between is never noticed (KAFKA-928)",
+    expect(Listening, "KAFKA-C71", "holds", "the watch is set before the read", T=(1, 3)),
+    expect(ReadingFirst, "KAFKA-C71", "violated", "a change in between is never noticed "
+           "(KAFKA-928)",
            T=(1, 3)),
     expect(TrustingTheEvent, "KAFKA-C71", "violated", where="T > 1",
-           about="what comes behind an event is never noticed (KAFKA-5502)", T=(1, 3)),
-    expect(Lives, "KAFKA-C72", "holds", "each life is told", N=(2, 3)),
+           about="a change after the event is never noticed (KAFKA-5502)", T=(1, 3)),
+    expect(Lives, "KAFKA-C72", "holds", "each life gets its requests", N=(2, 3)),
     expect(Lives, "KAFKA-C73", "holds", "requests name the life", N=(2, 3)),
-    expect(ComparingNumbers, "KAFKA-C72", "violated", "a new life is never told (KAFKA-7235)",
+    expect(ComparingNumbers, "KAFKA-C72", "violated", "a new life gets nothing (KAFKA-7235)",
            N=(2, 3)),
     expect(WithoutBrokerEpochs, "KAFKA-C73", "violated", "an old request is obeyed (KAFKA-7235)",
            N=(2, 3)),
     expect(FirstRequests, "KAFKA-C74", "holds", "metadata goes first", F=(1, 2)),
     expect(LeadersFirst, "KAFKA-C74", "violated", "the leader is not known yet (KAFKA-4443)",
            F=(1, 2)),
-    expect(FirstRequests, "KAFKA-CE1", "violated", "the metadata is there before all else",
+    expect(FirstRequests, "KAFKA-CE1", "violated", "the metadata is sent first",
            F=(1, 2)),
-    expect(LeadersFirst, "KAFKA-CE1", "holds", "as the text and 0.9 have it", F=(1, 2)),
+    expect(LeadersFirst, "KAFKA-CE1", "holds", "as in the text and in 0.9", F=(1, 2)),
 )
 
 UNSEEN = {
     "KAFKA-CE1":
-        "It is what the text says, and leads to what KAFKA-4443 is about, so no implementation is "
-        "to keep it.",
+        "The text says it, and it leads to KAFKA-4443, so no implementation has to satisfy it.",
 }

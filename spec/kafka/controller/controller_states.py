@@ -1,9 +1,9 @@
-"""In which states a controller begins: of each partition, and of each replica.
+"""The states of partitions and replicas with which a controller begins.
 
 Theory of operation
 -------------------
-States of partitions and replicas are in the controller's memory, and go with it. The next one makes
-them of what it finds: the node of a partition, and who is registered.
+States of partitions and replicas are in the controller's memory, and are lost with it. The next
+controller derives them from the node of each partition, and from the registered brokers.
 
     partition   no node                            new: it never had a leader
                 a node whose leader is live        online
@@ -11,16 +11,16 @@ them of what it finds: the node of a partition, and who is registered.
     replica     its broker is live                 online
                 its broker is not                  ineligible for deletion
 
-Then it elects for all that are new or offline. Each of these tests is needed. An election for a new
-partition *creates* the node, and fails where there is one; one for an offline partition reads it,
-and fails where there is none; and for what is online there is no election. So whoever begins with
-one state for all leaves some partitions without a leader, also when all brokers are back: those
-whose node says that nobody leads, or those that have none.
+Then it elects leaders for all new and offline partitions. Each of these tests is needed. An
+election for a new partition *creates* the node, and fails if there is one; one for an offline
+partition reads it, and fails if there is none; and for an online partition there is no election. So
+a controller that begins with one state for all leaves some partitions without a leader, even when
+all brokers are back: those whose node names no leader, or those without a node.
 
-A replica that is ineligible holds up the deletion of its topic until its broker comes. Were it
-online, it would be told to delete, by a request that is dropped since nobody is there; and it is
-told once. The text names this state. Since 3.9 such a replica goes offline next, which takes it
-out of the ISR (KAFKA-3143); so ``broker_changes`` has it.
+A replica that is ineligible holds up the deletion of its topic until its broker comes. If it were
+online, it would be sent a request to delete, which is dropped since its broker is down; and this
+request is sent only once. The text names this state. In 3.9 such a replica goes offline next, which
+takes it out of the ISR (KAFKA-3143); ``broker_changes`` models that.
 
 There are B brokers, with a replica on each.
 
@@ -46,7 +46,7 @@ STATES = "001#states; kafka#partition-states"
 
 
 class ReplicaStage(IntEnum):
-    """How far a replica is with the deletion of its topic."""
+    """Progress of a replica in the deletion of its topic."""
 
     ONLINE = 0
     INELIGIBLE = 1
@@ -55,25 +55,25 @@ class ReplicaStage(IntEnum):
 
 
 class BeginningStates(Machine):
-    """What a controller finds, the states that it gives, and what comes of them."""
+    """The node that a controller finds, the states that it assigns, and their consequences."""
 
     B = const(2, at_least=1)            # brokers
 
     written = boolean()                             # the partition has a node …
-    leader = integer(0, B, init=B)                  # … which says who leads; B: nobody
-    in_sync = array(upto(B), boolean())             # … and who is in sync
-    up = array(upto(B), boolean(True))              # who is registered
+    leader = integer(0, B, init=B)                  # … which names the leader; B: none
+    in_sync = array(upto(B), boolean())             # … and the ISR
+    up = array(upto(B), boolean(True))              # registered brokers
     unwanted = boolean()                            # the topic is to be deleted
-    begun = boolean()                               # the new controller has given states
+    begun = boolean()                               # the new controller has assigned states
     state = choice(PartitionState, PartitionState.NON_EXISTENT)
     replica = array(upto(B), choice(ReplicaStage, ReplicaStage.ONLINE))
-    told = array(upto(B), boolean())                # it has been told to delete
+    told = array(upto(B), boolean())                # it has been asked to delete
 
     # --- before: the last controller, and no controller --------------------------------------
 
     @action(broker=upto(B))
     def lead(self, broker: int) -> None:
-        """The last controller has made the node."""
+        """The last controller has created the node."""
         require(not self.begun and not self.written and self.up[broker])
         self.written = True
         self.leader = broker
@@ -89,14 +89,16 @@ class BeginningStates(Machine):
 
     @action(broker=upto(B))
     def crash(self, broker: int) -> None:
-        """A broker is gone, while there is no controller."""
+        """A broker stops, while there is no controller."""
         require(not self.begun and self.up[broker])
         self.up[broker] = False
 
     @action
     def lose_leader(self) -> None:
-        """The last controller takes a leader that is gone off the node. It stays in the ISR if it
-        is the last there, so nobody leads until it comes."""
+        """The last controller removes a stopped leader from the node.
+
+        It stays in the ISR if it is the last member, so there is no leader until it comes.
+        """
         require(not self.begun and self.leader < self.B and not self.has_leader())
         if sum(self.in_sync) > 1:
             self.in_sync[min(self.leader, self.B - 1)] = False
@@ -104,7 +106,7 @@ class BeginningStates(Machine):
 
     @action
     def want_away(self) -> None:
-        """An operator wishes that the topic be deleted."""
+        """An operator requests the deletion of the topic."""
         require(not self.begun and not self.unwanted)
         self.unwanted = True
 
@@ -112,7 +114,7 @@ class BeginningStates(Machine):
 
     @action(fair=True)
     def begin(self) -> None:
-        """It gives states by what it finds."""
+        """The controller assigns states."""
         require(not self.begun)
         self.begun = True
         self.state = self.found()
@@ -132,7 +134,7 @@ class BeginningStates(Machine):
         return ReplicaStage.ONLINE if is_up else ReplicaStage.INELIGIBLE
 
     def has_leader(self) -> bool:
-        """Whether whoever leads is there."""
+        """True if there is a live leader."""
         return self.leader < self.B and self.up[min(self.leader, self.B - 1)]
 
     @action(fair=True, broker=upto(B))
@@ -149,7 +151,7 @@ class BeginningStates(Machine):
 
     @action(fair=True, broker=upto(B))
     def elect(self, broker: int) -> None:
-        """For an offline one: the first in sync that is live, if there is a node."""
+        """For an offline partition: the first live in-sync replica, if there is a node."""
         require(self.begun and self.state == PartitionState.OFFLINE and self.written)
         require(self.may_lead(broker) and not any(
             self.may_lead(each) and each < broker for each in range(self.B)))
@@ -157,12 +159,12 @@ class BeginningStates(Machine):
         self.state = PartitionState.ONLINE
 
     def may_lead(self, broker: int) -> bool:
-        """Whether it is live and in sync."""
+        """True if the broker is live and in sync."""
         return self.up[broker] and self.in_sync[broker]
 
     @action(fair=True, broker=upto(B))
     def come_back(self, broker: int) -> None:
-        """A broker registers again: the deletion that waited for it may go on."""
+        """A broker registers again: a deletion that waited for it may continue."""
         require(self.begun and not self.up[broker])
         self.up[broker] = True
         if self.replica[broker] == ReplicaStage.INELIGIBLE:
@@ -170,8 +172,10 @@ class BeginningStates(Machine):
 
     @action(fair=True)
     def delete(self) -> None:
-        """All replicas are told to delete, when none is ineligible. Who is not registered is told
-        nothing."""
+        """All replicas are asked to delete, when none is ineligible.
+
+        A broker that is not registered gets no request.
+        """
         require(self.begun and self.unwanted)
         require(all(self.replica[each] == ReplicaStage.ONLINE for each in range(self.B)))
         for each in range(self.B):
@@ -186,23 +190,23 @@ class BeginningStates(Machine):
 
     # --- rules -------------------------------------------------------------------------------
 
-    @leads_to("KAFKA-C75", MUST, "After a controller has begun every partition gets a leader that "
-              "is there, as soon as a broker is that may lead it.", source=STATES)
+    @leads_to("KAFKA-C75", MUST, "After a controller has begun, every partition eventually gets a "
+              "live leader, once a broker that may lead it is live.", source=STATES)
     def it_gets_a_leader(self) -> tuple[bool, bool]:
-        """All brokers come back here."""
+        """All brokers come back in this model."""
         return self.begun and not self.has_leader(), self.has_leader()
 
-    @always("KAFKA-C76", MUST, "A controller takes a partition for online only if its leader is "
+    @always("KAFKA-C76", MUST, "A controller considers a partition online only if its leader is "
             "live.", source=STATES)
     def online_has_a_leader(self) -> bool:
-        """There is no election for what is online."""
+        """There is no election for an online partition."""
         return self.state != PartitionState.ONLINE or self.has_leader()
 
     @leads_to("KAFKA-C77", MUST, "A topic that is to be deleted when a controller begins is "
-              "deleted in the end, whichever of its brokers was away.",
+              "eventually deleted, whichever of its brokers were down.",
               source="001#states; kafka#replica-states, kafka#topics")
     def it_is_deleted(self) -> tuple[bool, bool]:
-        """A replica whose broker is away holds it up."""
+        """A replica whose broker is down delays the deletion."""
         return (self.begun and self.unwanted,
                 all(self.replica[each] == ReplicaStage.SUCCESSFUL for each in range(self.B)))
 
@@ -211,26 +215,26 @@ class BeginningStates(Machine):
 
 
 class AllOnline(BeginningStates):
-    """What has a node is online."""
+    """Every partition with a node is online."""
 
     def found(self) -> PartitionState:
-        """Whether its leader is there is not asked."""
+        """The leader's liveness is not tested."""
         return PartitionState.ONLINE if self.written else PartitionState.NEW
 
 
 class AllNew(BeginningStates):
-    """What has no live leader is new."""
+    """Every partition without a live leader is new."""
 
     def found(self) -> PartitionState:
-        """Whether it ever had one is not asked."""
+        """The existence of a node is not tested."""
         return PartitionState.ONLINE if self.has_leader() else PartitionState.NEW
 
 
 class AllOffline(BeginningStates):
-    """What has no live leader is offline."""
+    """Every partition without a live leader is offline."""
 
     def found(self) -> PartitionState:
-        """Whether it ever had one is not asked."""
+        """The existence of a node is not tested."""
         return PartitionState.ONLINE if self.has_leader() else PartitionState.OFFLINE
 
 
@@ -238,19 +242,21 @@ class AllReplicasOnline(BeginningStates):
     """Every replica is online."""
 
     def found_of(self, is_up: bool) -> ReplicaStage:
-        """Whether its broker is there is not asked."""
+        """The broker's liveness is not tested."""
         return ReplicaStage.ONLINE
 
 
 RULES = ("KAFKA-C75", "KAFKA-C76", "KAFKA-C77")
 
 EXPECTATIONS = (
-    *(expect(BeginningStates, rule, "holds", "states by the node and by who is there",
+    *(expect(BeginningStates, rule, "holds", "states by the node and the live brokers",
              B=(1, 2, 3)) for rule in RULES),
-    expect(AllOnline, "KAFKA-C75", "violated", "nobody elects for what has lost its leader",
+    expect(AllOnline, "KAFKA-C75", "violated", "no election for a partition that has lost its "
+           "leader",
            B=(1, 2)),
     expect(AllOnline, "KAFKA-C76", "violated", "the leader is gone", B=(1, 2)),
-    expect(AllNew, "KAFKA-C75", "violated", "the node cannot be made once more", B=(1, 2)),
-    expect(AllOffline, "KAFKA-C75", "violated", "there is no node to be read", B=(1, 2)),
-    expect(AllReplicasOnline, "KAFKA-C77", "violated", "who was away was told nothing", B=(1, 2)),
+    expect(AllNew, "KAFKA-C75", "violated", "the node cannot be created once more", B=(1, 2)),
+    expect(AllOffline, "KAFKA-C75", "violated", "there is no node to read", B=(1, 2)),
+    expect(AllReplicasOnline, "KAFKA-C77", "violated", "a broker that was down got no "
+           "request", B=(1, 2)),
 )

@@ -1,26 +1,27 @@
-"""Who may do something in a controller at a time: beginning, callbacks, elections, resigning.
+"""Mutual exclusion in a controller: beginning, callbacks, elections, resignation.
 
 Theory of operation
 -------------------
-A controller begins in an order, each step of which needs those before it:
+A controller begins in steps, each of which needs the earlier ones:
 
     1 raise the epoch     2 watch, and read all     3 start the replicas' states
-    4 start the partitions' states, and elect       5 what operators have wished for
+    4 start the partitions' states, and elect       5 operators' requests
 
-Meanwhile things change, and its watches *call back*. A callback looks at what the controller knows;
-in the middle of a beginning that is half of it. So callbacks wait. Until 0.11 they waited for a
-lock, since then they are events in one queue, of which the beginning is one, too. A controller that
-resigns takes back its watches, else each of them calls as often as the controller has begun, and
-forgets what it knows, else the next beginning finds states of the last.
+Meanwhile things change, and its watches *call back*. A callback reads the controller's knowledge;
+in the middle of a beginning that is incomplete. So callbacks wait. Until 0.11 they waited for a
+lock; since then they are events in one queue, and the beginning is one of these events. A
+controller that resigns removes its watches, otherwise each of them calls as often as the controller
+has begun, and clears its knowledge, otherwise the next beginning finds states of the last.
 
-``Turns`` has the beginning and the callbacks; ``Sessions`` has what happened with the lock when a
-session ended: whoever handles that may wait for the queue only when it holds nothing that the queue
-wants.
+``Turns`` has the beginning and the callbacks; ``Sessions`` has the lock at the end of a session:
+the thread that handles that may wait for the queue only if it holds nothing that the queue waits
+for.
 
 N bounds how often a broker is elected, E the events.
 
 Source: kafka#controller-start; KAFKA-840, KAFKA-1134, KAFKA-1578, KAFKA-4229, KAFKA-5028,
-KAFKA-6879."""
+KAFKA-6879.
+"""
 
 from __future__ import annotations
 
@@ -42,24 +43,24 @@ BEGUN = 5
 
 
 class Turns(Machine):
-    """One broker's controller, its watches, and what they are told of."""
+    """One broker's controller, its watches, and their events."""
 
     N = const(2, at_least=1)                # terms
     E = const(2, at_least=1)                # events
 
-    begun = integer(0, BEGUN)               # steps of the beginning that are done; 0: no controller
+    begun = integer(0, BEGUN)               # finished steps of the beginning; 0: no controller
     terms = integer(0, N)
-    watches = integer(0, N)                 # that are set, and call back
+    watches = integer(0, N)                 # watches that are set
     states = boolean()                      # the states of partitions have been started
-    wish = boolean(True)                    # an operator's, for a preferred leader
-    led = boolean()                         # … and that one leads
+    wish = boolean(True)                    # an operator requests a preferred leader
+    led = boolean()                         # … and the preferred replica leads
 
     happened = integer(0, E)
-    waiting = integer(0, E)                 # events that have not been seen to
-    doubly = boolean()                      # one was seen to by more than one callback
-    half = boolean()                        # … or by one that saw half of what there is
+    waiting = integer(0, E)                 # unhandled events
+    doubly = boolean()                      # an event was handled by more than one callback
+    half = boolean()                        # … or by one with incomplete knowledge
     stale = boolean()                       # a beginning has found states of another term
-    usurped = boolean()                     # an event was seen to by who is no controller
+    usurped = boolean()                     # an event was handled without being the controller
 
     @action
     def be_elected(self) -> None:
@@ -82,25 +83,25 @@ class Turns(Machine):
         self.begun += 1
 
     def wishes_at(self) -> int:
-        """After which step wishes are looked at."""
+        """The step after which operators' requests are read."""
         return 4
 
     def carry_out(self) -> None:
-        """The wish is gone; it has an effect if there are states to be changed."""
+        """The request is removed; it has an effect if there are states to change."""
         if self.wish:
             self.led = self.states
         self.wish = False
 
     @action
     def happen(self) -> None:
-        """Something changes that is watched."""
+        """Something that is watched changes."""
         require(self.watches > 0 and self.happened < self.E)
         self.happened += 1
         self.waiting += 1
 
     @action(fair=True)
     def call_back(self) -> None:
-        """The controller sees to an event; whoever is none does nothing."""
+        """The controller handles an event; a broker that is not the controller ignores it."""
         require(self.waiting > 0 and self.may_call_back())
         self.waiting -= 1
         self.half = self.half or 0 < self.begun < BEGUN
@@ -108,16 +109,16 @@ class Turns(Machine):
         self.usurped = self.usurped or (self.begun == 0 and self.acts_as_none())
 
     def acts_as_none(self) -> bool:
-        """Whether who is no controller acts on an event."""
+        """True if a broker that is not the controller acts on an event."""
         return False
 
     def may_call_back(self) -> bool:
-        """Not while it begins."""
+        """False while the controller begins."""
         return self.begun == 0 or self.begun == BEGUN
 
     @action
     def resign(self) -> None:
-        """Its session is over, or another one is the controller. What happened waits no more."""
+        """Its session is over, or there is another controller. Waiting events are dropped."""
         require(self.begun == BEGUN)
         self.begun = 0
         self.waiting = 0
@@ -125,47 +126,47 @@ class Turns(Machine):
         self.forget()
 
     def take_back(self) -> None:
-        """Its watches call no more."""
+        """Its watches are removed."""
         self.watches = 0
 
     def forget(self) -> None:
-        """It knows no states."""
+        """Its states are cleared."""
         self.states = False
 
     @always("KAFKA-C111", MUST, "No callback runs while a controller begins.",
             source=f"{START}; KAFKA-1134, KAFKA-5028")
     def it_begins_alone(self) -> bool:
-        """It would see half of what there is, and act by that."""
+        """It would act on incomplete knowledge."""
         return not self.half
 
-    @always("KAFKA-C112", MUST, "Wishes for preferred leaders are carried out when there are "
-            "states to be changed.", source=f"{START}; KAFKA-840")
+    @always("KAFKA-C112", MUST, "A request for a preferred leader is removed only after it has "
+            "been carried out.", source=f"{START}; KAFKA-840")
     def wishes_come_last(self) -> bool:
-        """Else the wish is gone, and nothing has happened."""
+        """Otherwise the request is gone without an effect."""
         return self.wish or self.led
 
-    @always("KAFKA-C113", SHOULD, "An event is seen to once, however often a broker was elected.",
+    @always("KAFKA-C113", SHOULD, "An event is handled once, however often a broker was elected.",
             source=f"{START}; KAFKA-1578")
     def watches_are_taken_back(self) -> bool:
-        """Whoever resigns takes back its watches."""
+        """A controller that resigns removes its watches."""
         return not self.doubly
 
-    @always("KAFKA-C114", MUST, "A controller that begins knows nothing of the last term.",
+    @always("KAFKA-C114", MUST, "A controller that begins finds no states of its last term.",
             source=f"{START}; KAFKA-4229")
     def it_begins_anew(self) -> bool:
-        """States that are there already cannot be started."""
+        """States that exist already cannot be started."""
         return not self.stale
 
-    @always("KAFKA-C117", MUST, "Only who is the controller acts on what has happened.",
+    @always("KAFKA-C117", MUST, "Only the controller acts on events.",
             source="001#states; kafka#controller-start")
     def only_the_controller_acts(self) -> bool:
-        """Every broker has the state machines, and one of them runs."""
+        """Every broker has the state machines, and only the controller's run."""
         return not self.usurped
 
-    @leads_to("KAFKA-C115", MUST, "Whoever is elected has begun in the end, and sees to what has "
-              "happened.", source=START)
+    @leads_to("KAFKA-C115", MUST, "A broker that is elected eventually has begun and has handled "
+              "all events, or has resigned.", source=START)
     def it_begins(self) -> tuple[bool, bool]:
-        """Or it has resigned."""
+        """Resignation ends the obligation."""
         return (self.begun > 0 and (self.begun < BEGUN or self.waiting > 0),
                 self.begun in (0, BEGUN) and self.waiting == 0)
 
@@ -174,65 +175,65 @@ class CallingBackAtOnce(Turns):
     """Callbacks take no lock (KAFKA-1134)."""
 
     def may_call_back(self) -> bool:
-        """Nothing holds it off."""
+        """Callbacks need not wait."""
         return True
 
 
 class WishesFirst(Turns):
-    """Wishes are looked at before the states are there (KAFKA-840)."""
+    """Requests are read before there are states (KAFKA-840)."""
 
     def wishes_at(self) -> int:
-        """As soon as all is read."""
+        """After everything has been read."""
         return 2
 
 
 class KeepingTheWatches(Turns):
-    """Who resigns leaves its watches where they are (KAFKA-1578)."""
+    """A controller that resigns does not remove its watches (KAFKA-1578)."""
 
     def take_back(self) -> None:
-        """They will find that it is no controller."""
+        """The watches remain set."""
         return
 
 
 class ForgettingNothing(Turns):
-    """Who resigns leaves the states as they are (KAFKA-4229)."""
+    """A controller that resigns keeps its states (KAFKA-4229)."""
 
     def forget(self) -> None:
-        """They are of no use, and do no harm, one thinks."""
+        """The states remain after the resignation."""
         return
 
 
 class ActingAsNone(KeepingTheWatches):
-    """Who has resigned acts on what its watches call."""
+    """A controller that has resigned acts on the events of its watches."""
 
     def acts_as_none(self) -> bool:
-        """It does not ask whether it is the controller."""
+        """It does not test whether it is the controller."""
         return True
 
 
 class Holder(IntEnum):
-    """Who has the lock of the client of the coordination service."""
+    """Holders of the lock of the coordination service's client."""
 
     NOBODY = 0
-    SESSIONS = 1        # who handles the end of a session
-    QUEUE = 2           # an event that asks the service
+    SESSIONS = 1        # the thread that handles the end of a session
+    QUEUE = 2           # an event that queries the service
 
 
 class Sessions(Machine):
     """The thread that handles sessions, and the queue's: both use one client, with one lock."""
 
-    E = const(2, at_least=1)                # events before that
+    E = const(2, at_least=1)                # events before the end of the session
 
-    waiting = integer(0, E, init=E)         # events in the queue, each of which asks the service
+    waiting = integer(0, E, init=E)         # events in the queue, each of which queries the service
     lock = choice(Holder)
     is_over = boolean()                     # the session is
-    told = boolean()                        # the queue has an event that says so …
-    handled = boolean()                     # … which has been seen to
+    told = boolean()                        # the queue has an event for that …
+    handled = boolean()                     # … which has been handled
     renewed = boolean()                     # there is another session
 
     @action(fair=True)
     def take(self) -> None:
-        """The queue's thread begins with an event: it asks the service, under the lock."""
+        """The queue's thread begins with an event: it queries the service, under the lock."""
         require(self.lock == Holder.NOBODY and self.waiting > 0)
         self.lock = Holder.QUEUE
 
@@ -245,38 +246,38 @@ class Sessions(Machine):
 
     @action
     def end(self) -> None:
-        """The session is over: the queue is told, behind all that is in it."""
+        """The session ends: an event for that enters the queue."""
         require(not self.is_over and self.may_tell())
         self.is_over = True
         self.told = True
         self.lock = self.while_waiting()
 
     def may_tell(self) -> bool:
-        """Nothing is needed for that."""
+        """True: nothing is needed for that."""
         return True
 
     def while_waiting(self) -> Holder:
-        """Who has the lock while the queue's answer is waited for: who had it."""
+        """The holder of the lock while the thread waits for the queue: unchanged."""
         return self.lock
 
     @action(fair=True)
     def see_to_it(self) -> None:
-        """The queue gets there: the controller resigns."""
+        """The queue reaches the event: the controller resigns."""
         require(self.told and not self.handled and self.waiting == 0)
         self.handled = True
 
     @action(fair=True)
     def renew(self) -> None:
-        """Then there is another session."""
+        """Then a new session begins."""
         require(self.handled and not self.renewed)
         require(self.lock == Holder.NOBODY or self.lock == Holder.SESSIONS)
         self.renewed = True
         self.lock = Holder.NOBODY
 
-    @never_stuck("KAFKA-C116", MUST, "Whoever handles the end of a session holds nothing that the "
-                 "queue waits for.", source=f"{START}; KAFKA-6879")
+    @never_stuck("KAFKA-C116", MUST, "Handling the end of a session never deadlocks: its thread "
+                 "holds nothing that the queue waits for.", source=f"{START}; KAFKA-6879")
     def nobody_waits_for_ever(self) -> bool:
-        """It may rest when everything is done."""
+        """Quiescent only when everything is done."""
         return self.waiting == 0 and self.is_over == self.renewed
 
 
@@ -284,36 +285,36 @@ class WaitingWithTheLock(Sessions):
     """The end of a session is handled under the lock (KAFKA-6879)."""
 
     def may_tell(self) -> bool:
-        """When nobody else has it."""
+        """True when the lock is free."""
         return self.lock == Holder.NOBODY
 
     def while_waiting(self) -> Holder:
-        """Whoever waits for the queue."""
+        """The thread that waits for the queue."""
         return Holder.SESSIONS
 
 
 RULES = tuple(f"KAFKA-C{number}" for number in (*range(111, 116), 117))
 
 EXPECTATIONS = (
-    *(expect(Turns, rule, "holds", "one at a time", N=2, E=2) for rule in RULES),
+    *(expect(Turns, rule, "holds", "one task at a time", N=2, E=2) for rule in RULES),
     *(expect(variant, rule, "violated", about, N=2, E=2) for variant, rule, about in (
-        (CallingBackAtOnce, "KAFKA-C111", "it sees half of what there is (KAFKA-1134)"),
-        (WishesFirst, "KAFKA-C112", "the wish is gone (KAFKA-840)"),
+        (CallingBackAtOnce, "KAFKA-C111", "a callback with incomplete knowledge (KAFKA-1134)"),
+        (WishesFirst, "KAFKA-C112", "the request is gone (KAFKA-840)"),
         (KeepingTheWatches, "KAFKA-C113", "watches of two terms call (KAFKA-1578)"),
-        (ActingAsNone, "KAFKA-C117", "who has resigned acts on an event"),
-        (ForgettingNothing, "KAFKA-C114", "states of the last term are there (KAFKA-4229)"),
+        (ActingAsNone, "KAFKA-C117", "a controller that has resigned acts on an event"),
+        (ForgettingNothing, "KAFKA-C114", "states of the last term exist (KAFKA-4229)"),
     )),
-    expect(Sessions, "KAFKA-C116", "holds", "it waits with nothing in its hands", E=(1, 2)),
-    expect(WaitingWithTheLock, "KAFKA-C116", "violated", "the queue wants the lock (KAFKA-6879)",
+    expect(Sessions, "KAFKA-C116", "holds", "it waits without a lock", E=(1, 2)),
+    expect(WaitingWithTheLock, "KAFKA-C116", "violated", "the queue waits for the lock "
+           "(KAFKA-6879)",
            E=(1, 2)),
 )
 
 UNSEEN = {
     "KAFKA-C111":
-        "What a callback has seen is the controller's own affair; the port asks for one batch at a "
-        "time.",
+        "A callback's knowledge is internal to the controller; the port sends one batch at a time.",
     "KAFKA-C113":
-        "Watches are the controller's own affair, and an event that is seen to twice does nothing "
+        "Watches are internal to the controller, and an event that is handled twice has no effect "
         "the second time, if the batch is legal.",
     "KAFKA-C114":
         "Each session of the port is of a controller that begins.",

@@ -1,11 +1,10 @@
-"""Controllers that are elected, begin, and send requests, as the observers of failover see them.
+"""Controllers that are elected, begin, and send requests, as the failover observers see them.
 
-Theory. Of an election one sees that a broker is the controller, and with which epoch; of what it
-does then, the writes to the quorum that succeed, and the requests that brokers accept. Here a
-controller elects in the node of one partition, so what it writes first begins a leader epoch, for
-which its own stands. When nothing happens any more one sees what has come of it: whether everything
-that was there to be noticed was noticed, whether a broker is in sync, whether a decision was
-obeyed.
+Theory. Of an election the new controller and its epoch are visible; of its actions, the successful
+writes to the quorum, and the requests that brokers accept. Here a controller elects in the node of
+one partition, so its first write begins a leader epoch, represented by its own epoch. When nothing
+happens any more the result is visible: whether everything was noticed, whether a broker is in sync,
+whether a decision was obeyed.
 
 Source: ``controller_epochs``, ``controller_requests``, ``controller_start``, ``observed_failover``.
 """
@@ -38,7 +37,7 @@ __all__ = [
 
 
 class ElectionsSeen(View[ControllerEpochs]):
-    """Who is elected, and what the quorum says. Sessions end by the service's clock."""
+    """Elections, and writes to the quorum. Sessions end by the service's clock."""
 
     around = ("expire",)
 
@@ -56,7 +55,7 @@ class ElectionsSeen(View[ControllerEpochs]):
 
     @staticmethod
     def elected(after: ControllerEpochs, who: int) -> list[Seen]:
-        """It knows its epoch, if it is the controller now."""
+        """The candidate knows its epoch, if it is the controller now."""
         if after.role[who] != Role.ACTIVE:
             return []
         return [see("is_elected", controller=after.mine[who])]
@@ -68,20 +67,21 @@ class ElectionsSeen(View[ControllerEpochs]):
 
 
 class ElectedSeen(View[ControllerEpochs]):
-    """Whether there is a controller when nothing happens any more: without one no partition that
-    has lost its leader gets another."""
+    """Existence of a controller, when nothing happens any more: without one no partition that has
+    lost its leader gets another.
+    """
 
     around = ("expire",)
 
     def at_rest(self, machine: ControllerEpochs) -> Iterable[Seen]:
-        """It has the node, and its epoch."""
+        """At the end: whether a controller owns the node and has its epoch."""
         there = any(machine.owner == who and machine.role[who] == Role.ACTIVE
                     for who in range(machine.C))
         yield see("ends", leads=int(there), in_sync=1)
 
 
 class SpokenSeen(View[ControllerEpochs]):
-    """Which requests the broker accepts."""
+    """Requests that the broker accepts."""
 
     around = ("expire",)
 
@@ -91,7 +91,7 @@ class SpokenSeen(View[ControllerEpochs]):
 
 
 class LivesSeen(View[Lives]):
-    """Which requests a broker accepts, and for which life they were meant."""
+    """Requests that a broker accepts, and the lives for which they were meant."""
 
     @shown
     def arrive(self, before: Lives, after: Lives) -> Seen | None:
@@ -101,24 +101,26 @@ class LivesSeen(View[Lives]):
 
 
 class ToldSeen(View[Lives]):
-    """Whether a broker that is there is in sync, when the controller has nothing to do."""
+    """Membership of a live broker in the ISR, when the controller has nothing to do."""
 
     def asked(self, machine: Lives) -> Iterable[Seen]:
-        """It is, if it was told in this life that it has to follow."""
+        """The broker is in sync if this life of it got its request."""
         if machine.is_up and not self.enabled & {"look", "arrive"}:
             yield see("ends", leads=1, in_sync=int(machine.told == machine.lives))
 
 
 class FollowsSeen(View[FirstRequests]):
-    """Whether a broker is in sync when all that a controller begins with has arrived."""
+    """Membership of a broker in the ISR, when all requests of a controller's beginning have
+    arrived.
+    """
 
     def at_rest(self, machine: FirstRequests) -> Iterable[Seen]:
-        """It is where it follows every leader that it was told to."""
+        """The broker is in sync if it follows every leader as requested."""
         yield see("ends", leads=1, in_sync=int(machine.follows == machine.F))
 
 
 class QueueSeen(View[RequestQueue]):
-    """How many requests have no answer yet, whenever there is one more."""
+    """The number of unanswered requests, after each decision."""
 
     @shown
     def decide(self, before: RequestQueue, after: RequestQueue, partition: int) -> Seen:
@@ -127,10 +129,10 @@ class QueueSeen(View[RequestQueue]):
 
 
 class LastSeen(View[RequestQueue]):
-    """Whether the broker lives by the last decisions, when nothing happens any more."""
+    """Effect of the last decisions, when nothing happens any more."""
 
     def at_rest(self, machine: RequestQueue) -> Iterable[Seen]:
-        """It leads if it was told so."""
+        """At the end: whether the broker has obeyed the last decisions."""
         yield see("ends", leads=int(all(machine.knows[each] == machine.latest[each]
                                         for each in range(machine.P))), in_sync=1)
 
@@ -146,15 +148,15 @@ class OrderSeen(View[RequestQueue]):
 
 
 class NoticedSeen(View[Listening]):
-    """Whether everything was noticed, when nothing happens any more."""
+    """Completeness of the controller's knowledge, when nothing happens any more."""
 
     def at_rest(self, machine: Listening) -> Iterable[Seen]:
-        """What was created is what was wished for."""
+        """At the end: whether a created topic is unknown."""
         yield see("are", left=int(machine.known < machine.created))
 
 
 class DecisionsSeen(View[ControllerRequests]):
-    """The leader epochs in which the broker is, by requests."""
+    """The leader epochs that the broker enters because of requests."""
 
     @shown
     def answer(self, before: ControllerRequests, after: ControllerRequests) -> Seen | None:
@@ -177,25 +179,26 @@ class DecisionsSeen(View[ControllerRequests]):
 
 
 class ArrivedSeen(View[ControllerRequests]):
-    """Whether the broker leads, when nothing happens any more."""
+    """Leadership of the broker, when nothing happens any more."""
 
     def at_rest(self, machine: ControllerRequests) -> Iterable[Seen]:
-        """By the last decision it does."""
+        """At the end: whether the last decision has arrived."""
         yield see("ends", leads=int(machine.reached == machine.decided), in_sync=1)
 
 
-ELECTED = refines(ControllerEpochs, ObservedQuorum, "who was replaced writes nothing (since 2.1)",
+ELECTED = refines(ControllerEpochs, ObservedQuorum, "a replaced controller writes nothing (since "
+                  "2.1)",
                   shows=ElectionsSeen, seen_by={"N": 1, "E": "X + 1"}, C=(2, 3), X=2, V=1)
-SPOKEN = refines(ControllerEpochs, ObservedBroker, "brokers heed nobody who was replaced",
+SPOKEN = refines(ControllerEpochs, ObservedBroker, "brokers obey no replaced controller",
                  shows=SpokenSeen, seen_by={"E": "X + 1"}, C=(2, 3), X=2, V=(0, 1))
-THERE = refines(ControllerEpochs, ObservedPartition, "somebody is the controller in the end",
+THERE = refines(ControllerEpochs, ObservedPartition, "there is a controller at the end",
                 shows=ElectedSeen, seen_by={"N": 1}, room=("not self.over",), C=2, X=(1, 2),
                 V=(0, 1))
 MEANT = refines(Lives, ObservedBroker, "requests are for the life that they reach",
                 shows=LivesSeen, seen_by={"B": "N"}, N=(2, 3))
-TOLD = refines(Lives, ObservedPartition, "each life is told to follow", shows=ToldSeen,
+TOLD = refines(Lives, ObservedPartition, "each life gets its requests", shows=ToldSeen,
                seen_by={"N": 1}, room=("not self.over",), N=(2, 3))
-FOLLOWS = refines(FirstRequests, ObservedPartition, "who is told of a leader follows it",
+FOLLOWS = refines(FirstRequests, ObservedPartition, "a broker follows a leader that it knows",
                   shows=FollowsSeen, seen_by={"N": 1}, room=("not self.over",), F=(1, 2))
 NOTICED = refines(Listening, ObservedWishes, "what is created is noticed", shows=NoticedSeen,
                   T=(2, 3))
@@ -218,22 +221,23 @@ EXPECTATIONS = (
     refused(SendingAny, "KAFKA-F9", "the second is obeyed before the first", like=ORDER, P=1),
     ELECTED, SPOKEN, MEANT, TOLD, FOLLOWS, NOTICED, OBEYED, ARRIVED,
     THERE,
-    refused(KeepingTheNode, "KAFKA-F14", "who has the node cannot raise the epoch", like=THERE, C=2,
+    refused(KeepingTheNode, "KAFKA-F14", "the owner of the node cannot raise the "
+            "epoch", like=THERE, C=2,
             X=2, V=0),
     refused(WritingUnchecked, "KAFKA-F10", "an old controller writes (KAFKA-6082)", like=ELECTED,
             C=2),
-    refused(ControllerEpochs, "KAFKA-F10", "before 2.1 who was replaced can write what its "
-            "successor has not written yet (KAFKA-6082)", like=ELECTED, C=2, V=0),
+    refused(ControllerEpochs, "KAFKA-F10", "before 2.1 a replaced controller can write a node that "
+            "its successor has not written yet (KAFKA-6082)", like=ELECTED, C=2, V=0),
     refused(NotFenced, "KAFKA-F9", "two controllers are obeyed in turn (KAFKA-532)", like=SPOKEN,
             C=2),
     refused(WithoutBrokerEpochs, "KAFKA-F9", "an old request is obeyed (KAFKA-7235)", like=MEANT),
-    refused(ComparingNumbers, "KAFKA-F15", "a new life is never told (KAFKA-7235)", like=TOLD),
+    refused(ComparingNumbers, "KAFKA-F15", "a new life gets nothing (KAFKA-7235)", like=TOLD),
     refused(LeadersFirst, "KAFKA-F15", "the leader is not known yet (KAFKA-4443)", like=FOLLOWS),
-    refused(ReadingFirst, "KAFKA-F22", "what comes between is never noticed (KAFKA-928)",
+    refused(ReadingFirst, "KAFKA-F22", "a change in between is never noticed (KAFKA-928)",
             like=NOTICED),
-    refused(TrustingTheEvent, "KAFKA-F22", "what comes behind an event is never noticed "
+    refused(TrustingTheEvent, "KAFKA-F22", "a change after the event is never noticed "
             "(KAFKA-5502)", like=NOTICED),
-    refused(MetadataRequests, "KAFKA-F9", "what is heeded whatever its epoch goes back",
+    refused(MetadataRequests, "KAFKA-F9", "requests that are obeyed in any epoch go back",
             like=OBEYED, L=1, beside=("KAFKA-C60",)),
     refused(GivingUp, "KAFKA-F14", "the last request is given up (KAFKA-1187)", like=ARRIVED,
             beside=("KAFKA-C63",)),

@@ -1,22 +1,22 @@
-"""What can be seen of a controller's state machines: batches in, states, nodes and requests out.
+"""Observable behaviour of a controller's state machines: batches, states, nodes and requests.
 
 Theory. ``partition_changes`` and ``replica_changes`` explain how a controller carries out a batch
-of changes. Outside one sees what it was asked, and afterwards the state of each partition and
-replica, the node in the store that says who leads and who is in sync, and the requests that went to
-brokers. All of that is decided by the tables (``transitions``), the selectors (``selectors``), and
-what stood in the store, so the observer works out what must be seen, and compares:
+of changes. Visible from outside are the batch, and afterwards the state of each partition and
+replica, the node in the store with the leader and the ISR, and the requests that went to brokers.
+The tables (``transitions``), the selectors (``selectors``), and the content of the store determine
+all of that, so the observer computes what must be visible, and compares:
 
-    begin, then a change for each of the batch, then what is seen of each: its state, leader, ISR,
-    epoch, and who was told what; and by which requests each broker was told, one after the other
+    begin, then each change of the batch, then the result for each: its state, leader, ISR,
+    epoch, and the receivers of each request; and the requests to each broker, one after the other
 
-There are three brokers. Requests to a broker that is not registered go nowhere, so they are not
-seen. A leader may write its ISR at any time, also between the controller's reading of the node and
-its writing; ``isr_written`` says so. A newer controller may have written the node; then this one
-must not.
+There are three brokers. Requests to a broker that is not registered are dropped, so they are not
+visible. A leader may write its ISR at any time, also after the controller has read the node and
+before it writes it; ``isr_written`` reports that. A newer controller may have written the node;
+then this one must not write it.
 
-What differs between releases is told by the *era*: 3.9 has one legal change of replicas more, takes
-a replica offline that has no leader yet, and keeps the last of an ISR in it always, where 0.9 does
-so only if unclean elections are off.
+The *era* selects the release: 3.9 has one legal change of replicas more, takes a replica offline in
+a partition without a node, and always keeps the last member of an ISR in it, while 0.9 does so only
+if unclean elections are off.
 
 Source: kafka#partition-states, kafka#replica-states, kafka#selectors, kafka#requests.
 """
@@ -45,15 +45,18 @@ SELECTORS = "kafka#selectors"
 REQUESTS = "kafka#requests"
 
 UNCHANGED = guard_rule(
-    "KAFKA-C1", MUST, "A change of a partition that the table does not have changes nothing.",
+    "KAFKA-C1", MUST, "An illegal change of a partition, which the table does not have, changes "
+                      "nothing.",
     source=STATES,
 )
 GOES_ON = guard_rule(
-    "KAFKA-C2", MUST, "What is illegal or fails keeps nothing else of its batch from being done.",
+    "KAFKA-C2", MUST, "An illegal or failed change does not prevent the other changes of its "
+                      "batch.",
     source=STATES,
 )
 REACHED = guard_rule(
-    "KAFKA-C3", MUST, "A change of a partition that the table has leads to its target.",
+    "KAFKA-C3", MUST, "A legal change of a partition that needs no election reaches its target "
+                      "state.",
     source=STATES,
 )
 FIRST = guard_rule(
@@ -62,88 +65,91 @@ FIRST = guard_rule(
 )
 CLEAN = guard_rule(
     "KAFKA-C5", MUST, "After a failure the first broker of the list that is live and in sync "
-    "leads; those in sync that are not live leave the ISR.", source=SELECTORS,
+    "becomes leader; members of the ISR that are not live leave it.", source=SELECTORS,
 )
 UNCLEAN = guard_rule(
-    "KAFKA-C6", MUST, "Where nobody live is in sync, the first live broker of the list leads, "
-    "alone in the ISR, if unclean elections are on.", source=SELECTORS,
+    "KAFKA-C6", MUST, "If no live broker is in sync, and unclean elections are on, the first live "
+    "broker of the list becomes leader, alone in the ISR.", source=SELECTORS,
 )
 REASSIGNED = guard_rule(
-    "KAFKA-C7", MUST, "A reassigned partition is led by the first broker of its new list that is "
-    "live and in sync; the ISR stays.", source=SELECTORS,
+    "KAFKA-C7", MUST, "In a reassignment the first broker of the new list that is live and in sync "
+    "becomes leader; the ISR does not change.", source=SELECTORS,
 )
 PREFERRED = guard_rule(
-    "KAFKA-C8", MUST, "A preferred election lets the head of the list lead, if it is live and in "
-    "sync; the ISR stays.", source=SELECTORS,
+    "KAFKA-C8", MUST, "A preferred election makes the head of the list leader, if it is live and "
+    "in sync; the ISR does not change.", source=SELECTORS,
 )
 AWAY = guard_rule(
-    "KAFKA-C9", MUST, "In a controlled shutdown the first broker of the list leads that is live "
-    "and in sync; who shuts down leaves the ISR.", source=f"{SELECTORS}; KAFKA-3670",
+    "KAFKA-C9", MUST, "In a controlled shutdown the first broker of the list that is live and in "
+    "sync becomes leader; brokers that shut down leave the ISR.", source=f"{SELECTORS}; KAFKA-3670",
 )
 FAILED = guard_rule(
-    "KAFKA-C10", MUST, "An election that finds nobody changes nothing.", source=SELECTORS,
+    "KAFKA-C10", MUST, "An election without a candidate changes nothing.", source=SELECTORS,
 )
 EPOCH = guard_rule(
     "KAFKA-C11", MUST, "A new partition has the leader epoch 0; each election, and each change of "
     "the ISR by the controller, raises it by one, and nothing else does.", source=SELECTORS,
 )
 KEPT = guard_rule(
-    "KAFKA-C12", MUST, "An ISR that its leader has written is kept, or changed; it is not "
-    "overwritten unread.", source=f"{STATES} (zkVersion)",
+    "KAFKA-C12", MUST, "The controller keeps or changes an ISR that the leader has written; it "
+    "does not overwrite it unread.", source=f"{STATES} (zkVersion)",
 )
 LEFT_ALONE = guard_rule(
-    "KAFKA-C13", MUST, "What a newer controller has written stays as it is.",
+    "KAFKA-C13", MUST, "A node that a newer controller has written does not change.",
     source=f"{STATES} (controller_epoch)",
 )
 LEADERS_TOLD = guard_rule(
-    "KAFKA-C14", MUST, "Of an election or a changed ISR those are told by LeaderAndIsr that the "
-    "selector names, or that are left in the list; of anything else, nobody.", source=REQUESTS,
+    "KAFKA-C14", MUST, "LeaderAndIsr requests about an election or a changed ISR go to the brokers "
+    "that the selector names, or that remain on the list; other changes send none, except to a "
+    "joining replica.", source=REQUESTS,
 )
 ALL_TOLD = guard_rule(
-    "KAFKA-C15", MUST, "Wherever a LeaderAndIsr is sent, every registered broker gets an "
-    "UpdateMetadata; of what changes nothing, nobody.", source=REQUESTS,
+    "KAFKA-C15", MUST, "Whenever a LeaderAndIsr is sent, every registered broker gets an "
+    "UpdateMetadata; otherwise none does.", source=REQUESTS,
 )
 REPLICA_UNCHANGED = guard_rule(
-    "KAFKA-C16", MUST, "A change of a replica that the table does not have changes nothing.",
+    "KAFKA-C16", MUST, "An illegal change of a replica, which the table does not have, changes "
+                       "nothing.",
     source=REPLICAS,
 )
 REPLICA_REACHED = guard_rule(
-    "KAFKA-C17", MUST, "A change of a replica that the table has leads to its target.",
+    "KAFKA-C17", MUST, "A legal change of a replica reaches its target state.",
     source=REPLICAS,
 )
 OUT_OF_SYNC = guard_rule(
-    "KAFKA-C18", MUST, "A replica that goes offline leaves the ISR; if it led, nobody does then.",
+    "KAFKA-C18", MUST, "A replica that goes offline leaves the ISR; if it led, there is no leader "
+                       "then.",
     source=REPLICAS,
 )
 LAST_KEPT = guard_rule(
-    "KAFKA-C19", MUST, "The last of an ISR stays in it when it goes offline (in 0.9, where unclean "
-    "elections are off).", source=REPLICAS,
+    "KAFKA-C19", MUST, "The last member of an ISR stays in it when it goes offline (in 0.9: only "
+    "if unclean elections are off).", source=REPLICAS,
 )
 STOPPED = guard_rule(
-    "KAFKA-C20", MUST, "A replica that goes offline is told to stop; one whose deletion starts is "
-    "told to delete what it has; nobody else is.", source=REPLICAS,
+    "KAFKA-C20", MUST, "A replica that goes offline gets a request to stop, one whose deletion "
+    "starts gets a request to delete its log, and no other replica gets one.", source=REPLICAS,
 )
 JOINING = guard_rule(
-    "KAFKA-C21", MUST, "A replica that comes back, or that is made where there is a leader, is "
-    "told of the leader.", source=REPLICAS,
+    "KAFKA-C21", MUST, "A replica that comes back, or that is created in a partition with a "
+    "leader, gets a LeaderAndIsr.", source=REPLICAS,
 )
 NOT_THE_LEADER = guard_rule(
-    "KAFKA-C22", MUST, "A replica that leads is not made anew, and one whose partition never had a "
-    "leader does not go offline (in 0.9).", source=REPLICAS,
+    "KAFKA-C22", MUST, "A replica that leads does not become new, and one whose partition never "
+    "had a leader does not go offline (in 0.9).", source=REPLICAS,
 )
 LISTED = guard_rule(
-    "KAFKA-C23", MUST, "A new replica that comes online is the last of the list, if it was not in "
+    "KAFKA-C23", MUST, "A new replica that comes online is appended to the list, unless it is on "
     "it.", source=REPLICAS,
 )
 
 IN_TURN = guard_rule(
-    "KAFKA-C24", MUST, "Of a batch a broker is told by LeaderAndIsr first, then by UpdateMetadata, "
-    "and then to stop or to delete.", source=f"{REQUESTS} (within a batch)",
+    "KAFKA-C24", MUST, "Within a batch a broker gets LeaderAndIsr first, then UpdateMetadata, then "
+    "requests to stop or to delete.", source=f"{REQUESTS} (within a batch)",
 )
 
 
 class Case(IntEnum):
-    """What the last change of a partition or a replica came to."""
+    """Outcomes of the last change of a partition or a replica."""
 
     NONE = 0
     ILLEGAL = 1
@@ -163,7 +169,7 @@ class Case(IntEnum):
 
 
 class Request(IntEnum):
-    """What a broker is told; to delete is to stop, and to delete what it has."""
+    """Requests to a broker; DELETE means to stop, and to delete the log."""
 
     LEADER_AND_ISR = 0
     UPDATE_METADATA = 1
@@ -172,10 +178,10 @@ class Request(IntEnum):
 
 
 class ObservedController(Machine):
-    """Batches of changes, and what is seen after each."""
+    """Batches of changes, and the visible result of each."""
 
     P = const(2, at_least=1)            # partitions
-    E = const(2, at_least=1)            # leader epochs for which there is room
+    E = const(2, at_least=1)            # largest leader epoch
 
     places = table(PLACES)
     appended = table(APPENDED)
@@ -191,7 +197,7 @@ class ObservedController(Machine):
     state = array(upto(P), choice(PartitionState, PartitionState.NON_EXISTENT))
     replica = array(upto(P * BROKERS), choice(ReplicaState, ReplicaState.NON_EXISTENT))
 
-    written = array(upto(P), boolean())             # the node: whether there is one
+    written = array(upto(P), boolean())             # the node exists
     leader = array(upto(P), integer(0, NOBODY, init=NOBODY))
     isr = array(upto(P), integer(0, ALL))
     epoch = array(upto(P), integer(0, E))
@@ -199,46 +205,46 @@ class ObservedController(Machine):
 
     case = array(upto(P), choice(Case))             # of the last batch
     replica_case = array(upto(P * BROKERS), choice(Case))
-    stumbled = boolean()                            # something in the batch came to nothing
+    stumbled = boolean()                            # a change in the batch had no effect
     late = array(upto(P), boolean())                # was changed after that
     replica_late = array(upto(P * BROKERS), boolean())
     meanwhile = array(upto(P), boolean())           # its leader wrote since the controller did
-    pending = array(upto(P), integer(0, ALL + 1))   # … once it has read; the ISR plus 1
-    extended = array(upto(P), boolean())            # its list has got one more
-    told = array(upto(P * 4), integer(0, ALL))      # by partition and request, who must be
+    pending = array(upto(P), integer(0, ALL + 1))   # a late write of the ISR, plus 1
+    extended = array(upto(P), boolean())            # its list has been extended
+    told = array(upto(P * 4), integer(0, ALL))      # receivers, by partition and request
 
-    # --- what the harness does ------------------------------------------------------------
+    # --- actions of the harness -----------------------------------------------------------
 
     @action(partition=upto(P), order=upto(len(ORDERS)), unclean=upto(2))
     def assign(self, partition: int, order: int, unclean: int) -> None:
-        """A partition that is not there yet has these replicas, in this order."""
+        """A partition that does not exist yet gets these replicas, in this order."""
         require(not self.written[partition])
         self.row[partition] = order
         self.unclean[partition] = unclean == 1
 
     @action(brokers=upto(ALL + 1), leaving=upto(ALL + 1))
     def are_up(self, brokers: int, leaving: int) -> None:
-        """These are registered, and some of them are shutting down."""
+        """`brokers` are registered, and `leaving` of them are shutting down."""
         require(both(brokers, leaving) == leaving)
         self.registered = brokers
         self.shutting_down = leaving
 
     @action(partition=upto(P), brokers=upto(ALL + 1))
     def isr_written(self, partition: int, brokers: int) -> None:
-        """The leader has changed the ISR in the node, which says who leads and is in sync."""
+        """The leader has changed the ISR in the node."""
         require(self.written[partition] and has(brokers, self.leader[partition]))
         self.isr[partition] = brokers
         self.meanwhile[partition] = True
 
     @action(partition=upto(P), brokers=upto(ALL + 1))
     def isr_written_late(self, partition: int, brokers: int) -> None:
-        """The leader changes the ISR when the controller has read the node, in what follows."""
+        """The leader changes the ISR after the controller has read the node, in the next change."""
         require(self.written[partition] and has(brokers, self.leader[partition]))
         self.pending[partition] = brokers + 1
         self.meanwhile[partition] = True
 
     def read_again(self, partition: int) -> None:
-        """What the leader has written meanwhile stands in the node."""
+        """Apply the leader's late write to the node."""
         if self.pending[partition] > 0:
             self.isr[partition] = self.pending[partition] - 1
             self.pending[partition] = 0
@@ -251,7 +257,7 @@ class ObservedController(Machine):
 
     @action
     def begin(self) -> None:
-        """A batch begins, or a look at things."""
+        """A batch begins, or a reading without changes."""
         self.stumbled = False
         for each in range(self.P):
             self.read_again(each)
@@ -263,14 +269,14 @@ class ObservedController(Machine):
             for request in Request:
                 self.told[each * 4 + request] = 0
 
-    # --- what must come of a change of a partition ------------------------------------------
+    # --- expected result of a change of a partition ---------------------------------------
 
     def live(self) -> int:
         """Registered, and not shutting down."""
         return without(self.registered, self.shutting_down)
 
     def order(self, row: int) -> Order:
-        """The list in a row."""
+        """The list in a row of the table."""
         return (self.places[row * BROKERS], self.places[row * BROKERS + 1],
                 self.places[row * BROKERS + 2])
 
@@ -279,8 +285,7 @@ class ObservedController(Machine):
     def change(
         self, partition: int, target: PartitionState, selector: Selector, to: int, era: Era
     ) -> None:
-        """The next of a batch is to change; ``to`` is the new list, for those that are
-        reassigned."""
+        """The next change of the batch; ``to`` is the new list in a reassignment."""
         self.late[partition] = self.stumbled
         if self.partition_may[target * len(PartitionState) + self.state[partition]] == 0:
             self.comes_to_nothing(partition, Case.ILLEGAL)
@@ -297,13 +302,13 @@ class ObservedController(Machine):
             self.elect(partition, selector, to, era)
 
     def comes_to_nothing(self, partition: int, case: Case) -> None:
-        """Nothing is changed, and it is remembered why."""
+        """Nothing changes; the reason is recorded."""
         self.read_again(partition)
         self.case[partition] = case
         self.stumbled = True
 
     def make(self, partition: int) -> None:
-        """The first leader, and the node; whoever finds one there has been overtaken."""
+        """Create the node with the first leader; fails if the node exists already."""
         found = first_leader(self.order(self.row[partition]), self.live())
         if found.leader == NOBODY or self.written[partition]:
             self.comes_to_nothing(partition, Case.FAILED)
@@ -313,8 +318,11 @@ class ObservedController(Machine):
             self.lead(partition, found, 0)
 
     def elect(self, partition: int, selector: Selector, to: int, era: Era) -> None:
-        """The next leader, unless there is nobody, or it leads already: then 0.9 takes the
-        partition to be online, even if it is dead, and 3.9 does not ask."""
+        """Elect the next leader.
+
+        This fails without a candidate. If the preferred replica leads already, 0.9 considers the
+        partition online, even if that replica is down, and 3.9 does not elect.
+        """
         found = self.chosen(partition, selector, to)
         head = self.order(self.row[partition])[0]
         is_there = selector == Selector.PREFERRED and head == self.leader[partition]
@@ -331,7 +339,7 @@ class ObservedController(Machine):
             self.lead(partition, found, self.epoch[partition] + 1)
 
     def chosen(self, partition: int, selector: Selector, to: int) -> Choice:
-        """What the selector says."""
+        """The selector's leader, ISR and receivers."""
         order, isr, live = self.order(self.row[partition]), self.isr[partition], self.live()
         if selector == Selector.OFFLINE:
             return offline(order, isr, live, self.unclean[partition])
@@ -342,7 +350,7 @@ class ObservedController(Machine):
         return controlled_shutdown(order, isr, live, self.shutting_down)
 
     def case_of(self, partition: int, selector: Selector) -> Case:
-        """By which rule the election is judged."""
+        """The rule by which the election is judged."""
         if selector == Selector.OFFLINE:
             in_sync = both(self.isr[partition], self.live())
             clean = first(self.order(self.row[partition]), in_sync) != NOBODY
@@ -352,7 +360,7 @@ class ObservedController(Machine):
         return Case.PREFERRED if selector == Selector.PREFERRED else Case.AWAY
 
     def lead(self, partition: int, found: Choice, epoch: int) -> None:
-        """The node is written, and those who have to know are told."""
+        """Write the node, and send the requests."""
         require(epoch <= self.E)
         self.state[partition] = PartitionState.ONLINE
         self.leader[partition] = found.leader
@@ -361,19 +369,19 @@ class ObservedController(Machine):
         self.tell(partition, Request.LEADER_AND_ISR, found.told)
 
     def tell(self, partition: int, request: Request, brokers: int) -> None:
-        """They must be told; of a leader and an ISR all are."""
+        """Record receivers of a request; a LeaderAndIsr causes an UpdateMetadata to all."""
         at = partition * 4 + request
         self.told[at] = either(self.told[at], both(brokers, self.registered))
         if request == Request.LEADER_AND_ISR:
             self.told[partition * 4 + Request.UPDATE_METADATA] = self.registered
 
-    # --- what must come of a change of a replica ---------------------------------------------
+    # --- expected result of a change of a replica -----------------------------------------
 
     @action(partition=upto(P), broker=upto(BROKERS), target=ReplicaState, era=Era)
     def change_replica(
         self, partition: int, broker: int, target: ReplicaState, era: Era
     ) -> None:
-        """The next of a batch is to change."""
+        """The next change of the batch."""
         at = partition * BROKERS + broker
         self.replica_late[at] = self.stumbled
         if self.replica_may[era][target * len(ReplicaState) + self.replica[at]] == 0:
@@ -386,12 +394,12 @@ class ObservedController(Machine):
             self.settle(partition, broker, target)
 
     def refuse(self, at: int, case: Case) -> None:
-        """Nothing is changed, and it is remembered why."""
+        """Nothing changes; the reason is recorded."""
         self.replica_case[at] = case
         self.stumbled = True
 
     def settle(self, partition: int, broker: int, target: ReplicaState) -> None:
-        """It is in the target state, and is told what it has to do."""
+        """The replica reaches the target state, and gets the requests for it."""
         at = partition * BROKERS + broker
         is_new = self.replica[at] == ReplicaState.NEW
         self.replica_case[at] = Case.MARKED
@@ -408,13 +416,14 @@ class ObservedController(Machine):
         self.replica[at] = target
 
     def append(self, partition: int, broker: int) -> None:
-        """It is the last of the list, unless it is in it."""
+        """Append the replica to the list, unless it is on it."""
         row = self.appended[self.row[partition] * BROKERS + broker]
         self.extended[partition] = self.extended[partition] or row != self.row[partition]
         self.row[partition] = row
 
     def take_off(self, partition: int, broker: int, era: Era) -> None:
-        """It leaves the ISR, if it is in it and may leave it, and is told to stop."""
+        """The replica leaves the ISR, if it is a member and may leave, and gets a request to stop.
+        """
         at = partition * BROKERS + broker
         if self.newer[partition]:
             self.read_again(partition)
@@ -429,7 +438,7 @@ class ObservedController(Machine):
                 self.shrink(partition, broker, era)
 
     def shrink(self, partition: int, broker: int, era: Era) -> None:
-        """The others are told, whether the ISR was changed or not."""
+        """The other replicas get a LeaderAndIsr, whether the ISR has changed or not."""
         was_in_sync = has(self.isr[partition], broker)
         self.read_again(partition)
         if was_in_sync and has(self.isr[partition], broker):
@@ -446,10 +455,10 @@ class ObservedController(Machine):
         self.tell(partition, Request.LEADER_AND_ISR,
                   without(members(self.order(self.row[partition])), only(broker)))
 
-    # --- what is seen then -----------------------------------------------------------------
+    # --- observed results -----------------------------------------------------------------
 
     def judge(self, partition: int, right: bool) -> None:
-        """Whatever is seen of a partition's leader and ISR is as it must be."""
+        """Judge what was observed of a partition's leader and ISR."""
         case = self.case[partition]
         require(right or not self.extended[partition] or case <= Case.MARKED, LISTED)
         require(right or case != Case.NEWER, LEFT_ALONE)
@@ -476,17 +485,17 @@ class ObservedController(Machine):
 
     @action(partition=upto(P), leader=upto(NOBODY + 1))
     def leader_seen(self, partition: int, leader: int) -> None:
-        """Who leads, by the node; nobody, if there is no node."""
+        """The leader in the node; NOBODY without a node."""
         self.judge(partition, leader == self.leader[partition])
 
     @action(partition=upto(P), brokers=upto(ALL + 1))
     def isr_seen(self, partition: int, brokers: int) -> None:
-        """Who is in sync, by the node; nobody, if there is no node."""
+        """The ISR in the node; empty without a node."""
         self.judge(partition, brokers == self.isr[partition])
 
     @action(partition=upto(P), epoch=upto(E + 1))
     def epoch_seen(self, partition: int, epoch: int) -> None:
-        """The leader epoch of the node; 0, if there is no node. The controller knows it then."""
+        """The leader epoch in the node; 0 without a node. The controller knows it then."""
         require(epoch == self.epoch[partition], EPOCH)
         self.meanwhile[partition] = False
 
@@ -505,7 +514,7 @@ class ObservedController(Machine):
     @action(partition=upto(P), request=Request, brokers=upto(ALL + 1),
             rests=(JOINING, LEADERS_TOLD, ALL_TOLD))
     def told_seen(self, partition: int, request: Request, brokers: int) -> None:
-        """Who of those registered was told of a partition in this batch."""
+        """The registered brokers that got this request about a partition in this batch."""
         right = brokers == self.told[partition * 4 + request]
         joins = any(self.replica_case[partition * BROKERS + broker] == Case.JOINED
                     for broker in range(BROKERS))
@@ -516,12 +525,14 @@ class ObservedController(Machine):
 
     @action(earlier=Request, later=Request)
     def told_next(self, earlier: Request, later: Request) -> None:
-        """In this batch a broker is told by one request, and by the next one."""
+        """Two requests to a broker in this batch, one directly after the other."""
         require(earlier <= later or earlier == Request.DELETE and later == Request.STOP, IN_TURN)
 
     def is_open(self, partition: int) -> bool:
-        """Whether a replica did not go offline after all. Then the request to stop may have been
-        under way already, and does no harm."""
+        """True if a replica did not go offline after all.
+
+        Then the request to stop may have been under way already, and is harmless.
+        """
         return any(self.replica_case[partition * BROKERS + broker] == Case.NEWER
                    or self.replica_case[partition * BROKERS + broker] == Case.REFUSED
                    for broker in range(BROKERS))

@@ -1,24 +1,24 @@
-"""How a controller carries out changes of replicas: the table, and who leaves the ISR.
+"""Changes of replicas: the transition table, and removals from the ISR.
 
 Theory of operation
 -------------------
-Each broker in the list of a partition has a replica of it. The controller takes each replica to be
-new, online, offline, on one of three stages of its deletion, or not existing, and changes that by a
-table (``transitions``).
+Each broker in the list of a partition has a replica of it. For the controller each replica is new,
+online, offline, in one of three stages of its deletion, or non-existent, and a table
+(``transitions``) has the legal changes.
 
-    new          it is told of the leader, if there is one; the leader itself cannot be new
-    online       the first time, it joins the list; after that it is told of leader and ISR
-    offline      it is told to stop, and leaves the ISR in the node; the others are told of that
-    deletion     it is told to stop and to delete, answers, and then leaves the list
+    new          it learns the leader, if there is one; the leader itself cannot be new
+    online       the first time, it joins the list; after that it learns leader and ISR
+    offline      it is asked to stop, and leaves the ISR in the node; the others learn that
+    deletion     it is asked to stop and to delete, answers, and then leaves the list
 
-The node is read and written as for an election (``partition_changes``): on condition that nobody
-has written it since. If the replica led, nobody leads until the next election. The last of an ISR
-stays in it, for only it has all that was committed; 0.9 lets it go where unclean elections are on,
-3.9 never does. A replica whose partition never had a leader cannot go offline in 0.9; in 3.9 it
-can.
+The node is read and written as for an election (``partition_changes``): on condition that it has
+not been written since. If the replica led, there is no leader until the next election. The last
+member of an ISR stays in it, since it may be the only one with all committed records; 0.9 removes
+it if unclean elections are on, 3.9 never does. A replica whose partition never had a leader cannot
+go offline in 0.9; in 3.9 it can.
 
-A dead broker that stays in the ISR stops its partition: the leader waits for it for as long as it
-takes to find it lagging, or for ever if it is the controller that it waits for (KAFKA-3143).
+A stopped broker that stays in the ISR stops its partition: the leader waits for it until it finds
+it lagging, or forever if it waits for the controller (KAFKA-3143).
 
 The partition has the list in row A of ``selectors.ORDERS``; replicas of the first K brokers change.
 V is the release: 0 for 0.9, 1 for 3.9.
@@ -52,8 +52,8 @@ class ReplicaChanges(Machine):
 
     K = const(2, at_least=1, at_most=3)     # brokers whose replicas change
     E = const(2, at_least=1)                # leader epochs
-    D = const(1)                            # what happens beside the controller
-    U = const(0, at_most=1)                 # whether unclean elections are on
+    D = const(1)                            # events beside the controller
+    U = const(0, at_most=1)                 # 1: unclean elections are on
     V = const(0, at_most=1)                 # the release: 0 for 0.9, 1 for 3.9
     A = const(6, at_most=14)                # the list of the partition: 0, 1
 
@@ -63,24 +63,24 @@ class ReplicaChanges(Machine):
     may = table(tuple(cells(REPLICA_CHANGES_OF[era]) for era in Era))
 
     replica = array(upto(K), choice(ReplicaState, ReplicaState.NON_EXISTENT))
-    row = integer(0, len(ORDERS) - 1, init=A)       # of the list, by now
+    row = integer(0, len(ORDERS) - 1, init=A)       # of the present list
     happened = integer(0, D)
 
-    written = boolean()                     # whether there is a node
+    written = boolean()                     # the node exists
     leader = integer(0, NOBODY, init=NOBODY)
     isr = integer(0, ALL)
     epoch = integer(0, E)
     newer = boolean()                       # a newer controller has written it
 
-    reading = integer(0, K)                 # whose going offline was begun by reading, plus 1
-    current = boolean()                     # … and nobody has written the node since
+    reading = integer(0, K)                 # replica that is going offline, after reading, plus 1
+    current = boolean()                     # … and the node has not been written since
     read_isr = integer(0, ALL)
-    told = integer(0, ALL)                  # to whom a LeaderAndIsr went in the last change
+    told = integer(0, ALL)                  # receivers of a LeaderAndIsr in the last change
 
     # --- beside these changes -----------------------------------------------------------------
 
     def happen(self) -> None:
-        """There is room for so much."""
+        """Count one more event."""
         require(self.happened < self.D)
         self.happened += 1
 
@@ -91,7 +91,7 @@ class ReplicaChanges(Machine):
 
     @action
     def elect(self) -> None:
-        """The partition gets a leader: the first one, with the whole list in sync, or the next."""
+        """Elect a leader: the first one with the whole list in sync, or the next one."""
         require(self.reading == 0 and not self.newer)
         require(self.epoch < self.E and self.leader == NOBODY)
         order = self.order()
@@ -104,7 +104,7 @@ class ReplicaChanges(Machine):
 
     @action(broker=upto(BROKERS))
     def write_isr(self, broker: int) -> None:
-        """The leader lets a follower leave the ISR, or join it."""
+        """The leader removes a follower from the ISR, or adds it."""
         require(self.leader != NOBODY and self.leader != broker and not self.newer)
         require(has(members(self.order()), broker))
         self.happen()
@@ -116,7 +116,7 @@ class ReplicaChanges(Machine):
 
     @action
     def take_over(self) -> None:
-        """A newer controller writes the node. What it writes does not matter here."""
+        """A newer controller writes the node. The written values do not matter here."""
         require(self.written and not self.newer)
         self.happen()
         self.newer = True
@@ -126,7 +126,7 @@ class ReplicaChanges(Machine):
 
     @action(broker=upto(K), target=ReplicaState)
     def change(self, broker: int, target: ReplicaState) -> None:
-        """Somebody wants a replica to be changed; going offline begins with reading the node."""
+        """A request to change a replica; going offline begins with reading the node."""
         require(self.reading == 0 and self.epoch < self.E)
         self.told = 0
         if self.may_become(broker, target):
@@ -138,11 +138,13 @@ class ReplicaChanges(Machine):
                 self.join(broker, target)
 
     def may_become(self, broker: int, target: ReplicaState) -> bool:
-        """By the table of the release."""
+        """True if the release's table has the change."""
         return bool(self.may[self.V][target * len(ReplicaState) + self.replica[broker]] == 1)
 
     def join(self, broker: int, target: ReplicaState) -> None:
-        """All that needs no node: who comes is told of the leader, and who goes is struck."""
+        """Changes without the node: a new replica learns the leader, and a deleted one leaves the
+        list.
+        """
         if target == ReplicaState.ONLINE and self.replica[broker] == ReplicaState.NEW:
             self.row = self.appended[self.row * BROKERS + broker]
         elif target == ReplicaState.NEW or target == ReplicaState.ONLINE:
@@ -152,12 +154,15 @@ class ReplicaChanges(Machine):
         self.go(broker, target)
 
     def go(self, broker: int, target: ReplicaState) -> None:
-        """It is in that state now."""
+        """The replica reaches the state."""
         self.replica[broker] = target
 
     def read(self, broker: int) -> None:
-        """What stands in the node now. Nothing comes of it, if a newer controller wrote that, and
-        nothing is to be written, if the replica is not in sync."""
+        """Read the node.
+
+        If a newer controller wrote it, there is no effect; if the replica is not in sync, there is
+        nothing to write.
+        """
         self.forget()
         if not self.newer and has(self.isr, broker):
             self.reading = broker + 1
@@ -167,13 +172,13 @@ class ReplicaChanges(Machine):
             self.leave(broker)
 
     def leave(self, broker: int) -> None:
-        """It is offline, and the others are told who is in sync."""
+        """The replica is offline, and the others learn the ISR."""
         self.told = without(members(self.order()), only(broker))
         self.go(broker, ReplicaState.OFFLINE)
 
     @action(fair=True, broker=upto(K))
     def write(self, broker: int) -> None:
-        """The ISR is written without it, unless the node is another one by now."""
+        """Write the ISR without the replica, unless the node has changed."""
         require(self.reading == broker + 1)
         if self.is_current():
             self.shrink(broker)
@@ -183,11 +188,11 @@ class ReplicaChanges(Machine):
             self.read(broker)
 
     def is_current(self) -> bool:
-        """The condition of the write."""
+        """The condition of the write: true if the node has not changed."""
         return self.current
 
     def shrink(self, broker: int) -> None:
-        """It leaves the ISR, if others stay; nobody leads, if it did."""
+        """The replica leaves the ISR, if others stay; if it led, there is no leader."""
         if not self.is_kept(broker):
             self.isr = without(self.read_isr, only(broker))
         else:
@@ -197,55 +202,56 @@ class ReplicaChanges(Machine):
         self.epoch += 1
 
     def is_kept(self, broker: int) -> bool:
-        """Whether it is the last one, and has to stay."""
+        """True if the replica is the last member, and has to stay."""
         return self.read_isr == only(broker) and (self.V == 1 or self.U == 0)
 
     def leader_without(self) -> int:
-        """Who leads when the leader is offline."""
+        """The leader after the leader has gone offline."""
         return NOBODY
 
     def forget(self) -> None:
-        """What was read is of no use any more."""
+        """Discard the content that was read."""
         self.reading = 0
         self.current = False
         self.read_isr = 0
 
     # --- rules ------------------------------------------------------------------------------
 
-    @step("KAFKA-C41", MUST, "A replica goes from one state to another only as the table says.",
+    @step("KAFKA-C41", MUST, "The state of a replica changes only as the table says.",
           source=REPLICAS, broker=upto(K))
     def goes_by_the_table(self, after: ReplicaChanges, broker: int) -> bool:
-        """Whoever asks for what."""
+        """Holds for every requested change."""
         return (after.replica[broker] == self.replica[broker]
                 or self.may[self.V][after.replica[broker] * len(ReplicaState)
                                     + self.replica[broker]] == 1)
 
-    @step("KAFKA-C42", MUST, "A replica that goes offline is not in the ISR then, unless it is "
-          "alone in it.", source=f"{REPLICAS}; KAFKA-3143", broker=upto(K))
+    @step("KAFKA-C42", MUST, "A replica that goes offline leaves the ISR, unless it is the only "
+          "member.", source=f"{REPLICAS}; KAFKA-3143", broker=upto(K))
     def who_goes_is_not_in_sync(self, after: ReplicaChanges, broker: int) -> bool:
-        """Else the partition would wait for it."""
+        """Otherwise the partition would wait for it."""
         goes = (after.replica[broker] == ReplicaState.OFFLINE
                 and self.replica[broker] != ReplicaState.OFFLINE)
         return not goes or not has(after.isr, broker) or after.isr == only(broker)
 
-    @step("KAFKA-C43", MUST, "A replica that goes offline does not lead then.", source=REPLICAS,
+    @step("KAFKA-C43", MUST, "A replica that goes offline no longer leads.", source=REPLICAS,
           broker=upto(K))
     def who_goes_does_not_lead(self, after: ReplicaChanges, broker: int) -> bool:
-        """Nobody does, until the next election."""
+        """There is no leader until the next election."""
         goes = (after.replica[broker] == ReplicaState.OFFLINE
                 and self.replica[broker] != ReplicaState.OFFLINE)
         return not goes or after.leader != broker
 
-    @always("KAFKA-C44", MUST, "With unclean elections off, an ISR never becomes empty.",
+    @always("KAFKA-C44", MUST, "With unclean elections off, an ISR is never empty.",
             source=REPLICAS)
     def somebody_is_in_sync(self) -> bool:
-        """Who has all that was committed is remembered, and may lead again."""
+        """A replica with all committed records is remembered, and may lead again."""
         return self.U == 1 or not self.written or self.isr != 0
 
-    @step("KAFKA-C45", MUST, "A replica that goes offline brings nobody back into the ISR.",
+    @step("KAFKA-C45", MUST, "When a replica goes offline, the controller adds no replica to the "
+          "ISR.",
           source=f"{REPLICAS} (zkVersion)")
     def nobody_is_brought_back(self, after: ReplicaChanges) -> bool:
-        """What the leader wrote meanwhile is read again."""
+        """The leader's write in the meantime is read again."""
         return (after.happened > self.happened or not self.written
                 or without(after.isr, self.isr) == 0)
 
@@ -254,38 +260,38 @@ class ReplicaChanges(Machine):
 
 
 class IgnoringTheTable(ReplicaChanges):
-    """Whatever is asked is done."""
+    """Every requested change is made."""
 
     def may_become(self, broker: int, target: ReplicaState) -> bool:
-        """Nobody looks into the table."""
+        """The table is not used."""
         return True
 
 
 class KeepingTheDead(ReplicaChanges):
-    """What is offline stays in the ISR (KAFKA-3143: at the start nobody took it out)."""
+    """An offline replica stays in the ISR (KAFKA-3143: no controller removed it at its start)."""
 
     def shrink(self, broker: int) -> None:
-        """The node stays as it is."""
+        """The node does not change."""
 
 
 class KeepingTheLeader(ReplicaChanges):
     """The leader leaves the ISR, and still leads."""
 
     def leader_without(self) -> int:
-        """It stays the one that has gone."""
+        """The replica that has gone offline."""
         return self.leader
 
 
 class EmptyingTheIsr(ReplicaChanges):
-    """The last one leaves the ISR like any other."""
+    """The last member leaves the ISR like any other."""
 
     def is_kept(self, broker: int) -> bool:
-        """Not even who is alone in it."""
+        """Even the only member leaves."""
         return False
 
 
 class WritingBlindly(ReplicaChanges):
-    """The node is written whatever stands in it by now."""
+    """The node is written whatever its present content."""
 
     def is_current(self) -> bool:
         """There is no condition."""
@@ -299,10 +305,10 @@ EXPECTATIONS = (
              K=2, E=2, D=1, U=(0, 1), V=(0, 1)) for rule in RULES),
     *(expect(variant, rule, "violated", about, K=2, E=2, D=1)
       for variant, rule, about in (
-          (IgnoringTheTable, "KAFKA-C41", "whatever is asked is done"),
-          (KeepingTheDead, "KAFKA-C42", "the dead stay in sync (KAFKA-3143)"),
+          (IgnoringTheTable, "KAFKA-C41", "every requested change is made"),
+          (KeepingTheDead, "KAFKA-C42", "stopped brokers stay in sync (KAFKA-3143)"),
           (KeepingTheLeader, "KAFKA-C43", "the dead lead"),
-          (EmptyingTheIsr, "KAFKA-C44", "nobody may lead any more"),
-          (WritingBlindly, "KAFKA-C45", "what the leader wrote meanwhile is lost"),
+          (EmptyingTheIsr, "KAFKA-C44", "no replica may lead any more"),
+          (WritingBlindly, "KAFKA-C45", "the leader's write in the meantime is lost"),
       )),
 )

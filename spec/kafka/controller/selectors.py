@@ -1,13 +1,14 @@
-"""Who leads next: the four leader selectors, and the first leader of a partition, as functions.
+"""The four leader selectors, and the choice of a partition's first leader, as functions.
 
 There are three brokers, 0 to 2; ``NOBODY`` is none of them. A *set* of brokers is the sum of the
 weights 1, 2 and 4 of its members. A *list*, such as the assigned replicas (AR) of a partition in
 their order of preference, is a row of ``ORDERS``, which has all lists without repetition; -1 fills
 it up. A *live* broker is registered and is not shutting down.
 
-Each selector answers with the new leader, the new in-sync replicas (ISR), and the brokers that a
-LeaderAndIsr request goes to. It *fails* where the leader is ``NOBODY``: nothing is changed then.
-Whoever elects raises the leader epoch by one, and writes only if nobody has written since it read.
+Each selector returns the new leader, the new in-sync replicas (ISR), and the receivers of a
+LeaderAndIsr request. It *fails* if the leader is ``NOBODY``: nothing is changed then. An election
+raises the leader epoch by one, and is written only if the node has not been written since it was
+read.
 
 Source: kafka#selectors; KAFKA-3670.
 """
@@ -34,7 +35,7 @@ Order = tuple[int, ...]
 ORDERS: Final[tuple[Order, ...]] = tuple(
     (*some, *(-1,) * (BROKERS - length))
     for length in (3, 2, 1, 0) for some in permutations(range(BROKERS), length))
-"""All lists of brokers, the longest first; a list that may change is told by the number of its row.
+"""All lists of brokers, the longest first; a list that may change is identified by its row number.
 """
 
 
@@ -44,7 +45,7 @@ def _row(brokers: Iterable[int]) -> int:
 
 
 PLACES: Final = tuple(broker for order in ORDERS for broker in order)
-"""Row after row; what stands at a place of a list is number 3 row + place."""
+"""Row after row; the broker at a place of a list is number 3 row + place."""
 APPENDED: Final = tuple(
     _row([each for each in order if each >= 0] + [broker] * (broker not in order))
     for order in ORDERS for broker in range(BROKERS))
@@ -56,7 +57,7 @@ STRUCK: Final = tuple(
 
 
 class Selector(IntEnum):
-    """By which the next leader of a partition is chosen."""
+    """Selectors for the next leader of a partition."""
 
     OFFLINE = 0
     REASSIGNED = 1
@@ -65,7 +66,7 @@ class Selector(IntEnum):
 
 
 class Choice(NamedTuple):
-    """Who leads, who is in sync, and who is told of it."""
+    """The new leader, the new ISR, and the receivers of the request."""
 
     leader: int
     isr: int
@@ -76,7 +77,7 @@ class Choice(NamedTuple):
 
 
 def has(brokers: int, broker: int) -> bool:
-    """Whether a set has a member; NOBODY is in none."""
+    """True if the set has the member; NOBODY is in no set."""
     return ((broker == 0 and brokers % 2 == 1) or (broker == 1 and brokers // 2 % 2 == 1)
             or (broker == 2 and brokers // 4 == 1))
 
@@ -97,7 +98,7 @@ def without(brokers: int, others: int) -> int:
 
 
 def either(one: int, other: int) -> int:
-    """The brokers that are in one of two sets."""
+    """The brokers that are in at least one of two sets."""
     return one + without(other, one)
 
 
@@ -107,7 +108,7 @@ def members(order: Order) -> int:
 
 
 def first(order: Order, among: int) -> int:
-    """The first of a list that is in a set."""
+    """The first broker of a list that is in a set, or NOBODY."""
     found = NOBODY
     for place in range(BROKERS):
         if found == NOBODY and has(among, order[place]):
@@ -119,16 +120,16 @@ def first(order: Order, among: int) -> int:
 
 
 def first_leader(assigned: Order, live: int) -> Choice:
-    """Of a new partition: the first that is live leads, and all that are live are in sync."""
+    """For a new partition: the first live broker leads, and all live ones are in sync."""
     there = both(members(assigned), live)
     return Choice(first(assigned, live), there, there)
 
 
 def offline(assigned: Order, isr: int, live: int, unclean: bool) -> Choice:
-    """After a failure: the first that is live and in sync; the ISR keeps who is live.
+    """After a failure: the first broker that is live and in sync; the ISR keeps its live members.
 
-    If nobody is, an *unclean* election takes the first that is live, who is in sync with itself
-    alone. What it lacks is lost.
+    Without one, an *unclean* election takes the first live broker, and the ISR has only that one.
+    Records that it lacks are lost.
     """
     told = both(members(assigned), live)
     clean = first(assigned, both(isr, live))
@@ -138,18 +139,18 @@ def offline(assigned: Order, isr: int, live: int, unclean: bool) -> Choice:
 
 
 def reassigned(target: Order, isr: int, live: int) -> Choice:
-    """To other brokers: the first of those to come that is live and in sync."""
+    """For a reassignment: the first of the new replicas that is live and in sync."""
     return Choice(first(target, both(isr, live)), isr, members(target))
 
 
 def preferred(assigned: Order, isr: int, live: int) -> Choice:
-    """Back to where it belongs: the first of the list, if it is live and in sync."""
+    """The preferred replica: the first of the list, if it is live and in sync."""
     head = assigned[0]
     return Choice(head if has(both(isr, live), head) else NOBODY, isr, members(assigned))
 
 
 def controlled_shutdown(assigned: Order, isr: int, live: int, shutting_down: int) -> Choice:
-    """Away from brokers that shut down: the first that is live and in sync; they leave the ISR."""
+    """Avoid brokers that shut down: the first that is live and in sync; they leave the ISR."""
     left = without(isr, shutting_down)
     return Choice(first(assigned, both(left, live)), left,
                   both(members(assigned), either(live, shutting_down)))

@@ -1,24 +1,25 @@
-"""How a topic comes into being, and how it is deleted: first what is on the brokers, then its node.
+"""Creation and deletion of a topic: first its replicas are deleted, then its node.
 
 Theory of operation
 -------------------
-A topic is made by a node in the store. The controller hears of it, and lets its partition be led.
-If it is replaced in between, the next one finds a topic without a leader, and elects one.
+A topic is created as a node in the store. The controller notices it, and elects a leader for its
+partition. If the controller is replaced in between, the next one finds a topic without a leader,
+and elects one.
 
-A topic is deleted by a wish, which stands in the store until all is done. The controller takes the
-partition offline for good: nobody leads it any more. Then it goes by replicas:
+The deletion of a topic is a request, which stays in the store until it is done. The controller
+takes the partition offline permanently: it never has a leader again. Then it handles each replica:
 
-    live                          told to stop and to delete; *started* until it answers
-    on a broker that is gone      *ineligible*; so is one whose broker goes while it deletes
+    live                          asked to stop and to delete; *started* until it answers
+    on a stopped broker           *ineligible*; so is one whose broker stops while it deletes
     has answered                  *gone*
 
-While any replica is ineligible the deletion waits; when its broker is back it goes on. While the
-partition is being reassigned it does not begin, for both would tell replicas to come and to go.
-When all replicas are gone, the topic's node is deleted, and the wish with it; until then the next
-controller finds both, and begins anew.
+While any replica is ineligible the deletion waits; when its broker is back it continues. It does
+not begin while the partition is being reassigned, since the two would start and stop replicas at
+the same time. When all replicas are gone, the topic's node is deleted together with the request;
+until then the next controller finds both, and begins again.
 
 There is one topic with one partition and a replica on each of B brokers. D bounds how often a
-broker goes, X how often the controller is replaced; R is 1 if a reassignment may be under way.
+broker stops, X how often the controller is replaced; R is 1 if a reassignment may be under way.
 
 Source: kafka#topics.
 """
@@ -42,7 +43,7 @@ TOPICS = "kafka#topics"
 
 
 class Replica(IntEnum):
-    """How far the controller has come with a replica."""
+    """Progress of the controller with a replica."""
 
     THERE = 0
     STARTED = 1
@@ -54,56 +55,56 @@ class Topics(Machine):
     """A controller, the store, and the brokers with the replicas of one topic."""
 
     B = const(2, at_least=1)                # brokers
-    D = const(1)                            # brokers that go
+    D = const(1)                            # brokers that stop
     X = const(1)                            # controllers that are replaced
-    R = const(1, at_most=1)                 # whether the topic may be reassigned
+    R = const(1, at_most=1)                 # 1: the topic may be reassigned
 
-    made = boolean()                        # there is a topic, or was …
-    node = boolean()                        # … and its node is there
-    wished = boolean()                      # somebody wishes it to be deleted
+    made = boolean()                        # the topic has been created …
+    node = boolean()                        # … and its node exists
+    wished = boolean()                      # its deletion is requested
     moving = boolean()                      # it is being reassigned
 
     up = array(upto(B), boolean(True))
     keeps = array(upto(B), boolean())       # has a log
-    told = array(upto(B), boolean())        # a request to delete is on its way
+    told = array(upto(B), boolean())        # a request to delete is under way
     gone = integer(0, D)
     replaced = integer(0, X)
 
-    knows = boolean()                       # the controller knows of the topic …
-    led = boolean()                         # … and somebody leads it
-    deleting = boolean()                    # it has begun to delete it
+    knows = boolean()                       # the controller knows the topic …
+    led = boolean()                         # … and it has a leader
+    deleting = boolean()                    # its deletion has begun
     replica = array(upto(B), choice(Replica))
 
     # --- beside the controller -----------------------------------------------------------------
 
     @action
     def make(self) -> None:
-        """Somebody makes a topic."""
+        """A topic is created."""
         require(not self.made)
         self.made = True
         self.node = True
 
     @action
     def wish(self) -> None:
-        """Somebody wants it to be deleted."""
+        """The deletion of the topic is requested."""
         require(self.node and not self.wished)
         self.wished = True
 
     @action
     def begin_to_move(self) -> None:
-        """Somebody wants it to have other replicas; that is not for topics that go."""
+        """A reassignment is requested; not possible for a topic that is to be deleted."""
         require(self.R == 1 and self.led and not self.moving and not self.wished)
         self.moving = True
 
     @action(fair=True)
     def end_to_move(self) -> None:
-        """The replicas are where they should be."""
+        """The reassignment has been carried out."""
         require(self.moving)
         self.moving = False
 
     @action(broker=upto(B))
     def go(self, broker: int) -> None:
-        """A broker is gone. The controller notices."""
+        """A broker stops, and the controller notices it."""
         require(self.up[broker] and self.gone < self.D)
         self.gone += 1
         self.up[broker] = False
@@ -115,7 +116,7 @@ class Topics(Machine):
 
     @action(fair=True, broker=upto(B))
     def come(self, broker: int) -> None:
-        """It is back, with what it had."""
+        """A broker returns with its log."""
         require(not self.up[broker])
         self.up[broker] = True
         if self.may_lead():
@@ -124,18 +125,18 @@ class Topics(Machine):
         self.go_on_with(broker)
 
     def may_lead(self) -> bool:
-        """Whether a broker that comes is a reason to elect."""
+        """True if a broker that comes is a reason to elect."""
         return self.knows and not self.deleting and not self.wished
 
     def go_on_with(self, broker: int) -> None:
-        """A deletion that waited for a broker goes on."""
+        """A deletion that waited for a broker continues."""
         if self.deleting and self.replica[broker] == Replica.INELIGIBLE:
             self.replica[broker] = Replica.STARTED
             self.told[broker] = True
 
     @action(fair=True, broker=upto(B))
     def delete_log(self, broker: int) -> None:
-        """A broker deletes its replica, and says so."""
+        """A broker deletes its replica, and reports that."""
         require(self.up[broker] and self.told[broker])
         self.told[broker] = False
         self.keeps[broker] = False
@@ -146,7 +147,7 @@ class Topics(Machine):
 
     @action
     def replace(self) -> None:
-        """Another controller takes over: it knows nothing, and reads."""
+        """Another controller takes over without knowledge, and reads."""
         require(self.replaced < self.X)
         self.replaced += 1
         self.knows = False
@@ -157,7 +158,7 @@ class Topics(Machine):
 
     @action(fair=True)
     def learn(self) -> None:
-        """It finds the topic, which is led already, or gets a leader."""
+        """The controller finds the topic, which has a leader already, or gets one."""
         require(self.node and not self.knows)
         self.knows = True
         if not self.led and not self.wished and self.elects():
@@ -166,12 +167,12 @@ class Topics(Machine):
                 self.keeps[each] = self.up[each]
 
     def elects(self) -> bool:
-        """Whether a topic without a leader gets one."""
+        """True if a topic without a leader gets one."""
         return True
 
     @action(fair=True)
     def begin(self) -> None:
-        """The deletion begins: nobody leads, and every replica is told that is there."""
+        """The deletion begins: there is no leader, and every live replica gets a request."""
         require(self.knows and self.wished and not self.deleting and self.may_begin())
         self.deleting = True
         self.led = False
@@ -183,16 +184,16 @@ class Topics(Machine):
                 self.replica[each] = Replica.INELIGIBLE
 
     def may_begin(self) -> bool:
-        """Not while it is being reassigned."""
+        """True unless the topic is being reassigned."""
         return not self.moving
 
     def when_told(self) -> Replica:
-        """What a replica is as soon as it was told."""
+        """The state of a replica after its request."""
         return Replica.STARTED
 
     @action(fair=True)
     def finish(self) -> None:
-        """All replicas are gone, and so are the node and the wish."""
+        """All replicas are gone: node and request are removed."""
         require(self.deleting and self.node)
         require(all(self.is_done(each) for each in range(self.B)))
         self.node = False
@@ -201,38 +202,38 @@ class Topics(Machine):
         self.deleting = False
 
     def is_done(self, broker: int) -> bool:
-        """Whether nothing is left to do with a replica."""
+        """True if nothing is left to do with a replica."""
         return self.replica[broker] == Replica.GONE
 
     # --- rules ---------------------------------------------------------------------------------
 
-    @leads_to("KAFKA-C101", MUST, "A topic that is to be deleted is deleted, when its brokers come "
-              "back and its reassignment ends.", source=TOPICS)
+    @leads_to("KAFKA-C101", MUST, "A topic that is to be deleted is eventually deleted, once its "
+              "brokers have come back and its reassignment has ended.", source=TOPICS)
     def it_is_deleted(self) -> tuple[bool, bool]:
-        """Also when controllers are replaced."""
+        """Even if controllers are replaced."""
         return self.wished, not self.node
 
-    @always("KAFKA-C102", MUST, "A topic's node goes only when no broker keeps a replica.",
+    @always("KAFKA-C102", MUST, "A topic's node disappears only when no broker keeps a replica.",
             source=TOPICS)
     def nothing_is_left(self) -> bool:
-        """A topic of the same name would find what was in it."""
+        """A later topic of the same name would find its records."""
         return self.node or not any(self.keeps)
 
-    @step("KAFKA-C103", MUST, "A topic that is being deleted is not led again.", source=TOPICS)
+    @step("KAFKA-C103", MUST, "A topic that is to be deleted gets no new leader.", source=TOPICS)
     def it_stays_dead(self, after: Topics) -> bool:
-        """Producers would write to what goes."""
+        """Producers would write records that are deleted."""
         return not self.wished or self.led or not after.led
 
-    @always("KAFKA-C104", MUST, "Nothing is deleted of a topic that is being reassigned.",
+    @always("KAFKA-C104", MUST, "A topic is not deleted while it is being reassigned.",
             source=TOPICS)
     def what_moves_stays(self) -> bool:
-        """One would tell replicas to come, and the other to go."""
+        """One would start replicas, and the other would stop them."""
         return not self.moving or not self.deleting
 
-    @leads_to("KAFKA-C105", MUST, "A topic that was made gets a leader, unless it is to be "
-              "deleted.", source=f"{TOPICS}; KAFKA-928")
+    @leads_to("KAFKA-C105", MUST, "A topic that was created eventually gets a leader, unless it is "
+              "to be deleted.", source=f"{TOPICS}; KAFKA-928")
     def it_gets_a_leader(self) -> tuple[bool, bool]:
-        """Whatever becomes of the controller that heard of it first."""
+        """Even if the first controller that noticed it is replaced."""
         return self.node and not self.led, self.led or self.wished or not self.node
 
 
@@ -240,65 +241,67 @@ class Topics(Machine):
 
 
 class ForgettingTheIneligible(Topics):
-    """A replica whose broker was gone is never asked again."""
+    """A replica whose broker was down never gets another request."""
 
     def go_on_with(self, broker: int) -> None:
-        """It is ineligible, and stays so."""
+        """The replica stays ineligible."""
         return
 
 
 class DeletingWithoutTheDead(Topics):
-    """The node goes when all live brokers have answered."""
+    """The node is deleted when all live brokers have answered."""
 
     def is_done(self, broker: int) -> bool:
-        """Who is gone has nothing to delete, one thinks."""
+        """A replica on a stopped broker counts as deleted."""
         return self.replica[broker] in (Replica.GONE, Replica.INELIGIBLE)
 
 
 class NotWaitingForAnswers(Topics):
-    """A replica that was told to delete is taken to be gone."""
+    """A replica counts as deleted as soon as its request is sent."""
 
     def when_told(self) -> Replica:
-        """It will do so."""
+        """The answer is not awaited."""
         return Replica.GONE
 
 
 class Reviving(Topics):
-    """A broker that comes lets all be led that it has replicas of."""
+    """A broker that returns gets a leader elected for all of its replicas."""
 
     def may_lead(self) -> bool:
-        """Nobody asks what is to be deleted."""
+        """Topics that are to be deleted are not excluded."""
         return self.knows
 
 
 class DeletingWhatMoves(Topics):
-    """A deletion begins whatever else is under way."""
+    """A deletion begins even during a reassignment."""
 
     def may_begin(self) -> bool:
-        """Nobody asks for reassignments."""
+        """Reassignments are not tested."""
         return True
 
 
 class NotResuming(Topics):
-    """A controller elects for topics of which it hears, and not for those that it finds."""
+    """A controller elects for topics that it notices, but not for those that it finds at its
+    beginning.
+    """
 
     def elects(self) -> bool:
-        """Only the first one has heard of it."""
+        """Only the first controller has noticed it."""
         return self.replaced == 0
 
 
 RULES = tuple(f"KAFKA-C{number}" for number in range(101, 106))
 
 EXPECTATIONS = (
-    *(expect(Topics, rule, "holds", "brokers go, controllers are replaced", B=2, D=1, X=1, R=1)
+    *(expect(Topics, rule, "holds", "brokers stop, controllers are replaced", B=2, D=1, X=1, R=1)
       for rule in RULES),
     *(expect(variant, rule, "violated", about, B=2, D=1, X=1, R=1)
       for variant, rule, about in (
-          (ForgettingTheIneligible, "KAFKA-C101", "its broker was gone once"),
-          (DeletingWithoutTheDead, "KAFKA-C102", "who was gone keeps its log"),
-          (NotWaitingForAnswers, "KAFKA-C102", "the request is on its way"),
-          (Reviving, "KAFKA-C103", "its broker comes back, and it is led"),
-          (DeletingWhatMoves, "KAFKA-C104", "replicas come and go at a time"),
-          (NotResuming, "KAFKA-C105", "the controller that heard of it was replaced"),
+          (ForgettingTheIneligible, "KAFKA-C101", "its broker was down once"),
+          (DeletingWithoutTheDead, "KAFKA-C102", "a stopped broker keeps its log"),
+          (NotWaitingForAnswers, "KAFKA-C102", "the request is under way"),
+          (Reviving, "KAFKA-C103", "its broker comes back, and it gets a leader"),
+          (DeletingWhatMoves, "KAFKA-C104", "replicas are moved and deleted at the same time"),
+          (NotResuming, "KAFKA-C105", "the controller that knew of it was replaced"),
       )),
 )

@@ -1,8 +1,8 @@
-"""The states of partitions and of replicas, and from which to which the controller may change them.
+"""The states of partitions and replicas, and the legal changes between them.
 
-Each table has one row for a target, with the states from which it may be reached. All else is made
-of these two: the guards of the machines, what the observer accepts, the cells that the suite tries,
-and the drawings in docs/kafka-controller.md.
+Each table has one row for a target, with the states from which it may be reached. Everything else
+derives from these two: the guards of the machines, the observer's verdicts, the cells that the
+suite tries, and the drawings in docs/kafka-controller.md.
 
 Source: kafka#partition-states, kafka#replica-states.
 """
@@ -22,15 +22,14 @@ State = TypeVar("State", bound=IntEnum)
 
 
 class Era(IntEnum):
-    """Whose tables are meant: those of the releases from 0.8.2 on, or of the last with
-    ZooKeeper."""
+    """Releases that the tables belong to: from 0.8.2 on, or the last with ZooKeeper."""
 
     V0_9 = 0
     V3_9 = 1
 
 
 class PartitionState(IntEnum):
-    """What the controller takes a partition for."""
+    """States of a partition for the controller."""
 
     NEW = 0
     ONLINE = 1
@@ -39,7 +38,7 @@ class PartitionState(IntEnum):
 
 
 class ReplicaState(IntEnum):
-    """What the controller takes a replica for."""
+    """States of a replica for the controller."""
 
     NEW = 0
     ONLINE = 1
@@ -58,7 +57,7 @@ PARTITION_CHANGES: Final[Mapping[PartitionState, Sequence[PartitionState]]] = {
     _P.OFFLINE: (_P.NEW, _P.ONLINE, _P.OFFLINE),
     _P.NON_EXISTENT: (_P.OFFLINE,),
 }
-"""By target, from where: 8 of the 16 cells. The same in all releases."""
+"""The states from which each target may be reached: 8 of the 16 cells. The same in all releases."""
 
 REPLICA_CHANGES: Final[Mapping[ReplicaState, Sequence[ReplicaState]]] = {
     _R.NEW: (_R.NON_EXISTENT,),
@@ -69,26 +68,25 @@ REPLICA_CHANGES: Final[Mapping[ReplicaState, Sequence[ReplicaState]]] = {
     _R.DELETION_INELIGIBLE: (_R.DELETION_STARTED,),
     _R.NON_EXISTENT: (_R.DELETION_SUCCESSFUL,),
 }
-"""By target, from where, in 0.9: 13 of the 49 cells."""
+"""The states from which each target may be reached in 0.9: 13 of the 49 cells."""
 
 REPLICA_CHANGES_OF: Final[Mapping[Era, Mapping[ReplicaState, Sequence[ReplicaState]]]] = {
     Era.V0_9: REPLICA_CHANGES,
     Era.V3_9: {
         **REPLICA_CHANGES,
-        # A replica that cannot be deleted need not be asked first.
+        # A replica that cannot be deleted need not get a request first.
         _R.DELETION_INELIGIBLE: (_R.OFFLINE, _R.DELETION_STARTED),
     },
 }
-"""3.9 has one cell more."""
+"""The table of each release; 3.9 has one cell more."""
 
 
 def cells(changes: Mapping[State, Sequence[State]]) -> tuple[int, ...]:
-    """A table as a machine has it: row after row, one for each target; 1 where a change is legal.
+    """A table in the form that machines use: one row for each target; 1 if a change is legal.
 
     With n states, the cell of a target t and a previous state s is number t n + s.
 
-    >>> cells(PARTITION_CHANGES)[:4]
-    (0, 0, 0, 1)
+    >>> cells(PARTITION_CHANGES)[:4] (0, 0, 0, 1)
     """
     states = sorted(changes)
     return tuple(int(each in changes[target]) for target in states for each in states)

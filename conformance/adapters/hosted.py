@@ -73,7 +73,6 @@ class HostedTarget:
         return CheckedSession(self._name, pipe, self._port_named)
 
     def renew(self) -> bool:
-        """See ``Target.renew``."""
         end_idle(self._key())
         return True
 

@@ -52,7 +52,6 @@ class ProcessTarget:
         return CheckedSession(self._name, pipe, self._port_named)
 
     def renew(self) -> bool:
-        """See ``Target.renew``."""
         end_idle(self._key())
         return True
 
@@ -83,7 +82,6 @@ class Pipe:
         self._sound = False    # greeted, and nothing is under way
 
     def exchange(self, message: Message) -> object:
-        """See ``Transport.exchange``."""
         self._sound = False
         try:
             reply = self._exchange(message)
@@ -102,7 +100,6 @@ class Pipe:
         return reply
 
     def close(self, *, failed: bool) -> None:
-        """See ``Transport.close``."""
         child, self._child = self._child, None
         if child is None:
             return

@@ -54,7 +54,6 @@ class CheckedSession:
         self._broken = False
 
     def request(self, message: Message) -> Message:
-        """See ``Session.request``."""
         if self._broken:
             raise TargetError(
                 f"{self._name} has failed in this session", next_step="Open another session.")
@@ -121,7 +120,6 @@ class CheckedSession:
                 f"{error}", next_step="Use settings that it supports, as by --capacity.")
 
     def close(self) -> None:
-        """See ``Session.close``."""
         # A failed session has closed its transport already.
         if not self._broken:
             self._broken = True

@@ -117,7 +117,6 @@ class _Staged(Waitable):
         return STAGE.scheduler
 
     def acquire(self, blocking: bool = True, timeout: float = _FOREVER) -> bool:
-        """See ``threading.Lock.acquire``."""
         if not self.free_for(STAGE.task):
             if not blocking or timeout == 0:
                 return False
@@ -128,7 +127,6 @@ class _Staged(Waitable):
         return True
 
     def release(self) -> None:
-        """See ``threading.Lock.release``."""
         self._give(STAGE.task)
         self._news()
 
@@ -146,15 +144,13 @@ class StagedLock(_Staged):
         self._by: Task | None = None
 
     def locked(self) -> bool:
-        """See ``threading.Lock.locked``."""
+        """True if a task holds the lock."""
         return self._held
 
     def free_for(self, task: Task | None) -> bool:
-        """See ``Waitable``."""
         return not self._held or task in STAGE.expired
 
     def holders(self) -> tuple[str, ...]:
-        """See ``Waitable``."""
         return (self._by.name,) if self._held and self._by is not None else ()
 
     def held_by(self) -> Task | None:
@@ -179,7 +175,6 @@ class StagedRLock(_Staged, Lock):
         self._depth = 0
 
     def free_for(self, task: Task | None) -> bool:
-        """See ``Waitable``."""
         return Lock.free_for(self, task) or task in STAGE.expired
 
     def held_by(self) -> Task | None:
@@ -212,11 +207,9 @@ class _Never(_Staged):
     """What nobody ever has: to wait for it is to let time pass."""
 
     def free_for(self, task: Task | None) -> bool:
-        """See ``Waitable``."""
         return task in STAGE.expired
 
     def holders(self) -> tuple[str, ...]:
-        """See ``Waitable``."""
         return ()
 
 

@@ -99,7 +99,6 @@ class NamedAdapter:
         self._adapter: Adapter | None = None
 
     def request(self, message: Message) -> Message:
-        """See ``Adapter``."""
         if message["do"] == "hello":
             self.close()
             self._adapter = self._made(message["port"])

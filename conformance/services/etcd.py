@@ -21,7 +21,6 @@ class Etcd(Server):
     what: ClassVar[str] = "the etcd server"
 
     def argv(self) -> Sequence[str]:
-        """See ``Server.argv``."""
         client, peer = f"http://{HOST}:{self.port}", f"http://{HOST}:{free_port()}"
         return (
             ETCD.find(), "--name", "only",

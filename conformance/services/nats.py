@@ -31,11 +31,9 @@ class Nats(Server):
             "max_pending": pending_bytes, "max_payload": payload_bytes, "write_deadline": "24h"}
 
     def prepare(self) -> None:
-        """See ``Server.prepare``."""
         (self.folder / "nats.conf").write_text(json.dumps(self._settings), encoding="utf-8")
 
     def argv(self) -> Sequence[str]:
-        """See ``Server.argv``."""
         return (NATS.find(), "--config", str(self.folder / "nats.conf"),
                 "--addr", HOST, "--port", str(self.port))
 

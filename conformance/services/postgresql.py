@@ -42,7 +42,6 @@ class PostgreSQL(Server):
                               next_step="Try initdb by hand; the user who runs it owns the folder.")
 
     def argv(self) -> Sequence[str]:
-        """See ``Server.argv``."""
         settings = {
             "listen_addresses": HOST, "unix_socket_directories": "", "fsync": "off",
             "shared_buffers": "16MB", "autovacuum": "off", "max_connections": "40",

@@ -20,7 +20,6 @@ class Redis(Server):
     what: ClassVar[str] = "the Redis server"
 
     def argv(self) -> Sequence[str]:
-        """See ``Server.argv``."""
         return (
             REDIS.find(), "--port", str(self.port), "--bind", HOST,
             "--dir", str(self.folder), "--save", "", "--appendonly", "no", "--loglevel", "warning")

@@ -57,7 +57,6 @@ class ZooKeeper(Server):
         self._longest_session = longest_session
 
     def argv(self) -> Sequence[str]:
-        """See ``Server.argv``."""
         java = require_java() / "bin" / "java"
         configuration = self.folder / "zookeeper.cfg"
         # The form ``PORT FOLDER`` of the command line would serve every network of the machine.

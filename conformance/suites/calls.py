@@ -70,7 +70,6 @@ class CallsConversation(PlainConversation):
         return {"do": act.do, "by": those[act.pick % len(those)]} if those else None
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         if act.do in self.letters:
             letter = self.letters[act.do]
             number = self.begun(letter)
@@ -93,7 +92,6 @@ class CallsConversation(PlainConversation):
         return fields
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
         if request["do"] in self.letters:
             self.states[request["by"]] = self.first
         elif request["do"] == "interrupt":

@@ -55,54 +55,44 @@ class HistorySuite:
     draw_long: Callable[[Random, Collection[str]], Program] | None = None
 
     def rules(self) -> tuple[Rule, ...]:
-        """See ``AnySuite``."""
         return by_number(
             rule for machine in self.watching for rule in machine.rules_declared
             if rule.kind == "guard")
 
     def rule(self, rule_id: str) -> Rule | None:
-        """See ``AnySuite``."""
         return next((rule for rule in self.rules() if rule.id == rule_id), None)
 
     def applicable(self, can: Collection[str]) -> tuple[Rule, ...]:
-        """See ``AnySuite``."""
         return tuple(rule for rule in self.rules() if not self.missing(rule, can))
 
     def missing(self, rule: Rule, can: Collection[str]) -> tuple[str, ...]:
-        """See ``AnySuite``."""
         return lacking(self.groups(rule), can)
 
     def groups(self, rule: Rule) -> Groups:
-        """See ``AnySuite``."""
         by_hand = self.needs.get(rule.id)
         return needs_of(self.name).get(rule.id, ()) if by_hand is None else by_hand
 
     def machines(self, rule: Rule) -> tuple[type[Machine], ...]:
-        """See ``AnySuite``."""
         return tuple(machine for machine in self.watching if rule in machine.rules_declared)
 
     def judge(
         self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False,
         candidates: int = STATES_MAX, every: bool = False,
     ) -> AnyJudge:
-        """See ``AnySuite``."""
         return self.judging(capacity, focus, counting or every, candidates)
 
     def explore(
         self, can: Collection[str], focus: Rule, seed: int, examples: int,
         attempt: Callable[[Program], None],
     ) -> None:
-        """See ``AnySuite``."""
         for number in range(-(-examples // PROGRAMS_AT_ONCE)):
             attempt(self.draw(Random(f"{self.name} {seed} {number}"), can, focus))
 
     def lengthy(self, can: Collection[str], seed: int, size: int) -> tuple[Program, Program]:
-        """See ``AnySuite``."""
         assert self.draw_long is not None, "a suite without long programs is not asked for one"
         return self.draw_long(Random(f"{self.name} long {seed}"), can), ()
 
     def simpler(self, act: Act) -> Iterator[Act]:
-        """See ``AnySuite``."""
         return self.easier(act)
 
 

@@ -116,11 +116,9 @@ class PlainConversation:
     # --- for the engine ------------------------------------------------------------------
 
     def makes_sense(self, act: Act) -> bool:
-        """See ``Conversation``."""
         return act.do in self.can and self.request_of(act) is not None
 
     def say(self, act: Act) -> Exchange:
-        """See ``Conversation``."""
         request = self.request_of(act)
         assert request is not None, "an act is said only where it makes sense"
         self.request = request
@@ -137,7 +135,6 @@ class PlainConversation:
             completions=possible if acts or len(steps) > 1 else ())
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """See ``Conversation``."""
         do = request["do"]
         if do not in self.can:
             raise InputError(f"the target cannot do {excerpt(do)}")

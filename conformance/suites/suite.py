@@ -238,28 +238,22 @@ class Suite:
         return by_number(rule for watch in self.watches for rule in watch.rules())
 
     def rules(self) -> tuple[Rule, ...]:
-        """See ``AnySuite``."""
         return self._by_number
 
     def rule(self, rule_id: str) -> Rule | None:
-        """See ``AnySuite``."""
         return next((rule for rule in self.rules() if rule.id == rule_id), None)
 
     def applicable(self, can: Collection[str]) -> tuple[Rule, ...]:
-        """See ``AnySuite``."""
         return tuple(rule for rule in self.rules() if not self.missing(rule, can))
 
     def missing(self, rule: Rule, can: Collection[str]) -> tuple[str, ...]:
-        """See ``AnySuite``."""
         return lacking(self.groups(rule), can)
 
     def groups(self, rule: Rule) -> Groups:
-        """See ``AnySuite``."""
         by_hand = self.needs.get(rule.id)
         return needs_of(self.name).get(rule.id, ()) if by_hand is None else by_hand
 
     def machines(self, rule: Rule) -> tuple[type[Machine], ...]:
-        """See ``AnySuite``."""
         return tuple(watch.machine for watch in self.watches if rule in watch.rules())
 
     # The two parts that a suite of this kind has in common with all others of it: they are
@@ -269,7 +263,6 @@ class Suite:
         self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False,
         candidates: int = STATES_MAX, every: bool = False,
     ) -> AnyJudge:
-        """See ``AnySuite``."""
         from .judge import Judge
 
         return Judge(self, capacity, items_max, focus, counting, candidates, every)
@@ -278,13 +271,11 @@ class Suite:
         self, can: Collection[str], focus: Rule, seed: int, examples: int,
         attempt: Callable[[Program], None],
     ) -> None:
-        """See ``AnySuite``."""
         from .generate import explore
 
         explore(self, can, focus, seed, examples, attempt)
 
     def lengthy(self, can: Collection[str], seed: int, size: int) -> tuple[Program, Program]:
-        """See ``AnySuite``."""
         assert self.long is not None, "a suite without long programs is not asked for one"
         random = Random(f"{self.name} long {seed}")
         acts = long_acts(random, self.long, self.weights, can, size, range(self.picks or PICKS),
@@ -294,7 +285,6 @@ class Suite:
         return acts, tuple(act for act in self.epilogue if act.do in ALWAYS or act.do in can)
 
     def simpler(self, act: Act) -> Iterator[Act]:
-        """See ``AnySuite``."""
         if act.about and self.payloads is not None and act.do in self.payloads.fields:
             yield act._replace(about=())
         if act.do in self.plainer:

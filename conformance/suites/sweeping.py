@@ -38,7 +38,6 @@ class SweepingSuite(Suite):
         self, can: Collection[str], focus: Rule, seed: int, examples: int,
         attempt: Callable[[Program], None],
     ) -> None:
-        """See ``AnySuite``."""
         bases: list[Program] = []
 
         def keep(program: Program) -> None:

@@ -33,7 +33,7 @@ class Noting:
         self.close = getattr(adapter, "close", lambda: None)
 
     def request(self, message: Message) -> Message:
-        """See ``Adapter``."""
+        """Pass a request on to the adapter, and note it with its reply."""
         number = len(self.said) + 1
         now = message.pop("now")
         reply = self._adapter.request({**message, "now": now})

@@ -75,7 +75,6 @@ class _Drawn(Generic[E]):
         self.one: Next[E] | Complete | Failed | None = None
 
     def take(self, wanted: bool) -> Next[E] | Complete | Failed | None:
-        """See ``Supply``."""
         drawn = self.one
         if not wanted and isinstance(drawn, Next):
             return None
@@ -187,7 +186,6 @@ class _Reader(Generic[E]):
         self._news = asyncio.Event()
 
     def on_subscribe(self, subscription: Subscription) -> None:
-        """See ``Subscriber``."""
         if self._core.on_subscribe(subscription):
             self._subscription = subscription
             self._call()
@@ -195,17 +193,14 @@ class _Reader(Generic[E]):
             subscription.cancel()
 
     def on_next(self, element: E) -> None:
-        """See ``Subscriber``."""
         self._core.on_next(element)
         self._news.set()
 
     def on_complete(self) -> None:
-        """See ``Subscriber``."""
         self._core.on_complete()
         self._news.set()
 
     def on_error(self, error: Exception) -> None:
-        """See ``Subscriber``."""
         self._core.on_error(error)
         self._news.set()
 

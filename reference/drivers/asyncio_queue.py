@@ -58,7 +58,7 @@ class AsyncQueue(Generic[T]):
         return len(self._core)
 
     def statistics(self) -> Statistics:
-        """See ``BoundedQueue.statistics``."""
+        """The counts of the queue below: see ``BoundedQueue.statistics``."""
         return self._core.statistics()
 
     async def _wait(self, ticket: Ticket) -> Any:

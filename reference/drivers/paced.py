@@ -53,19 +53,15 @@ class PacedZooKeeper:
     # -- the port -----------------------------------------------------------------------------
 
     def open(self, timeout: int) -> int:
-        """See ``Coordination.open``."""
         return self._real.open(timeout * self._pace)
 
     def close(self, handle: int) -> None:
-        """See ``Coordination.close``."""
         self._real.close(handle)
 
     def submit(self, handle: int, request: Request) -> int:
-        """See ``Coordination.submit``."""
         return self._real.submit(handle, request)
 
     def collect(self, within: int = 0) -> list[tuple[int, Delivery]]:
-        """See ``Coordination.collect``."""
         until = self.now + within
         while not self._inbox and self.now < until:
             self.advance(self.now + 1)
@@ -94,32 +90,25 @@ class PacedZooKeeper:
             self._real.expire(handle)
 
     def pause(self, handle: int) -> None:
-        """See ``FaultyCoordination.pause``."""
         self._real.pause(handle)
 
     def resume(self, handle: int) -> None:
-        """See ``FaultyCoordination.resume``."""
         self._real.resume(handle)
 
     def partition(self, handle: int) -> None:
-        """See ``FaultyCoordination.partition``."""
         self._real.partition(handle)
 
     def heal(self, handle: int) -> None:
-        """See ``FaultyCoordination.heal``."""
         self._real.heal(handle)
 
     def lose(self, handle: int, loss: Loss) -> None:
-        """See ``FaultyCoordination.lose``."""
         self._real.lose(handle, loss)
 
     def stop(self) -> None:
-        """See ``FaultyCoordination.stop``."""
         self.is_running = False
         self._real.stop()
 
     def restart(self) -> None:
-        """See ``FaultyCoordination.restart``."""
         self._real.restart()
         self.is_running = True
 

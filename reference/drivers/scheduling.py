@@ -478,11 +478,9 @@ class Lock(Waitable):
         self._depth = 0
 
     def free_for(self, task: Task | None) -> bool:
-        """See ``Waitable``."""
         return self._depth == 0 or self._owner is task
 
     def holders(self) -> tuple[str, ...]:
-        """See ``Waitable``."""
         return (_name_of(self._owner),) if self._depth else ()
 
     def _take(self, task: Task | None) -> None:
@@ -531,14 +529,12 @@ class _Reading(Waitable):
         self._whole = whole
 
     def free_for(self, task: Task | None) -> bool:
-        """See ``Waitable``."""
         whole = self._whole
         if whole.writes:
             return whole.writer is task
         return task in whole.reads or not whole.writers_wait()
 
     def holders(self) -> tuple[str, ...]:
-        """See ``Waitable``."""
         return self._whole.holders()
 
     def _take(self, task: Task | None) -> None:
@@ -568,7 +564,6 @@ class _Writing(Waitable):
         return not whole.reads
 
     def holders(self) -> tuple[str, ...]:
-        """See ``Waitable``."""
         return self._whole.holders()
 
     def _take(self, task: Task | None) -> None:

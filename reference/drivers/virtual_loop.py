@@ -177,7 +177,6 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self, when: float, callback: Callable[[*Ts], object], *args: *Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
-        """See ``asyncio.AbstractEventLoop``."""
         timer = asyncio.TimerHandle(when, callback, args, self, context)
         self._timers_set += 1
         heapq.heappush(self._timers, (when, self._timers_set, timer))

@@ -361,12 +361,10 @@ class ZooKeeperCoordination:
         session.stop()
 
     def submit(self, handle: int, request: Request) -> int:
-        """See ``Coordination.submit``."""
         check_paths(request)
         return self._session(handle).submit(request)
 
     def collect(self, within: int = 0) -> list[tuple[int, Delivery]]:
-        """See ``Coordination.collect``."""
         until = time.monotonic() + within / 1000
         found: list[tuple[int, Delivery]] = []
         while True:
@@ -406,7 +404,6 @@ class ZooKeeperCoordination:
         self._any_session(handle).handler.hinder("pause")
 
     def resume(self, handle: int) -> None:
-        """See ``FaultyCoordination.resume``."""
         self._any_session(handle).handler.free("pause")
 
     def partition(self, handle: int) -> None:
@@ -414,11 +411,9 @@ class ZooKeeperCoordination:
         self._any_session(handle).handler.hinder("partition")
 
     def heal(self, handle: int) -> None:
-        """See ``FaultyCoordination.heal``."""
         self._any_session(handle).handler.free("partition")
 
     def lose(self, handle: int, loss: Loss) -> None:
-        """See ``FaultyCoordination.lose``."""
         self._any_session(handle).losses.append(loss)
 
     def stop(self) -> None:

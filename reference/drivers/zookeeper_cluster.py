@@ -65,7 +65,6 @@ class RealServer(Server):
             lambda request: self._carry_out(self._own, request))
 
     def open(self) -> int:
-        """See ``Server.open``."""
         handle = self._connect()
         session = next(id for id, each in self._handles.items() if each == handle)
         self.sessions.add(session)
@@ -79,7 +78,6 @@ class RealServer(Server):
         return handle
 
     def handle(self, session: int, request: Request) -> tuple[Result, _Told]:
-        """See ``Server.handle``."""
         if session not in self.sessions:
             return SessionExpired(), []
         self._deaf.discard(session)
@@ -104,7 +102,6 @@ class RealServer(Server):
     def watch_again(
         self, session: int, watches: Iterable[tuple[Watch, bool]], seen: int
     ) -> _Told:
-        """See ``Server.watch_again``."""
         self._let_events_come()
         self._news()
         self._deaf.discard(session)
@@ -185,7 +182,6 @@ class RealService(InMemory):
         self.driver.stop()
 
     def restart(self) -> None:
-        """See ``FaultyCoordination.restart``."""
         self.driver.restart()
         super().restart()
         self.real.settle()

@@ -65,22 +65,18 @@ class Spread(Generic[A, B]):
 
     @property
     def wants(self) -> bool:
-        """See ``Transform``."""
         return not self.ready
 
     @property
     def ready(self) -> bool:
-        """See ``Transform``."""
         if not self._next:
             self._next.extend(_first(self._rest))
         return bool(self._next)
 
     def take(self, element: A) -> None:
-        """See ``Transform``."""
         self._rest = iter(self._function(element))
 
     def make(self) -> B:
-        """See ``Transform``."""
         return self._next.popleft()
 
 
@@ -104,20 +100,16 @@ class Groups(Generic[A]):
 
     @property
     def wants(self) -> bool:
-        """See ``Transform``."""
         return len(self._held) < self._size
 
     @property
     def ready(self) -> bool:
-        """See ``Transform``."""
         return len(self._held) >= (self._size if self._whole else 1)
 
     def take(self, element: A) -> None:
-        """See ``Transform``."""
         self._held.append(element)
 
     def make(self) -> list[A]:
-        """See ``Transform``."""
         made, self._held = self._held, []
         return made
 
@@ -139,12 +131,10 @@ class Lines:
 
     @property
     def wants(self) -> bool:
-        """See ``Transform``."""
         return not self.ready
 
     @property
     def ready(self) -> bool:
-        """See ``Transform``."""
         return b"\n" in self._held
 
     def take(self, element: bytes) -> None:
@@ -154,7 +144,6 @@ class Lines:
         self._held += element
 
     def make(self) -> bytes:
-        """See ``Transform``."""
         line, _, rest = self._held.partition(b"\n")
         self._held = rest
         return bytes(line)
@@ -177,16 +166,13 @@ class RolledUp(Generic[A, B]):
 
     @property
     def ready(self) -> bool:
-        """See ``Transform``."""
         return bool(self._summary)
 
     def take(self, element: A) -> None:
-        """See ``Transform``."""
         self._summary.append(
             self._add(self._summary[0], element) if self._summary else self._first(element))
 
     def make(self) -> B:
-        """See ``Transform``."""
         return self._summary.popleft()
 
 

@@ -193,7 +193,6 @@ class Prefetched(Summaries):
 
     @action(fair=True)
     def take(self) -> None:
-        """See ``Summaries``."""
         super().take()
         self.since += 1
 

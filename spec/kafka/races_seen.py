@@ -320,7 +320,6 @@ class GivenCallsSeen(View[GivenCalls]):
     """What they were given, their calls, and that all are through."""
 
     def begins(self, machine: GivenCalls) -> Iterable[Seen]:
-        """See ``View``."""
         yield see("is_to_call", count=machine.T * machine.B)
 
     @shown

@@ -109,14 +109,12 @@ class ReferenceClosing(LoopAdapter):
     # -- the port -----------------------------------------------------------------------------
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter``."""
         self.begin_anew()
         self._joins = False
         with self._loop.running():
             self.queue = self.make(settings["capacity"])
 
     def put(self, by: str, item: object) -> list[Message]:
-        """See the port."""
         return self._puts(by, self.item_of(item))
 
     def _spoil(self, by: str, item: object) -> list[Message]:
@@ -125,7 +123,6 @@ class ReferenceClosing(LoopAdapter):
     spoil_: Callable[..., Any] | None = _spoil
 
     def take(self, by: str) -> list[Message]:
-        """See the port."""
         async def takes(call: Held) -> None:
             try:
                 self.note(call, "has", item=_value_of(await self.get()))
@@ -184,12 +181,10 @@ class ReferenceClosing(LoopAdapter):
         return self._seen()
 
     def run(self, steps: int) -> list[Message]:
-        """See the port."""
         with self._watched():
             return super().run(steps)
 
     def close(self) -> None:
-        """See ``LoopAdapter``."""
         with self._watched():
             super().close()
 
@@ -235,15 +230,12 @@ class AsyncioClosing(ReferenceClosing):
             self.close_ = self.cut_ = None
 
     def make(self, capacity: int) -> Any:
-        """See ``ReferenceClosing``."""
         return self.kind(capacity)
 
     async def get(self) -> Any:
-        """See ``ReferenceClosing``."""
         return await self.queue.get()
 
     def end(self, cut: bool) -> None:
-        """See ``ReferenceClosing``."""
         self.queue.shutdown(immediate=cut)
 
 
@@ -256,7 +248,6 @@ class AsyncioPriorityClosing(AsyncioClosing):
     spoil_ = ReferenceClosing.spoil_
 
     def item_of(self, value: object) -> object:
-        """See ``ReferenceClosing``."""
         return Ranked(value)
 
 
@@ -270,7 +261,6 @@ class JanusClosing(AsyncioClosing):
         """It can be shut down with any Python."""
 
     def make(self, capacity: int) -> Any:
-        """See ``ReferenceClosing``."""
         try:
             import janus
         except ImportError as error:
@@ -290,7 +280,6 @@ class JanusPriorityClosing(JanusClosing):
     spoil_ = ReferenceClosing.spoil_
 
     def item_of(self, value: object) -> object:
-        """See ``ReferenceClosing``."""
         return Ranked(value)
 
 
@@ -301,7 +290,6 @@ class AnyioClosing(ReferenceClosing):
     spoil_ = join_ = done_ = None
 
     def make(self, capacity: int) -> Any:
-        """See ``ReferenceClosing``."""
         try:
             import anyio
         except ImportError as error:
@@ -310,15 +298,12 @@ class AnyioClosing(ReferenceClosing):
         self._send, self._receive = anyio.create_memory_object_stream[Any](capacity)
 
     async def enter(self, item: Any) -> None:
-        """See ``ReferenceClosing``."""
         await self._send.send(item)
 
     async def get(self) -> Any:
-        """See ``ReferenceClosing``."""
         return await self._receive.receive()
 
     def end(self, cut: bool) -> None:
-        """See ``ReferenceClosing``."""
         self._send.close()
         if cut:
             self._receive.close()

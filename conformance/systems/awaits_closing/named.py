@@ -50,7 +50,6 @@ class NamedClosing(ReferenceClosing):
         self.version = named.version      # type: ignore[misc]
 
     def make(self, capacity: int) -> Any:
-        """See ``ReferenceClosing``."""
         made = made_with(self._named.factory, self._named.place,
                          {"capacity": (capacity, CAPACITY)})
         self._surface: Surface = self._named.surface(made, WANTED, ("capacity",))
@@ -69,15 +68,12 @@ class NamedClosing(ReferenceClosing):
                 setattr(self, operation, None)
 
     async def enter(self, item: Any) -> None:
-        """See ``ReferenceClosing``."""
         await self._ending(lambda: self._surface["put"](item))
 
     async def get(self) -> Any:
-        """See ``ReferenceClosing``."""
         return await self._ending(self._surface["get"])
 
     def end(self, cut: bool) -> None:
-        """See ``ReferenceClosing``."""
         if cut and "cut" in self._surface:
             self._surface["cut"]()
         elif cut:

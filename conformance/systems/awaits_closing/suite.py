@@ -84,7 +84,6 @@ class ClosingConversation(CallsConversation):
         return len(self.calls(*WAITING, letter=letter)) < STEPS_MAX
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         cut = self.times["is_cut_off"]
         if (act.do == "done" and not self._given) or (act.do == "cut" and cut) or (
                 act.do == "close" and (cut or self.times["closes"])):
@@ -95,7 +94,6 @@ class ClosingConversation(CallsConversation):
         return request | {"item": dict(act.about).get("item", f"a{request['by'][1:]}")}
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
         if "item" in request:
             self._items.append(request["item"])
         shown = super().seen(request, answer)
@@ -147,7 +145,6 @@ class ClosingConversation(CallsConversation):
         return self._items[number] if number < len(self._items) else self.request["item"]
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
         super().note(action, about)
         if action == "gives":
             self._out.add(about["item"])

@@ -36,19 +36,16 @@ class ReferenceCondition(LoopAdapter):
     # -- the port -----------------------------------------------------------------------------
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter``."""
         if settings["capacity"] != 1:
             raise Declined("unsupported-capacity")
         self.begin_anew()
         self.condition = self.inside(self.make)
 
     def wait(self, by: str) -> list[Message]:
-        """See the port."""
         self.call(by, self._waits)
         return self._seen()
 
     def notify(self, by: str, count: int) -> list[Message]:
-        """See the port."""
         async def notifies(call: Held) -> None:
             await self.condition.acquire()
             self.condition.notify(count)
@@ -59,7 +56,6 @@ class ReferenceCondition(LoopAdapter):
         return self._seen()
 
     def leave(self, by: str) -> list[Message]:
-        """See the port."""
         return self.let_go(by)
 
     # -- within -------------------------------------------------------------------------------
@@ -97,7 +93,6 @@ class AnyioCondition(ReferenceCondition):
     name = "anyio.Condition"
 
     def make(self) -> Any:
-        """See ``ReferenceCondition``."""
         try:
             import anyio
         except ImportError as error:
@@ -106,7 +101,6 @@ class AnyioCondition(ReferenceCondition):
         return anyio.Condition()
 
     async def sleep(self, call: Held) -> None:
-        """See ``ReferenceCondition``."""
         over = False
         with self._anyio.CancelScope() as call.scope:
             await self.condition.wait()
@@ -128,5 +122,4 @@ class AnyioNativeCondition(AnyioCondition):
     name = "anyio.Condition, cancelled by asyncio"
 
     def stop(self, call: Held) -> None:
-        """See ``LoopAdapter``."""
         LoopAdapter.stop(self, call)

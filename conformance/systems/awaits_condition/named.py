@@ -35,6 +35,5 @@ class NamedCondition(ReferenceCondition):
         self.version = named.version      # type: ignore[misc]
 
     def make(self) -> Any:
-        """See ``ReferenceCondition``."""
         made = made_with(self._named.factory, self._named.place, {})
         return Renamed(self._named.surface(made, WANTED))

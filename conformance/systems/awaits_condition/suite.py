@@ -72,7 +72,6 @@ class ConditionConversation(CallsConversation):
         return len(self._counts) < COUNT_MAX if letter == "n" else super().has_room(letter)
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         if act.do == "leave":
             return self.one_of(act, "inside")
         request = super().request_of(act)
@@ -81,7 +80,6 @@ class ConditionConversation(CallsConversation):
         return request
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
         name = message.get("by", "")
         known = {"call": self._numbers[name]} if name in self._numbers else {}
         if "do" not in message and name:
@@ -90,13 +88,11 @@ class ConditionConversation(CallsConversation):
         return {**super().about(message), **known}
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
         if request["do"] == "notify":
             self._counts[request["by"]] = request["count"]
         return super().seen(request, answer)
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
         super().note(action, about)
         if action == "sleeps":
             self._numbers[about["by"]] = len(self._numbers)

@@ -50,7 +50,6 @@ class ReferenceGate(LoopAdapter):
     # -- the port -----------------------------------------------------------------------------
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter``."""
         if settings["capacity"] != 1:
             raise Declined("unsupported-capacity")
         self.begin_anew()
@@ -58,7 +57,6 @@ class ReferenceGate(LoopAdapter):
             self.gate = self.make()
 
     def wait(self, by: str) -> list[Message]:
-        """See the port."""
         async def waits(call: Held) -> None:
             try:
                 await self.come(call)
@@ -103,11 +101,9 @@ class AsyncioEvent(ReferenceGate):
     break_ = None
 
     def opens(self) -> None:
-        """See ``ReferenceGate``."""
         self.gate.set()
 
     def shuts(self) -> None:
-        """See ``ReferenceGate``."""
         self.gate.clear()
 
 
@@ -118,7 +114,6 @@ class AnyioEvent(AsyncioEvent):
     shut_ = None
 
     def make(self) -> Any:
-        """See ``ReferenceGate``."""
         try:
             import anyio
         except ImportError as error:
@@ -127,7 +122,6 @@ class AnyioEvent(AsyncioEvent):
         return anyio.Event()
 
     async def come(self, call: Held) -> None:
-        """See ``ReferenceGate``."""
         over = False
         with self._anyio.CancelScope() as call.scope:
             await self.gate.wait()
@@ -136,7 +130,6 @@ class AnyioEvent(AsyncioEvent):
             raise asyncio.CancelledError
 
     def stop(self, call: Held) -> None:
-        """See ``LoopAdapter``."""
         call.scope.cancel()
 
 
@@ -164,7 +157,6 @@ class AsyncioDrain(ReferenceGate):
         return gate
 
     async def come(self, call: Held) -> None:
-        """See ``ReferenceGate``."""
         await self._writer.drain()
 
     def opens(self) -> None:
@@ -174,7 +166,6 @@ class AsyncioDrain(ReferenceGate):
         self._paused = False
 
     def shuts(self) -> None:
-        """See ``ReferenceGate``."""
         if not self._paused and not self._lost:
             self.gate.pause_writing()
         self._paused = True

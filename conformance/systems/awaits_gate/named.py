@@ -36,7 +36,6 @@ class NamedGate(ReferenceGate):
         self.version = named.version      # type: ignore[misc]
 
     def make(self) -> Any:
-        """See ``ReferenceGate``."""
         surface = self._named.surface(
             made_with(self._named.factory, self._named.place, {}), WANTED)
         if "shut" not in surface:

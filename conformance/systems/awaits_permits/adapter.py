@@ -56,25 +56,21 @@ class ReferencePermits(LoopAdapter):
     # -- the port -----------------------------------------------------------------------------
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter``."""
         if settings["capacity"] > self.capacity_max:
             raise Declined("unsupported-capacity")
         self.begin_anew()
         self.permits = self.inside(lambda: self.make(settings["capacity"]))
 
     def acquire(self, by: str) -> list[Message]:
-        """See the port."""
         call = self.call(by, self._holds)
         if not self._events:
             self.note(call, "waits")
         return self._seen()
 
     def release(self, by: str) -> list[Message]:
-        """See the port."""
         return self.let_go(by)
 
     def locked(self) -> bool:
-        """See the port."""
         return self.inside(self.locked_now)
 
     # -- within -------------------------------------------------------------------------------
@@ -116,7 +112,6 @@ class AsyncioLock(ReferencePermits):
     kind: ClassVar[type[Any]] = asyncio.Lock
 
     def make(self, capacity: int) -> Any:
-        """See ``ReferencePermits``."""
         return self.kind()
 
 
@@ -126,7 +121,6 @@ class AnyioSemaphore(ReferencePermits):
     name = "anyio.Semaphore"
 
     def make(self, capacity: int) -> Any:
-        """See ``ReferencePermits``."""
         try:
             import anyio
         except ImportError as error:
@@ -139,11 +133,9 @@ class AnyioSemaphore(ReferencePermits):
         return self._anyio.Semaphore(capacity)
 
     def locked_now(self) -> bool:
-        """See ``ReferencePermits``."""
         return bool(self.permits.value == 0)
 
     async def take(self, call: Held) -> None:
-        """See ``ReferencePermits``."""
         await self.scoped(call, self.permits.acquire())
 
     async def scoped(self, call: Held, acquire: Awaitable[Any]) -> None:
@@ -156,7 +148,6 @@ class AnyioSemaphore(ReferencePermits):
             raise asyncio.CancelledError
 
     def stop(self, call: Held) -> None:
-        """See ``ReferencePermits``."""
         call.scope.cancel()
 
 
@@ -167,11 +158,9 @@ class AnyioLock(AnyioSemaphore):
     capacity_max: ClassVar[int] = 1
 
     def of_anyio(self, capacity: int) -> Any:
-        """See ``AnyioSemaphore``."""
         return self._anyio.Lock()
 
     def locked_now(self) -> bool:
-        """See ``ReferencePermits``."""
         return bool(self.permits.locked())
 
 
@@ -181,11 +170,9 @@ class AnyioLimiter(AnyioSemaphore):
     name = "anyio.CapacityLimiter"
 
     def of_anyio(self, capacity: int) -> Any:
-        """See ``AnyioSemaphore``."""
         return self._anyio.CapacityLimiter(capacity)
 
     def locked_now(self) -> bool:
-        """See ``ReferencePermits``."""
         return bool(self.permits.available_tokens == 0)
 
 
@@ -193,7 +180,6 @@ class _Native(AnyioSemaphore):
     """Cancelled by ``task.cancel()``, as ``asyncio.timeout`` and ``TaskGroup`` do."""
 
     def stop(self, call: Held) -> None:
-        """See ``ReferencePermits``."""
         LoopAdapter.stop(self, call)
 
 

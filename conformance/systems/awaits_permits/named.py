@@ -51,23 +51,19 @@ class NamedPermits(ReferencePermits):
             self.locked = None      # type: ignore[method-assign, assignment]
 
     def make(self, capacity: int) -> Any:
-        """See ``ReferencePermits``."""
         told = {"capacity": (capacity, CAPACITY)} if self._counts else {}
         made = made_with(self._named.factory, self._named.place, told)
         self._surface: Surface = self._named.surface(made, WANTED, ("capacity",))
         return made
 
     async def take(self, call: Held) -> None:
-        """See ``ReferencePermits``."""
         taken = self._surface["acquire"]()
         if hasattr(taken, "__await__"):
             await taken
 
     def give(self) -> Awaitable[Any] | None:
-        """See ``ReferencePermits``."""
         given = self._surface["release"]()
         return given if hasattr(given, "__await__") else None
 
     def locked_now(self) -> bool:
-        """See ``ReferencePermits``."""
         return bool(self._surface["locked"]())

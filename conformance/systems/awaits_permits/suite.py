@@ -80,7 +80,6 @@ class PermitsConversation(CallsConversation):
         return Seen((("gives", (("call", call),)), *shown.steps), shown.words)
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
         fields = super().about(message)
         if "does" in message:
             return {**fields, "begins": self.states.get(message["by"]) == "begun"}

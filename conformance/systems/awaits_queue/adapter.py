@@ -31,7 +31,6 @@ class Awaits(LoopQueue):
     port: ClassVar[Port] = PORT
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
         self._interrupts: dict[str, list[str]] = {}
         self._broken: BaseException | None = None
         super().start(capacity)
@@ -44,7 +43,6 @@ class Awaits(LoopQueue):
         return reply
 
     def interrupt(self, ticket: str) -> Waits:
-        """See the port."""
         wait = self._waits.get(ticket)
         if wait is None:
             raise Declined("unknown-ticket")
@@ -55,7 +53,6 @@ class Awaits(LoopQueue):
         return Waits(own)
 
     def run(self, steps: int) -> bool:
-        """See the port."""
         with self._running():
             for _ in range(steps):
                 if not self._loop.step():
@@ -92,7 +89,6 @@ class ReferenceAwaits(Awaits, ReferenceAsyncQueue):
     """Another one than the driver, with its methods."""
 
     def make(self, capacity: int) -> None:
-        """See ``LoopQueue``."""
         own = self.queue
         self.take_up(AsyncQueue(capacity, core=self.core) if own is None else own(capacity))
 
@@ -103,7 +99,6 @@ class AsyncioAwaits(Awaits, AsyncioQueue):
     queue: ClassVar[type[Any]] = asyncio.Queue
 
     def make(self, capacity: int) -> None:
-        """See ``LoopQueue``."""
         super().make(capacity)
         self._queue = self.queue(capacity)
 
@@ -124,5 +119,4 @@ class AnyioNativeAwaits(AnyioAwaits):
     name: ClassVar[str] = "anyio memory object stream, cancelled by asyncio"
 
     def cancel_wait(self, wait: Carried) -> None:
-        """See ``LoopQueue``."""
         LoopQueue.cancel_wait(self, wait)

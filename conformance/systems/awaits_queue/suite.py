@@ -47,12 +47,10 @@ class AwaitsConversation(QueueConversation):
             act.do not in ("run", "proceed") or bool(self._out()))
 
     def say(self, act: Act) -> Exchange:
-        """See ``Conversation``."""
         self._vouches = act.do == "settle"
         return super().say(act)
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """See ``Conversation``."""
         if request["do"] == "proceed":
             act = Act("proceed", int(request.get("place", 0)))
             return act if self.makes_sense(act) else None
@@ -65,7 +63,6 @@ class AwaitsConversation(QueueConversation):
         return act if self.makes_sense(act) else None
 
     def asked(self, request: Message) -> str:
-        """See ``QueueConversation``."""
         if request["do"] == "run":
             return f"run up to {counted(request['steps'], 'callback')}"
         if request["do"] == "proceed":

@@ -26,19 +26,15 @@ class ReferenceMaster(PortAdapter):
     core: type[Master] = Master
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self._master = self.core(settings["capacity"])
 
     def submit(self, job: int | str) -> Events:
-        """See the port."""
         return _events(self._master.submit(Job("client", job)))
 
     def ask(self, worker: int, got: int) -> Events:
-        """See the port."""
         return _events(self._master.ask(worker, got))
 
     def done(self, worker: int) -> Events:
-        """See the port."""
         try:
             self._master.done(worker)
         except LinkMisuse:

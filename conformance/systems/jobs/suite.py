@@ -56,7 +56,6 @@ class JobsConversation(PlainConversation):
         self._busy: set[int] = set()
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         worker = act.pick % WORKERS
         if act.do == "submit":
             return {"do": "submit", "job": dict(act.about).get("job", self.times["submit"])}
@@ -67,7 +66,6 @@ class JobsConversation(PlainConversation):
         return {"do": "ask", "worker": worker, "got": self._got[worker] - late}
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
         if message.get("do") == "ask":
             return {**message, "counts": message["got"] == self._got[message["worker"]]}
         if "job" not in message:
@@ -81,7 +79,6 @@ class JobsConversation(PlainConversation):
         return {**message, "named": named, "oldest": self._waiting[:1] == [message["job"]]}
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
         if action == "submit":
             self._waiting.append(about["job"])
         elif action == "done":

@@ -50,7 +50,6 @@ class ReferenceController(PortAdapter):
     """Where unclean elections are off, and where they are on."""
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self._brokers = range(settings["brokers"])
         self._server = Server()
         self._session = self._server.open()
@@ -76,7 +75,6 @@ class ReferenceController(PortAdapter):
     # -- what the harness does ------------------------------------------------------------------
 
     def assign(self, partition: int, replicas: list[int], unclean: bool) -> bool:
-        """See the port."""
         self._context.assignment[_topic(partition)] = tuple(replicas)
         if unclean:
             self._unclean.add(_topic(partition).topic)
@@ -85,7 +83,6 @@ class ReferenceController(PortAdapter):
         return True
 
     def brokers(self, up: list[int], leaving: list[int]) -> bool:
-        """See the port."""
         for broker in self._brokers:
             if broker in up:
                 self._context.registered.setdefault(broker, 1)
@@ -97,14 +94,12 @@ class ReferenceController(PortAdapter):
         return True
 
     def write_isr(self, partition: int, isr: list[int]) -> bool:
-        """See the port."""
         found = self._node(partition)
         if found is not None:
             self._write(partition, found._replace(isr=tuple(isr)))
         return True
 
     def take_over(self, partition: int) -> bool:
-        """See the port."""
         found = self._node(partition)
         if found is not None:
             self._write(partition, found._replace(controller_epoch=2))
@@ -116,7 +111,6 @@ class ReferenceController(PortAdapter):
         self, partitions: list[int], target: str, selector: str, to: list[int],
         meanwhile: list[int] | None = None,
     ) -> Message:
-        """See the port."""
         topics = [_topic(each) for each in partitions]
         self._context.targets = {topic: tuple(to) for topic in topics}
         steps = self._partitions.change(
@@ -128,14 +122,12 @@ class ReferenceController(PortAdapter):
     def change_replicas(
         self, replicas: list[list[int]], target: str, meanwhile: list[int] | None = None,
     ) -> Message:
-        """See the port."""
         named = [Replica(_topic(partition), broker) for partition, broker in replicas]
         steps = self._replicas.change(named, ReplicaState[target.upper()])
         met = self._run(steps, replicas[0][0], meanwhile)
         return self._seen(sorted({partition for partition, _ in replicas}), replicas, met)
 
     def look(self, partition: int) -> Message:
-        """See the port."""
         return self._seen([partition], [[partition, broker] for broker in self._brokers], False)
 
     def _run(

@@ -47,7 +47,6 @@ class ControllerConversation(PlainConversation):
     # --- what is asked -----------------------------------------------------------------------
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         fields = {name: int(value) for name, value in act.about} or _drawn(act.do, act.pick)
         partition = fields.get("partition", 0)
         if act.do == "assign" and partition in self._touched:
@@ -85,20 +84,17 @@ class ControllerConversation(PlainConversation):
         return {"meanwhile": _set(fields["meanwhile"] | 1 << leader)}
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """See ``Conversation``."""
         if not _is_about_what_is_there(request):
             raise InputError(f"{excerpt(request)} is not what this suite would ask for here")
         act = Act(request["do"], about=tuple(_fields_of(request).items()))
         return act if self.request_of(act) == dict(request) else None
 
     def asked(self, request: Message) -> str:
-        """See ``PlainConversation``."""
         return _asked(request)
 
     # --- what is seen -------------------------------------------------------------------------
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
         do = request["do"]
         if answer is True:
             return Seen((_told_to(request),), "done")
@@ -148,7 +144,6 @@ class ControllerConversation(PlainConversation):
     # --- what there could be in its place -------------------------------------------------------
 
     def possible(self, request: Message) -> Iterator[Answer]:
-        """See ``PlainConversation``."""
         if request["do"] not in ("change", "change_replicas", "look"):
             return
         for partition in sorted(_partitions_of(request)):
@@ -372,7 +367,6 @@ class ControllerSuite(Suite):
         self, can: Collection[str], focus: Rule, seed: int, examples: int,
         attempt: Callable[[Program], None],
     ) -> None:
-        """See ``AnySuite``."""
         draw = random.Random(f"begin {seed}")
 
         def begin(program: Program) -> None:

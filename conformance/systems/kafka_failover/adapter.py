@@ -24,13 +24,11 @@ class ReferenceCluster(PortAdapter):
     cluster_type: type[Cluster] = Cluster
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self._min_isr: int = settings["capacity"]
         self._cluster: Cluster | None = None
         self._told = 0
 
     def deploy(self, brokers: int, partitions: int, seed: int) -> bool:
-        """See the port."""
         if self._cluster is not None:
             raise Declined("deployed-already")
         try:
@@ -45,61 +43,47 @@ class ReferenceCluster(PortAdapter):
         return self.cluster_type(deployment, self.parts)
 
     def produce(self, after: int, partition: int, acks_all: int, records: int) -> list[str]:
-        """See the port."""
         self._with(after, partition).produce(partition, acks_all == 1, records)
         return self._news()
 
     def crash(self, after: int, **about: int) -> list[str]:
-        """See the port."""
         return self._fault(after, "crash", **about)
 
     def pause(self, after: int, **about: int) -> list[str]:
-        """See the port."""
         return self._fault(after, "pause", **about)
 
     def expire(self, after: int, broker: int) -> list[str]:
-        """See the port."""
         return self._fault(after, "expire", broker=broker)
 
     def isolate(self, after: int, **about: int) -> list[str]:
-        """See the port."""
         return self._fault(after, "isolate", **about)
 
     def drift(self, after: int, **about: int) -> list[str]:
-        """See the port."""
         return self._fault(after, "drift", **about)
 
     def cut(self, after: int, broker: int, other: int, lasts: int) -> list[str]:
-        """See the port."""
         return self._fault(after, "cut", one=broker, other=other, lasts=lasts)
 
     def delay(self, after: int, broker: int, other: int, extra: int, lasts: int) -> list[str]:
-        """See the port."""
         return self._fault(after, "delay", one=broker, other=other, extra=extra, lasts=lasts)
 
     def lose(self, after: int, broker: int, other: int, percent: int, lasts: int) -> list[str]:
-        """See the port."""
         return self._fault(after, "lose", one=broker, other=other, percent=percent, lasts=lasts)
 
     def stop_service(self, after: int, lasts: int) -> list[str]:
-        """See the port."""
         return self._fault(after, "stop_service", lasts=lasts)
 
     def upon(self, after: int, moment: str, deed: str, lasts: int) -> list[str]:
-        """See the port."""
         return self._fault(after, "upon", moment=moment, deed=deed, lasts=lasts)
 
     def shut_down(self, after: int, **about: int) -> list[str]:
-        """See the port."""
         return self._fault(after, "shut_down", **about)
 
     def prefer(self, after: int, partition: int) -> list[str]:
-        """See the port."""
         self._with(after, partition).prefer(partition)
         return self._news()
 
     def reassign(self, after: int, partition: int, to: str) -> list[str]:
-        """See the port."""
         cluster, replicas = self._with(after, partition), tuple(map(int, to.split(",")))
         if not set(replicas) <= cluster.nodes.keys():
             raise Declined("unknown-broker")
@@ -107,12 +91,10 @@ class ReferenceCluster(PortAdapter):
         return self._news()
 
     def make_topic(self, after: int) -> list[str]:
-        """See the port."""
         self._after(after).make_topic()
         return self._news()
 
     def delete_topic(self, after: int, topic: int) -> list[str]:
-        """See the port."""
         try:
             self._after(after).delete_topic(topic)
         except TopicMisuse as misuse:
@@ -120,17 +102,14 @@ class ReferenceCluster(PortAdapter):
         return self._news()
 
     def permit_unclean(self, after: int) -> list[str]:
-        """See the port."""
         self._after(after).permit_unclean()
         return self._news()
 
     def elapse(self, after: int) -> list[str]:
-        """See the port."""
         self._after(after)
         return self._news()
 
     def quiet(self) -> list[str]:
-        """See the port."""
         self._after(0).quiet()
         return self._news()
 

@@ -38,7 +38,6 @@ class ClusterOnZooKeeper(ReferenceCluster):
     name = "zookeeper.kafka.failover"
 
     def make(self, deployment: Deployment) -> Cluster:
-        """See ``ReferenceCluster.make``."""
         from ....reference.coordination.terms import Create, Reply
         from ....reference.drivers.zookeeper import ZooKeeperCoordination
         from ....reference.drivers.zookeeper_cluster import RealService

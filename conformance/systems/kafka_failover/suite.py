@@ -79,7 +79,6 @@ class FailoverConversation(PlainConversation):
         self._is_over = False
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         fields = dict(act.about)
         if self._is_over or (act.do == "deploy") == (self._deployed is not None):
             return None
@@ -88,7 +87,6 @@ class FailoverConversation(PlainConversation):
         return {"do": act.do, **fields}
 
     def asked(self, request: Message) -> str:
-        """See ``PlainConversation``."""
         words = dict(request)
         words["acks"] = "all" if request.get("acks_all") else "1"
         if request["do"] == "upon":
@@ -148,7 +146,6 @@ class FailoverConversation(PlainConversation):
                               "docs/kafka-failover.md.")
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """See ``Conversation``."""
         do = request["do"]
         if do not in self.can:
             raise InputError(f"the target cannot do {excerpt(do)}")

@@ -42,7 +42,6 @@ class ReportingOperation(DelayedOperation):
             raise PlannedError
 
     def try_complete(self) -> bool:
-        """See ``DelayedOperation``."""
         self._report("try")
         if self.name in self.ready:
             return self.force_complete()
@@ -51,11 +50,9 @@ class ReportingOperation(DelayedOperation):
         return False
 
     def on_complete(self) -> None:
-        """See ``DelayedOperation``."""
         self._report("complete")
 
     def on_expiration(self) -> None:
-        """See ``DelayedOperation``."""
         self._report("expire")
 
 
@@ -73,7 +70,6 @@ class ReferenceOldPurgatory(PortAdapter):
     operation: type[ReportingOperation] = ReportingOperation
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self._now = 0
         self._ready: set[str] = set()
         self._soon: set[str] = set()
@@ -98,24 +94,20 @@ class ReferenceOldPurgatory(PortAdapter):
         return {**outcome, "calls": calls}
 
     def ready(self, request: str) -> bool:
-        """See the port."""
         self._ready.add(request)
         return True
 
     def soon(self, request: str) -> bool:
-        """See the port."""
         if request in self._made:
             raise Declined("made-already")
         self._soon.add(request)
         return True
 
     def fail(self, request: str, call: str) -> bool:
-        """See the port."""
         self._failing.add((request, call))
         return True
 
     def watch(self, request: str, keys: list[str], timeout: int) -> Message:
-        """See the port."""
         if request in self._made:
             raise Declined("made-already")
         made = self.operation(
@@ -129,17 +121,14 @@ class ReferenceOldPurgatory(PortAdapter):
         return report
 
     def force(self, request: str) -> Message:
-        """See the port."""
         if request not in self._made:
             raise Declined("unknown-request")
         return self._reported(self._made[request].force_complete)
 
     def check(self, key: str) -> Message:
-        """See the port."""
         return self._reported(lambda: self.purgatory.check_and_complete(key))
 
     def advance(self, by: int) -> Message:
-        """See the port."""
         self._now += by
         return self._reported(self._go_round)
 
@@ -150,11 +139,9 @@ class ReferenceOldPurgatory(PortAdapter):
         return True
 
     def moved(self) -> bool:
-        """See the port."""
         return self._moved
 
     def watched(self) -> int:
-        """See the port."""
         count: int = self.purgatory.watched
         return count
 
@@ -167,19 +154,15 @@ class ReferencePurgatory(ReferenceOldPurgatory):
     core: type[Waiting] = Purgatory
 
     def cancel(self, key: str) -> Message:
-        """See the port."""
         return self._reported(lambda: bool(self.purgatory.cancel_for_key(key)) or True)
 
     def delayed(self) -> int:
-        """See the port."""
         count: int = self.purgatory.delayed
         return count
 
     def estimate(self) -> int:
-        """See the port."""
         count: int = self.purgatory.estimate
         return count
 
     def keys(self) -> int:
-        """See the port."""
         return len(self.purgatory.lists.keys)

@@ -144,7 +144,6 @@ class PurgatoryConversation(PlainConversation):
         return plain or next((act for act in told if self.request_of(act) == request), None)
 
     def asked(self, request: Message) -> str:
-        """See ``PlainConversation``."""
         words = {
             "ready": "{request} is ready", "soon": "{request} will be ready after its first try",
             "watch": "{request} waits for an event of {keys}, or {timeout} ms",
@@ -218,7 +217,6 @@ class PurgatoryConversation(PlainConversation):
                     yield Answer(self._words_of(calls, count if is_check else True), step)
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
         do = str(request["do"])
         self._asked += 1
         if do in _COUNTS:
@@ -396,7 +394,6 @@ class PurgatorySuite(Suite):
         self, can: Collection[str], focus: Rule, seed: int, examples: int,
         attempt: Callable[[Program], None],
     ) -> None:
-        """See ``AnySuite``."""
         built = min(2, examples // 4) if focus.id in _BUILT else 0
         super().explore(can, focus, seed, examples - built, attempt)
         epilogue = tuple(act for act in self.epilogue if act.do in can)

@@ -271,7 +271,6 @@ class ReferenceRaces(PortAdapter):
         self._scheduler: Scheduler | None = None
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         if not 2 <= settings["buckets"] <= WHEEL_SIZE_MAX:
             raise Declined("unsupported-capacity")
         self.close()
@@ -288,7 +287,6 @@ class ReferenceRaces(PortAdapter):
             self._scheduler = None
 
     def perform(self, calls: list[Message]) -> Message:
-        """See the port."""
         scheduler = self._under_way()
         if any(not task.done for task in scheduler.tasks):
             raise Declined("threads-under-way")
@@ -296,14 +294,12 @@ class ReferenceRaces(PortAdapter):
         return self._rest(())
 
     def spawn(self, thread: str, calls: list[Message]) -> bool:
-        """See the port."""
         if thread in self._threads or thread == HARNESS:
             raise Declined("name-in-use")
         self._threads[thread] = self._under_way().spawn(thread, self._bench.body(calls))
         return True
 
     def run(self, thread: str, steps: int) -> Message:
-        """See the port."""
         task = self._threads.get(thread)
         if task is None or task.done:
             raise Declined("no-such-thread")
@@ -311,7 +307,6 @@ class ReferenceRaces(PortAdapter):
         return {"events": self._news(), "standing": _plain(standing)}
 
     def settle(self) -> Message:    # type: ignore[override]
-        """See the port."""
         scheduler = self._under_way()
         self._call(scheduler.settle)
         return self._rest(scheduler.deadlock())

@@ -111,13 +111,11 @@ class RacesConversation(PlainConversation):
         self._named: set[str] = set()
 
     def always(self) -> frozenset[str]:
-        """See ``PlainConversation``."""
         return ALWAYS
 
     # --- what makes sense ----------------------------------------------------------------
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         about = dict(act.about)
         under_way = any(self._alive.values())
         if self._ended or (act.do == "settle" and not under_way):
@@ -141,7 +139,6 @@ class RacesConversation(PlainConversation):
         return {"do": "perform", "calls": _plain(scene.finish)} if fits else None
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """See ``Conversation``."""
         act = _act_of(request)
         if act is None:
             raise InputError(
@@ -152,7 +149,6 @@ class RacesConversation(PlainConversation):
     # --- words ---------------------------------------------------------------------------
 
     def asked(self, request: Message) -> str:
-        """See ``PlainConversation``."""
         if request["do"] == "perform":
             when = "afterwards, somebody" if self._alive else "at first, somebody"
             return f"{when} {calls_in_words(request['calls'])}"
@@ -166,7 +162,6 @@ class RacesConversation(PlainConversation):
     # --- what is seen --------------------------------------------------------------------
 
     def possible(self, request: Message) -> Iterator[Answer]:
-        """See ``PlainConversation``."""
         if request["do"] == "spawn":
             return
         yield Answer("nothing to be seen", ("stands", ()), instead_of=_UNSEEN)
@@ -192,7 +187,6 @@ class RacesConversation(PlainConversation):
             yield Answer(_at_rest(0, 1), rest(0, 1))
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
         for call in request.get("calls", ()):
             self._named |= {call[field] for field in ("request", "task") if field in call}
         if request["do"] == "spawn":

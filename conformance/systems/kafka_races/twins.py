@@ -71,7 +71,6 @@ class DroppingCalls(ReferenceRaces):
     """The last call of each thread is dropped."""
 
     def spawn(self, thread: str, calls: list[Message]) -> bool:
-        """See the port."""
         return super().spawn(thread, calls[:-1])
 
 

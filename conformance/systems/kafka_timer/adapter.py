@@ -52,27 +52,22 @@ class TimerAdapter(PortAdapter):
     # -- for the harness ----------------------------------------------------------------------
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self._runs: list[Message] = []
         self.begin(settings)
 
     def request(self, message: Message) -> Message:
-        """See ``PortAdapter.request``."""
         self.now = message["now"]
         return super().request(message)
 
     def add(self, task: int, delay: int) -> list[Message]:
-        """See the port."""
         self.schedule(task, delay)
         return self.elapse()
 
     def cancel(self, task: int) -> list[Message]:
-        """See the port."""
         self.unschedule(task)
         return self.elapse()
 
     def elapse(self) -> list[Message]:
-        """See the port."""
         self.move(self.now)
         runs, self._runs = self._runs, []
         return runs
@@ -82,12 +77,10 @@ class FailingTasks(TimerAdapter):
     """A task's callback raises if the harness has asked for that; ``move`` has to survive it."""
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self._faulty: set[int] = set()
         super().start(settings)
 
     def fail(self, task: int) -> bool:
-        """See the port."""
         self._faulty.add(task)
         return True
 

@@ -98,7 +98,6 @@ class NamedTimer(FailingTasks):
         self._calls: Calls | None = None
 
     def begin(self, settings: Mapping[str, Any]) -> None:
-        """See ``TimerAdapter``."""
         self._calls = Calls(self.name, ())
         self._due: dict[int, int] = {}
         self._handles: dict[int, Any] = {}
@@ -108,13 +107,11 @@ class NamedTimer(FailingTasks):
         self._surface: Surface = self._named.surface(made, WANTED, ALSO)
 
     def schedule(self, task: int, delay: int) -> None:
-        """See ``TimerAdapter``."""
         self.unschedule(task)
         self._due[task] = self.now + max(0, delay)
         self._handles[task] = self._ask(lambda: self._scheduled(task, delay * self._unit))
 
     def unschedule(self, task: int) -> None:
-        """See ``TimerAdapter``."""
         self._due.pop(task, None)
         if task not in self._handles:
             return
@@ -125,7 +122,6 @@ class NamedTimer(FailingTasks):
             self._ask(handle.cancel)
 
     def move(self, until: int) -> None:
-        """See ``TimerAdapter``."""
         for at in sorted({at for at in self._due.values() if self._clock < at < until} | {until}):
             self._go(at)
             for _ in range(len(self._due) + 2):

@@ -111,7 +111,6 @@ class TimerConversation(PlainConversation):
         self.asked_for: dict[int, int] = {}     # by task, when it was asked for last
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         request: Message = {"do": act.do, "now": self.now}
         about = dict(act.about)
         if act.do == "add":
@@ -149,13 +148,11 @@ class TimerConversation(PlainConversation):
         return None
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
         return {**message, "law": self._law, "until": message.get("now"),
                 "ours": message.get("task", TASKS_OF_LONG) < TASKS_OF_LONG,
                 "something": "something" if message.get("due") else "nothing"}
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
         self.now = about.get("now", self.now)
         if action == "add":
             self.asked_for[about["task"]] = self.now + about["delay"]
@@ -231,7 +228,6 @@ class TimerSuite(Suite):
         self, can: Collection[str], focus: Rule, seed: int, examples: int,
         attempt: Callable[[Program], None],
     ) -> None:
-        """See ``AnySuite``."""
         built = examples // 4 if focus.id in _BUILT else 0
         super().explore(can, focus, seed, examples - built, attempt)
         epilogue = tuple(act for act in self.epilogue if act.do in can)

@@ -40,7 +40,6 @@ class _Reference(FailingTasks):
     core: type[Any]
 
     def begin(self, settings: Mapping[str, Any]) -> None:
-        """See ``TimerAdapter``."""
         try:
             self._timer = self.core(settings["capacity"], settings["wheel"], self.now)
         except TimerMisuse as misuse:
@@ -56,12 +55,10 @@ class _Reference(FailingTasks):
             self._timer.add(wanted, self.now)
 
     def unschedule(self, task: int) -> None:
-        """See ``TimerAdapter``."""
         if task in self._tasks:
             self._tasks[task].cancel()
 
     def move(self, until: int) -> None:
-        """See ``TimerAdapter``."""
         due = self._timer.next_expiration()
         while due is not None and due <= until:
             self.clock = max(self.clock, due)
@@ -78,7 +75,6 @@ class _Reference(FailingTasks):
         return True
 
     def drive(self) -> Message:
-        """See the port."""
         self.clock = self.now
         due = self._advance()
         runs, self._runs = self._runs, []
@@ -93,12 +89,10 @@ class ReferenceTimer(_Reference):
     core = Timer
 
     def size(self) -> int:
-        """See the port."""
         size: int = self._timer.size
         return size
 
     def queue(self) -> Message:
-        """See the port."""
         return {"buckets": self._timer.queued, "wheels": self._timer.levels}
 
 
@@ -110,7 +104,6 @@ class ReferenceOldTimer(_Reference):
     core = OldTimer
 
     def entries(self) -> int:
-        """See the port."""
         entries: int = self._timer.size
         return entries
 
@@ -126,13 +119,11 @@ class SchedTimer(FailingTasks):
     version: ClassVar[str] = platform.python_version()
 
     def begin(self, settings: Mapping[str, Any]) -> None:
-        """See ``TimerAdapter``."""
         self._clock = self.now
         self._scheduler = sched.scheduler(lambda: self._clock, lambda duration: None)
         self._events: dict[int, sched.Event] = {}
 
     def schedule(self, task: int, delay: int) -> None:
-        """See ``TimerAdapter``."""
         self.unschedule(task)
         self._events[task] = self._scheduler.enterabs(self.now + delay, 0, self._run, (task,))
 
@@ -141,12 +132,10 @@ class SchedTimer(FailingTasks):
         self.ran(task, self._clock)
 
     def unschedule(self, task: int) -> None:
-        """See ``TimerAdapter``."""
         if task in self._events:
             self._scheduler.cancel(self._events.pop(task))
 
     def move(self, until: int) -> None:
-        """See ``TimerAdapter``."""
         wait = self._run_all()
         while wait is not None and self._clock + wait <= until:
             self._clock += int(wait)
@@ -159,7 +148,6 @@ class SchedTimer(FailingTasks):
                 return self._scheduler.run(blocking=False)
 
     def size(self) -> int:
-        """See the port."""
         return len(self._scheduler.queue)
 
 
@@ -201,7 +189,6 @@ class _VirtualLoop(asyncio.base_events.BaseEventLoop):
         return when - self.clock
 
     def time(self) -> float:
-        """See ``asyncio.AbstractEventLoop``."""
         return self.clock
 
     def _process_events(self, event_list: list[Any]) -> None:
@@ -227,14 +214,12 @@ class AsyncioTimer(FailingTasks):
     version: ClassVar[str] = platform.python_version()
 
     def begin(self, settings: Mapping[str, Any]) -> None:
-        """See ``TimerAdapter``."""
         self.close()
         self._loop = _VirtualLoop(self.now)
         self._loop.set_exception_handler(_ignore_the_planned)
         self._handles: dict[int, asyncio.TimerHandle] = {}
 
     def schedule(self, task: int, delay: int) -> None:
-        """See ``TimerAdapter``."""
         self.unschedule(task)
         self._handles[task] = self._loop.call_at(self.now + delay, partial(self._run, task))
 
@@ -242,12 +227,10 @@ class AsyncioTimer(FailingTasks):
         self.ran(task, int(self._loop.clock))
 
     def unschedule(self, task: int) -> None:
-        """See ``TimerAdapter``."""
         if task in self._handles:
             self._handles.pop(task).cancel()
 
     def move(self, until: int) -> None:
-        """See ``TimerAdapter``."""
         self._loop.until = until
         self._loop.run_forever()
 

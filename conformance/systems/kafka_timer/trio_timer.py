@@ -25,7 +25,6 @@ class TrioTimer(TimerAdapter):
     policy: ClassVar[str] = "deadline"
 
     def begin(self, settings: Mapping[str, Any]) -> None:
-        """See ``TimerAdapter``."""
         try:
             import trio
             import trio.testing
@@ -41,17 +40,14 @@ class TrioTimer(TimerAdapter):
         self._thread.start()
 
     def schedule(self, task: int, delay: int) -> None:
-        """See ``TimerAdapter``."""
         self.unschedule(task)
         self._ask("sleep", task, self.now + delay)
 
     def unschedule(self, task: int) -> None:
-        """See ``TimerAdapter``."""
         if task in self._scopes:
             self._ask("wake", task)
 
     def move(self, until: int) -> None:
-        """See ``TimerAdapter``."""
         self._ask("pass", until)
 
     def close(self) -> None:

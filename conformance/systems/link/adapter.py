@@ -24,7 +24,6 @@ class ReferenceLink(PortAdapter):
     receiver: type[LinkReceiver[int]] = LinkReceiver
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         try:
             self._b = self.receiver(settings["capacity"], settings["batch"])
         except LinkMisuse:
@@ -32,22 +31,18 @@ class ReferenceLink(PortAdapter):
         self._a = self.sender(settings["capacity"])
 
     def offer(self, elements: list[int]) -> list[int]:
-        """See the port."""
         return self._a.offer(elements)
 
     def permit(self, count: int) -> list[int]:
-        """See the port."""
         return self._a.permit(count)
 
     def data(self, element: int) -> list[int]:
-        """See the port."""
         try:
             return _messages(self._b.arrive(element))
         except LinkMisuse:
             raise Declined("overrun") from None
 
     def process(self) -> Message:
-        """See the port."""
         try:
             element, permits = self._b.process()
         except LinkMisuse:

@@ -62,7 +62,6 @@ class LinkConversation(PlainConversation):
         self._permits: deque[int] = deque()     # messages under way to A
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         if act.do == "offer":
             elements = range(self._offered, self._offered + act.pick % 3 + 1)
             return {"do": "offer", "elements": [*elements]} if (
@@ -74,7 +73,6 @@ class LinkConversation(PlainConversation):
         return {"do": "process"} if self.times["data"] > self._processed else None
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
         if elements := message.get("elements"):
             return {**message, "count": len(elements), "s": "s" if len(elements) > 1 else "",
                     "listed": ", ".join(map(str, elements))}
@@ -89,7 +87,6 @@ class LinkConversation(PlainConversation):
         return message
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
         if action == "offer":
             self._offered += about["count"]
         elif action == "permit":

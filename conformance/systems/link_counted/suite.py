@@ -79,7 +79,6 @@ class CountedConversation(PlainConversation):
         return self._capacity + self.times["processes"]
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         if act.do == "offer":
             elements = range(self._offered, self._offered + act.pick % 3 + 1)
             return {"do": "offer", "elements": [*elements]} if (
@@ -96,7 +95,6 @@ class CountedConversation(PlainConversation):
         return {"do": act.do}
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
         fields = dict(message)
         if "elements" in message:
             fields |= {"count": len(message["elements"]),
@@ -116,7 +114,6 @@ class CountedConversation(PlainConversation):
         return fields
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
         if action == "offer":
             self._offered += about["count"]
         elif action == "data":

@@ -27,11 +27,9 @@ class _Transport(asyncio.ReadTransport):
         self.says: list[str] = []
 
     def pause_reading(self) -> None:
-        """See ``asyncio.ReadTransport``."""
         self.says.append("stop")
 
     def resume_reading(self) -> None:
-        """See ``asyncio.ReadTransport``."""
         self.says.append("go")
 
     def told(self) -> list[str]:
@@ -49,7 +47,6 @@ class StreamReaderMarks(PortAdapter):
     version = platform.python_version()
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         if settings["high"] != 2 * settings["capacity"]:
             raise Declined(f"{UNSUPPORTED}high")
         self._loop = VirtualLoop()
@@ -58,14 +55,12 @@ class StreamReaderMarks(PortAdapter):
         self._reader.set_transport(self._transport)
 
     def arrive(self, count: int) -> list[str]:
-        """See the port."""
         with self._loop.running():
             self._reader.feed_data(b"x" * count)
             self._loop.settle()
         return self._transport.told()
 
     def take(self, most: int) -> Message:
-        """See the port."""
         with self._loop.running():
             task = self._loop.begin(self._reader.read(most))
             self._loop.settle()

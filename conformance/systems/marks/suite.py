@@ -49,7 +49,6 @@ class MarksConversation(PlainConversation):
         self._late = 0                          # elements that have come since stop was said
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         if act.do == "take":
             most = dict(act.about).get("most", act.pick % (self._high + 1) + 1)
             return {"do": "take", "most": most}
@@ -60,11 +59,9 @@ class MarksConversation(PlainConversation):
         return {"do": "arrive", "count": count}
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
         return {**message, "alone": message.get("count") == 1}
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
         if action == "arrives":
             self.held += about["count"]
             self._late += about["count"] * self._stopped

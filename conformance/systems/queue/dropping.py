@@ -21,18 +21,14 @@ class DroppingDeque(QueueAdapter):
     version = platform.python_version()
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
         self._items: deque[Item] = deque(maxlen=capacity)
 
     def offer(self, item: Item) -> bool:
-        """See the port."""
         self._items.append(item)
         return True
 
     def poll(self) -> Item | None:
-        """See the port."""
         return self._items.popleft() if self._items else None
 
     def size(self) -> int:
-        """See the port."""
         return len(self._items)

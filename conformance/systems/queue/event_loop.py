@@ -86,7 +86,6 @@ class LoopQueue(QueueAdapter):
     # -- the port -----------------------------------------------------------------------------
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
         self._loop = VirtualLoop()
         self._waits: dict[str, Carried] = {}
         try:
@@ -97,26 +96,21 @@ class LoopQueue(QueueAdapter):
             raise
 
     def offer(self, item: Item) -> bool:
-        """See the port."""
         with self._running():
             return self.offer_now(item)
 
     def poll(self) -> Item | None:
-        """See the port."""
         with self._running():
             return self.poll_now()
 
     def put(self, item: Item) -> object:
-        """See the port."""
         answer = self._begin(self.put_later(item))
         return answer if isinstance(answer, Waits) else True
 
     def take(self) -> object:
-        """See the port."""
         return self._begin(self.take_later())
 
     def cancel(self, ticket: str) -> bool:
-        """See the port."""
         wait = self._waits.get(ticket)
         if wait is None or wait.task is None:
             raise Declined("unknown-ticket")
@@ -130,11 +124,9 @@ class LoopQueue(QueueAdapter):
         return not wait.done
 
     def size(self) -> int:
-        """See the port."""
         return self.size_now()
 
     def settle(self) -> bool:
-        """See ``QueueAdapter.settle``."""
         with self._running():
             self._loop.settle()
         return True
@@ -189,7 +181,6 @@ class ReferenceAsyncQueue(LoopQueue):
     name: ClassVar[str] = "reference for asyncio"
 
     def make(self, capacity: int) -> None:
-        """See ``LoopQueue``."""
         self.take_up(AsyncQueue(capacity))
 
     def take_up(self, queue: AsyncQueue[Item]) -> None:
@@ -200,14 +191,12 @@ class ReferenceAsyncQueue(LoopQueue):
         self.take_later = queue.take    # type: ignore[method-assign]
 
     def poll_now(self) -> Item | None:
-        """See ``LoopQueue``."""
         from ....reference.queue import Empty
 
         answer = self._queue.poll()
         return None if isinstance(answer, Empty) else answer
 
     def size_now(self) -> int:
-        """See ``LoopQueue``."""
         return len(self._queue)
 
 
@@ -217,14 +206,12 @@ class AsyncioQueue(LoopQueue):
     name: ClassVar[str] = "asyncio.Queue"
 
     def make(self, capacity: int) -> None:
-        """See ``LoopQueue``."""
         import platform
 
         self.version = platform.python_version()
         self._queue: Any = asyncio.Queue(capacity)
 
     def offer_now(self, item: Item) -> bool:
-        """See ``LoopQueue``."""
         try:
             self._queue.put_nowait(item)
         except asyncio.QueueFull:
@@ -232,7 +219,6 @@ class AsyncioQueue(LoopQueue):
         return True
 
     def poll_now(self) -> Item | None:
-        """See ``LoopQueue``."""
         try:
             item: Item = self._queue.get_nowait()
         except asyncio.QueueEmpty:
@@ -240,17 +226,14 @@ class AsyncioQueue(LoopQueue):
         return item
 
     def put_later(self, item: Item) -> Coroutine[Any, Any, object]:
-        """See ``LoopQueue``."""
         operation: Coroutine[Any, Any, object] = self._queue.put(item)
         return operation
 
     def take_later(self) -> Coroutine[Any, Any, object]:
-        """See ``LoopQueue``."""
         operation: Coroutine[Any, Any, object] = self._queue.get()
         return operation
 
     def size_now(self) -> int:
-        """See ``LoopQueue``."""
         size: int = self._queue.qsize()
         return size
 
@@ -261,7 +244,6 @@ class JanusQueue(AsyncioQueue):
     name: ClassVar[str] = "janus"
 
     def make(self, capacity: int) -> None:
-        """See ``LoopQueue``."""
         try:
             import janus
         except ImportError as error:
@@ -276,7 +258,6 @@ class AnyioQueue(LoopQueue):
     name: ClassVar[str] = "anyio memory object stream"
 
     def make(self, capacity: int) -> None:
-        """See ``LoopQueue``."""
         try:
             import anyio
         except ImportError as error:
@@ -286,7 +267,6 @@ class AnyioQueue(LoopQueue):
         self._send, self._receive = anyio.create_memory_object_stream[Item](capacity)
 
     def offer_now(self, item: Item) -> bool:
-        """See ``LoopQueue``."""
         try:
             self._send.send_nowait(item)
         except self._anyio.WouldBlock:
@@ -294,22 +274,18 @@ class AnyioQueue(LoopQueue):
         return True
 
     def poll_now(self) -> Item | None:
-        """See ``LoopQueue``."""
         try:
             return self._receive.receive_nowait()
         except self._anyio.WouldBlock:
             return None
 
     def put_later(self, item: Item) -> Coroutine[Any, Any, object]:
-        """See ``LoopQueue``."""
         return self._send.send(item)
 
     def take_later(self) -> Coroutine[Any, Any, object]:
-        """See ``LoopQueue``."""
         return self._receive.receive()
 
     def size_now(self) -> int:
-        """See ``LoopQueue``."""
         return self._send.statistics().current_buffer_used
 
     async def _carry(self, wait: Carried, operation: Coroutine[Any, Any, object]) -> None:

@@ -145,7 +145,6 @@ class NamedLoopQueue(LoopQueue):
         self.policy = named.place.names.get("policy", self.policy)      # type: ignore[misc]
 
     def make(self, capacity: int) -> None:
-        """See ``LoopQueue``."""
         made = made_with(self._named.factory, self._named.place, _capacity(capacity))
         self._ways = Ways(self._named.surface(made, WANTED, ALSO))
         self.lacks = self._ways.lacks      # type: ignore[misc]
@@ -154,11 +153,9 @@ class NamedLoopQueue(LoopQueue):
         self.size_now = self._ways.size    # type: ignore[method-assign]
 
     def put_later(self, item: Item) -> Coroutine[Any, Any, object]:
-        """See ``LoopQueue``."""
         return self._later(lambda: self._ways.surface["put"](item), yields=False)
 
     def take_later(self) -> Coroutine[Any, Any, object]:
-        """See ``LoopQueue``."""
         return self._later(self._ways.surface["get"], yields=True)
 
     async def _later(self, call: Callable[[], Any], yields: bool) -> object:
@@ -181,7 +178,6 @@ class NamedThreadQueue(QueueAdapter):
         self._calls: Calls | None = None
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
         if not self._named.staged:
             raise InputError(
                 f"{self.name} is for threads, and was imported before its locks could be replaced",
@@ -207,40 +203,32 @@ class NamedThreadQueue(QueueAdapter):
     # -- the port -----------------------------------------------------------------------------
 
     def offer(self, item: Item) -> bool:
-        """See the port."""
         return bool(self._at_once("an offer", lambda: self._ways.offer(item)))
 
     def poll(self) -> Item | None:
-        """See the port."""
         item: Item | None = self._at_once("a poll", self._ways.poll)
         return item
 
     def size(self) -> int:
-        """See the port."""
         size: int = self._at_once("its size", self._ways.size)
         return size
 
     def put(self, item: Item) -> object:
-        """See the port."""
         return self._begin("put", lambda: self._put(item))
 
     def take(self) -> object:
-        """See the port."""
         return self._begin("take", self._ways.surface["get"])
 
     def pause(self, steps: int) -> bool:
-        """See the port."""
         self._pause = steps
         return True
 
     def proceed(self, place: int) -> bool:
-        """See the port."""
         self._running.proceed(place)
         self._tell()
         return True
 
     def settle(self) -> bool:
-        """See ``QueueAdapter.settle``."""
         self._running.settle()
         self._tell()
         return True

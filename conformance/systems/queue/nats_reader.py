@@ -74,7 +74,6 @@ class NatsReader(QueueAdapter):
     capacity_max: ClassVar[int] = 8
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
         self._server = Nats(pending_bytes=capacity * (_ITEM_BYTES + _HEADER_BYTES),
                             payload_bytes=_ITEM_BYTES).start()
         self._clients: list[_Client] = []
@@ -92,7 +91,6 @@ class NatsReader(QueueAdapter):
         return True
 
     def poll(self) -> Item | None:
-        """See the port."""
         if self._unread == 0:
             return None
         if not self._cut_off:

@@ -29,11 +29,9 @@ class SimpleQueue(QueueAdapter):
     version = platform.python_version()
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
 
     def offer(self, item: Item) -> bool:
-        """See the port."""
         self._queue.put_nowait(item)
         return True
 
@@ -43,14 +41,12 @@ class SimpleQueue(QueueAdapter):
         return True
 
     def poll(self) -> Item | None:
-        """See the port."""
         try:
             return self._queue.get_nowait()
         except queue.Empty:
             return None
 
     def size(self) -> int:
-        """See the port."""
         return self._queue.qsize()
 
 
@@ -66,13 +62,11 @@ class MultiprocessingQueue(OneWaitQueue):
     version = platform.python_version()
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
         self._queue: Any = multiprocessing.get_context("spawn").Queue(capacity)
         self._thread: threading.Thread | None = None
         self._room_came = False
 
     def offer(self, item: Item) -> bool:
-        """See the port."""
         try:
             self._queue.put_nowait(item)
         except queue.Full:
@@ -94,7 +88,6 @@ class MultiprocessingQueue(OneWaitQueue):
         return not self._thread.is_alive()
 
     def poll(self) -> Item | None:
-        """See the port."""
         left = Countdown(_SECONDS)
         while self._queue.qsize() > 0:
             try:
@@ -109,7 +102,6 @@ class MultiprocessingQueue(OneWaitQueue):
         return None
 
     def size(self) -> int:
-        """See the port."""
         size: int = self._queue.qsize()
         return size
 

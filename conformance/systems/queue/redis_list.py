@@ -32,25 +32,21 @@ class RedisList(QueueAdapter):
     script: ClassVar[str] = _PUSH_IF_ROOM
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
         self._capacity = capacity
         self._server = Redis().start()
         self._socket = socket.create_connection((HOST, self._server.port), _ANSWER_SECONDS)
         self._replies = self._socket.makefile("rb")
 
     def offer(self, item: Item) -> bool:
-        """See the port."""
         text = json.dumps(item)     # Redis has texts only
         return bool(self._ask("EVAL", self.script, "1", _KEY, str(self._capacity), text) == 1)
 
     def poll(self) -> Item | None:
-        """See the port."""
         text = self._ask("LPOP", _KEY)
         item: Item | None = None if text is None else json.loads(text)
         return item
 
     def size(self) -> int:
-        """See the port."""
         size: int = self._ask("LLEN", _KEY)
         return size
 

@@ -100,7 +100,6 @@ class QueueConversation:
     # --- what can be asked ---------------------------------------------------------------
 
     def makes_sense(self, act: Act) -> bool:
-        """See ``Conversation``."""
         if act.do != "settle" and act.do not in self.can:
             return False
         if act.do in ("offer", "put") and len(self._fates) + 1 >= self._items_max:
@@ -122,7 +121,6 @@ class QueueConversation:
     # --- asking --------------------------------------------------------------------------
 
     def say(self, act: Act) -> Exchange:
-        """See ``Conversation``."""
         ticket = None
         if act.do == self.cancel:
             out = self._to_cancel()
@@ -187,7 +185,6 @@ class QueueConversation:
         return act.about[0][1] if act.about else _plain(len(self._fates))
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """See ``Conversation``."""
         do = request["do"]
         if do not in self.known:
             raise InputError(f"the suite {self.port} has no operation {excerpt(do)}")

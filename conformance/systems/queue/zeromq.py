@@ -25,7 +25,6 @@ class _Pair(QueueAdapter):
     conflates: ClassVar[bool] = False
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
         try:
             import zmq
         except ImportError as error:
@@ -44,7 +43,6 @@ class _Pair(QueueAdapter):
         self._receiver.connect("inproc://queue")
 
     def offer(self, item: Item) -> bool:
-        """See the port."""
         self._sender.getsockopt(self._zmq.EVENTS)
         try:
             self._sender.send(json.dumps(item).encode(), self._zmq.NOBLOCK)
@@ -53,7 +51,6 @@ class _Pair(QueueAdapter):
         return True
 
     def poll(self) -> Item | None:
-        """See the port."""
         self._receiver.getsockopt(self._zmq.EVENTS)
         try:
             item: Item = json.loads(self._receiver.recv(self._zmq.NOBLOCK))
@@ -78,11 +75,9 @@ class PushPull(_Pair, OneWaitQueue):
     _waiting: Any = None
 
     def begin(self, item: Item) -> None:
-        """See ``OneWaitQueue``."""
         self._waiting = item
 
     def over(self) -> bool:
-        """See ``OneWaitQueue``."""
         return self.offer(self._waiting)
 
 
@@ -97,7 +92,6 @@ class PubSub(_Pair):
     ends = ("XPUB", "SUB")
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
         super().start(capacity)
         self._receiver.setsockopt(self._zmq.SUBSCRIBE, b"")
         self._sender.recv()

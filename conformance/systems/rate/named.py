@@ -78,7 +78,6 @@ class NamedThreadRate(PortAdapter):
         self._calls: Calls | None = None
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         STAGE.now = 0.0
         made = Calls(self.name, ()).at_once("its constructor", lambda: _made(self._named, settings))
         self._calls = Calls(self.name, modules_of(type(made)))
@@ -87,11 +86,9 @@ class NamedThreadRate(PortAdapter):
         self._surface.must_have("take", WANTED[0])
 
     def take(self, permits: int) -> bool:
-        """See the port."""
         return bool(self._running.at_once("an ask", lambda: self._ask(permits)))
 
     def tick(self, ticks: int) -> bool:
-        """See the port."""
         STAGE.now += ticks * TICK
         return True
 
@@ -132,7 +129,6 @@ class NamedLoopRate(LoopRate):
         self.policy = named.place.names.get("policy", "bucket")       # type: ignore[misc]
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self.begin_anew()
         with self._loop.running():
             made = _made(self._named, settings)
@@ -151,10 +147,8 @@ class NamedLoopRate(LoopRate):
     take_: Any = _take
 
     async def asks(self, permits: int) -> None:
-        """See ``LoopRate``."""
         await self._surface["acquire"](*_takes(self._surface, "acquire", permits))
 
     def acquire(self, by: str, permits: int) -> list[str]:
-        """See the port."""
         _takes(self._surface, "acquire", permits)
         return super().acquire(by, permits)

@@ -76,7 +76,6 @@ class RateConversation(PlainConversation):
         self.can |= {policy(self.policy)}
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         permits = act.pick % self._depth + 1
         if act.do == "tick":
             return {"do": "tick", "ticks": 1 if self.waiting else act.pick % TICKS + 1}

@@ -26,14 +26,12 @@ class _ReferenceStage(PortAdapter):
     _stage: Any
 
     def offer(self, value: int) -> bool:
-        """See the port."""
         if not self._stage.wants:
             return False
         self._stage.take(value)
         return True
 
     def take(self) -> list[int] | None:
-        """See the port."""
         if not self._stage.ready:
             return None
         made = self._stage.make()
@@ -48,7 +46,6 @@ class ReferenceSummaries(_ReferenceStage):
     core: type[Any] = RolledUp
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self._stage = self.core(_itself, add)
 
 
@@ -60,5 +57,4 @@ class ReferenceBatches(_ReferenceStage):
     core: type[Any] = Groups
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self._stage = self.core(settings["capacity"], whole=False)

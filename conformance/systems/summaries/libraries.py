@@ -22,7 +22,6 @@ class OpenTelemetrySum(PortAdapter):
     name = "opentelemetry.sdk.metrics.Counter"
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         try:
             from opentelemetry.sdk.metrics import Counter, MeterProvider
             from opentelemetry.sdk.metrics.export import (
@@ -37,12 +36,10 @@ class OpenTelemetrySum(PortAdapter):
         self._counter = provider.get_meter("checkvalve").create_counter("values")
 
     def offer(self, value: int) -> bool:
-        """See the port."""
         self._counter.add(value)
         return True
 
     def take(self) -> list[Any] | None:
-        """See the port."""
         read: Any = self._reader.get_metrics_data()
         points = [point for resource in (read.resource_metrics if read else ())
                   for scope in resource.scope_metrics
@@ -58,7 +55,6 @@ class DatadogCount(PortAdapter):
     name = "datadog.dogstatsd.aggregator.Aggregator"
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         try:
             from datadog.dogstatsd.aggregator import Aggregator
         except ImportError:
@@ -67,10 +63,8 @@ class DatadogCount(PortAdapter):
         self._aggregator = Aggregator()
 
     def offer(self, value: int) -> bool:
-        """See the port."""
         self._aggregator.count("values", value, None, 1)
         return True
 
     def take(self) -> list[Any] | None:
-        """See the port."""
         return [each.value for each in self._aggregator.flush_aggregated_metrics()] or None

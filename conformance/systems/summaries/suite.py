@@ -68,7 +68,6 @@ class SummariesConversation(PlainConversation):
         self._powers: list[int] = []            # and for which powers of two they stand
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         if act.do == "take":
             return {"do": "take"}
         if len(self._held) >= HELD_MAX:
@@ -89,19 +88,16 @@ class SummariesConversation(PlainConversation):
         return exchange._replace(possible=tuple(self._outputs(held, powers)))
 
     def asked(self, request: Message) -> str:
-        """See ``PlainConversation``."""
         if request["do"] == "take":
             return "a permit comes"
         return f"the value {request['value']} comes"
 
     def possible(self, request: Message) -> Iterator[Answer]:
-        """See ``PlainConversation``."""
         if request["do"] == "offer":
             yield Answer("it is taken", _of(self._steps.takes, "value", self._power))
             yield Answer("its source is held up", (self._steps.holds_up, ()))
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
         if request["do"] == "offer":
             if not answer:
                 return Seen(((self._steps.holds_up, ()),), "its source is held up")

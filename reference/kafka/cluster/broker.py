@@ -141,7 +141,6 @@ class Broker:
     # -- requests ---------------------------------------------------------------------------------
 
     def handle(self, sender: int, body: Any, answer: Answer) -> None:
-        """See ``Hosted``."""
         if isinstance(body, LeaderAndIsr | UpdateMetadata | StopReplica):
             answer(self.obey(body))
         elif isinstance(body, WhoLeads):

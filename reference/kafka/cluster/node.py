@@ -29,22 +29,18 @@ class _Together:
         broker.when_registered = controller.begin
 
     def handle(self, sender: int, body: Any, answer: Callable[[Any], None]) -> None:
-        """See ``Hosted``."""
         if isinstance(body, WantsToGo):
             self.controller.asked_to_let_go(sender, body, answer)
         else:
             self.broker.handle(sender, body, answer)
 
     def connected(self) -> None:
-        """See ``Hosted``."""
         self.broker.connected()
 
     def changed(self, event: Event) -> None:
-        """See ``Hosted``."""
         self.controller.changed(event)
 
     def expired(self) -> None:
-        """See ``Hosted``."""
         self.controller.expired()
         self.broker.expired()
 

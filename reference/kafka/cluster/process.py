@@ -44,11 +44,11 @@ class Store(Protocol):
     """The part of the coordination port that a process uses."""
 
     def open(self, timeout: int) -> int:
-        """See ``Coordination.open``."""
+        """Begin a session that expires after ``timeout`` ms of silence; return its handle."""
         ...
 
     def submit(self, handle: int, request: Request) -> int:
-        """See ``Coordination.submit``."""
+        """Send a request to the service; return the number that its reply will have."""
         ...
 
 

@@ -88,7 +88,6 @@ class Controller(Brokers):
         yield from self.elect()
 
     def was_replaced(self) -> None:
-        """See ``Core.was_replaced``."""
         self.drop_jobs()
         self.resign("a later controller has been there")
         self.add(self.elect)

@@ -77,7 +77,6 @@ class PartitionMachineOf09(PartitionMachine):
     """Takes it for an election when the preferred replica leads already."""
 
     def nobody_elected(self, partition: TopicPartition, why: NotElected) -> bool:
-        """See ``PartitionMachine.nobody_elected``."""
         return why is NotElected.NOT_NEEDED or super().nobody_elected(partition, why)
 
 
@@ -105,7 +104,6 @@ class ControllerOf09(Controller):
     replicas_type = ReplicaMachineOf09
 
     def take_over(self) -> Steps[None]:
-        """See ``Controller.take_over``."""
         yield from super().take_over()
         self.announce(sorted(self.context.registered))
 

@@ -52,7 +52,6 @@ class ToHighWatermark(Truncation):
     asks = False
 
     def at_once(self, log: Log, hw: int) -> int:
-        """See ``Truncation``."""
         return min(hw, log.end)
 
 
@@ -60,7 +59,6 @@ class ByEpoch(Truncation):
     """One question. If the leader knows no such epoch, the high watermark has to do."""
 
     def answered(self, log: Log, hw: int, answer: EpochEnd) -> Cut:
-        """See ``Truncation``."""
         return Cut(min(hw if answer.epoch == NO_EPOCH else answer.offset, log.end), True)
 
 
@@ -68,7 +66,6 @@ class AtLastMatch(Truncation):
     """If the follower has not the epoch of the answer, it cuts to its next lower one, and asks."""
 
     def answered(self, log: Log, hw: int, answer: EpochEnd) -> Cut:
-        """See ``Truncation``."""
         if answer.epoch == NO_EPOCH:
             return Cut(min(hw, log.end), True)
         mine = log.end_of(answer.epoch)

@@ -449,7 +449,7 @@ def test_explain_tells_who_was_asked(capsys: pytest.CaptureFixture[str]) -> None
     design = str(REPOSITORY / "examples" / "designs" / "akka-a1-deadlocked.yaml")
     run(root, ["check", design, "--explain", "--no-repair"])
     told = capsys.readouterr().out
-    assert "Asked whether it can get stuck:" in told
+    assert "Engines asked about deadlock:" in told
     assert told.index("    graph ") < told.index("    explorer ")
 
 

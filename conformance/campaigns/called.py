@@ -1,4 +1,4 @@
-"""What a class calls its operations, asked once, before anything is run."""
+"""The names that a class has for the port's operations, asked for once, before anything is run."""
 
 from __future__ import annotations
 

@@ -61,7 +61,8 @@ class Suite:
 
 @dataclass(frozen=True)
 class GateConfig:
-    """What a gate runs: ``verify`` names the chapters whose expectations are verified."""
+    """The contents of a gate file: ``verify`` names the chapters whose expectations are verified.
+    """
 
     path: Path
     designs: tuple[Designs, ...]
@@ -106,7 +107,7 @@ def _parsed(path: Path, text: str) -> Table:
     except tomllib.TOMLDecodeError as error:
         what, line = Location.of_syntax_error(str(error), text)
         where = f"{path}:{line}"
-        raise InputError(f"this is not TOML: {what}", where, "Mend that line.") from error
+        raise InputError(f"this is not TOML: {what}", where, "Fix that line.") from error
     except RecursionError as error:
         raise InputError("this nests too deeply", str(path), "Use plain lists.") from error
     except ValueError as error:  # of Python's own, which has a limit for the digits of a number

@@ -21,11 +21,11 @@ CALLS_OF_LONG: Final = 160
 """As many calls of a kind begin in a long program: each internal step may be of any of them."""
 
 WAITING: Final = ("begun", "waits", "stopping")
-"""States of a call that has not come to anything: one that is ``stopping`` was told to stop."""
+"""States of a call without an outcome; one that is ``stopping`` has been cancelled."""
 
 
 def events(*entries: Any) -> Part:
-    """What the callbacks that ran have done, in their order."""
+    """The actions of the callbacks that ran, in their order."""
     return each(*entries, joined="; ", nothing="nothing is to be seen")
 
 
@@ -57,11 +57,11 @@ class CallsConversation(PlainConversation):
                 if state in states and name.startswith(letter)]
 
     def has_room(self, letter: str) -> bool:
-        """Whether one more call may wait."""
+        """True if one more call may wait."""
         return len(self.calls(*WAITING)) < STEPS_MAX
 
     def begun(self, letter: str) -> int:
-        """How many calls have begun that have a letter."""
+        """The number of calls that have begun, of those with a letter."""
         return sum(name.startswith(letter) for name in self.states)
 
     def one_of(self, act: Act, *states: str) -> Message | None:
@@ -107,6 +107,6 @@ class CallsConversation(PlainConversation):
         if here is None or (before and here not in before):
             raise TargetError(
                 f"the target reports {excerpt(dict(about))}, which cannot be of that call",
-                next_step="Mend the adapter: a call has the name that its request gave it, and "
+                next_step="Fix the adapter: a call has the name that its request gave it, and "
                           "ends once, as such calls do.")
         self.states[about["by"]] = state

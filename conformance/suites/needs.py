@@ -1,4 +1,4 @@
-"""What each rule needs, as ``make needs`` has found it out (``bench.needs``)."""
+"""The operations that each rule needs, as ``make needs`` has found them out (``bench.needs``)."""
 
 from __future__ import annotations
 

@@ -19,13 +19,13 @@ REQUESTS_MAX: Final = 20_000
 """Acts of all the candidates that are run: what bounds the search in a long program."""
 
 _A = TypeVar("_A", bound=Hashable)
-"""What a program consists of: acts, as a rule."""
+"""An element of a program: an act, as a rule."""
 
 _Shorten = Callable[[tuple[_A, ...]], tuple[_A, ...] | None]
 """Runs a program: the part of it up to the breach that is looked for, or None without one."""
 
 _Simpler = Callable[[_A], Iterable[_A]]
-"""What could stand in the place of an act: see ``AnySuite.simpler``."""
+"""Simpler replacements of an act: see ``AnySuite.simpler``."""
 
 
 def shrink(

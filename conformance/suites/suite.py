@@ -1,4 +1,4 @@
-"""What a suite is: machines to judge by, operations to try, and how to talk to a target.
+"""Suites: machines to judge by, operations to try, and how to talk to a target.
 
 There are two kinds. A ``Suite`` holds a conversation: machines watch each reply, and programs
 are random sequences of operations. A ``HistorySuite`` (history.py) sets a scene and lets it
@@ -55,7 +55,7 @@ class AnyJudge(Protocol):
 
     @property
     def blind(self) -> bool:
-        """Whether nothing that is still to come could show a breach that is looked for."""
+        """True if no later step could show a breach that is looked for."""
         ...
 
     def see(self, exchange: Exchange, step: int) -> None:
@@ -64,7 +64,7 @@ class AnyJudge(Protocol):
 
 
 class AnySuite(Protocol):
-    """What the machinery asks of a suite, of either kind."""
+    """The interface of a suite of either kind, as the machinery uses it."""
 
     @property
     def name(self) -> str:
@@ -88,7 +88,7 @@ class AnySuite(Protocol):
 
     @property
     def long(self) -> Long | None:
-        """What its long programs are like; None if it has none."""
+        """The form of its long programs; None if it has none."""
         ...
 
     @property
@@ -174,7 +174,7 @@ class AnySuite(Protocol):
         ...
 
     def simpler(self, act: Act) -> Iterator[Act]:
-        """What could stand in the place of an act, the simplest first."""
+        """The acts that could stand in the place of an act, the simplest first."""
         ...
 
 
@@ -206,7 +206,7 @@ class Suite:
     """
 
     one_by_one: ClassVar[bool] = True
-    """Whether acts can be drawn one by one; else a program is drawn as a whole."""
+    """True if acts can be drawn one by one; else a program is drawn as a whole."""
 
     name: str
     version: int

@@ -17,7 +17,7 @@ STEPS_MAX: Final = 3
 
 
 def steps_of(act: Act) -> int:
-    """How many callbacks an act ``run`` lets run."""
+    """The number of callbacks that an act ``run`` lets run."""
     return 1 + act.pick % STEPS_MAX
 
 
@@ -27,7 +27,7 @@ class SweepingSuite(Suite):
 
     For every ``sweeping`` programs that are asked for, one of them is *swept*: without its own
     cancellations, callback by callback, it is run once for every instant, and for each of the
-    first ``STEPS_MAX`` calls that wait then, which is told to stop there. The operation for that is
+    first ``STEPS_MAX`` calls that wait then, which is cancelled there. The operation for that is
     ``stops``.
     """
 

@@ -1,4 +1,4 @@
-"""Which values programs put in: not only texts that are short, distinct and plain.
+"""The values that programs put in: not only texts that are short, distinct and plain.
 
 Theory of operation. A thing that holds what it is given must not look at it. Real ones do: one
 loses what is false (``if not item``), one drops what equals something that is inside, one cuts
@@ -79,7 +79,7 @@ def _cased(number: int) -> str:
 
 @dataclass(frozen=True)
 class Payloads:
-    """Which operations bring an item whose value means nothing to what is tested.
+    """The operations that bring an item whose value means nothing to what is tested.
 
     ``fields`` names the field of the item, by operation. ``equal``: the conversation can follow
     items of equal value. ``several`` says of some operations how many items come with a pick.

@@ -1,4 +1,4 @@
-"""What our adapters of ports without waits share: the dispatch and the greeting.
+"""Shared by our adapters of ports without waits: the dispatch and the greeting.
 
 An adapter is a class with ``port``, ``start(settings)`` and one method per operation that it
 can do, named as the operation (``close_`` for ``close``); what it lacks is not in its ``can``.

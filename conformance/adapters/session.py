@@ -1,4 +1,4 @@
-"""Sessions: every message is checked on its way in and on its way out, whatever carries it."""
+"""Sessions: each request and each reply is checked, whatever carries it."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class CheckedSession:
         if ran is not None:
             raise TargetError(
                 f"{self._name} says in its hello that its wakes are stepped, and its reply to "
-                f"{message['do']!r} tells of one that waited and has run already: {excerpt(ran)}",
+                f"{message['do']!r} reports that one that waited has run already: {excerpt(ran)}",
                 next_step='Let the adapter say "wakes": "at-once", or let nobody run before the '
                 "next settle (docs/settling.md).")
 

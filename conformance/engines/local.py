@@ -27,7 +27,7 @@ def run_locally(
     thin: bool = False,
 ) -> list[CaseRow]:
     """The rows of ``cases``, sorted by key; they do not depend on ``jobs``, the processes used.
-    ``thin``: of failures no more than a summary tells (see keeping.py).
+    ``thin``: of failures no more than a summary shows (see keeping.py).
 
     They end where the target is given up, after a few cases that fail alike (see failures.py).
 
@@ -71,7 +71,7 @@ def _run_apart(
                               "Run it with one process to see which case does it, or put it "
                               "behind command:.") from error
         except KeyboardInterrupt:
-            # Who interrupts does not want to wait for the chunks that are under way.
+            # A user who interrupts does not want to wait for the chunks that are under way.
             for worker in set(multiprocessing.active_children()) - others:
                 worker.kill()
             raise

@@ -31,7 +31,7 @@ class Calls:
         self._instants: set[Task] = set()
 
     def begin(self, name: str, action: Callable[[], Any], steps: int | None = None) -> Call:
-        """A call that may wait: it goes on until it ends or waits, or for so many steps."""
+        """Begin a call that may wait; it runs until it ends or waits, or for so many steps."""
         call = self._call(name, action)
         self._go_on(call.task, steps)
         return call
@@ -49,14 +49,14 @@ class Calls:
         return call.value
 
     def proceed(self, place: int = 0) -> bool:
-        """One of those that can go on does, until it ends or waits; whether there was one."""
+        """Let one task that can continue do so, until it ends or waits; true if there was one."""
         can = self._scheduler.runnable()
         if can:
             self._go_on(can[place % len(can)])
         return bool(can)
 
     def settle(self) -> None:
-        """All go on that can; and each time limit that is set by then passes, in its turn."""
+        """Let all tasks continue that can; then each time limit set by then passes, in its turn."""
         while self.proceed():
             pass
         for task in sorted(STAGE.limits, key=STAGE.limits.__getitem__):

@@ -13,7 +13,7 @@ __all__ = ["factory_of"]
 
 
 def factory_of(spec: str, makers: Makers) -> Callable[[], Adapter]:
-    """What makes a new adapter of ``python:…``, ``thread:…`` or ``asyncio:…``.
+    """The factory of adapters for ``python:…``, ``thread:…`` or ``asyncio:…``.
 
     What ``python:`` names may be an adapter; else it is a class that is to be tested by its name.
     Raises ``InputError`` for what cannot be imported.

@@ -23,7 +23,7 @@ _PLUMBING: Final = frozenset(
         "adapters/host", "adapters/session", "foreign/calls", "foreign/factories", "foreign/guard",
         "foreign/loading", "foreign/stage", "foreign/surface", "foreign/target"))
 _FAR: Final = 3
-_ADVICE: Final = "Mend it, or answer with an error of the protocol."
+_ADVICE: Final = "Fix it, or answer with an error of the protocol."
 _MEMORY_ADVICE: Final = "Let it take less memory; docs/adapter-protocol.md has the limits."
 
 
@@ -68,7 +68,7 @@ def own_place(frames: Iterable[tuple[str, int | None]]) -> str:
 
 
 def _distance(file: str) -> int:
-    """How far a file is from the hands of whoever reads the message."""
+    """The distance of a file from the reader of the message: 0 for a file of the user's own."""
     if "site-packages" in file or "dist-packages" in file:
         return 1
     if file.startswith(_OURS):

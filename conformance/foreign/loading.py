@@ -34,7 +34,7 @@ def split_place(place: str) -> tuple[str, str]:
 def load_factory(
     place: str, other: Callable[[Callable[..., Any]], Adapter] | None = None,
 ) -> Callable[[], Adapter]:
-    """What makes a new adapter, from ``package.module:factory``.
+    """The factory of adapters at ``package.module:factory``.
 
     Where the factory makes something else, or needs arguments, ``other`` makes an adapter of it.
     Raises ``InputError`` for a module that does not import, or that lacks the factory.
@@ -69,7 +69,7 @@ def _import(module_name: str) -> Any:
 
 
 def _makes_adapters(factory: Callable[..., Any]) -> bool:
-    """Whether what a factory makes answers requests, as far as that shows without making one.
+    """True if what a factory makes answers requests, as far as that shows without making one.
 
     A class shows it; a function that needs no argument is taken for a factory of adapters.
     """

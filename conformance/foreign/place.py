@@ -21,7 +21,7 @@ KINDS: Final = (PYTHON, THREAD, ASYNCIO)
 
 @dataclass(frozen=True)
 class Place:
-    """Where an object is: ``kind:module:attributes``, and what its operations are called.
+    """The place of an object, ``kind:module:attributes``, and the names of its operations.
 
     ``names`` has, by the name that checkvalve uses, the one that the class uses.
     """
@@ -38,7 +38,7 @@ class Place:
 
 
 def is_named(spec: str) -> bool:
-    """Whether ``spec`` names a Python object, of whatever kind."""
+    """True if ``spec`` names a Python object, of whatever kind."""
     kind, colon, _ = spec.partition(":")
     return bool(colon) and kind in KINDS
 

@@ -6,12 +6,12 @@ A class for threads waits in what it gets from ``threading``. ``install`` puts l
 controlled scheduler (``reference/drivers/scheduling``) in their places, before the class is
 imported; conditions, semaphores, events and barriers are written in Python on top of locks, and
 come along by themselves. So the stage knows, without waiting a while, that a call waits; and, as a
-line of the class is a step, a call can be stopped anywhere in it while others go on.
+line of the class is a step, a call can be stopped anywhere in it while others continue.
 
 Whatever is made outside of the class's own code (while neither it nor its module's import runs) is
 made by the real ``threading``, for the harness needs that. A wait with a time limit ends when
 nothing else can run any more: once in each ``settle``, the limit that comes first, first. A class
-that starts threads of its own is refused, as is a wait that happens in C, where nobody sees it.
+that starts threads of its own is refused, as is a wait in C, which the stage cannot see.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Stage:
     def __init__(self) -> None:
         self.scheduler: Scheduler | None = None
         self.opening = False
-        """Whether the module under test is being imported."""
+        """True while the module under test is being imported."""
         self.now = 0.0
         self.limits: dict[Task, float] = {}
         """When the waits end that have a limit."""
@@ -49,7 +49,7 @@ class Stage:
 
     @property
     def plays(self) -> bool:
-        """Whether code under test runs, which is to get the stage's locks."""
+        """True if code under test runs, which is to get the stage's locks."""
         return self.opening or (self.scheduler is not None and self.scheduler.running is not None)
 
     @property
@@ -103,7 +103,7 @@ class Stage:
 
 
 STAGE: Final = Stage()
-"""That of this process: ``threading`` is one for all of it."""
+"""The stage of this process: ``threading`` is one for all of it."""
 
 
 class _Staged(Waitable):
@@ -136,7 +136,7 @@ class _Staged(Waitable):
 
 
 class StagedLock(_Staged):
-    """What ``threading.Lock`` makes: anybody may give it back."""
+    """A lock as ``threading.Lock`` makes it: any task may release it."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -167,7 +167,7 @@ class StagedLock(_Staged):
 
 
 class StagedRLock(_Staged, Lock):
-    """What ``threading.RLock`` makes: its holder may take it again."""
+    """A lock as ``threading.RLock`` makes it: its holder may take it again."""
 
     def __init__(self, name: str) -> None:
         _Staged.__init__(self, name)
@@ -204,7 +204,7 @@ class StagedRLock(_Staged, Lock):
 
 
 class _Never(_Staged):
-    """What nobody ever has: to wait for it is to let time pass."""
+    """A lock that is never free: to wait for it is to let time pass."""
 
     def free_for(self, task: Task | None) -> bool:
         return task in STAGE.expired
@@ -247,7 +247,7 @@ def _clock(real: Callable[[], float]) -> Callable[[], float]:
 
 
 _STARTS: Final = ("_start_new_thread", "_start_joinable_thread")
-"""What ``threading.Thread.start`` calls, up to Python 3.12 and from 3.13 on."""
+"""The functions that ``threading.Thread.start`` calls, up to Python 3.12 and from 3.13 on."""
 
 
 def _starting(real: Callable[..., Any]) -> Callable[..., Any]:

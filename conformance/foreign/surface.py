@@ -1,4 +1,4 @@
-"""What a class calls its operations, read off the class itself.
+"""The names that a class has for its operations, read off the class itself.
 
 A system says which operations it needs, and under which names they are usual. The names are looked
 for in the order in which they stand; what the user says by ``--names`` comes first. What was found
@@ -75,12 +75,12 @@ class Surface:
         return lambda: _reach(self.made, self.called[name])
 
     def takes(self, name: str, argument: str) -> bool:
-        """Whether the method has a parameter of this name."""
+        """True if the method has a parameter of this name."""
         parameters = _parameters(self[name])
         return parameters is not None and argument in parameters
 
     def takes_more(self, name: str) -> bool:
-        """Whether the method takes an argument, as far as it tells."""
+        """True if the method takes an argument, as far as its signature shows."""
         parameters = _parameters(self[name])
         return parameters is None or _takes_more(parameters, 0)
 
@@ -91,7 +91,7 @@ class Surface:
 
     @property
     def words(self) -> str:
-        """What was found, for a reader: ``put = put, get = get``."""
+        """The names that were found, for a reader: ``put = put, get = get``."""
         return ", ".join(f"{ours} = {theirs}" for ours, theirs in self.called.items())
 
     def _check_names(self, wanted: Sequence[Wanted]) -> None:
@@ -135,7 +135,7 @@ class Renamed:
 
 def takes_argument(factory: Callable[..., Any], place: Place, ours: str, usual: Sequence[str],
                    ) -> bool:
-    """Whether a factory can be told something: by a usual name, or as its first argument."""
+    """True if a factory takes the argument: by a usual name, or as its first one."""
     parameters = _parameters(factory)
     if parameters is None or ours in place.names:
         return True
@@ -145,12 +145,12 @@ def takes_argument(factory: Callable[..., Any], place: Place, ours: str, usual: 
 
 
 def is_in_c(method: Callable[..., Any]) -> bool:
-    """Whether a method is written in C, where nobody sees whether it waits."""
+    """True if a method is written in C, where its waits cannot be seen."""
     return inspect.isbuiltin(method)
 
 
 def waits_in_coroutines(made: Any, names: Sequence[str]) -> bool:
-    """Whether any of the methods of these names is a coroutine function, or says that what it
+    """True if any of the methods of these names is a coroutine function, or says that what it
     returns is to be awaited."""
     return any(_is_awaited(getattr(made, name, None)) for name in names)
 
@@ -162,7 +162,8 @@ def _is_awaited(method: Any) -> bool:
 
 
 def knows_loops(made: Any) -> bool:
-    """Whether a class, or what it is derived from, stands in a module that uses an event loop."""
+    """True if a class, or one that it is derived from, stands in a module that uses an event loop.
+    """
     kind = made if isinstance(made, type) else type(made)
     modules = [vars(sys.modules[each.__module__]) for each in kind.__mro__
                if each.__module__ in sys.modules]
@@ -172,7 +173,7 @@ def knows_loops(made: Any) -> bool:
 def made_with(
     factory: Callable[..., Any], place: Place, arguments: Mapping[str, tuple[Any, Sequence[str]]],
 ) -> Any:
-    """What the factory makes with some arguments: by our name, the value, and its usual names.
+    """Call the factory with some arguments, which are by our name the value, and its usual names.
 
     An argument is given by the name that the factory has for it. If it has none of the usual names
     for any of them, they are given in their order, as far as it takes so many. Raises whatever the

@@ -1,6 +1,6 @@
-"""A class of the user's as a target: found, told by its kind, and handed to what makes an adapter.
+"""A user's class as a target: found, classified by its kind, and given to what makes an adapter.
 
-This imports code of the user's, so it belongs into a process that may end: see ``host.py``.
+This imports the user's code, so it belongs into a process that may end: see ``host.py``.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ Makers = Mapping[str, str]
 """By the name of a port, ``module:function`` of what makes an adapter of a ``Named`` for it."""
 
 _KEPT: Final = frozenset({*sys.stdlib_module_names, "checkvalve"})
-"""What is not imported anew: its locks are made where they are asked for."""
+"""Modules that are not imported anew: their locks are made where they are asked for."""
 
 UNKNOWN_VERSION: Final = "unknown"
 
 
 class Named:
-    """What a place names: its ``factory``, and whether it was imported under the stage's locks."""
+    """An object that a place names: its ``factory``, and whether it was imported under the stage's
+    locks."""
 
     def __init__(self, place: Place, factory: Callable[..., Any], before: Collection[str]) -> None:
         self.place = place
@@ -40,7 +41,7 @@ class Named:
         self._kind = ""     # once it is known
         self.version = _version_of(place.module)
         self.called: dict[str, str] = {}
-        """What its operations are called, as far as they were asked for: for the report."""
+        """The names of its operations, as far as they were asked for: for the report."""
 
     def surface(
         self, made: Any, wanted: Sequence[Wanted], also: Sequence[str] = (),
@@ -51,9 +52,9 @@ class Named:
         return surface
 
     def kind_by(self, is_for_tasks: Callable[[Any], bool], sample: Callable[[], Any]) -> str:
-        """Whether it is for threads or for tasks: as it is said to be, or as it looks.
+        """The kind, for threads or for tasks: as the user said, or as it looks.
 
-        ``sample`` makes one, where the factory is a function and tells nothing by itself. What is
+        ``sample`` makes one, where the factory is a function and shows nothing by itself. What is
         for threads is imported anew, with the stage's locks in it. Raises ``InputError`` where it
         is said to be for tasks, and nothing of it is a coroutine, or the other way round.
         """
@@ -127,7 +128,7 @@ class NamedAdapter:
 
 
 def named_factory(spec: str, makers: Makers) -> Callable[[], Adapter]:
-    """What makes a new adapter of ``thread:…`` or ``asyncio:…``.
+    """The factory of adapters for ``thread:…`` or ``asyncio:…``.
 
     Raises ``InputError`` for what cannot be imported.
     """
@@ -141,7 +142,7 @@ def named_factory(spec: str, makers: Makers) -> Callable[[], Adapter]:
 def named_of(
     place: Place, before: Collection[str], makers: Makers,
 ) -> Callable[[Callable[..., Any]], Adapter]:
-    """What makes a new adapter of what ``python:…`` makes, where that is no adapter itself.
+    """The factory of adapters for what ``python:…`` makes, where that is no adapter itself.
 
     What is once known of it, and was imported anew, serves all sessions.
     """

@@ -33,7 +33,7 @@ class Etcd(Server):
             "--log-level", "error")
 
     def serves(self) -> bool:
-        """Whether it says that it is healthy: it has elected itself."""
+        """True if it says that it is healthy: it has elected itself."""
         address = f"http://{HOST}:{self.port}/health"
         with urllib.request.urlopen(address, timeout=_ANSWER_SECONDS) as answer:
             return bool(json.loads(answer.read()).get("health") == "true")

@@ -1,4 +1,5 @@
-"""Runs one program, and ends it when whoever asked for it ends: no server outlives its run.
+"""Runs one program, and ends it when the process that asked for it ends: no server outlives its
+run.
 
 ``python keeper.py DESCRIPTOR PROGRAM ARGUMENT…``: the descriptor is one end of a socket. What is
 written to the other end are names of signals, one a line, which go to the program and all that it
@@ -28,7 +29,7 @@ def main(descriptor: int, argv: list[str]) -> None:
     except OSError as error:
         control.sendall(f"failed {error.strerror}\n".encode())
         return
-    # Whoever reads what the child prints waits for its end, and not for ours.
+    # The reader of what the child prints waits for the child's end, and not for ours.
     for standard in (0, 1, 2):
         os.close(standard)
     control.sendall(f"started {child.pid}\n".encode())

@@ -38,6 +38,6 @@ class Nats(Server):
                 "--addr", HOST, "--port", str(self.port))
 
     def serves(self) -> bool:
-        """Whether it says who it is."""
+        """True if it introduces itself with an INFO line."""
         with socket.create_connection((HOST, self.port), _ANSWER_SECONDS) as connection:
             return connection.recv(64).startswith(b"INFO ")

@@ -1,4 +1,4 @@
-"""A PostgreSQL cluster in a temporary folder, which trusts whoever comes from this machine."""
+"""A PostgreSQL cluster in a temporary folder, which trusts every connection from this machine."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class PostgreSQL(Server):
                         "-p", str(self.port), *options)
 
     def serves(self) -> bool:
-        """Whether it takes connections."""
+        """True if it takes connections."""
         asked = subprocess.run(
             [_READY.find(), "-q", "-h", HOST, "-p", str(self.port)], check=False)
         return asked.returncode == 0

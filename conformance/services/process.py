@@ -53,19 +53,19 @@ class KeptProcess:
 
     @property
     def stdin(self) -> IO[bytes]:
-        """What the program reads, if it was asked for."""
+        """The program's standard input, if it was asked for."""
         assert self._keeper.stdin is not None
         return self._keeper.stdin
 
     @property
     def stdout(self) -> IO[bytes]:
-        """What the program prints, if it was asked for."""
+        """The program's standard output, if it was asked for."""
         assert self._keeper.stdout is not None
         return self._keeper.stdout
 
     @property
     def is_running(self) -> bool:
-        """Whether the program has not ended; a stopped one has not."""
+        """True if the program has not ended; a stopped one has not."""
         if self.code is None:
             self._note(self._hear(0.0))
         return self.code is None
@@ -78,7 +78,7 @@ class KeptProcess:
             self.is_running    # noqa: B018 - it notes the end
 
     def wait(self, seconds: float = _END_SECONDS) -> int | None:
-        """The exit code, within so many ``seconds`` of an idle machine; None: it goes on."""
+        """The exit code, within so many ``seconds`` of an idle machine; None: it still runs."""
         left = Countdown(seconds)
         while self.code is None and not left.over:
             self._note(self._hear(left.slice()))

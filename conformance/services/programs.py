@@ -31,18 +31,18 @@ class Program:
 
     @property
     def advice(self) -> str:
-        """What to install, in one sentence."""
+        """The program to install, in one sentence."""
         return (f"Install {self.what} (Debian, Ubuntu: apt-get install {self.package}; macOS: "
                 f"brew install {self.package.removesuffix('-server')}).")
 
     def path(self) -> str | None:
-        """Where it is, or None."""
+        """The program's path, or None."""
         places = sorted(Path("/usr").glob(self.folders), reverse=True) if self.folders else []
         found = (shutil.which(self.name, path=each) for each in (None, *map(str, places)))
         return next((path for path in found if path), None)
 
     def find(self) -> str:
-        """Where it is. Raises ``InputError``, with what to install, if it is not there."""
+        """The program's path. Raises ``InputError``, with what to install, if it is not there."""
         path = self.path()
         if path is None:
             raise InputError(f"the program {self.name} was not found", "", self.advice)

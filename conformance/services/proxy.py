@@ -1,7 +1,8 @@
-"""A relay on loopback that can be cut: then nothing comes through, and nobody is told.
+"""A relay on loopback that can be cut: then nothing comes through, and neither side is notified.
 
 That is how a broken network looks. Connections stay open on both sides, new ones are taken, and
-what is sent waits; it arrives when the relay is mended, as from a TCP that has been sending again.
+what is sent waits; it arrives when the relay is restored, as from a TCP that has been sending
+again.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Proxy:
 
     @property
     def address(self) -> str:
-        """Where it listens, as ``host:port``."""
+        """The address where it listens, as ``host:port``."""
         return f"{HOST}:{self.port}"
 
     def cut(self) -> None:
@@ -47,7 +48,7 @@ class Proxy:
         self._wake.sendall(b".")
 
     def mend(self) -> None:
-        """What was held up arrives, and all comes through."""
+        """Restore the relay: what was held up arrives, and all comes through."""
         self._open.set()
 
     def close(self) -> None:

@@ -25,7 +25,7 @@ class Redis(Server):
             "--dir", str(self.folder), "--save", "", "--appendonly", "no", "--loglevel", "warning")
 
     def serves(self) -> bool:
-        """Whether it answers a PING."""
+        """True if it answers a PING."""
         with socket.create_connection((HOST, self.port), _ANSWER_SECONDS) as connection:
             connection.sendall(b"PING\r\n")
             return connection.recv(64).startswith(b"+PONG")

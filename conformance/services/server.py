@@ -36,7 +36,7 @@ class Server:
     """
 
     what: ClassVar[str]
-    """What it is, as in "the ZooKeeper server"."""
+    """The kind of server, as in "the ZooKeeper server"."""
 
     def __init__(self, *, seconds: float = 30.0) -> None:
         self.seconds = seconds
@@ -55,11 +55,11 @@ class Server:
         raise NotImplementedError
 
     def serves(self) -> bool:
-        """Whether it answers; raises ``OSError`` while it does not."""
+        """True if it answers; raises ``OSError`` while it does not."""
         raise NotImplementedError
 
     def prepare(self) -> None:
-        """What has to be in the folder before the first start."""
+        """Put into the folder what has to be there before the first start."""
 
     def environment(self) -> Mapping[str, str] | None:
         """The environment of the program; None: ours."""
@@ -69,12 +69,12 @@ class Server:
 
     @property
     def address(self) -> str:
-        """Where it serves, as ``host:port``."""
+        """The address where it serves, as ``host:port``."""
         return f"{HOST}:{self.port}"
 
     @property
     def is_running(self) -> bool:
-        """Whether there is a process, that serves or is stopped."""
+        """True if there is a process, that serves or is stopped."""
         return self._process is not None and self._process.is_running
 
     def start(self) -> Self:
@@ -135,7 +135,7 @@ class Server:
             self._process.send(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """SIGCONT: it goes on where it was."""
+        """SIGCONT: it continues where it was."""
         if self._process is not None:
             self._process.send(signal.SIGCONT)
 

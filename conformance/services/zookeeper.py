@@ -27,7 +27,7 @@ _JARS: Final = (
     "log4j-slf4j2-impl-*", "netty-*", "metrics-core-*", "snappy-java-*", "commons-*", "guava-*",
     "failureaccess-*",
 )
-"""What ZooKeeper and its clients in Java need of Spark's jars."""
+"""The jars of Spark's that ZooKeeper and its clients in Java need."""
 
 JAVA_OPTIONS: Final = (
     # It lives for seconds: start quickly, and take little.
@@ -35,9 +35,9 @@ JAVA_OPTIONS: Final = (
     "-Xshare:auto",
 )
 _CONNECTIONS: Final = "org.apache.zookeeper.server.NettyServerCnxnFactory"
-"""Who takes connections. ZooKeeper's default (NIO) fails to close one that it takes before its
-database is there, so that a client which comes while the server starts waits in vain, until it has
-no session left; this one turns it away at once."""
+"""The class that takes connections. ZooKeeper's default (NIO) fails to close one that it takes
+before its database is there, so that a client which comes while the server starts waits in vain,
+until it has no session left; this one turns it away at once."""
 _ANSWER_SECONDS: Final = 2.0
 
 
@@ -72,7 +72,7 @@ class ZooKeeper(Server):
             str(configuration))
 
     def serves(self) -> bool:
-        """Whether it says that it serves: it listens some time before it does."""
+        """True if it says that it serves: it listens some time before it does."""
         with socket.create_connection((HOST, self.port), _ANSWER_SECONDS) as connection:
             connection.sendall(b"srvr")
             said = b""

@@ -46,7 +46,7 @@ _REQUESTS = 600
 """Requests that programs of a case with a large capacity may make before their own, at least."""
 
 _OFTEN, _OFTEN_IN_REAL_TIME = 10, 3
-"""Runs in which it is counted how often a breach comes that does not always come."""
+"""Runs made to count how often a breach comes that does not always come."""
 
 
 @dataclass(frozen=True)
@@ -291,7 +291,7 @@ class _Search:
             self.aside = self.aside or (run.breaches[0].rule, run)
 
     def _whose(self, error: TargetError, program: Program) -> TargetError:
-        """A failure, as that of its session, or of the sessions before it."""
+        """A failure with its origin: its own session, or the sessions before it."""
         if isinstance(error, SettingsRefused) or self.settings.rehearsal:
             return error
         return left_behind(self._sessions, self.tried, program, error)
@@ -371,7 +371,8 @@ class _Search:
         self._need_no_more_items(rule, small)
         if small != program and not self._comes_again(rule, small):
             return self._unsteady(rule, small, seen)
-        # In a process that has served nobody, and with every machine, so that what it is said to
+        # In a process that has served no session, and with every machine, so that what it is said
+        # to
         # allow is allowed by all.
         self.target.renew()
         run = self._run(rule, small, every=True)
@@ -409,7 +410,7 @@ class _Search:
         return Sessions(self.suite, self.target, self.capacity, self.settings.candidates)
 
     def _ever_fails(self, rule: Rule, program: Program) -> Program | None:
-        """As ``_fails``, of a program that does not always come out alike."""
+        """As ``_fails``, for a program that does not always come out alike."""
         runs = (self._fails(rule, program) for _ in range(_REPEATS))
         return next((found for found in runs if found is not None), None)
 

@@ -126,8 +126,8 @@ def kept_state(sessions: Sessions, tried: Sequence[Program], program: Program) -
 def left_behind(
     sessions: Sessions, tried: Sequence[Program], program: Program, error: TargetError
 ) -> TargetError:
-    """The failure of a session; or what earlier sessions of its process left, if a process that
-    has served nobody answers all that was asked."""
+    """The failure of a session; or what earlier sessions of its process left, if a fresh process
+    answers all that was asked."""
     if not sessions.target.renew() or any(
             sessions.after((), program).failed for _ in range(_ALONE)):
         return error
@@ -135,8 +135,8 @@ def left_behind(
     if kept is not None:
         return kept.error()
     return TargetError(
-        f"{error.what}. But a process that had served nobody before answered all of this, "
-        f"{_ALONE} times of {_ALONE}: what failed is left of earlier sessions, or comes by chance",
+        f"{error.what}. But a fresh process answered all of this, "
+        f"{_ALONE} times of {_ALONE}: the failure is left of earlier sessions, or comes by chance",
         error.where, _ADVICE)
 
 
@@ -160,7 +160,7 @@ def _until_it_differs(
 def _shortest(
     sessions: Sessions, earlier: tuple[Program, ...], program: Program, alone: Told
 ) -> tuple[tuple[Program, ...], Program]:
-    """The same with fewer and shorter programs, as far as that is found soon."""
+    """The same with fewer and shorter programs, as far as they are found soon."""
     def still_differs(candidate: tuple[Program, ...]) -> tuple[Program, ...] | None:
         differs = bool(candidate) and sessions.after(candidate, program) != alone
         return candidate if differs else None

@@ -170,7 +170,8 @@ class Summary:
 
     @property
     def no_longer_broken(self) -> tuple[str, ...]:
-        """The ids of the rules that are said to be broken and were exercised without a breach."""
+        """The ids of the rules that are listed as known to be broken and were exercised without a
+        breach."""
         return tuple(each.rule.id for each in self.results
                      if each.rule.id in self.known and each.verdict == PASSED)
 

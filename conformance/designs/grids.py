@@ -59,8 +59,8 @@ class Grid:
         reading: Reading, where: str, given: Mapping[str, str], name: str, budget: Budget,
         over: Sequence[str] = (), deadline: Deadline | None = None,
     ) -> Grid:
-        """The grid of the ranges among a file's parameters, or ``over`` some numbers of it. What
-        is asked after the ``deadline`` stays unknown."""
+        """The grid of the ranges among a file's parameters, or ``over`` some numbers of it. What is
+        asked after the ``deadline`` stays unknown."""
         grid = Grid(reading, where, given, name, budget, deadline)
         if over:
             grid.open(opened(reading.root, over, where, given))
@@ -101,7 +101,7 @@ class Grid:
             self._descend(turn)
 
     def take(self, found: Opened) -> None:
-        """Have the designs with other numbers in these places."""
+        """Use the designs with other numbers in these places."""
         self.root, self.given, self._inner = found.root, {}, found.inner
         self.own = found.own
 
@@ -240,7 +240,8 @@ class Grid:
 
 
 def _asking(design: Design, name: str) -> Design:
-    """The design, of which a property is expected that any can be asked for."""
+    """The design with the property among those expected, if it is one that any design can be asked
+    for."""
     known = {*ASKED, *(f"starvation: {task}" for task in design.tasks)}
     return replace(design, expect={**design.expect, name: "holds"}) if name in known else design
 

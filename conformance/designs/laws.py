@@ -92,7 +92,7 @@ def made_of(document: Mapping[str, Any], path: str, given: Mapping[str, str]) ->
 
 
 def _says_all(values: Mapping[str, object], choices: Sequence[Point], path: str) -> None:
-    """The parameters that a certificate names choose among all designs of the file."""
+    """Check that the parameters of a certificate choose among all designs of the file."""
     named = {tuple(sorted((name, point[name]) for name in values if name in point))
              for point in choices}
     if len(named) < len(choices) or not values.keys() <= choices[0].keys():

@@ -89,7 +89,7 @@ def _lines(text: str) -> list[str]:
 # --- changes of the text ------------------------------------------------------------------------
 
 class _Unwritable(Exception):
-    """There is no one place for a change."""
+    """A change has no single place in the file."""
 
 
 @dataclass(frozen=True)

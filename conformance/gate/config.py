@@ -190,7 +190,7 @@ class _Reader:
     def _look_up(
         self, table: str, at: int, key: str, name: str, look_up: Callable[[str], object]
     ) -> None:
-        """Say of the InputError that ``look_up`` raises where in this file ``name`` stands."""
+        """Look a name up, and add to an InputError of that where ``name`` stands in this file."""
         try:
             look_up(name)
         except InputError as error:

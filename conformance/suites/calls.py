@@ -30,7 +30,8 @@ def events(*entries: Any) -> Part:
 
 
 def driving(run: Part, *settled: Says) -> tuple[On, On]:
-    """The rows of what lets callbacks run: some of them, or all until nothing is left to run."""
+    """The rows of the operations that let callbacks run: some of them, or all until none is left.
+    """
     return (on("run", "run up to {callbacks}", run),
             on("settle", "all runs that can run", *settled, run))
 
@@ -52,7 +53,7 @@ class CallsConversation(PlainConversation):
         self.most = self._constants.get("K", CALLS_MAX)
 
     def calls(self, *states: str, letter: str = "") -> list[str]:
-        """Those in some states."""
+        """The calls in some states."""
         return [name for name, state in self.states.items()
                 if state in states and name.startswith(letter)]
 

@@ -99,7 +99,7 @@ class Fixture:
 
     @property
     def last_words(self) -> str:
-        """After how many steps the rule is broken, and by which."""
+        """The number of steps after which the rule is broken, and the words of the last one."""
         return f"after {counted(self.length, 'step')}: {self.document['steps'][-1]['words']}"
 
     def headline(self) -> str:

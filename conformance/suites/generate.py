@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["GENERATOR", "LENGTH_MAX", "explore"]
 
 GENERATOR: Final = 1
-"""Another one: the same seed may mean other programs."""
+"""The version of the generator: with another one, the same seed may mean other programs."""
 
 LENGTH_MAX: Final = 14
 """Acts in a generated program, before its epilogue."""

@@ -31,7 +31,7 @@ class HistorySuite:
 
     ``draw`` makes a program from chance, what the target can do, and the rule in focus.
     ``judging`` makes the judge of a run from the arguments of ``judge``, except the items.
-    With which operations a rule can be tested ``make needs`` has found out, but for the rules in
+    ``make needs`` has found out which operations a rule needs, but for the rules in
     ``needs``, as for a ``Suite``. If it is ``long``, ``draw_long`` draws its long programs.
     """
 

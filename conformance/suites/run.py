@@ -99,8 +99,8 @@ def run_program(
 ) -> Run:
     """Run a program on a fresh instance, until it ends or no machine is left to judge.
 
-    The ``epilogue`` follows it, once the program has made ``most`` requests, or has ended; of such
-    a program, which is long, nobody asks what else there could have been.
+    The ``epilogue`` follows it, once the program has made ``most`` requests, or has ended; such
+    a program is long, and what else there could have been is not worked out for it.
 
     ``focus`` is the rule that is looked for (None: any); ``count`` fills ``exercised``, at
     the price of half the speed; ``candidates`` and ``every`` are as for ``AnySuite.judge``.

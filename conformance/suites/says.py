@@ -115,7 +115,8 @@ class Says:
     need: tuple[str, ...] = ()
 
     def bound(self, observer: type[Machine]) -> Says:
-        """With the parameters that the observer declares, and all fields that its words need."""
+        """The entry with the parameters that the observer declares, and all fields that its words
+        need."""
         over = observer.actions_declared[self.action].over if self.action else ()
         names = tuple(name for name, _ in over)
         named = [name for _, name, _, _ in Formatter().parse(self.words) if name]
@@ -390,7 +391,7 @@ def _known(rows: Table, constants: tuple[tuple[str, int], ...]) -> Known:
 
 
 def _values(domain: DomainLike, constants: Mapping[str, Any]) -> Sequence[int]:
-    """The values of a domain. Of one of numbers there may be any number: nobody lists them all."""
+    """The values of a domain. A domain of numbers may have very many, so it is a range."""
     if isinstance(domain, Domain):
         return range(number(domain.size, constants))
     return domain_values(domain, lambda size: number(size, constants))

@@ -69,7 +69,7 @@ def _without_blocks(program: tuple[_A, ...], attempt: _Shorten[_A]) -> tuple[_A,
 
 
 def _without_pairs(program: tuple[_A, ...], attempt: _Shorten[_A]) -> tuple[_A, ...]:
-    """Two acts often go only together, such as a wait and its cancellation."""
+    """Leave out pairs of acts that only go together, such as a wait and its cancellation."""
     first = 0
     while first < len(program):
         for second in range(first + 1, len(program)):

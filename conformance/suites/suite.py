@@ -73,7 +73,8 @@ class AnySuite(Protocol):
 
     @property
     def version(self) -> int:
-        """Another one: the same seed may mean other programs, or another verdict."""
+        """The version of the suite: with another one, the same seed may mean other programs, or
+        another verdict."""
         ...
 
     @property
@@ -83,7 +84,7 @@ class AnySuite(Protocol):
 
     @property
     def capacities(self) -> tuple[int, ...]:
-        """Cases take these in turn."""
+        """The capacities, which cases take in turn."""
         ...
 
     @property
@@ -93,7 +94,8 @@ class AnySuite(Protocol):
 
     @property
     def telling(self) -> Mapping[str, tuple[int, ...]]:
-        """By rule that only some capacities give occasion to break: those that do."""
+        """By rule, the capacities that give occasion to break it, for rules for which only some do.
+        """
         ...
 
     @property
@@ -103,12 +105,14 @@ class AnySuite(Protocol):
 
     @property
     def takes_more(self) -> Mapping[str, str]:
-        """By rule that some targets give no occasion to break: what an occasion takes."""
+        """By rule, what an occasion to break it takes, for rules for which some targets give none.
+        """
         ...
 
     @property
     def fuller(self) -> Mapping[str, tuple[Fuller, ...]]:
-        """By rule that can also be tested in a weaker form: what makes its test whole."""
+        """By rule, what makes its test whole, for rules that can also be tested in a weaker form.
+        """
         ...
 
     @property
@@ -123,7 +127,8 @@ class AnySuite(Protocol):
 
     @property
     def converse(self) -> Callable[[Session, int, int], Conversation]:
-        """Say hello: a session, a capacity, and the most items that a program names."""
+        """Begin a conversation, by hello: from a session, a capacity, and the most items of a
+        program."""
         ...
 
     def rules(self) -> tuple[Rule, ...]:

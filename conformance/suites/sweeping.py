@@ -1,4 +1,4 @@
-"""Suites of which some programs stop a call at each instant in turn."""
+"""Suites of which some programs cancel a call at each instant in turn."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class SweepingSuite(Suite):
 
 
 def _by_single_steps(acts: Iterable[Act]) -> Program:
-    """Each callback by itself, so that something can come before and after it."""
+    """The acts with each callback by itself, so that something can come before and after it."""
     return tuple(
         one for act in acts
         for one in ((Act("run"),) * steps_of(act) if act.do == "run" else (act,)))

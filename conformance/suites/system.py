@@ -32,7 +32,7 @@ __all__ = ["QUICK_CASES", "Shipped", "System"]
 QUICK_CASES: Final = 40
 """Cases of a quick run, with which a default run begins: 36 with some twenty short programs each,
 so that each rule of a suite is in focus with capacity 1, 2, 3, and four with one long program each,
-without which nobody sees what breaks late."""
+which find what breaks late."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ class PortAdapter:
     policy: ClassVar[str]
     version: ClassVar[str] = "1"
     wakes: ClassVar[str] = AT_ONCE
-    """When one runs that was woken: ``STEPPED`` where the harness can come in between."""
+    """When a woken waiter runs: ``STEPPED`` where the harness can come in between."""
     no_occasion: ClassVar[Collection[str]] = ()
     """The ids of rules that nothing which it does could break."""
 

@@ -107,8 +107,8 @@ class CheckedSession:
         if ran is not None:
             raise TargetError(
                 f"{self._name} says in its hello that its wakes are stepped, and its reply to "
-                f"{message['do']!r} reports that one that waited has run already: {excerpt(ran)}",
-                next_step='Let the adapter say "wakes": "at-once", or let nobody run before the '
+                f"{message['do']!r} reports that a waiter has run already: {excerpt(ran)}",
+                next_step='Let the adapter say "wakes": "at-once", or let no waiter run before the '
                 "next settle (docs/settling.md).")
 
     def _accepts(self, message: Message, reply: Message) -> None:

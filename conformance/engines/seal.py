@@ -74,7 +74,7 @@ def seal_of_folder(path: Path) -> Seal:
     if not parts or not (path / "_SUCCESS").exists():
         lacks = "_SUCCESS" if parts else "plan"
         raise InputError(
-            f"this is what a run left behind that was not finished: it has no {lacks}",
+            f"this is the table of a run that was not finished: it has no {lacks}",
             str(path), _AGAIN)
     return _seal("".join(part.read_text(encoding="utf-8") for part in parts), path)
 

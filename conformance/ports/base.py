@@ -35,8 +35,8 @@ UNSUPPORTED: Final = "unsupported-"
 AT_ONCE: Final = "at-once"
 STEPPED: Final = "stepped"
 WAKES: Final = (AT_ONCE, STEPPED)
-"""When one runs that was woken: before the reply to what woke it, or at a later settle or step, so
-that others can come in between. An adapter that does not say runs it at once."""
+"""When a waiter runs that was woken: before the reply to what woke it, or at a later settle or
+step, so that other operations can come in between. The default is at once."""
 
 STEPPED_WAKES: Final = "an adapter whose wakes are stepped"
 """A capability of a target besides its operations, which it declares in its hello."""
@@ -173,7 +173,7 @@ class Operation:
 class Port:
     """Operations, settings and policies under one name.
 
-    ``lets_run`` are the operations in which one that was woken may run where wakes are stepped.
+    ``lets_run`` are the operations in which a woken waiter may run where wakes are stepped.
     """
 
     name: str
@@ -233,14 +233,14 @@ GREETING: Final = Kind("an object", OBJECT.accepts, (Vocabulary("the answer to `
     "can": "a list of texts: the operations that the adapter has, without those that every adapter "
            "has",
     "policy": "one of the policies below",
-    "wakes": "may be absent: when one runs that was woken",
+    "wakes": "may be absent: when a waiter runs that was woken",
     "no_occasion": "may be absent; a list of texts: ids of rules that nothing it does could break",
     "again": "may be absent; false: `hello` cannot come again in this process",
     "called": "may be absent; an object of texts: what a class calls its operations, for the "
               "report",
 }), Vocabulary("`wakes`", {
-    AT_ONCE: "before the reply to what woke it; so it is if nothing is said",
-    STEPPED: "at a later settle or step, so that others can come in between",
+    AT_ONCE: "before the reply to what woke it; this is the default",
+    STEPPED: "at a later settle or step, so that other operations can come in between",
 })))
 NAMES: Final = Kind("a list of texts", _is_list_of(_is_name))
 TIMERS: Final = Kind('a list of {"at": milliseconds}', _is_list_of(_is_timer), (

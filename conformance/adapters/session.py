@@ -173,7 +173,7 @@ class InProcessTarget:
         return CheckedSession(self._name, _Call(self._name, adapter), self._port_named)
 
     def renew(self) -> bool:
-        """See ``Target.renew``: there is but this process."""
+        """False: there is only this process."""
         return False
 
 

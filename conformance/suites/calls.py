@@ -83,7 +83,7 @@ class CallsConversation(PlainConversation):
         return {"do": act.do}
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``: a name of another form is that of call -1."""
+        """The message with the number of its call; a name of another form has the number -1."""
         fields = dict(message)
         if "steps" in message:
             fields["callbacks"] = counted(message["steps"], "callback")
@@ -100,7 +100,7 @@ class CallsConversation(PlainConversation):
         return super().seen(request, answer)
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``. Raises ``TargetError`` for what cannot be of that call."""
+        """Note an action of a call. Raises ``TargetError`` for one that the call cannot have."""
         if "do" in about or action not in self.moves:
             return
         state, *before = self.moves[action]

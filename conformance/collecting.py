@@ -1,4 +1,4 @@
-"""How often Python looks for garbage: objects that know each other in a circle, and nobody else."""
+"""How often Python looks for garbage: objects that only refer to each other, in a cycle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What this machine has: Java for Spark, node for JavaScript, packages, memory, cores.
+"""The equipment of this machine: Java for Spark, node for JavaScript, packages, memory, cores.
 
 Also how checkvalve itself came here, and so how to install what belongs to it.
 
@@ -68,10 +68,10 @@ _SYSTEM_JAVA: tuple[tuple[str, str], ...] = (
     ("~/Library/Java/JavaVirtualMachines", "*/Contents/Home"),
     ("/opt/homebrew/opt", "openjdk*/libexec/openjdk.jdk/Contents/Home"),
 )
-"""Where systems keep their Javas: a folder, and what a home looks like below it."""
+"""The folders where systems keep their Javas, and the name of a home below each."""
 
 _SECONDS = 20.0
-"""How long a program may take to say its version."""
+"""Seconds that a program may take to say its version."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Java:
 
     @property
     def fits(self) -> bool:
-        """Whether Spark can run on it."""
+        """True if Spark can run on it."""
         return not self.unfit
 
 
@@ -98,7 +98,7 @@ class Tool:
 
     @property
     def fits(self) -> bool:
-        """Whether the targets in its language can run on it."""
+        """True if the targets in its language can run on it."""
         return not self.unfit
 
 
@@ -144,7 +144,7 @@ def _java_places() -> Iterator[Path]:
 
 
 def _ask_java(home: Path) -> Java | None:
-    """What the Java at ``home`` says of itself; None if it does not run."""
+    """The Java at ``home``, as it describes itself; None if it does not run."""
     program = str(home / "bin" / "java")
     modules = _output([program, "--list-modules"])
     version = _major(_output([program, "-version"]) or "")
@@ -186,7 +186,7 @@ def find_go() -> Tool | None:
 
 
 def _output(command: list[str]) -> str | None:
-    """What ``command`` prints, on either stream; None if it fails or takes too long."""
+    """The output of ``command``, on either stream; None if it fails or takes too long."""
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -206,7 +206,8 @@ def package_version(distribution: str) -> str | None:
 
 
 def missing_extra(error: ImportError) -> InputError | None:
-    """What to install, where ``error`` is the lack of a module that comes with an extra."""
+    """The advice what to install, where ``error`` is the lack of a module that comes with an extra.
+    """
     module = (error.name or "").partition(".")[0]
     if module not in EXTRAS:
         return None
@@ -257,7 +258,7 @@ def total_memory() -> int | None:
 
 
 def available_memory() -> int | None:
-    """What programs can still take, in bytes; None where the system does not say."""
+    """The bytes that programs can still take; None where the system does not say."""
     kilobytes = _memory_info().get("MemAvailable")
     return None if kilobytes is None else kilobytes * 1024
 

@@ -50,7 +50,7 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def _takes_writes_only(path: Path) -> bool:
-    """Whether it is a device, a pipe or a socket, as /dev/null and /dev/stdout are."""
+    """True if it is a device, a pipe or a socket, as /dev/null and /dev/stdout are."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):
@@ -76,7 +76,7 @@ def _draft(path: Path) -> tuple[int, str]:
 
 
 def _umask() -> int:
-    # The system tells the mask only to who sets it. mkstemp has made the file private.
+    # The system returns the mask only to a caller that sets it. mkstemp has made the file private.
     mask = os.umask(0o022)
     os.umask(mask)
     return mask

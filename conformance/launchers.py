@@ -1,4 +1,4 @@
-"""What runs the programs among the targets that come with checkvalve: node, Java, Go."""
+"""The launchers of the programs among the targets that come with checkvalve: node, Java, Go."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Launcher:
     compiles: tuple[str, ...] = ()
 
     def argv(self, name: str, file: Path) -> list[str]:
-        """What runs the file of the target ``name``, which is compiled by then.
+        """The command that runs the file of the target ``name``, which is compiled by then.
 
         Raises ``InputError`` where the program is missing or does not compile it.
         """
@@ -64,4 +64,4 @@ LAUNCHERS: Final = {
     ".java": Launcher(("java",), JAVA_ADVICE),
     ".go": Launcher(("go", "run"), GO_ADVICE, ("go", "build", "-o", os.devnull)),
 }
-"""By what a program's file ends with."""
+"""Launchers by the ending of the program's file."""

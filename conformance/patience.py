@@ -23,17 +23,17 @@ _PROBE_SECONDS = 0.01
 """Processor time by which it is seen how fast this process gets on."""
 
 _NOISE = 1.25
-"""What is not slower than this is idle: no two measurements agree to a few parts in a hundred."""
+"""A machine that is not slower than this is idle: no two measurements agree to a few percent."""
 
 _STRETCH_SECONDS = 0.5
-"""How slow the machine is, is asked of stretches as long as this: to find out takes a core."""
+"""The stretches of time for which slowness is measured: to measure it takes a core."""
 
 _SLOWEST = 50.0
-"""No second counts less than a fiftieth: whoever waits for what never comes is told in the end."""
+"""The most that a limit is stretched by slowness: a wait for something that never comes ends."""
 
 
 def factor() -> float:
-    """What the user says that limits are to be multiplied by; 1 if nothing.
+    """The factor by which the user wants limits multiplied; 1 if none is set.
 
     Raises ``InputError`` for what is no positive number.
     """
@@ -49,7 +49,7 @@ def factor() -> float:
 
 
 def slowness() -> float:
-    """How many times longer things take now than on this machine when it is idle; 1 or more.
+    """The factor by which things take longer now than on this machine when it is idle; 1 or more.
 
     The larger of two signs: how long a little work took by the clock, for its processor time,
     and how many processes want a core, for each core that there is.
@@ -64,7 +64,7 @@ def slowness() -> float:
 
 
 def still_due(limit: float, waited: float, slow: Callable[[], float] = slowness) -> float:
-    """How many seconds more to wait for what had ``limit`` seconds of an idle machine and took
+    """Seconds more to wait for what had ``limit`` seconds of an idle machine and took
     ``waited`` so far; 0 or less: it is late.
 
     It is asked only when a limit has passed by the clock, so that nothing is measured before.
@@ -75,7 +75,7 @@ def still_due(limit: float, waited: float, slow: Callable[[], float] = slowness)
 def stretched(seconds: float, most: float) -> float:
     """A time for a machine that is as slow as this one now, and not ``most`` times longer.
 
-    For what another program is told to last: it will not ask again how slow the machine is.
+    For the limits of another program, which will not ask again how slow the machine is.
     """
     return seconds * min(most, factor() * slowness())
 
@@ -97,7 +97,7 @@ class Countdown:
 
     @property
     def over(self) -> bool:
-        """Whether the limit is reached; what passed since the last look counts by how slow it
+        """True if the limit is reached; the time since the last look counts by how slow the machine
         is now."""
         now = self._clock()
         passed = now - self._last
@@ -109,5 +109,5 @@ class Countdown:
         return self._left <= 0
 
     def slice(self, most: float = 0.5) -> float:
-        """How long to wait before the next look, in seconds."""
+        """Seconds to wait before the next look."""
         return max(0.001, min(most, self._left - (self._clock() - self._last)))

@@ -45,7 +45,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class CaseRow:
-    """What one case found. Every column is a text or a whole number below 2**63.
+    """The result of one case. Every column is a text or a whole number below 2**63.
 
     The first five columns are the key. ``rule`` is the id of the rule that was broken, or
     empty; ``steps`` counts the requests that were made and judged before a failure, if any,

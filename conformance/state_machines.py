@@ -4,7 +4,7 @@
     TestMyQueue = state_machine("queue", MyAdapter).TestCase
 
 Hypothesis draws the operations of the suite's port, one by one, as far as they make sense where
-they stand; the suite's machines judge each reply. What breaks a rule is told in the words of the
+they stand; the suite's machines judge each reply. A broken rule is reported in the words of the
 suite. Hypothesis shrinks it, and keeps it in its example database for the next run. How many
 examples there are, and how long, is its setting: ``TestMyQueue.settings = settings(…)``.
 
@@ -41,7 +41,7 @@ _PICKS: Final = 3
 
 
 class RuleBroken(AssertionError):
-    """The implementation under test broke a rule; the message tells the run, step by step."""
+    """The implementation under test broke a rule; the message shows the run, step by step."""
 
 
 class _Conversing(RuleBasedStateMachine):
@@ -70,7 +70,7 @@ class _Conversing(RuleBasedStateMachine):
             self._over = True
 
     def enabled(self, do: str) -> bool:
-        """Whether an operation makes sense now; all are let through where none does."""
+        """True if an operation makes sense now; all are let through where none does."""
         sensible = [name for name in self.suite.weights if self._makes_sense(Act(name))]
         return do in sensible or not sensible
 

@@ -39,7 +39,7 @@ def write_all() -> None:
             stream.reconfigure(errors=ESCAPE)
     stdout = sys.stdout
     if isinstance(stdout, io.TextIOWrapper) and isinstance(stdout.buffer, io.RawIOBase):
-        # A buffered writer goes on until all is written.
+        # A buffered writer continues until all is written.
         whole = io.BufferedWriter(stdout.buffer)
         sys.stdout = io.TextIOWrapper(whole, stdout.encoding, ESCAPE, write_through=True)
         _kept.append(stdout)

@@ -157,7 +157,7 @@ def reference_of(suite: str) -> str:
 
 
 def is_in_real_time(spec: str) -> bool:
-    """Whether ``spec`` is the name of something shipped to which a program takes seconds."""
+    """True if ``spec`` is the name of something shipped to which a program takes seconds."""
     return spec in shipped() and shipped()[spec][1].in_real_time
 
 
@@ -167,7 +167,7 @@ def rehearsal_of(spec: str) -> str:
 
 
 def is_shipped(spec: str) -> bool:
-    """Whether ``spec`` is the name of something that comes with checkvalve, spelt right or not.
+    """True if ``spec`` is the name of something that comes with checkvalve, spelt right or not.
 
     All else is code of the user's, which never runs in the process that gives the verdict.
     """
@@ -175,7 +175,7 @@ def is_shipped(spec: str) -> bool:
 
 
 def adapter_factory(spec: str) -> Callable[[], Adapter]:
-    """What makes a new adapter of ``spec``: the name of a shipped one, or ``zoo:TWIN``.
+    """The factory of adapters for ``spec``: the name of a shipped one, or ``zoo:TWIN``.
 
     Raises ``InputError`` when there is no such thing, and for ``module:factory``, which is
     the user's and has to be hosted.

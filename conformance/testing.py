@@ -33,7 +33,7 @@ _FOLDER: Final = "checkvalve"
 
 
 class _Conformance:
-    """What all have in common; ``suite`` is the name of the suite."""
+    """The parts that all classes have in common; ``suite`` is the name of the suite."""
 
     suite: ClassVar[str]
     names: ClassVar[Mapping[str, str]] = {}
@@ -114,7 +114,7 @@ class QueueConformance(_Conformance):
 
     @classmethod
     def made(cls, capacity: int) -> Any:
-        """What is under test, made where it runs."""
+        """Make the object under test, where it runs."""
         return cls().make_queue(capacity)
 
 
@@ -141,7 +141,7 @@ class PermitsConformance(_Conformance):
 
     @classmethod
     def made(cls, capacity: int) -> Any:
-        """What is under test, made where it runs."""
+        """Make the object under test, where it runs."""
         return cls().make_permits(capacity)
 
 
@@ -156,7 +156,7 @@ class ConditionConformance(_Conformance):
 
     @classmethod
     def made(cls) -> Any:
-        """What is under test, made where it runs."""
+        """Make the object under test, where it runs."""
         return cls().make_condition()
 
 
@@ -171,7 +171,7 @@ class EventConformance(_Conformance):
 
     @classmethod
     def made(cls) -> Any:
-        """What is under test, made where it runs."""
+        """Make the object under test, where it runs."""
         return cls().make_event()
 
 
@@ -186,7 +186,7 @@ class RateConformance(_Conformance):
 
     @classmethod
     def made(cls, capacity: int, rate: float) -> Any:
-        """What is under test, made where it runs."""
+        """Make the object under test, where it runs."""
         return cls().make_limit(capacity, rate)
 
 
@@ -201,5 +201,5 @@ class TimerConformance(_Conformance):
 
     @classmethod
     def made(cls) -> Any:
-        """What is under test, made where it runs."""
+        """Make the object under test, where it runs."""
         return cls().make_timer()

@@ -1,6 +1,6 @@
-"""How a rule of the book reaches implementations that no suite tests it on directly.
+"""The reach of a rule of the book: implementations that no suite tests it on directly.
 
-A chapter's rule speaks of a mechanism, which nobody outside can see. It is tested all the same
+A chapter's rule speaks of a mechanism, which cannot be seen from outside. It is tested all the same
 where a refinement ties the mechanism to an observer, and the observer refuses every machine that
 is known to break the rule: the book's variants, and mutants (``witnesses.breakers``). One that is
 accepted shows that a breach can go past. What is true of an observer's own machine is true of
@@ -23,9 +23,9 @@ SAFETY = ("always", "step")
 
 @dataclass
 class Way:
-    """How a rule reaches implementations: ``texts`` in words, and how many machines that break it
-    are refused, of how many. ``accepted`` is one that is not, in words, or empty. ``equivalent``
-    more break it in a way that nobody can see."""
+    """The reach of a rule: ``texts`` in words, and how many machines that break it are refused, of
+    how many. ``accepted`` is one that is not, in words, or empty. ``equivalent`` more break it in a
+    way that cannot be seen from outside."""
 
     texts: dict[str, None] = field(default_factory=dict)
     refused: int = 0
@@ -35,7 +35,7 @@ class Way:
 
     @property
     def is_tested(self) -> bool:
-        """Whether nothing is known that breaks the rule and is accepted."""
+        """True if nothing is known that breaks the rule and is accepted."""
         return bool(self.texts) and not self.accepted
 
 

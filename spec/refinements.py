@@ -75,7 +75,7 @@ class Refinement:
 
     @property
     def title(self) -> str:
-        """What a row of it is called, in the place of a rule."""
+        """The title of a row of it, in the place of a rule."""
         observer = self.observer.__name__
         return f"{self.rule} of {observer}" if self.rule else f"refines {observer}"
 

@@ -40,7 +40,7 @@ class Row:
 
     @property
     def as_expected(self) -> bool:
-        """Whether the verdict is the one that the chapter promises."""
+        """True if the verdict is the one that the chapter promises."""
         return self.verdict.outcome.value == self.expected
 
     @property
@@ -186,7 +186,7 @@ Key = tuple[Any, ...]
 
 
 def _key(expectation: Expectation, constants: dict[str, Any]) -> Key:
-    """What a search is about; two expectations that have it in common share the search."""
+    """The key of a search; two expectations with the same key share the search."""
     machine = expectation.machine
     return machine, expectation.renaming, tuple(constants_of(machine, constants).items())
 
@@ -219,7 +219,7 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def _look_on(refinement: Refinement, constants: dict[str, Any], budget: Budget) -> Verdict:
-    """Whether the observer explains the machine's runs."""
+    """Decide whether the observer explains the machine's runs."""
     from .engines.refine import Seeing
     from .engines.refine import decide as decide_refinement
     seeing = Seeing(

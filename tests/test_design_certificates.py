@@ -159,7 +159,7 @@ def test_what_the_equations_prove_is_confirmed_by_another_solver(text: str) -> N
     report = check_design(text, settings=Settings("structure"))
     found = check_certificate(by_equations(report.design), report.design)
     assert report.finding("deadlock").outcome is Outcome.HOLDS
-    assert found.confirmed and "each kept by every move" in found.why
+    assert found.confirmed and "each kept by every transition" in found.why
 
 
 def by_equations(design: Design) -> dict[str, Any]:
@@ -449,7 +449,7 @@ def test_explain_tells_who_was_asked(capsys: pytest.CaptureFixture[str]) -> None
     design = str(REPOSITORY / "examples" / "designs" / "akka-a1-deadlocked.yaml")
     run(root, ["check", design, "--explain", "--no-repair"])
     told = capsys.readouterr().out
-    assert "Asked whether it can get stuck:" in told
+    assert "Engines asked about deadlock:" in told
     assert told.index("    graph ") < told.index("    explorer ")
 
 

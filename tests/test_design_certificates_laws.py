@@ -126,7 +126,7 @@ def test_what_was_confirmed_of_a_law_names_its_formula(certificate: dict[str, An
     """A reader cannot know from the name of a file which formula it has."""
     found = check_law_certificate(
         certificate, made_of(certificate, str(GRIDS / "late-credit.yaml"), ONE))
-    assert found.why.startswith("- m + B >= 0; where it is true, nothing gets stuck")
+    assert found.why.startswith("- m + B >= 0; where it is true, there is no deadlock")
 
 
 def test_a_key_that_is_given_twice_is_refused(

@@ -150,7 +150,7 @@ links:
     assert not circle(report)
     told = "\n".join(lines(report))
     assert "Nobody can make room in l any more: c is done." in told
-    assert "what is stuck here is no cycle" in told
+    assert "what is blocked here is no cycle" in told
 
 
 def test_a_stream_whose_reader_has_stopped_is_named_beside_the_circle() -> None:

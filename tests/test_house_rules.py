@@ -13,10 +13,13 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import networkx
 import pytest
+
+from checkvalve.conformance.ports.base import Port
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("spec", "reference", "conformance")
@@ -82,11 +85,79 @@ def public(node: ast.AST, inside: str = "") -> Iterator[tuple[str, Definition]]:
                 yield from public(child, name)
 
 
-def inherits_its_docstring(path: Path, name: str) -> bool:
-    """Whether the method ``name`` overrides one that is documented."""
+def methods_of(tree: ast.Module) -> Iterator[tuple[str, Function]]:
+    """The methods of a module's classes, private ones too, each with its dotted name."""
+    for each in tree.body:
+        if isinstance(each, ast.ClassDef):
+            yield from ((f"{each.name}.{part.name}", part)
+                        for part in each.body if isinstance(part, Function))
+
+
+def object_at(path: Path, name: str) -> Any:
+    """The class or function of a dotted name in a file, imported."""
     parts = ("checkvalve", *path.relative_to(ROOT).with_suffix("").parts)
-    thing = operator.attrgetter(name)(import_module(".".join(parts)))
-    return "." in name and inspect.getdoc(thing) is not None
+    return operator.attrgetter(name)(import_module(".".join(parts)))
+
+
+@cache
+def protocols() -> tuple[type, ...]:
+    """The protocols (``typing.Protocol``) of the three packages."""
+    found = [object_at(path, name) for path in python_files(*PACKAGES)
+             for name, node in public(tree_of(path)) if isinstance(node, ast.ClassDef)
+             if any("Protocol" in ast.unparse(base) for base in node.bases)]
+    return tuple(each for each in found if getattr(each, "_is_protocol", False))
+
+
+def parameters_of(thing: object) -> list[str] | None:
+    """The names of a method's parameters, without those after which none can be named; None for
+    a property."""
+    if not inspect.isfunction(thing):
+        return None
+    return [name for name, each in inspect.signature(thing).parameters.items()
+            if each.kind is not inspect.Parameter.POSITIONAL_ONLY]
+
+
+def is_documented_in_a_protocol(owner: type, name: str) -> bool:
+    """True if a protocol documents the method and ``owner`` implements it, without naming it.
+
+    ``owner`` has all methods of the protocol, and this one with the protocol's parameters.
+    """
+    def implements(protocol: type) -> bool:
+        members = [(method, inspect.getattr_static(protocol, method))
+                   for method in dir(protocol) if not method.startswith("_")]
+        return all(hasattr(owner, method) for method, each in members if inspect.isfunction(each))
+
+    mine = inspect.getattr_static(owner, name)
+    return owner not in protocols() and any(
+        inspect.getdoc(theirs) is not None and parameters_of(mine) == parameters_of(theirs)
+        for protocol in protocols() if implements(protocol)
+        if (theirs := inspect.getattr_static(protocol, name, None)) is not None)
+
+
+def is_an_operation_of_its_port(owner: type, name: str) -> bool:
+    """True if ``owner`` is the adapter of a port that has the operation, with its arguments."""
+    port = getattr(owner, "port", None)
+    operation = port.operations.get(name.rstrip("_")) if isinstance(port, Port) else None
+    method = inspect.getattr_static(owner, name)
+    if operation is None or not inspect.isfunction(method):
+        return False
+    takes = inspect.getfullargspec(method)
+    named = {*takes.args, *takes.kwonlyargs} - {"self"}
+    needed = {each.name for each in operation.arguments if each.required}
+    return (takes.varkw is not None or needed <= named) and named <= {
+        each.name for each in operation.arguments}
+
+
+def is_documented_elsewhere(path: Path, name: str) -> bool:
+    """True for a method that a base class, a protocol or the port of its class documents."""
+    inside, _, method = name.rpartition(".")
+    if not inside:
+        return False
+    owner = object_at(path, inside)
+    above = (getattr(base, method, None) for base in owner.__mro__[1:-1])
+    return (any(inspect.getdoc(each) is not None for each in above if each is not None)
+            or is_documented_in_a_protocol(owner, method)
+            or is_an_operation_of_its_port(owner, method))
 
 
 def modules_imported(node: ast.AST, path: Path) -> Iterator[tuple[ast.AST, str]]:
@@ -138,8 +209,8 @@ def test_every_public_function_and_class_has_a_docstring() -> None:
     """What others may call says what it takes and gives.
 
     A rule's predicate has its statement in the decorator, an action of a machine is its own
-    few lines, what a view shows has the name of an action, and a method that overrides another
-    inherits what was said there.
+    few lines, what a view shows has the name of an action, and a method that overrides another,
+    implements a protocol or is an operation of a port is described there.
     """
     marks = RULES | {"action", "assume", "overload", "shown"}
 
@@ -151,7 +222,7 @@ def test_every_public_function_and_class_has_a_docstring() -> None:
         f"{place(path, node)} {name}"
         for path in python_files(*PACKAGES) for name, node in public(tree_of(path))
         if not is_marked(node) and not ast.get_docstring(node)
-        and not inherits_its_docstring(path, name)
+        and not is_documented_elsewhere(path, name)
     ] == []
 
 
@@ -170,6 +241,18 @@ def test_a_docstring_says_more_than_the_name() -> None:
         for path in python_files(*PACKAGES) for node in ast.walk(tree_of(path))
         if isinstance(node, Definition) and (text := ast.get_docstring(node))
         and says_nothing(node.name, text)
+    ] == []
+
+
+def test_no_docstring_only_points_to_where_its_method_is_described() -> None:
+    """"See ``X``." helps a reader only where the class does not lead to ``X`` by itself."""
+    pointer = re.compile(r"See (?:above|the (?:port|module|protocol)|[\w:]*`+[\w./]+`+)\.")
+    named = ((path, name, node, ast.get_docstring(node) if isinstance(node, Definition) else None)
+             for path in python_files(*PACKAGES)
+             for name, node in methods_of(tree_of(path)))
+    assert [
+        f"{place(path, node)} {name}: {text}" for path, name, node, text in named
+        if text and pointer.fullmatch(text) and is_documented_elsewhere(path, name)
     ] == []
 
 

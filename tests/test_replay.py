@@ -82,7 +82,7 @@ def rule_and_path(rule_id: str, *names: str) -> tuple[BoundMachine, RuleInstance
     ("MILL-2", ("fall", "rise"), 0, None),
     ("MILL-2", ("grind", "close", "rise"), 3, "the rule holds all along its cycle"),
     ("MILL-3", ("grind", "close"), None, None),
-    ("MILL-3", ("grind", "close", "rise"), 3, "it goes on for ever"),
+    ("MILL-3", ("grind", "close", "rise"), 3, "it continues forever"),
     ("MILL-3", ("grind",), None, "the rule holds at its end"),
     ("MILL-3", ("rise",), None, "rise is disabled"),
     ("MILL-4", ("grind",), None, "a step is enabled at its end"),

@@ -88,7 +88,7 @@ def test_state_that_is_kept_is_told_by_two_sessions_and_whose_fault_it_is(
 
 @pytest.mark.parametrize(("first", "told"), [
     (1, "the target keeps state from one session to the next, in the same process"),
-    (4, "answered all of this, 2 times of 2: what failed is left of earlier sessions"),
+    (4, "answered all of this, 2 times of 2: the failure is left of earlier sessions"),
 ])
 def test_a_failure_that_earlier_sessions_caused_is_not_held_against_the_last(
     first: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

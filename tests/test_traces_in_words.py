@@ -64,8 +64,8 @@ def test_steps_are_numbered_from_one_and_each_tells_what_it_changed() -> None:
 
 
 @pytest.mark.parametrize(("loop", "place", "words"), [
-    (0, 0, "from here on, for ever"), (1, 1, "from here on, for ever"),
-    (2, 2, "from here on, for ever"), (3, 3, "and stays there for ever"),
+    (0, 0, "from here on, forever"), (1, 1, "from here on, forever"),
+    (2, 2, "from here on, forever"), (3, 3, "and stays there forever"),
 ])
 def test_a_lasso_says_where_it_begins_to_repeat(loop: int, place: int, words: str) -> None:
     """Before its first step, between two, or that it stays in its last state."""

@@ -1,4 +1,4 @@
-"""What all our own adapters share: how a request is refused, and a library that is missing."""
+"""Shared by all our own adapters: the refusal of a request, and the error for a missing library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ __all__ = ["Declined", "declared", "missing"]
 
 
 def declared(wakes: str, no_occasion: Collection[str]) -> Message:
-    """What a greeting says of what the adapter cannot show, where there is anything to say."""
+    """The part of a greeting about what the adapter cannot show; empty if there is nothing to say.
+    """
     said: Message = {} if wakes == AT_ONCE else {"wakes": wakes}
     return {**said, "no_occasion": [*no_occasion]} if no_occasion else said
 

@@ -24,10 +24,10 @@ from ..ports.base import LINE_BYTES_MAX, excerpt
 __all__ = ["LATE", "SESSION_BYTES_MAX", "Child", "last_lines"]
 
 SESSION_BYTES_MAX: Final = 64 << 20
-"""What a child may print on stdout between one hello and the next."""
+"""The most bytes that a child may print on stdout between one hello and the next."""
 
 LATE: Final = "did not answer within"
-"""What is told of a program that hangs, before the time limit."""
+"""The words that report a program that hangs; the time limit follows them."""
 _CHUNK_BYTES: Final = 1 << 16
 _TAIL_BYTES: Final = 1 << 14
 _TAIL_LINES: Final = 5
@@ -42,11 +42,11 @@ class Child:
     idle machine (see patience.py).
 
     Raises ``InputError`` when the program cannot be started. A subclass may know more about
-    its program: what to send it when it is late, and how to tell of its failure.
+    its program: what to send it when it is late, and how to report its failure.
     """
 
     line_bytes_max = LINE_BYTES_MAX
-    """What it may print in one line."""
+    """The most bytes that it may print in one line."""
 
     def __init__(self, argv: Sequence[str], timeout: float) -> None:
         self.owner = os.getpid()
@@ -128,7 +128,7 @@ class Child:
 
     @property
     def _request(self) -> str:
-        """What it was asked for, as a part of a sentence about it."""
+        """The request that it was asked for, as a part of a sentence about it."""
         return f", asked for {self.asked}," if self.asked else ""
 
     def _log(self) -> str:
@@ -153,7 +153,7 @@ class Child:
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
                 stream.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):    # killed, but stuck in the kernel
+        with contextlib.suppress(subprocess.TimeoutExpired):    # killed, but blocked in the kernel
             self._process.wait(_REAP_SECONDS)
 
     def forget(self) -> None:

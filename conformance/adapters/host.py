@@ -38,10 +38,10 @@ WHERE_SIGNAL: Final = signal.SIGUSR1
 """At this signal a hosted process writes to stderr where it is, even in a loop of C code."""
 
 MEMORY_BYTES_MAX: Final = 4 << 30
-"""What a hosted process may allocate, where the system can limit it (Linux)."""
+"""The most memory that a hosted process may allocate, where the system can limit it (Linux)."""
 
 FAREWELL: Final = "farewell, host"
-"""What ends a session; no operation of a port has this name."""
+"""The operation that ends a session; no operation of a port has this name."""
 
 _KILL_WITH_PARENT: Final = 1     # PR_SET_PDEATHSIG of prctl(2)
 
@@ -58,7 +58,8 @@ class _Instances:
         self._adapter: Adapter | None = None
 
     def answer(self, request: Message) -> object:
-        """What the adapter says; raises ``CheckvalveError`` for whatever it raises."""
+        """Return the adapter's answer; raises ``CheckvalveError`` for whatever the adapter raises.
+        """
         if request["do"] == "hello" or self._adapter is None:
             self.close()
             self._adapter = self._call(self._factory)
@@ -67,7 +68,7 @@ class _Instances:
 
     @property
     def closes(self) -> bool:
-        """Whether the adapter wants to know when its session ends."""
+        """True if the adapter wants to know when its session ends."""
         return bool(self._call(lambda: callable(getattr(self._adapter, "close", None))))
 
     def close(self) -> None:

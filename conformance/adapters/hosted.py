@@ -36,7 +36,7 @@ STACK: Final = "Stack (most recent call first):\n"
 """With these the module faulthandler begins; the child's own BOOT is at the outer end."""
 _OUTERMOST: Final = 'File "<string>", line 1 in <module>'
 _FRAME: Final = re.compile(r'  File "(.*)", line (\d+) in ')
-_DEADLY: Final = "Mend it: an adapter answers, and never ends its process."
+_DEADLY: Final = "Fix it: an adapter answers, and never ends its process."
 _LATE: Final = "Find what it waits for: an adapter answers every request at once."
 _UNSEEN: Final = (
     "It may wait in C, or for something outside of this process, which cannot be seen from here. "
@@ -73,7 +73,6 @@ class HostedTarget:
         return CheckedSession(self._name, pipe, self._port_named)
 
     def renew(self) -> bool:
-        """See ``Target.renew``."""
         end_idle(self._key())
         return True
 
@@ -143,7 +142,7 @@ class HostedChild(Child):
         return _UNSEEN if self.name.partition(":")[0] == THREAD else _LATE
 
     def _printed(self, log: str) -> str:
-        """What a message says of all that it has printed."""
+        """The part of a message about all that the child has printed."""
         return last_lines(log)
 
 
@@ -171,7 +170,7 @@ class _HostedPipe(Pipe):
 
 
 def _opened(envelope: Message) -> Any:
-    """What the adapter answered; raises the error that its host reports."""
+    """The adapter's answer in an envelope; raises the error that its host reports."""
     failed = envelope.get("failed")
     if failed is None:
         return envelope.get("reply")
@@ -180,7 +179,8 @@ def _opened(envelope: Message) -> Any:
 
 
 def search_path() -> tuple[str, ...]:
-    """Where this process looks for modules; the working folder is always among it."""
+    """The folders in which this process looks for modules; the working folder is always among them.
+    """
     path = [str(place) for place in sys.path]
     if "" not in path and os.getcwd() not in path:
         path.append(os.getcwd())

@@ -1,4 +1,4 @@
-"""What adapters share whose calls are coroutines on a loop that the harness drives.
+"""Shared by adapters whose calls are coroutines on a loop that the harness drives.
 
 Each call is a task with a name. It takes one step when it is asked for, and then only as ``run``
 and ``settle`` say. Answers have the events of the callbacks that ran, in their order.
@@ -45,7 +45,7 @@ class Held:
         self.has = False
 
     def leave(self) -> bool:
-        """Let it go on; whether its next step is the last callback that became ready."""
+        """Let it continue; true if its next step is the last callback that became ready."""
         assert self._gate is not None
         self._leave = True
         if self._gate.done():
@@ -80,7 +80,7 @@ class LoopAdapter(PortAdapter):
         async def told() -> None:
             try:
                 await does(call)
-            except Exception as error:      # noqa: BLE001  whatever it is, it is told
+            except Exception as error:      # noqa: BLE001  whatever it is, it is reported
                 self._broken = error
 
         with self._loop.running():
@@ -88,7 +88,7 @@ class LoopAdapter(PortAdapter):
         return call
 
     def inside(self, ask: Callable[[], Answer]) -> Answer:
-        """What a task is told that asks: some libraries answer nobody else."""
+        """Ask from within a task, and return the answer: some libraries answer only there."""
         async def asks() -> Answer:
             return ask()
 
@@ -101,7 +101,7 @@ class LoopAdapter(PortAdapter):
         self._events.append({"by": call.name, "does": does, **more})
 
     def stop(self, call: Held) -> None:
-        """Tell the task of a call to stop."""
+        """Cancel the task of a call."""
         assert call.task is not None
         call.task.cancel()
 
@@ -119,7 +119,7 @@ class LoopAdapter(PortAdapter):
     # -- what all their ports have ------------------------------------------------------------
 
     def interrupt(self, by: str) -> list[Message]:
-        """A call that waits is told to stop; nothing runs yet."""
+        """Cancel a call that waits; nothing runs yet."""
         call = self._calls.get(by)
         if call is None or call.has:
             raise Declined("does-not-wait")

@@ -1,4 +1,4 @@
-"""What our adapters of ports without waits share: the dispatch and the greeting.
+"""Shared by our adapters of ports without waits: the dispatch and the greeting.
 
 An adapter is a class with ``port``, ``start(settings)`` and one method per operation that it
 can do, named as the operation (``close_`` for ``close``); what it lacks is not in its ``can``.
@@ -24,7 +24,7 @@ class PortAdapter:
     policy: ClassVar[str]
     version: ClassVar[str] = "1"
     wakes: ClassVar[str] = AT_ONCE
-    """When one runs that was woken: ``STEPPED`` where the harness can come in between."""
+    """When a woken waiter runs: ``STEPPED`` where the harness can come in between."""
     no_occasion: ClassVar[Collection[str]] = ()
     """The ids of rules that nothing which it does could break."""
 

@@ -52,7 +52,6 @@ class ProcessTarget:
         return CheckedSession(self._name, pipe, self._port_named)
 
     def renew(self) -> bool:
-        """See ``Target.renew``."""
         end_idle(self._key())
         return True
 
@@ -83,7 +82,6 @@ class Pipe:
         self._sound = False    # greeted, and nothing is under way
 
     def exchange(self, message: Message) -> object:
-        """See ``Transport.exchange``."""
         self._sound = False
         try:
             reply = self._exchange(message)
@@ -102,7 +100,6 @@ class Pipe:
         return reply
 
     def close(self, *, failed: bool) -> None:
-        """See ``Transport.close``."""
         child, self._child = self._child, None
         if child is None:
             return
@@ -130,14 +127,16 @@ class Pipe:
         return converse(self._child, message)
 
     def _comes_again(self, greeting: object) -> bool:
-        """Whether the process can serve another session after a hello: its ``ok`` says so. Where
-        it refused, what it said to an earlier session counts; if there was none, it cannot."""
+        """True if the process can serve another session after a hello, as its ``ok`` says.
+
+        Where it refused, its answer in an earlier session counts; if there was none, it cannot.
+        """
         if isinstance(greeting, dict):
             return greeting.get("again", True) is True
         return self._served
 
     def _part(self, child: Child) -> None:
-        """Say farewell, where the program wants to be told that its session is over."""
+        """Say farewell, if the program wants to know when its session is over."""
 
 
 def converse(child: Child, message: Message, patience: float | None = None) -> Message:
@@ -184,7 +183,7 @@ def end_idle(key: Key) -> None:
 
 
 def keep_idle(key: Key, child: Child) -> None:
-    """Keep ``child`` for whoever takes one of this ``key`` next."""
+    """Keep ``child`` for the next session with this ``key``."""
     with _lock:
         _drop_inherited()
         _idle.append((key, child))

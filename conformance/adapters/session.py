@@ -1,4 +1,4 @@
-"""Sessions: every message is checked on its way in and on its way out, whatever carries it."""
+"""Sessions: each request and each reply is checked, whatever carries it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,6 @@ class CheckedSession:
         self._broken = False
 
     def request(self, message: Message) -> Message:
-        """See ``Session.request``."""
         if self._broken:
             raise TargetError(
                 f"{self._name} has failed in this session", next_step="Open another session.")
@@ -108,8 +107,8 @@ class CheckedSession:
         if ran is not None:
             raise TargetError(
                 f"{self._name} says in its hello that its wakes are stepped, and its reply to "
-                f"{message['do']!r} tells of one that waited and has run already: {excerpt(ran)}",
-                next_step='Let the adapter say "wakes": "at-once", or let nobody run before the '
+                f"{message['do']!r} reports that a waiter has run already: {excerpt(ran)}",
+                next_step='Let the adapter say "wakes": "at-once", or let no waiter run before the '
                 "next settle (docs/settling.md).")
 
     def _accepts(self, message: Message, reply: Message) -> None:
@@ -121,7 +120,6 @@ class CheckedSession:
                 f"{error}", next_step="Use settings that it supports, as by --capacity.")
 
     def close(self) -> None:
-        """See ``Session.close``."""
         # A failed session has closed its transport already.
         if not self._broken:
             self._broken = True
@@ -175,7 +173,7 @@ class InProcessTarget:
         return CheckedSession(self._name, _Call(self._name, adapter), self._port_named)
 
     def renew(self) -> bool:
-        """See ``Target.renew``: there is but this process."""
+        """False: there is only this process."""
         return False
 
 

@@ -61,11 +61,9 @@ class _Claiming:
         self.name = target.name
 
     def open(self) -> Session:
-        """See ``Target``."""
         return _ClaimingSession(self._target.open(), self._policy)
 
     def renew(self) -> bool:
-        """See ``Target``."""
         return self._target.renew()
 
 
@@ -76,7 +74,6 @@ class _ClaimingSession:
         self.close = session.close
 
     def request(self, message: Message) -> Message:
-        """See ``Session``."""
         reply = self._session.request(message)
         if message["do"] == "hello" and "ok" in reply:
             return {**reply, "ok": {**reply["ok"], "policy": self._policy}}
@@ -92,7 +89,6 @@ class _Noting(Judge):
         self.allowed: set[Step] = set()
 
     def count(self, answers: tuple[Answer, ...]) -> None:
-        """See ``Judge``."""
         for answer in answers:
             if self.takes(answer):
                 self.allowed.add(answer.step)

@@ -1,4 +1,4 @@
-"""What a class calls its operations, asked once, before anything is run."""
+"""The names that a class has for the port's operations, asked for once, before anything is run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["called"]
 
 
 def called(suite: str, target_spec: str, settings: RunSettings) -> Mapping[str, str]:
-    """By our name of an operation, what the class calls it; empty for what is no class, and where
+    """By our name of an operation, the class's name for it; empty for what is no class, and where
     the target does not answer, as its cases will say."""
     from ..targets import resolve_target
 

@@ -46,12 +46,12 @@ _REQUESTS = 600
 """Requests that programs of a case with a large capacity may make before their own, at least."""
 
 _OFTEN, _OFTEN_IN_REAL_TIME = 10, 3
-"""Runs in which it is counted how often a breach comes that does not always come."""
+"""Runs made to count how often a breach comes that does not always come."""
 
 
 @dataclass(frozen=True)
 class RunSettings:
-    """How cases are run; the same for all cases of a run.
+    """Settings of a run, the same for all its cases.
 
     ``capacity`` None: cases take those of the suite in turn. ``programs`` is how many a case tries
     at most. ``timeout_seconds`` is what a target has for one reply, in real time; rows do
@@ -87,7 +87,7 @@ def _require(fits: bool, name: str, low: int, high: int) -> None:
 
 
 def suite_version(suite: AnySuite) -> str:
-    """What a row's meaning depends on besides its seed."""
+    """The version that a row's meaning depends on, besides its seed."""
     return f"{suite.version}+generator.{GENERATOR}"
 
 
@@ -128,8 +128,8 @@ def row_of(suite: AnySuite, target: Target, case: Case, settings: RunSettings) -
 
 
 def offers(suite: str, target_spec: str, settings: RunSettings) -> Collection[str]:
-    """What a target says that it can do; nothing where it does not answer, or is not there, as its
-    cases will say."""
+    """The operations that a target says it can do; none if it does not answer or is not there,
+    which its cases will report."""
     from ..targets import resolve_target
 
     try:
@@ -144,10 +144,10 @@ class _Search:
     """The search of one case.
 
     Case by case another rule is in *focus*: operations that it needs are never left out,
-    and a program goes on after a breach of another rule while the focus can still be
+    and a program continues after a breach of another rule while the focus can still be
     judged. So a rule that is broken early and often hides no other. But what breaks later in
     a run may do so only because of what broke first: the focus is ``found`` where no other
-    rule is broken before it. Where it only breaks ``behind`` others, the case tells of the
+    rule is broken before it. Where it only breaks ``behind`` others, the case reports the
     first of those (docs/decisions/suites-roots-and-consequences.md).
     """
 
@@ -177,7 +177,7 @@ class _Search:
 
     @property
     def long(self) -> Long | None:
-        """What the one long program of this case is like; None if its programs are short.
+        """The form of this case's one long program; None if its programs are short.
 
         In real time they all are.
         """
@@ -187,8 +187,8 @@ class _Search:
     def capacity(self) -> int:
         """The capacity of this case.
 
-        A rule that is in focus again has the next one, and so has the next rule: some cases
-        try all capacities, and enough of them every rule with each that can tell something.
+        A rule that is in focus again has the next one, and so has the next rule: some cases try all
+        capacities, and enough of them try every rule with each capacity that can show a breach.
         Long programs have all sizes in turn, the largest first.
         """
         if self.settings.capacity or not self.rules:
@@ -202,7 +202,7 @@ class _Search:
 
     @property
     def offered(self) -> tuple[int, ...]:
-        """What a target may choose from, when it is asked what it can do."""
+        """The capacities that a target may choose from, when it is asked what it can do."""
         own = self.settings.capacity
         return (own,) if own else tuple(dict.fromkeys((1, *self.suite.capacities)))
 
@@ -236,7 +236,7 @@ class _Search:
 
     @property
     def _examples(self) -> int:
-        """How many programs are tried: of long ones fewer."""
+        """The number of programs that are tried: fewer if they are long."""
         if self.suite.long is None or self.capacity <= FILLED_BY_CHANCE:
             return self.settings.programs
         return max(1, min(self.settings.programs, _REQUESTS // self.capacity))
@@ -291,7 +291,7 @@ class _Search:
             self.aside = self.aside or (run.breaches[0].rule, run)
 
     def _whose(self, error: TargetError, program: Program) -> TargetError:
-        """A failure, as that of its session, or of the sessions before it."""
+        """A failure with its origin: its own session, or the sessions before it."""
         if isinstance(error, SettingsRefused) or self.settings.rehearsal:
             return error
         return left_behind(self._sessions, self.tried, program, error)
@@ -326,7 +326,8 @@ class _Search:
 
     @property
     def _refused(self) -> str:
-        """What the target does not support, in words; without a rule it supports none at all."""
+        """The settings that the target does not support, in words; without a rule it supports none
+        at all."""
         refused = (self.capacity,) if self.rules else self.offered
         return f"capacity {', '.join(map(str, refused))}"
 
@@ -370,7 +371,8 @@ class _Search:
         self._need_no_more_items(rule, small)
         if small != program and not self._comes_again(rule, small):
             return self._unsteady(rule, small, seen)
-        # In a process that has served nobody, and with every machine, so that what it is said to
+        # In a process that has served no session, and with every machine, so that what it is said
+        # to
         # allow is allowed by all.
         self.target.renew()
         run = self._run(rule, small, every=True)
@@ -383,7 +385,7 @@ class _Search:
         return self._row(VIOLATED, rule, fixture.headline(), fixture)
 
     def _comes_again(self, rule: Rule, program: Program) -> bool:
-        """Whether the rule breaks in each of some more runs of a program."""
+        """True if the rule breaks in each of some more runs of a program."""
         return None not in [self._fails(rule, program) for _ in range(_REPEATS)]
 
     def _unsteady(self, rule: Rule, program: Program, seen: Run) -> CaseRow:
@@ -408,14 +410,14 @@ class _Search:
         return Sessions(self.suite, self.target, self.capacity, self.settings.candidates)
 
     def _ever_fails(self, rule: Rule, program: Program) -> Program | None:
-        """As ``_fails``, of a program that does not always come out alike."""
+        """As ``_fails``, for a program that does not always come out alike."""
         runs = (self._fails(rule, program) for _ in range(_REPEATS))
         return next((found for found in runs if found is not None), None)
 
     def _flaky(self, rule: Rule, run: Run, broke: int, runs: int) -> CaseRow:
         """The row of a breach that does not always come, as one run showed it."""
         breach = run.rooted(rule) or run.breach_of(rule)
-        assert breach is not None, "what is told was seen"
+        assert breach is not None, "what is reported was seen"
         fixture = fixture_of(
             self.suite, self.capacity, run, breach, self.spec, self.case, (broke, runs),
             self.items)
@@ -429,8 +431,8 @@ class _Search:
             candidates=self.settings.candidates, every=every, items=self.items)
 
     def _need_no_more_items(self, rule: Rule, program: Program) -> None:
-        """Where what is left of a long program breaks the rule as a program of its length, it may
-        name no more items than such a one."""
+        """Allow fewer items, as for a program of its length, if what is left of a long program
+        breaks the rule then, too."""
         items, self.items = self.items, 0
         if items and self._run(rule, program).rooted(rule) is None:
             self.items = items

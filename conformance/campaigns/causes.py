@@ -1,10 +1,10 @@
-"""Of the rules that a run found broken: which are the causes, and which follow.
+"""Causes and consequences among the rules that a run found broken.
 
 A failure has culprits (suites/cause.py): earlier replies, in whose place another one would explain
 all of it. If the culprit is such a reply as breaks another rule, in a failure of that rule's own,
 then that rule is the cause, and this one follows. It has to be so in every failure of the rule:
 one that is seen to break in another way as well has a cause of its own. A MUST never follows from
-a SHOULD, for it has to hold of those too that break the SHOULD on purpose. Where two explain each
+a SHOULD, for it binds implementations that break the SHOULD on purpose, too. Where two explain each
 other, the cause is the one that explains more rules, and of these the one with the smaller history.
 """
 
@@ -51,15 +51,18 @@ def causes_of(suite: AnySuite, rows: Sequence[CaseRow]) -> Mapping[str, str]:
 
 
 def _may_cause(suite: AnySuite, rule: str, other: str) -> bool:
-    """Whether one rule may be why another one is broken: not a SHOULD of a MUST."""
+    """True if a breach of one rule may explain that another one is broken: a SHOULD never explains
+    a MUST."""
     cause, effect = suite.rule(rule), suite.rule(other)
     return cause is None or effect is None or not (
         cause.strength is SHOULD and effect.strength is MUST)
 
 
 def _explains(breaks: Collection[_Kind], failure: Fixture, added: bool) -> bool:
-    """Whether replies that break one rule explain a failure of another; ``added``: of one that is
-    judged beside the others, so that the same reply may break both."""
+    """True if replies that break one rule explain a failure of another.
+
+    ``added``: a machine judges the rule beside the others, so that the same reply may break both.
+    """
     return not _kinds(failure.culprits).isdisjoint(breaks) or (
         added and not _kinds(failure.refused).isdisjoint(breaks))
 

@@ -5,9 +5,10 @@ again, and each case's seed depends on nothing but its place. So what a run does
 first cases is more of the same sequence: those places at which a rule is in focus that was
 exercised too little. Which these are follows from the rows so far, and from nothing else.
 
-Where a rule turned out to be broken the verdict of the run is settled, and yet whoever mends it
-wants to know of the others. But a breach may be the end of each program before anything else can be
-exercised. So a rule is then given up once a few cases that looked for it did not exercise it.
+Once a rule turned out to be broken, the verdict of the run is settled, but the developer who fixes
+it wants to know of the others, too. A breach may be the end of each program before anything else
+can be exercised. So a rule is then given up once a few cases that looked for it did not exercise
+it.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ another rule is broken."""
 
 @dataclass(frozen=True)
 class Coverage:
-    """How far the rows of a run exercised one rule that applies to the target.
+    """The extent to which the rows of a run exercised one rule that applies to the target.
 
     ``cases`` with short programs exercised it, out of ``of``, of which ``looked_for`` had it in
     focus; ``steps`` of all cases could have broken it; in ``unjudged`` programs its machine lost
@@ -63,25 +64,25 @@ class Coverage:
 
     @property
     def without_occasion(self) -> bool:
-        """Whether enough cases show that the target gives no occasion to break it.
+        """True if enough cases show that the target gives no occasion to break the rule.
 
-        Only of rules of which it is known that some targets give none.
+        Asked only of rules of which it is known that some targets give none.
         """
         return self.conditional and self.never
 
     @property
     def never(self) -> bool:
-        """Whether in enough cases no step could have broken it."""
+        """True if there were enough cases and no step of them could have broken the rule."""
         return not self.steps and self.of >= ENOUGH
 
     @property
     def suffices(self) -> bool:
-        """Whether more cases would say no more that matters."""
+        """True if more cases would say no more that matters."""
         return self.decided or self.without_occasion or (
             self.cases >= ENOUGH and self.looked_for > 0)
 
     def shortfall(self) -> str:
-        """What is missing, in words."""
+        """The missing cases or steps, in words."""
         if self.cases >= ENOUGH:
             return f"none of {counted(self.of, 'case')} looked for it"
         if not self.cases:
@@ -91,7 +92,7 @@ class Coverage:
 
 
 def coverage(suite: AnySuite, rows: Sequence[CaseRow]) -> Mapping[str, Coverage]:
-    """How far each rule that applies to the target was exercised, by its id."""
+    """The coverage of each rule that applies to the target, by its id."""
     rows = [row for row in rows if row.verdict != REFUSED]
     short = [json.loads(row.exercised) for row in rows if not is_long(row.case)]
     counts = [json.loads(row.exercised) for row in rows]
@@ -112,25 +113,26 @@ def coverage(suite: AnySuite, rows: Sequence[CaseRow]) -> Mapping[str, Coverage]
 
 
 def said_by(rows: Sequence[CaseRow]) -> Collection[str]:
-    """What the target of some rows says that it can do, and of itself besides."""
+    """The operations that the target of some rows offers, with what else it says of itself."""
     told: Iterator[list[str]] = (json.loads(row.can) for row in rows if row.can != "[]")
     return frozenset(next(told, ()))
 
 
 def _may_have_no_occasion(suite: AnySuite, rule: Rule, can: Collection[str]) -> bool:
-    """Whether the suite, the target's technique or its own words let one expect none."""
+    """True if the suite, the target's technique or its own words let one expect no occasion."""
     hidden = any(each.is_technique and not {*each.takes} & {*can}
                  for each in suite.fuller.get(rule.id, ()))
     return hidden or rule.id in suite.takes_more or f"{NO_OCCASION_FOR}{rule.id}" in can
 
 
 def foretold(suite: str, target: str, cases: int, settings: RunSettings) -> str:
-    """What so many cases cannot show of a target, before any is run; empty if nothing."""
+    """The rules that so many cases cannot show of a target, in words, before any is run; empty if
+    none."""
     return foreseen(suite_named(suite), offers(suite, target, settings), cases)
 
 
 def foreseen(suite: AnySuite, can: Collection[str], cases: int) -> str:
-    """What so many cases cannot show of a target that can do this much; empty if nothing."""
+    """The rules that so many cases cannot show of a target that can do this much; empty if none."""
     rules = suite.applicable(can)
     if not rules:
         return ""
@@ -177,7 +179,7 @@ def further_cases(
 
 
 def _fruitless(rule: Rule, seen: Sequence[tuple[int, CaseRow]]) -> int:
-    """How many cases looked for a rule and did not exercise it."""
+    """The number of cases that looked for a rule and did not exercise it."""
     return sum(not json.loads(row.exercised).get(rule.id) for _, row in seen)
 
 

@@ -1,8 +1,8 @@
 """A target that fails again and again: after how many cases it is asked no more, and one message.
 
 A target that hangs costs a time limit each time. Where a few cases have failed in one way, more of
-them say no more: the run ends there, on every engine at the same case, and tells the failure once,
-with the shortest program that was seen to come to it.
+them say no more: the run ends there, on every engine at the same case, and reports the failure
+once, with the shortest program that was seen to lead to it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ GIVEN_UP_AFTER: Final = 3
 """Cases that fail alike, after which no more are run."""
 
 _AFTER: Final = " after: "
-"""What stands before the program in a message."""
+"""Separates the failure from the program in a message."""
 
 
 def _kind(row: CaseRow) -> str:
-    """What failures that are alike have in common: being late, or the words before the program."""
+    """The key of failures that are alike: being late, or the words before the program."""
     return LATE if LATE in row.message else row.message.partition(_AFTER)[0]
 
 
@@ -41,7 +41,8 @@ def until_given_up(rows: Iterable[CaseRow]) -> Iterator[CaseRow]:
 
 
 def failure_in_words(rows: Sequence[CaseRow]) -> str:
-    """How a target failed, each kind once, by its shortest message; empty if it did not."""
+    """The failures of a target, each kind once, by its shortest message; empty if there are none.
+    """
     kinds: dict[str, list[CaseRow]] = {}
     for row in rows:
         if row.verdict == ERROR:

@@ -1,7 +1,7 @@
-"""What is kept of the rows of a run from which only a summary is made.
+"""The rows that are kept of a run from which only a summary is made.
 
 A run of many cases may find the same failure in thousands of them, and the text of each is some
-kilobytes. A summary tells of one failure of each rule, the shortest, and looks in the others for
+kilobytes. A summary shows one failure of each rule, the shortest, and looks in the others for
 what kinds of replies broke the rule, and what else would explain it. So of failures that agree in
 both, the shortest is kept; of all other rows the counts are.
 """
@@ -24,7 +24,8 @@ _TEXTS = tuple(each.name for each in fields(CaseRow) if each.type == "str")
 
 
 def thinned(rows: Iterable[CaseRow]) -> list[CaseRow]:
-    """The rows, in their order; of failures that a summary tells no more of, without the text."""
+    """The rows, in their order; failures of which a summary shows no more are without their text.
+    """
     kept: list[CaseRow] = []
     shortest: dict[object, tuple[int, int]] = {}
     for row in rows:

@@ -1,4 +1,4 @@
-"""Which cases of a run have short programs, and which have one long program.
+"""The places in a run of cases with short programs, and of those with one long program.
 
 Every tenth case runs one long program, and all others run some twenty short ones. The short
 cases are numbered by their *turns*, as if there were no long ones: a rule comes into focus turn
@@ -17,17 +17,17 @@ LONG_EVERY: Final = 10
 
 
 def is_long(index: int) -> bool:
-    """Whether the case at a place runs one long program."""
+    """True if the case at a place runs one long program."""
     return index % LONG_EVERY == LONG_EVERY - 1
 
 
 def long_number(index: int) -> int:
-    """How many long cases come before the place."""
+    """The number of long cases before the place."""
     return index // LONG_EVERY
 
 
 def turn_of(index: int) -> int:
-    """How many short cases come before the place."""
+    """The number of short cases before the place."""
     return index - long_number(index)
 
 

@@ -1,7 +1,7 @@
-"""Which program a case runs where each takes seconds: the one that exercises most in a rehearsal.
+"""The choice of a program where each run takes seconds: the one that exercises most in a rehearsal.
 
 A target in real time gets one program a case. Drawn by chance, many of these never come to what
-some rule is about: nobody is told anything after all was quiet, or a breach ends the judging early.
+some rule is about: no event follows after all was quiet, or a breach ends the judging early.
 So more are drawn than are run. Each is rehearsed first, on an implementation in virtual time that
 answers as the target is expected to, and the one is run that could break most rules there. What the
 target answers is judged as ever; a rehearsal chooses, and decides nothing.
@@ -23,7 +23,7 @@ __all__ = ["most_telling"]
 def most_telling(
     suite: AnySuite, drafts: Sequence[Program], on: Target, capacity: int, focus: Rule
 ) -> Program:
-    """The one of some programs that tells most.
+    """The one of some programs that can show most.
 
     In its rehearsal the rule in focus could be broken, and if that can be had, nothing is broken
     besides it: a queue that drops cannot be seen to drop the right item without a breach. Of such

@@ -20,12 +20,12 @@ __all__ = ["Replay", "replay"]
 
 @dataclass(frozen=True)
 class Replay:
-    """What came of a replay.
+    """The outcome of a replay.
 
     ``breach`` is the first breach of any rule, or of the fixture's own rule if there is one;
-    ``root`` is what that one follows from, if anything (see ``Run.root_of``). ``same`` says
-    whether it is of that rule and in the same step. ``left_at`` is the step (from 0) whose
-    request could no longer be made, because this target took another way. ``unjudged`` are the
+    ``root`` is what that one follows from, if anything (see ``Run.root_of``). ``same`` is true
+    if it is of that rule and in the same step. ``left_at`` is the step (from 0) whose
+    request could no longer be made, because this target answered otherwise. ``unjudged`` are the
     ids of the rules whose machine lost track before a breach was seen.
     """
 
@@ -54,7 +54,7 @@ def replay(
             f"Its rules are {', '.join(rule.id for rule in suite.rules())}.")
     if fixture.document["port"] != suite.port:
         raise InputError(f"the suite {suite.name} uses the port {suite.port!r}, and no other",
-                         where, 'Mend "port".')
+                         where, 'Fix "port".')
     operations = _operations(fixture, where)
     _check_settings(suite, fixture, where)
     session = target.open()
@@ -80,14 +80,15 @@ def _check_settings(suite: AnySuite, fixture: Fixture, where: str) -> None:
 
 
 def _operations(fixture: Fixture, where: str) -> list[Operation]:
-    """What each step asks for. Raises ``InputError`` for what the fixture's port does not have."""
+    """The operation of each step. Raises ``InputError`` for one that the fixture's port does not
+    have."""
     port = port_named(fixture.document["port"])
     for number, request in enumerate(fixture.requests):
         if request["do"] not in port.operations or request["do"] == "hello":
             raise InputError(
                 f"step {number + 1} of the fixture asks for {excerpt(request['do'])!r}, which is "
                 f"no operation of the port {port.name}", where,
-                f'Mend "do" of steps[{number}].request; docs/fixtures.md describes the file.')
+                f'Fix "do" of steps[{number}].request; docs/fixtures.md describes the file.')
         _check_arguments(port, request, number, where)
     return [port.operations[request["do"]] for request in fixture.requests]
 
@@ -100,7 +101,7 @@ def _check_arguments(port: Port, request: Message, number: int, where: str) -> N
         check_request(port, sent)
     except InputError as error:
         raise InputError(f"step {number + 1} of the fixture cannot be asked for: {error.what}",
-                         where, f"Mend steps[{number}].request. {error.next_step}") from None
+                         where, f"Fix steps[{number}].request. {error.next_step}") from None
 
 
 def _converse(
@@ -115,7 +116,7 @@ def _converse(
             lacking = operation.optional and operation.name not in conversation.can
             advice = (
                 "Replay it on a target that can do what the fixture asks for." if lacking
-                else f"Mend steps[{number}].request; docs/fixtures.md describes the file.")
+                else f"Fix steps[{number}].request; docs/fixtures.md describes the file.")
             raise InputError(
                 f"step {number + 1} of the fixture cannot be replayed: {error.what}", where,
                 error.next_step or advice) from None

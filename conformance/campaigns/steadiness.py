@@ -1,4 +1,4 @@
-"""Why a program does not come out alike each time: state that is kept, or else chance.
+"""The reason why a program does not come out alike each time: state that is kept, or else chance.
 
 Theory of operation. Each session begins with a new instance, so a program gets the same answers
 whatever was run before. Where it does not, processes that served no session yet tell two causes
@@ -43,8 +43,8 @@ _ADVICE: Final = (
 
 
 class Told(NamedTuple):
-    """What came of a program in one session: the acts that were requested, and in words, which
-    are those of its failure if it ``failed``."""
+    """The outcome of a program in one session: the acts that were requested, and the replies in
+    words, which are those of its failure if it ``failed``."""
 
     acts: Program
     words: tuple[str, ...]
@@ -53,7 +53,7 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True)
 class Sessions:
-    """Where programs are run: a target, with one capacity."""
+    """The place where programs are run: a target, with one capacity."""
 
     suite: AnySuite
     target: Target
@@ -61,7 +61,7 @@ class Sessions:
     candidates: int = STATES_MAX
 
     def told(self, program: Program) -> Told:
-        """What comes of a program in the next session."""
+        """Run a program in the next session, and return what came of it."""
         try:
             run = run_program(
                 self.suite, self.target, program, self.capacity, candidates=self.candidates)
@@ -70,7 +70,7 @@ class Sessions:
         return Told(tuple(run.acts), tuple(exchange.words for exchange in run.exchanges))
 
     def after(self, earlier: Iterable[Program], program: Program) -> Told:
-        """What comes of a program after others, in a process that has served nobody before."""
+        """Run a program after others, in a process that has served no session before."""
         self.target.renew()
         for each in earlier:
             self.told(each)
@@ -91,7 +91,7 @@ class Kept:
     alone: tuple[str, ...]
 
     def error(self) -> TargetError:
-        """How that is told."""
+        """The error that reports the kept state."""
         sessions = [f"Session {number}: {_listed(words)}"
                     for number, words in enumerate((*self.earlier, self.after), start=1)]
         return TargetError(
@@ -105,7 +105,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def kept_state(sessions: Sessions, tried: Sequence[Program], program: Program) -> Kept | None:
-    """Whether what a target answers to a program depends on earlier sessions of its process.
+    """The evidence that a target's answers to a program depend on earlier sessions of its process.
 
     ``tried`` are programs that were run before it. None: nothing of the kind was seen, or it
     cannot be looked for.
@@ -126,8 +126,8 @@ def kept_state(sessions: Sessions, tried: Sequence[Program], program: Program) -
 def left_behind(
     sessions: Sessions, tried: Sequence[Program], program: Program, error: TargetError
 ) -> TargetError:
-    """The failure of a session; or what earlier sessions of its process left, if a process that
-    has served nobody answers all that was asked."""
+    """The failure of a session; or what earlier sessions of its process left, if a fresh process
+    answers all that was asked."""
     if not sessions.target.renew() or any(
             sessions.after((), program).failed for _ in range(_ALONE)):
         return error
@@ -135,8 +135,8 @@ def left_behind(
     if kept is not None:
         return kept.error()
     return TargetError(
-        f"{error.what}. But a process that had served nobody before answered all of this, "
-        f"{_ALONE} times of {_ALONE}: what failed is left of earlier sessions, or comes by chance",
+        f"{error.what}. But a fresh process answered all of this, "
+        f"{_ALONE} times of {_ALONE}: the failure is left of earlier sessions, or comes by chance",
         error.where, _ADVICE)
 
 
@@ -160,7 +160,7 @@ def _until_it_differs(
 def _shortest(
     sessions: Sessions, earlier: tuple[Program, ...], program: Program, alone: Told
 ) -> tuple[tuple[Program, ...], Program]:
-    """The same with fewer and shorter programs, as far as that is found soon."""
+    """The same with fewer and shorter programs, as far as they are found soon."""
     def still_differs(candidate: tuple[Program, ...]) -> tuple[Program, ...] | None:
         differs = bool(candidate) and sessions.after(candidate, program) != alone
         return candidate if differs else None
@@ -181,7 +181,8 @@ def _shortest(
 def _confirmed(
     sessions: Sessions, earlier: tuple[Program, ...], program: Program
 ) -> Kept | None:
-    """What the sessions show, if it is the same each time: chance alone would have it otherwise."""
+    """The difference that the sessions show, if it is the same each time: chance alone would vary.
+    """
     alone = sessions.after((), program)
     sessions.target.renew()
     words = tuple(sessions.told(each).words for each in earlier)

@@ -31,7 +31,7 @@ FOLLOWS: Final = "follows"
 
 @dataclass(frozen=True)
 class RuleResult:
-    """What a run says about one rule.
+    """The result of a run for one rule.
 
     ``passed`` means that no breach was found in ``cases`` cases, in whose ``steps`` steps
     another answer would have broken the rule, and that these are enough (see enough.py): a
@@ -97,7 +97,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run says about a target.
+    """The results of a run for a target.
 
     ``known`` are the ids of rules known to be broken; ``refused`` counts the cases whose settings
     the target does not offer, by the words for it; ``unjudged`` says of how many cases a part could
@@ -150,7 +150,7 @@ class Summary:
 
     @property
     def tested_nothing(self) -> bool:
-        """Whether the target answered, and no rule applies to it."""
+        """True if the target answered, and no rule applies to it."""
         return bool(self.cases) and not self.error and not self.refused and all(
             each.reason == NOT_OFFERED and not each.cases for each in self.results)
 
@@ -172,7 +172,8 @@ class Summary:
 
     @property
     def no_longer_broken(self) -> tuple[str, ...]:
-        """The ids of the rules that are said to be broken and were exercised without a breach."""
+        """The ids of the rules that are listed as known to be broken and were exercised without a
+        breach."""
         return tuple(each.rule.id for each in self.results
                      if each.rule.id in self.known and each.verdict == PASSED)
 
@@ -190,7 +191,7 @@ def known_rules(suite: str, names: Collection[str]) -> frozenset[str]:
 def summarise(
     suite: str, target: str, rows: Sequence[CaseRow], known: Collection[str] = (),
 ) -> Summary:
-    """What the rows of one target say about each rule of the suite."""
+    """The summary of one target's rows: a result for each rule of the suite."""
     chosen = suite_named(suite)
     error = failure_in_words(rows)
     covered = coverage(chosen, rows)
@@ -279,8 +280,8 @@ def _roots(rule: Rule, rows: Sequence[CaseRow]) -> tuple[str, ...]:
 
 
 def _lacking(fuller: Sequence[Fuller], can: Collection[str]) -> tuple[Fuller, ...]:
-    """What the target lacks of what makes a test whole. Without the operations the technique is no
-    matter: nobody waits, and so nobody is woken."""
+    """The parts of a whole test that the target lacks. Without the operations the technique does
+    not matter: nothing waits, and so nothing is woken."""
     lacking = tuple(each for each in fuller if not {*each.takes} & {*can})
     return tuple(each for each in lacking if not each.is_technique) or lacking
 

@@ -58,7 +58,8 @@ def load_chapter(path: Path) -> Chapter:
 
 
 def fault_of(path: Path, error: BaseException) -> CheckvalveError:
-    """The error to tell for what ``error`` was raised by, in the chapter ``path`` or in ours."""
+    """The error to report for ``error``, by what raised it: the chapter ``path``, or our own code.
+    """
     if isinstance(error, CheckvalveError):
         return error
     ended = isinstance(error, SystemExit | KeyboardInterrupt | GeneratorExit)

@@ -1,4 +1,4 @@
-"""The process that reads and verifies a chapter of a user's, and tells its parent of it.
+"""The process that reads and verifies a user's chapter, and reports it to its parent.
 
 A chapter is Python: what it imports, computes and assumes may hang, end the process, print or
 take all memory. So ``hosted.py`` starts a child with ``BOOT``, and asks it one line at a time:
@@ -55,7 +55,7 @@ def hosted(order: Message) -> None:
         os.environ["PYTHONBREAKPOINT"] = "0"     # there is nobody to type at it
         _Host(Path(order["file"]), Budget(**order["budget"]), replies).run(order["id"], requests)
         code = 0
-    except BaseException:  # noqa: BLE001 - the parent tells of it
+    except BaseException:  # noqa: BLE001 - the parent reports it
         traceback.print_exc()
     finally:
         # Threads that the chapter has left running would keep an ordinary exit waiting.

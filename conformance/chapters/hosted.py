@@ -34,7 +34,7 @@ _KINDS: Final = {kind.blame: kind for kind in (InputError, TargetError, Internal
 _LIMITS: Final = ("max_memory", "max_seconds", "max_states", "threads")
 _KILLED: Final = "was ended by signal 9 "
 _OURS: Final = str(Path(__file__).parents[2])
-_MEND: Final = "Mend it: a chapter defines machines, and never ends or holds up its reader."
+_MEND: Final = "Fix it: a chapter defines machines, and never ends or holds up its reader."
 
 
 class OwnChapter:
@@ -54,8 +54,7 @@ class OwnChapter:
     def rows(self) -> Iterator[Row]:
         """The chapter's rows, each as soon as it is decided.
 
-        Where an engine goes on long after its budget is spent, it is ended, and the row is
-        unknown.
+        An engine that runs long after its budget is spent is ended, and the row is unknown.
         """
         try:
             for number, promised in enumerate(self._promised):
@@ -100,7 +99,7 @@ class OwnChapter:
         return [row_from(row) for row in reply["rows"]]
 
     def _ask(self, request: dict[str, Any], patience: float | None = None) -> dict[str, Any]:
-        """What the child answers; raises TargetError where the child itself fails."""
+        """The child's answer; raises TargetError where the child itself fails."""
         self._child.begin_session()
         reply = converse(self._child, request, patience)
         failed = reply.get("failed")
@@ -110,7 +109,7 @@ class OwnChapter:
         raise _KINDS[failed["fault"]](failed["what"], failed["where"], failed["next_step"])
 
     def _ended(self, error: TargetError) -> CheckvalveError:
-        """The error to tell where a child was late or has ended by itself."""
+        """The error to report where a child was late or has ended by itself."""
         in_file = bool(error.where) and not error.where.startswith(_OURS)
         if self._loaded and not in_file:
             return InternalError(error.what, error.where)
@@ -132,7 +131,7 @@ class _ChapterChild(HostedChild):
     def _keep_tail(self, chunk: bytes) -> None:
         before = self._log()
         super()._keep_tail(chunk)
-        # Once it tells of its own end, what it says becomes part of the message.
+        # Once it reports its own end, what it says becomes part of the message.
         said = before + chunk.decode("utf-8", "replace")
         self._dead = self._dead or self.was_late or STACK in said or FATAL in said
         if not self._dead:

@@ -1,4 +1,4 @@
-"""Rows of a verification as JSON: what a child that verifies a chapter tells its parent."""
+"""Rows of a verification as JSON: a child that verifies a chapter sends them to its parent."""
 
 from __future__ import annotations
 

@@ -27,12 +27,13 @@ MAX_MARKS = 4_194_304
 calls over 10,000 pools has one in twenty characters."""
 
 DIGITS_MAX = 1000
-"""Of a number in a certificate. Python prints up to 4,300, and the checker multiplies two."""
+"""The most digits of a number in a certificate. Python prints up to 4,300, and the checker
+multiplies two numbers."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """What became of the certificate of one verdict: where it is, or else ``why`` there is none."""
+    """The place of the certificate of one verdict, or else the reason ``why`` there is none."""
 
     property: str
     path: Path | None
@@ -95,7 +96,7 @@ _NEXT = ("Name a file that `checkvalve check --certificates DIR` or `checkvalve 
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose keys differ: of two that are the same, a reader takes the other."""
+    """An object whose keys differ: readers would differ on one that has a key twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -134,7 +135,7 @@ def _text(path: Path) -> str:
 
 
 def _too_large(text: str, size: int) -> str:
-    """Which limit a certificate of so many bytes is above; empty if it is above none."""
+    """The limit that a certificate of so many bytes exceeds, in words; empty if it exceeds none."""
     if size > MAX_BYTES:
         return f"more than {MAX_BYTES:,} bytes"
     marks = sum(map(text.count, ",[{"))
@@ -164,14 +165,14 @@ def design_of(document: Mapping[str, Any], path: str, given: Mapping[str, str]) 
 
 
 def _in_sweep(design: Design, name: str) -> str:
-    """The name of a design among others, with those of its parameters that the name tells."""
+    """The name of a design among others, with the values of the parameters that it is named by."""
     told = {*name.removeprefix(design.name).split()}
     return " ".join([design.name, *(each for each in (
         f"{name}={value}" for name, value in design.parameters) if each in told)])
 
 
 def problem_of(document: object) -> str:
-    """What is wrong with the form of a certificate; empty if nothing is."""
+    """The fault in the form of a certificate, in words; empty if there is none."""
     from importlib.resources import files
 
     import jsonschema

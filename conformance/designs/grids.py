@@ -28,7 +28,7 @@ __all__ = ["ASKED", "Grid", "swept_names"]
 ASKED: Final = ("local deadlock", "live", "ordered", "duplication", "loss")
 """Properties that a design can be asked for whatever its file expects."""
 DOUBLED: Final = 6
-"""How often the largest values are doubled where the property holds nowhere."""
+"""The number of times that the largest values are doubled if the property holds nowhere."""
 MAX_LINES: Final = 12
 """Lines of a grid on which the exact value is looked for at which the verdict changes."""
 
@@ -59,8 +59,8 @@ class Grid:
         reading: Reading, where: str, given: Mapping[str, str], name: str, budget: Budget,
         over: Sequence[str] = (), deadline: Deadline | None = None,
     ) -> Grid:
-        """The grid of the ranges among a file's parameters, or ``over`` some numbers of it. What
-        is asked after the ``deadline`` stays unknown."""
+        """The grid of the ranges among a file's parameters, or ``over`` some numbers of it. What is
+        asked after the ``deadline`` stays unknown."""
         grid = Grid(reading, where, given, name, budget, deadline)
         if over:
             grid.open(opened(reading.root, over, where, given))
@@ -101,13 +101,13 @@ class Grid:
             self._descend(turn)
 
     def take(self, found: Opened) -> None:
-        """Have the designs with other numbers in these places."""
+        """Use the designs with other numbers in these places."""
         self.root, self.given, self._inner = found.root, {}, found.inner
         self.own = found.own
 
     @property
     def unknown(self) -> int:
-        """How many points could not be decided."""
+        """The number of points that could not be decided."""
         return len(self._open)
 
     @property
@@ -135,7 +135,7 @@ class Grid:
         return load_point(self.root, whole, self.where)
 
     def outcome(self, design: Design) -> Outcome:
-        """What is found of the property."""
+        """Decide the property of a design; *unknown* once the time for the grid is spent."""
         if self.deadline.passed():
             return Outcome.UNKNOWN
         budget = self.design_budget()
@@ -150,15 +150,17 @@ class Grid:
         return decide_one(_asking(design, self.name), self.name, Settings(budget=budget)).outcome
 
     def design_budget(self) -> Budget:
-        """What one design may use: no more than is left for all."""
+        """The budget of one design: no more than is left for all."""
         most, left = self.budget.max_seconds, self.deadline.left()
         if left == inf:
             return self.budget
         return replace(self.budget, max_seconds=left if most is None else min(most, left))
 
     def holds(self, point: Point) -> bool | None:
-        """Whether the property holds at a point, which is kept; None where nobody knows, or where
-        the language has no such design."""
+        """True if the property holds at a point; the answer is kept.
+
+        None if it was not decided, or where the language has no such design.
+        """
         key = tuple(point[name] for name in self.names)
         if key not in self._outcomes and key not in self._open:
             try:
@@ -182,8 +184,8 @@ class Grid:
     # --- where the verdict changes -----------------------------------------------------------
 
     def _extend(self) -> None:
-        """Where the property holds at no point, look at larger and larger ones, up to the first
-        that takes more time than a design may have."""
+        """If the property holds at no point, try larger and larger ones, up to the first that takes
+        more time than a design may have."""
         point = {name: top for name, (_, top) in self.ranges.items()}
         for _ in range(DOUBLED):
             if any(self._outcomes.values()) or max(point.values()) > MOST // 2:
@@ -229,7 +231,8 @@ class Grid:
             point = self._least(name, point)
 
     def _least(self, name: str, point: Point) -> Point:
-        """Of the points that differ from this one in a name only, the least that holds."""
+        """The least point at which the property holds, among those that differ from this one in
+        ``name``."""
         others = [other for other in self.names if other != name]
         line = [each for each, holds in self.decided
                 if holds and all(each[other] == point[other] for other in others)]
@@ -237,7 +240,8 @@ class Grid:
 
 
 def _asking(design: Design, name: str) -> Design:
-    """The design, of which a property is expected that any can be asked for."""
+    """The design with the property among those expected, if it is one that any design can be asked
+    for."""
     known = {*ASKED, *(f"starvation: {task}" for task in design.tasks)}
     return replace(design, expect={**design.expect, name: "holds"}) if name in known else design
 

@@ -38,12 +38,12 @@ BOUNDED: Final = "bounded"
 
 @dataclass(frozen=True)
 class Found:
-    """What was found of a property on a grid of ``points`` designs.
+    """The outcome for a property on a grid of ``points`` designs.
 
     ``law`` is None where no formula was. ``unknown`` of the designs could not be decided; of
     ``beyond`` designs outside the grid the law was true but for those ``against`` it. ``proof`` is
     None where none was tried, and ``sizes`` where there is nothing to choose. ``certificate`` is
-    what the proof rests on, if somebody asked for it. ``spent`` are the phases for which there was
+    what the proof rests on, if it was asked for. ``spent`` are the phases for which there was
     too little time, and ``full`` says how full each link gets, where the property is ``bounded``.
     """
 
@@ -62,14 +62,16 @@ class Found:
 
     @property
     def stands(self) -> bool:
-        """Whether there is a law, and nothing speaks against it."""
+        """True if there is a law, and nothing speaks against it."""
         proved = self.proof is not None and self.proof.is_whole
         return self.law is not None and not self.against and (proved or not self.unknown)
 
 
 def made_of(document: Mapping[str, Any], path: str, given: Mapping[str, str]) -> Made:
-    """What makes the designs of a file for the parameters that the certificate of a law is about.
-    Raises InputError for a file that the certificate was not written for."""
+    """The function that makes the designs of a file for the parameters of a law's certificate.
+
+    Raises InputError for a file that the certificate was not written for.
+    """
     reading = read_any(read_text(Path(path)), path)
     grid = Grid(reading, path, given, PROVED, Budget())
     if document["over"]:
@@ -90,7 +92,7 @@ def made_of(document: Mapping[str, Any], path: str, given: Mapping[str, str]) ->
 
 
 def _says_all(values: Mapping[str, object], choices: Sequence[Point], path: str) -> None:
-    """The parameters that a certificate names choose among all designs of the file."""
+    """Check that the parameters of a certificate choose among all designs of the file."""
     named = {tuple(sorted((name, point[name]) for name in values if name in point))
              for point in choices}
     if len(named) < len(choices) or not values.keys() <= choices[0].keys():
@@ -145,8 +147,11 @@ def law_of(
 def _proved(
     found: Found, law: Law, grid: Grid, decided: Observed, deadline: Deadline
 ) -> Found:
-    """With what can be proved of the law; where no run was found that gets stuck, the law may be
-    wrong, and the design is decided there."""
+    """Add what can be proved of the law.
+
+    If no deadlocked run was found for some point where the law is false, the law may be wrong
+    there, and the design at that point is decided.
+    """
     proof = prove(law, grid.made, grid.ranges, [point for point, holds in decided if not holds],
                   [point for point, holds in decided if holds], deadline)
     point = proof.violated.open_at
@@ -158,7 +163,8 @@ def _proved(
 def _certificate(
     found: Found, law: Law, grid: Grid, decided: Observed, over: Sequence[str], deadline: Deadline
 ) -> dict[str, Any] | None:
-    """What the proof rests on; where it is false, with runs for the points of the grid, too."""
+    """The certificate of the proof; where the law is false, with runs for the points of the grid,
+    too."""
     assert found.proof is not None
     proof = found.proof
     if proof.violated.proved or proof.holds.by_rates:

@@ -24,7 +24,7 @@ SHOWN_CYCLES = 3
 SHOWN_LINKS = 12
 SHOWN_TASKS = 12
 SHOWN_LINES = (40, 20)
-"""Of a long way into a deadlock, so many lines at its beginning and at its end."""
+"""Of a long counterexample, so many lines at its beginning and at its end are shown."""
 
 
 def lines(report: DesignReport) -> Iterator[str]:
@@ -34,13 +34,13 @@ def lines(report: DesignReport) -> Iterator[str]:
 
 
 def head(design: Design) -> Iterator[str]:
-    """What is known before anything is decided: what was taken for granted, and what is odd."""
+    """The lines before any verdict: the design's name, what was assumed, and its lints."""
     yield f"{design.name}  ({design.file})"
     yield from notes(design.assumed, [lint.to_json() for lint in lints(design)])
 
 
 def notes(assumed: Iterable[str], odd: Iterable[Mapping[str, str]]) -> Iterator[str]:
-    """What was taken for granted of a design, and its lints as JSON has them, line by line."""
+    """The assumptions about a design, and its lints as JSON has them, line by line."""
     for each in assumed:
         yield from _wrapped(f"  taken for granted: {each}")
     for lint in odd:
@@ -67,12 +67,13 @@ def verdict_lines(report: DesignReport) -> Iterator[str]:
 
 
 def explanation_lines(report: DesignReport) -> Iterator[str]:
-    """Which engines were asked about deadlock, in their order, for how long, and what they said."""
+    """The engines that were asked about deadlock, in their order, each with its time and its
+    answer."""
     tried = [attempt for finding in report.findings for attempt in finding.tried]
     parts = list(dict.fromkeys(attempt.part for attempt in tried))
     for part in parts:
         where = f", in the part of {part}" if len(parts) > 1 else ""
-        yield f"  Asked whether it can get stuck{where}:"
+        yield f"  Engines asked about deadlock{where}:"
         for attempt in tried:
             if attempt.part == part:
                 yield (f"    {attempt.engine:<9} {attempt.seconds:8.2f} s  "
@@ -80,7 +81,7 @@ def explanation_lines(report: DesignReport) -> Iterator[str]:
 
 
 def sweep_lines(reports: Sequence[DesignReport]) -> Iterator[str]:
-    """What was found of the designs of one file, a line for each property; then the report on the
+    """The findings for the designs of one file, a line for each property; then the report on the
     first that is not as expected."""
     design = reports[0].design
     swept = {name: sorted({dict(report.design.parameters)[name] for report in reports})
@@ -142,14 +143,14 @@ def _violation(finding: Finding, design: Design) -> Iterator[str]:
         if finding.loop:
             yield f"  {finding.name}: {finding.way} ({counted(finding.loop, 'step')}):"
             yield from numbered(finding.steps[:finding.loop], 1)
-        yield f"  {finding.name}: from there on, this repeats for ever:"
+        yield f"  {finding.name}: from there on, this repeats forever:"
         yield from numbered(finding.steps[finding.loop:], finding.loop + 1)
     else:
         steps = counted(len(finding.steps), "step")
         yield f"  {finding.name}: {finding.way} ({steps}):"
         yield from _in_part(list(numbered(finding.steps, 1)))
     if finding.waits:
-        yield "  At the end, who waits on whom:"
+        yield "  At the end, these tasks wait:"
         yield from _waits(finding, design)
     yield from _cycle(finding, design)
     yield from _endless(finding)
@@ -161,7 +162,7 @@ def _violation(finding: Finding, design: Design) -> Iterator[str]:
 
 
 def _cycle(finding: Finding, design: Design) -> Iterator[str]:
-    """The cycle of waits, and who holds the pools in it."""
+    """The cycle of waits, and the holders of the pools in it."""
     if not finding.cycle:
         return
     tasks = [wait.task for wait in round_of(finding.cycle)]
@@ -179,15 +180,16 @@ def _shortened(tasks: Sequence[str]) -> list[str]:
 
 
 def _goes_on(meanwhile: Meanwhile) -> Iterator[str]:
-    """Who is stuck for ever, and what can go on for ever without them."""
+    """The tasks that are blocked forever, and a run of the others that can be repeated forever."""
     tasks = meanwhile.tasks
     never = "never moves" if len(tasks) == 1 else "never move"
-    yield f"  {' and '.join(tasks)} {never} again. Meanwhile this can be repeated for ever:"
+    yield f"  {' and '.join(tasks)} {never} again. Meanwhile this can be repeated forever:"
     yield from _in_part(list(numbered(meanwhile.steps[meanwhile.loop:], 1)))
 
 
 def _fullest(finding: Finding) -> Iterator[str]:
-    """How full each link gets; those of which all is known together."""
+    """The most that each link ever holds; links for which it is exact are listed first, together.
+    """
     if not finding.bounds:
         return
     exact = [f"{name} {most:,}" for name, most in finding.bounds if name in finding.reached]
@@ -213,7 +215,7 @@ def _legs(finding: Finding) -> Iterator[str]:
 
 
 def numbered(steps: Sequence[str], first: int) -> Iterator[str]:
-    """The steps with their numbers; runs of repetitions are told once."""
+    """The steps with their numbers; repetitions are written once."""
     number = first
     for block, times in in_short(steps):
         if times > 1:
@@ -237,7 +239,7 @@ def _in_part(told: list[str]) -> Iterator[str]:
 
 
 def _endless(finding: Finding) -> Iterator[str]:
-    """The waits that nobody can end: where there is no circle, they are the reason."""
+    """The waits that no task can end: where there is no cycle, they are the reason."""
     ceased = finding.ceased
     yield from dict.fromkeys(
         f"  {_why_nobody(wait, ceased)}" for wait in finding.waits if not wait.on)
@@ -275,12 +277,12 @@ def _waits(finding: Finding, design: Design) -> Iterator[str]:
 
 
 def _place(wait: Blocked, contents: Mapping[str, int], design: Design) -> str:
-    """What is waited for, how much it holds, and how far that has to fall where stop was called."""
+    """The place of a wait with its contents, and for stop-and-go the level at which it resumes."""
     if wait.where not in contents:
         return wait.where
     link = design.links.get(wait.where)
     stopped = link is not None and link.flow is Flow.STOP_GO and wait.what == "room"
-    until = f", and lets go on at {link.go}" if link is not None and stopped else ""
+    until = f", and resumes at {link.go}" if link is not None and stopped else ""
     return f"{wait.where} (holds {contents[wait.where]}{until})"
 
 
@@ -303,7 +305,7 @@ def _graph(report: DesignReport) -> Iterator[str]:
         alone = ", which is impossible" if len(report.cycles) == 1 else ", all of them impossible"
         every += alone if report.all_cycles else "; those listed are all impossible"
         stuck = any(finding.waits and not finding.cycle for finding in report.findings)
-        yield every + ("; what is stuck here is no cycle." if stuck else ".")
+        yield every + ("; what is blocked here is no cycle." if stuck else ".")
     elif not others:
         yield f"{every}; none that is possible has other tasks than the cycle above."
     else:
@@ -359,7 +361,8 @@ def _patch(way: Way) -> Iterator[str]:
 
 
 def _way_out(way: Way) -> str:
-    """What kind of a way it is, where all that would keep the program as it is was tried."""
+    """The heading of a repair by its kind, once all repairs that keep the program as it is were
+    tried."""
     tiers = {step.tier for step in way.steps}
     if "loses" in tiers:
         return "Nothing was found that loses nothing; a way that LOSES something"

@@ -27,7 +27,7 @@ from .session import QUICK_START
 __all__ = ["SUPERVISE", "StandaloneCluster"]
 
 _START_SECONDS = 90.0
-"""How long each of them may take to come up, on an idle machine."""
+"""Seconds that each of them may take to come up, on an idle machine."""
 
 _STOP_SECONDS = 10.0
 _LOOPBACK = "127.0.0.1"
@@ -109,7 +109,7 @@ class _Daemon:
             )
 
     def wait_for(self, pattern: str) -> str:
-        """What the log says in the first group of ``pattern``, once it does."""
+        """Wait until the log matches ``pattern``, and return the first group of the match."""
         limit = Countdown(_START_SECONDS)
         while not limit.over:
             found = re.search(pattern, self._text())
@@ -137,7 +137,8 @@ class _Daemon:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """What the processes see: our Java, loopback, nothing of the user's Spark settings."""
+    """The environment of the processes: our Java, loopback, nothing of the user's Spark settings.
+    """
     import pyspark
 
     settings = folder / "conf"
@@ -151,6 +152,6 @@ def _environment(folder: Path) -> dict[str, str]:
         "SPARK_LOCAL_DIRS": str(folder / "local"),
         "SPARK_DAEMON_MEMORY": "256m",
         "SPARK_DAEMON_JAVA_OPTS": QUICK_START,
-        # The second way in, for batch jobs, has a fixed port; two clusters would collide.
+        # The second entrance, for batch jobs, has a fixed port; two clusters would collide.
         "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false",
     }

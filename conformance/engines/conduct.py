@@ -32,7 +32,7 @@ takes seconds: minutes in all."""
 
 @dataclass(frozen=True)
 class Engine:
-    """Where the cases run: here on ``jobs`` processes, or on a Spark cluster.
+    """The place where the cases run: here on ``jobs`` processes, or on a Spark cluster.
 
     On a cluster if either ``master`` (its address) or ``session`` is given; then
     ``partitions`` is the number of tasks (None: one for every 25 cases), and ``ship`` sends
@@ -94,7 +94,7 @@ class Engine:
 
 @dataclass(frozen=True)
 class Order:
-    """What is asked of a run; the defaults take seconds.
+    """An order for a run; the defaults take seconds.
 
     ``cases`` None: as many as the rules take to be exercised enough, within limits; else so
     many, and no more. ``quick``: it begins with the few cases of a quick run instead of those of
@@ -110,7 +110,7 @@ class Order:
 
     @property
     def first(self) -> int:
-        """How many cases it begins with where none are asked for. More follow for the sake of rules
+        """The number of cases it begins with if none is given. More follow for the sake of rules
         that these exercise too little (see enough.py)."""
         if self.real_time:
             return REAL_TIME_CASES

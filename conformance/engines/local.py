@@ -35,7 +35,7 @@ def run_locally(
     thin: bool = False, deadline: Deadline = ENDLESS,
 ) -> list[CaseRow]:
     """The rows of ``cases``, sorted by key; they do not depend on ``jobs``, the processes used.
-    ``thin``: of failures no more than a summary tells (see keeping.py).
+    ``thin``: of failures no more than a summary shows (see keeping.py).
 
     They end where the target is given up, after a few cases that fail alike (see failures.py), and
     with the first case that ends after the ``deadline``.

@@ -2,7 +2,7 @@
 
 A folder of Parquet files that lost one still reads as a table, and so does what a run left
 behind that was killed. So a table carries its plan, the number of cases and a digest of their
-keys, and whoever reads it compares. In one file the plan stands in the Parquet metadata; in a
+keys, and a reader compares. In one file the plan stands in the Parquet metadata; in a
 folder that Spark wrote it is a folder ``_plan`` of its own, which readers of the rows pass over.
 """
 
@@ -31,7 +31,7 @@ _AGAIN = "Run it again, to another path."
 
 @dataclass(frozen=True)
 class Seal:
-    """How many cases a run was to do, and a digest of their numbers and seeds."""
+    """The number of cases that a run was to do, and a digest of their numbers and seeds."""
 
     cases: int
     digest: str
@@ -74,7 +74,7 @@ def seal_of_folder(path: Path) -> Seal:
     if not parts or not (path / "_SUCCESS").exists():
         lacks = "_SUCCESS" if parts else "plan"
         raise InputError(
-            f"this is what a run left behind that was not finished: it has no {lacks}",
+            f"this is the table of a run that was not finished: it has no {lacks}",
             str(path), _AGAIN)
     return _seal("".join(part.read_text(encoding="utf-8") for part in parts), path)
 

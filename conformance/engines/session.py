@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 __all__ = ["QUICK_START", "check_master", "explain", "scratch", "spark_session", "within"]
 
 CONNECT_SECONDS = 5.0
-"""How long a host may take to accept a connection."""
+"""Seconds that a host may take to accept a connection."""
 
 START_SECONDS = 90.0
-"""How long Spark may take to come up; its own limit for a silent master is 60 s."""
+"""Seconds that Spark may take to come up; its own limit for a silent master is 60 s."""
 
 _FORMS = (
     r"local(\[([1-9]\d*|\*)(,\d+)?\])?|local-cluster\[(?:[1-9]\d*,){2}\d+\]|spark://[^/,]+:\d+(,[^/,]+:\d+)*"
@@ -166,7 +166,7 @@ def within(seconds: float, call: Callable[[], Result], silence: str) -> Result:
 
 
 def _is_here(master: str) -> bool:
-    """Whether all of ``master`` runs on this machine, or can be reached by loopback alone."""
+    """True if all of ``master`` runs on this machine, or can be reached by loopback alone."""
     return master.startswith("local") or bool(
         re.match(r"spark://(127\.0\.0\.1|localhost|\[::1\]):", master)
     )
@@ -184,7 +184,7 @@ def _defaults(master: str) -> dict[str, str]:
 
 @contextmanager
 def _launching(master: str) -> Iterator[Path]:
-    """What holds while Spark starts: its environment, and its words going to our log."""
+    """While Spark starts, set its environment and send its words to our log."""
     before = dict(os.environ)
     os.environ.update(_environment(master))
     try:
@@ -197,7 +197,8 @@ def _launching(master: str) -> Iterator[Path]:
 
 
 def _environment(master: str) -> dict[str, str]:
-    """What Spark's processes must see in addition; what the user has set himself stays."""
+    """The variables that Spark's processes must see in addition; those that the user has set stay.
+    """
     if master.startswith("sc://"):
         return {}
     wanted = {"JAVA_HOME": str(require_java())}
@@ -284,7 +285,7 @@ _SPARK_SAYS = (
 
 
 def explain(error: Exception, doing: str, said: str = "") -> CheckvalveError:
-    """What to tell the user about an error of Spark's while ``doing`` something.
+    """The error to show the user for an error of Spark's while ``doing`` something.
 
     ``said`` is what Spark printed meanwhile, where the error itself says little. An
     executor's own error is given back as it was raised there.

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 PATIENCE_SECONDS = 60.0
-"""How long a cluster may take to give work to a first executor."""
+"""Seconds that a cluster may take to give work to a first executor."""
 
 _CASES_PER_TASK = 25
 """A task costs Spark some 20 ms; this many cases take a hundred times as long."""
@@ -43,7 +43,7 @@ _SEED_LIMIT = 2**63
 
 
 class Place(TypedDict, total=False):
-    """Where to run: on ``session``, which stays as it is, or on the cluster at ``master``.
+    """The cluster to run on: ``session``, which stays as it is, or the cluster at ``master``.
 
     There a session with the settings ``options`` is made, and stopped again. ``ship`` sends
     the code of checkvalve along; ``patience_s`` is how long, in seconds, the cluster may
@@ -150,8 +150,8 @@ def write_frame(frame: DataFrame, out: str) -> None:
 def check_executors(session: SparkSession, *, patience_s: float = PATIENCE_SECONDS) -> None:
     """Raise InputError unless an executor takes up work, and has this very checkvalve.
 
-    Every task looks again; this one only makes sure that a cluster without free cores is
-    told from one that works, within ``patience_s`` seconds.
+    Every task looks again; this check only tells a cluster without free cores from one that works,
+    within ``patience_s`` seconds.
     """
     tag = "checkvalve-first-look"
 

@@ -1,4 +1,4 @@
-"""What an executor does with its share of the cases, and how it tells what went wrong.
+"""The work of an executor on its share of the cases, and its report of errors.
 
 The function that Spark sends is pickled by value and imports nothing of ours before it has
 looked whether it can: an executor without checkvalve, or with another edition of it, answers
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["MARK", "Order", "edition", "error_in", "execute", "work"]
 
 MARK = "checkvalve-error:"
-"""What stands before the line of JSON in the message of an executor's exception."""
+"""The prefix of the line of JSON in the message of an executor's exception."""
 
 PACKAGES = ("checkvalve.spec", "checkvalve.reference", "checkvalve.conformance")
 
@@ -47,7 +47,7 @@ Batches = Iterator["pa.RecordBatch"]
 
 @dataclass(frozen=True)
 class Order:
-    """What a task has to know besides its cases.
+    """The order that a task carries out, besides its cases.
 
     ``folder`` and ``path`` are the driver's working folder and search path: where they exist
     on the executor too, a target is found there as it is found here.
@@ -101,8 +101,8 @@ def work(order: Order | None) -> Callable[[Batches], Batches]:
 def execute(parcel: bytes, place: str, expected: str, batches: Batches) -> Batches:
     """Carry out the order in ``parcel``, which was given by the edition ``expected``.
 
-    ``place`` is where that one is installed: who imports the same files needs no comparing,
-    and whoever edits them during a run is not told that his cluster is out of date.
+    ``place`` is where that one is installed: an executor that imports the same files compares
+    nothing, so that editing them during a run does not make the cluster count as out of date.
     """
     try:
         if _place() != place and _own_edition() != expected:
@@ -209,7 +209,8 @@ def _written(error: CheckvalveError) -> str:
 
 
 def error_in(message: str) -> CheckvalveError | None:
-    """The error that an executor told in ``message``; None if the message is of other origin."""
+    """The error that an executor reported in ``message``; None if the message is of other origin.
+    """
     place = message.find(MARK)
     if place < 0:
         return None

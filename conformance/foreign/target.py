@@ -1,6 +1,6 @@
 """A class of the user's as a target: found, recognised by its kind, and made an adapter.
 
-This imports code of the user's, so it belongs into a process that may end: see ``host.py``.
+This imports the user's code, so it belongs into a process that may end: see ``host.py``.
 """
 
 from __future__ import annotations

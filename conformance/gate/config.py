@@ -123,7 +123,7 @@ def _parsed(path: Path, text: str) -> Table:
     except tomllib.TOMLDecodeError as error:
         what, line = Location.of_syntax_error(str(error), text)
         where = f"{path}:{line}"
-        raise InputError(f"this is not TOML: {what}", where, "Mend that line.") from error
+        raise InputError(f"this is not TOML: {what}", where, "Fix that line.") from error
     except RecursionError as error:
         raise InputError("this nests too deeply", str(path), "Use plain lists.") from error
     except ValueError as error:  # of Python's own, which has a limit for the digits of a number
@@ -207,7 +207,7 @@ class _Reader:
     def _look_up(
         self, table: str, at: int, key: str, name: str, look_up: Callable[[str], object]
     ) -> None:
-        """Say of the InputError that ``look_up`` raises where in this file ``name`` stands."""
+        """Look a name up, and add to an InputError of that where ``name`` stands in this file."""
         try:
             look_up(name)
         except InputError as error:

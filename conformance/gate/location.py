@@ -1,4 +1,4 @@
-"""Where a key of a TOML file stands; the parser of the standard library does not say."""
+"""The lines of keys in a TOML file, which the parser of the standard library does not give."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Location:
 
     @staticmethod
     def of_syntax_error(message: str, text: str) -> tuple[str, int]:
-        """What the parser complains of, and the line; the last line for "end of document"."""
+        """The complaint of the parser, and its line; the last line for "end of document"."""
         found = re.fullmatch(r"(.*?) \(at line (\d+), column \d+\)", message)
         if found:
             return found[1], int(found[2])

@@ -1,4 +1,4 @@
-"""What a gate has found: rows, each judged by what was expected of it, and one verdict."""
+"""The findings of a gate: rows, each judged by what was expected of it, and one verdict."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Row:
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def notes(self) -> list[str]:
-        """What was taken for granted of a design, and what is odd about it, line by line."""
+        """The assumptions about a design and its lints, line by line."""
         if self.section != "designs":
             return []
         from ..designs.text import notes
@@ -54,7 +54,7 @@ class Row:
         return list(notes(self.details.get("assumed", ()), self.details.get("lints", ())))
 
     def way(self) -> list[str]:
-        """The way into a design's violation that nobody expected, as numbered lines."""
+        """The counterexample of a design's unexpected violation, as numbered lines."""
         if self.section != "designs" or self.judgement != "violated":
             return []
         from ..designs.text import numbered
@@ -92,7 +92,7 @@ class Report:
 
     @property
     def counts(self) -> dict[Judgement, int]:
-        """How many rows were judged how."""
+        """The number of rows by judgement."""
         counted = Counter(row.judgement for row in self.rows)
         return {judgement: counted[judgement] for judgement in EXIT_CODES}
 
@@ -106,7 +106,7 @@ class Report:
 
 
 def judge(expected: str, found: str) -> Judgement:
-    """How a finding compares with what was expected of it."""
+    """The judgement of a finding, by what was expected of it."""
     if found == expected:
         return "as expected"
     return "unknown" if found == "unknown" else "violated"

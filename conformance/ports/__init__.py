@@ -1,1 +1,1 @@
-"""What an implementation must offer to be put under test: one port per kind of component."""
+"""The operations that an implementation must offer: one port per kind of component."""

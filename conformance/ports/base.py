@@ -1,4 +1,4 @@
-"""What a port is, as data, and the checks that every message passes.
+"""Ports as data, and the checks that every message passes.
 
 A *port* lists the operations that an implementation offers to the harness. The same plain
 dicts travel in process and, as JSON lines, to a program; docs/adapter-protocol.md is written
@@ -23,7 +23,7 @@ __all__ = [
 
 PROTOCOL_VERSION: Final = 1
 LINE_BYTES_MAX: Final = 1 << 20
-"""What one message may have on its way between two processes."""
+"""The most bytes of one message between two processes."""
 EXCERPT_CHARS_MAX: Final = 200
 TEXT_CHARS_MAX: Final = 256
 NUMBER_BITS_MAX: Final = 53
@@ -35,18 +35,19 @@ UNSUPPORTED: Final = "unsupported-"
 AT_ONCE: Final = "at-once"
 STEPPED: Final = "stepped"
 WAKES: Final = (AT_ONCE, STEPPED)
-"""When one runs that was woken: before the reply to what woke it, or at a later settle or step, so
-that others can come in between. An adapter that does not say runs it at once."""
+"""When a waiter runs that was woken: before the reply to what woke it, or at a later settle or
+step, so that other operations can come in between. The default is at once."""
 
 STEPPED_WAKES: Final = "an adapter whose wakes are stepped"
-"""What a target has, besides its operations, that says so in its hello."""
+"""A capability of a target besides its operations, which it declares in its hello."""
 
 NO_OCCASION_FOR: Final = "no occasion for "
 """With this and a rule's id begins what a target has whose hello says that nothing it does could
 break the rule."""
 
 ALWAYS: Final = frozenset({"settle"})
-"""What every adapter of a port that has it can do, and none lists in `can`."""
+"""The operations that every adapter of a port that has them can do, and that none lists in `can`.
+"""
 
 Message = dict[str, Any]
 """One request or one reply: a JSON object."""
@@ -56,12 +57,12 @@ class SettingsRefused(TargetError):
     """A target does not support the settings of a hello, and says so: not its failure."""
 
 
-# ---- who talks to whom ----------------------------------------------------------------------
+# ---- adapters, sessions, targets ------------------------------------------------------------
 
 
 @runtime_checkable
 class Adapter(Protocol):
-    """What the author of an adapter in Python writes: one method, a request to its reply."""
+    """An adapter in Python: its author writes one method, from a request to its reply."""
 
     def request(self, message: Message, /) -> Message:
         """Answer ``message`` with one of ``ok``, ``waiting`` or ``error``, and ``events``."""
@@ -118,9 +119,9 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A set of JSON values: how it is called in tables and messages, and what belongs to it.
+    """A set of JSON values: its name in tables and messages, and the test of what belongs to it.
 
-    ``parts`` tell of each name that may stand in such a value, for the pages.
+    ``parts`` describe each name that may stand in such a value, for the pages.
     """
 
     words: str
@@ -140,7 +141,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """What a target is held to when it is asked for an operation: that something happens.
+    """Something that has to happen when a target is asked for an operation.
 
     ``words`` say what, a whole sentence, and ``rules`` are the ids of the rules of progress of the
     suite that judge it.
@@ -172,7 +173,7 @@ class Operation:
 class Port:
     """Operations, settings and policies under one name.
 
-    ``lets_run`` are the operations in which one that was woken may run where wakes are stepped.
+    ``lets_run`` are the operations in which a woken waiter may run where wakes are stepped.
     """
 
     name: str
@@ -184,7 +185,7 @@ class Port:
     lets_run: tuple[str, ...] = ("settle", "run", "proceed", "interrupt", "cancel", "put", "take")
 
     def capabilities(self) -> tuple[str, ...]:
-        """What ``can`` may name, in the order of the tables."""
+        """The names that ``can`` may have, in the order of the tables."""
         return tuple(name for name, each in self.operations.items() if each.optional)
 
 
@@ -207,12 +208,12 @@ def _is_timer(value: object) -> bool:
 
 
 def is_count(value: object) -> bool:
-    """Whether ``value`` is an integer from 0 up."""
+    """True if ``value`` is an integer from 0 up."""
     return isinstance(value, int) and _is_integer(value) and value >= 0
 
 
 def is_word(value: object, words: Collection[str]) -> bool:
-    """Whether ``value`` is one of some texts; a list or an object, which no table has, is none."""
+    """True if ``value`` is one of some texts; a list or an object, which no table has, is none."""
     return isinstance(value, str) and value in words
 
 
@@ -232,13 +233,14 @@ GREETING: Final = Kind("an object", OBJECT.accepts, (Vocabulary("the answer to `
     "can": "a list of texts: the operations that the adapter has, without those that every adapter "
            "has",
     "policy": "one of the policies below",
-    "wakes": "may be absent: when one runs that was woken",
+    "wakes": "may be absent: when a waiter runs that was woken",
     "no_occasion": "may be absent; a list of texts: ids of rules that nothing it does could break",
     "again": "may be absent; false: `hello` cannot come again in this process",
-    "called": "may be absent; an object of texts: what a class calls its operations, to be told",
+    "called": "may be absent; an object of texts: what a class calls its operations, for the "
+              "report",
 }), Vocabulary("`wakes`", {
-    AT_ONCE: "before the reply to what woke it; so it is if nothing is said",
-    STEPPED: "at a later settle or step, so that others can come in between",
+    AT_ONCE: "before the reply to what woke it; this is the default",
+    STEPPED: "at a later settle or step, so that other operations can come in between",
 })))
 NAMES: Final = Kind("a list of texts", _is_list_of(_is_name))
 TIMERS: Final = Kind('a list of {"at": milliseconds}', _is_list_of(_is_timer), (
@@ -355,7 +357,7 @@ def check_reply(
     if fault is not None:
         raise TargetError(
             f"{target} answered {operation.name!r} with {excerpt(reply)}: {fault}",
-            next_step=f"Mend the adapter; docs/ has the replies, in the table of {port.name}.",
+            next_step=f"Fix the adapter; docs/ has the replies, in the table of {port.name}.",
         )
     assert isinstance(reply, dict)
     known: Message = {}
@@ -463,7 +465,7 @@ def _fault_of_events(
 
 
 def _too_large(value: object) -> str:
-    """What to add where a value has an integer that is too large; else nothing."""
+    """The words to add where a value has an integer that is too large; else none."""
     found = next((each for each in _numbers(value) if each.bit_length() > NUMBER_BITS_MAX), None)
     if found is None:
         return ""

@@ -37,7 +37,7 @@ def fields_table(port: Port) -> str:
 
 
 def vocabularies(port: Port) -> tuple[Vocabulary, ...]:
-    """What tells of the names in the port's requests and replies, each once."""
+    """The vocabularies of the names in the port's requests and replies, each once."""
     found: list[Vocabulary] = []
     for operation in port.operations.values():
         kinds = [each.kind for each in operation.arguments] + [operation.answer]

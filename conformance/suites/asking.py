@@ -1,4 +1,4 @@
-"""What every conversation begins with, and what it makes of a refusal."""
+"""The beginning of every conversation, and the meaning of a refusal."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ def greet(session: Session, port: str, settings: Mapping[str, int], **more: Any)
     if "ok" not in reply:
         raise TargetError(
             f"the target answered 'hello' with {json.dumps(reply, ensure_ascii=False)}",
-            next_step="Mend the adapter, or use settings that it supports.")
+            next_step="Fix the adapter, or use settings that it supports.")
     greeting: Message = reply["ok"]
     return {**greeting, "can": [*greeting["can"], *_declared(greeting)]}
 
 
 def _declared(greeting: Message) -> list[str]:
-    """What a target says of itself besides its operations: it stands among what it can."""
+    """The things that a target says of itself besides its operations, which stand among what it can
+    do."""
     stepped = [STEPPED_WAKES] if greeting.get("wakes") == STEPPED else []
     return stepped + [f"{NO_OCCASION_FOR}{rule}" for rule in greeting.get("no_occasion", ())]
 
@@ -37,7 +38,8 @@ def _declared(greeting: Message) -> list[str]:
 def refused(
     request: Message, reply: Message, asked: str, possible: tuple[Answer, ...] = ()
 ) -> Exchange | None:
-    """What an error shows: that nothing has happened, or that nobody knows. None: it is no error.
+    """The meaning of an error: nothing has happened, or it is not known what has. None if the reply
+    is no error.
 
     ``asked`` is the request in words.
     """

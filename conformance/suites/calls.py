@@ -21,16 +21,17 @@ CALLS_OF_LONG: Final = 160
 """As many calls of a kind begin in a long program: each internal step may be of any of them."""
 
 WAITING: Final = ("begun", "waits", "stopping")
-"""States of a call that has not come to anything: one that is ``stopping`` was told to stop."""
+"""States of a call without an outcome; one that is ``stopping`` has been cancelled."""
 
 
 def events(*entries: Any) -> Part:
-    """What the callbacks that ran have done, in their order."""
+    """The actions of the callbacks that ran, in their order."""
     return each(*entries, joined="; ", nothing="nothing is to be seen")
 
 
 def driving(run: Part, *settled: Says) -> tuple[On, On]:
-    """The rows of what lets callbacks run: some of them, or all until nothing is left to run."""
+    """The rows of the operations that let callbacks run: some of them, or all until none is left.
+    """
     return (on("run", "run up to {callbacks}", run),
             on("settle", "all runs that can run", *settled, run))
 
@@ -52,16 +53,16 @@ class CallsConversation(PlainConversation):
         self.most = self._constants.get("K", CALLS_MAX)
 
     def calls(self, *states: str, letter: str = "") -> list[str]:
-        """Those in some states."""
+        """The calls in some states."""
         return [name for name, state in self.states.items()
                 if state in states and name.startswith(letter)]
 
     def has_room(self, letter: str) -> bool:
-        """Whether one more call may wait."""
+        """True if one more call may wait."""
         return len(self.calls(*WAITING)) < STEPS_MAX
 
     def begun(self, letter: str) -> int:
-        """How many calls have begun that have a letter."""
+        """The number of calls that have begun, of those with a letter."""
         return sum(name.startswith(letter) for name in self.states)
 
     def one_of(self, act: Act, *states: str) -> Message | None:
@@ -70,7 +71,6 @@ class CallsConversation(PlainConversation):
         return {"do": act.do, "by": those[act.pick % len(those)]} if those else None
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         if act.do in self.letters:
             letter = self.letters[act.do]
             number = self.begun(letter)
@@ -83,7 +83,7 @@ class CallsConversation(PlainConversation):
         return {"do": act.do}
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``: a name of another form is that of call -1."""
+        """The message with the number of its call; a name of another form has the number -1."""
         fields = dict(message)
         if "steps" in message:
             fields["callbacks"] = counted(message["steps"], "callback")
@@ -93,7 +93,6 @@ class CallsConversation(PlainConversation):
         return fields
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
         if request["do"] in self.letters:
             self.states[request["by"]] = self.first
         elif request["do"] == "interrupt":
@@ -101,7 +100,7 @@ class CallsConversation(PlainConversation):
         return super().seen(request, answer)
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``. Raises ``TargetError`` for what cannot be of that call."""
+        """Note an action of a call. Raises ``TargetError`` for one that the call cannot have."""
         if "do" in about or action not in self.moves:
             return
         state, *before = self.moves[action]
@@ -109,6 +108,6 @@ class CallsConversation(PlainConversation):
         if here is None or (before and here not in before):
             raise TargetError(
                 f"the target reports {excerpt(dict(about))}, which cannot be of that call",
-                next_step="Mend the adapter: a call has the name that its request gave it, and "
+                next_step="Fix the adapter: a call has the name that its request gave it, and "
                           "ends once, as such calls do.")
         self.states[about["by"]] = state

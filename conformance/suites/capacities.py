@@ -14,7 +14,8 @@ T = TypeVar("T")
 
 
 def that_goes_with(capacity: int, table: Mapping[int, T]) -> T:
-    """What a suite's table has for a capacity. Raises InputError for one that is not in it."""
+    """The entry for a capacity in a suite's table. Raises InputError for a capacity that is not in
+    it."""
     if capacity not in table:
         raise InputError(f"this suite has no settings for the capacity {capacity}", "",
                          f"Use one of {', '.join(map(str, table))}, or none for all of them.")

@@ -1,8 +1,9 @@
-"""What came first: the reply that would have had to be another one, for nothing to be broken.
+"""The cause of a failure: the reply that would have had to be another one, for nothing to be
+broken.
 
 A breach is where a run can no longer be explained, and that may be later than what went wrong. A
 queue that loses an item with a take that is cancelled has answered the cancellation wrongly; that
-shows when it takes in one item too many (QUEUE-1), gives another one (QUEUE-3), or tells its size
+shows when it takes in one item too many (QUEUE-1), gives another one (QUEUE-3), or answers its size
 (QUEUE-11). So of each failure it is asked: is there an earlier reply in whose place another one,
 with all that came after it, would have been accepted by every machine? That one is a *culprit*;
 there may be several, and what a run says together decides which is the cause
@@ -76,7 +77,7 @@ def _is_of(each: _Seen, breach: Breach) -> bool:
 
 
 def _others(each: _Seen) -> Iterator[Answer]:
-    """What could stand in the place of what was seen."""
+    """The answers that could stand in the place of what was seen."""
     for answer in each.answers:
         if answer.step != each.step and (
                 not answer.instead_of or each.step[0] in answer.instead_of):
@@ -84,7 +85,7 @@ def _others(each: _Seen) -> Iterator[Answer]:
 
 
 def _explain(watchers: Watchers, steps: Sequence[Step]) -> bool:
-    """Whether every machine explains the steps."""
+    """True if every machine explains the steps."""
     here = watchers.initial()
     for step in steps:
         if here is None:

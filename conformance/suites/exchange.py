@@ -1,4 +1,4 @@
-"""What is said between a suite and a target: acts, answers, and what an exchange has shown."""
+"""Acts, answers, and the exchanges between a suite and a target."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Course = tuple[str | tuple[Act, ...], ...]
 
 
 class Fuller(NamedTuple):
-    """What makes the test of a rule whole, beyond the operations that the rule needs.
+    """The operations that make the test of a rule whole, beyond those that the rule needs.
 
     A target that offers none of ``takes`` is tested by the rule in a weaker form: then
     ``finds``, a noun phrase, is not looked for. Among ``takes`` is more than operations: that
@@ -53,11 +53,11 @@ class Fuller(NamedTuple):
 
     @property
     def is_technique(self) -> bool:
-        """Whether it takes another technique of the adapter, and not an operation."""
+        """True if it takes another technique of the adapter, and not an operation."""
         return STEPPED_WAKES in self.takes
 
     def in_words(self) -> str:
-        """What was not looked for, and the operation that would allow it."""
+        """The failure that was not looked for, and the operation that would allow it, in words."""
         return f"{self.finds}: that takes {' or '.join(self.takes)}"
 
 
@@ -76,7 +76,7 @@ class Measure(NamedTuple):
 class Answer(NamedTuple):
     """An answer that an implementation may or may not be allowed to give.
 
-    ``words`` tells a reader, ``step`` is the step of the machines that it would show (first),
+    ``words`` are for a reader, ``step`` is the step of the machines that it would show (first),
     ``then`` are those that it could not but show after that. ``instead_of`` are the actions in
     whose place it may stand, where one reply shows steps of several kinds; empty: any.
     """
@@ -93,9 +93,9 @@ _NOTHING: Final[Mapping[str, int]] = MappingProxyType({})
 class Exchange(NamedTuple):
     """One request with its reply, what the reply showed, and what it could have shown.
 
-    ``outcome`` is what the reply itself shows (None: nothing happened), ``events`` what rode
-    on it; the outcome comes first unless ``vouches``: then it says that all is over and
-    told. ``possible`` are the outcomes that there could be in place of this one,
+    ``outcome`` is what the reply itself shows (None: nothing happened), ``events`` what came
+    with it; the outcome comes first unless ``vouches``: then it says that all is over and
+    reported. ``possible`` are the outcomes that there could be in place of this one,
     ``completions`` the events in place of each event. ``judged`` is false where the target
     says that something may or may not have happened: nothing that follows can be judged.
     ``measured`` has the suite's measures by name, as they stand after it.
@@ -113,7 +113,8 @@ class Exchange(NamedTuple):
     measured: Mapping[str, int] = _NOTHING
 
     def observed(self) -> Sequence[tuple[Step, bool]]:
-        """What was seen, in the order in which it is judged; and whether it is an event."""
+        """The steps that were seen, in the order in which they are judged; each with whether it is
+        an event."""
         outcome = [] if self.outcome is None else [(self.outcome, False)]
         if not self.events:
             return outcome
@@ -125,7 +126,7 @@ class Conversation(Protocol):
     """One session with a target, which remembers what items and tickets are about."""
 
     tells: bool
-    """Whether exchanges tell what there could have been in place of a reply: it may be much."""
+    """True if exchanges list what there could have been in place of a reply: that may be much."""
 
     @property
     def can(self) -> Collection[str]:
@@ -133,7 +134,7 @@ class Conversation(Protocol):
         ...
 
     def makes_sense(self, act: Act) -> bool:
-        """Whether an act can be requested now, within the limits of the machines."""
+        """True if an act can be requested now, within the limits of the machines."""
         ...
 
     def say(self, act: Act) -> Exchange:

@@ -29,7 +29,7 @@ FORMAT: Final = "checkvalve-fixture"
 VERSION: Final = 1
 FIXTURE_BYTES_MAX: Final = 16 << 20
 _FIRST_LINES, _LAST_LINES, _LINES_LEFT_OUT = 9, 22, 10
-"""Of a story: the lines that are shown first and last, and the fewest that are left out."""
+"""The lines of a story that are shown first and last, and the fewest that are left out."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Fixture:
 
     @property
     def items(self) -> int:
-        """How many items its steps may name; 0: as many as so few steps may."""
+        """The number of items that its steps may name; 0: as many as so few steps may."""
         return int(self.document.get("items", 0))
 
     @property
@@ -86,23 +86,24 @@ class Fixture:
 
     @property
     def came_in(self) -> tuple[int, int]:
-        """In how many runs of its steps the rule broke, and of how many; zeros: not told."""
+        """The number of runs of its steps in which the rule broke, and of all; zeros if not
+        recorded."""
         counts = self.document.get("found_on", {})
         return int(counts.get("broke", 0)), int(counts.get("runs", 0))
 
     @property
     def always_comes(self) -> bool:
-        """Whether no run of its steps is known in which the rule did not break."""
+        """True if no run of its steps is known in which the rule did not break."""
         broke, runs = self.came_in
         return broke == runs
 
     @property
     def last_words(self) -> str:
-        """After how many steps the rule is broken, and by which."""
+        """The number of steps after which the rule is broken, and the words of the last one."""
         return f"after {counted(self.length, 'step')}: {self.document['steps'][-1]['words']}"
 
     def headline(self) -> str:
-        """What was found, in one line."""
+        """The failure in one line."""
         return f"{self.rule_id} is broken {self.last_words}"
 
     def story(self) -> list[str]:

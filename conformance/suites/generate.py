@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["GENERATOR", "LENGTH_MAX", "explore"]
 
 GENERATOR: Final = 1
-"""Another one: the same seed may mean other programs."""
+"""The version of the generator: with another one, the same seed may mean other programs."""
 
 LENGTH_MAX: Final = 14
 """Acts in a generated program, before its epilogue."""
@@ -33,8 +33,8 @@ LENGTH_MAX: Final = 14
 _LEFT_OUT: Final = 1 / 4
 _PAUSE: Final = 1 / 16
 _STRAY: Final = 1 / 4
-"""Of the operations that a rule can do without, this part is left out of a program; of the acts of
-a random program, this part is; and before each act of a course, with this chance, another one."""
+"""Shares: operations left out of a program, of those that its rule does not need; acts left out of
+a random program; and the chance of another act before each one of a course."""
 
 Draw = Callable[[], Act]
 

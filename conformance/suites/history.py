@@ -31,7 +31,7 @@ class HistorySuite:
 
     ``draw`` makes a program from chance, what the target can do, and the rule in focus.
     ``judging`` makes the judge of a run from the arguments of ``judge``, except the items.
-    With which operations a rule can be tested ``make needs`` has found out, but for the rules in
+    ``make needs`` has found out which operations a rule needs, but for the rules in
     ``needs``, as for a ``Suite``. If it is ``long``, ``draw_long`` draws its long programs.
     """
 
@@ -55,54 +55,44 @@ class HistorySuite:
     draw_long: Callable[[Random, Collection[str]], Program] | None = None
 
     def rules(self) -> tuple[Rule, ...]:
-        """See ``AnySuite``."""
         return by_number(
             rule for machine in self.watching for rule in machine.rules_declared
             if rule.kind == "guard")
 
     def rule(self, rule_id: str) -> Rule | None:
-        """See ``AnySuite``."""
         return next((rule for rule in self.rules() if rule.id == rule_id), None)
 
     def applicable(self, can: Collection[str]) -> tuple[Rule, ...]:
-        """See ``AnySuite``."""
         return tuple(rule for rule in self.rules() if not self.missing(rule, can))
 
     def missing(self, rule: Rule, can: Collection[str]) -> tuple[str, ...]:
-        """See ``AnySuite``."""
         return lacking(self.groups(rule), can)
 
     def groups(self, rule: Rule) -> Groups:
-        """See ``AnySuite``."""
         by_hand = self.needs.get(rule.id)
         return needs_of(self.name).get(rule.id, ()) if by_hand is None else by_hand
 
     def machines(self, rule: Rule) -> tuple[type[Machine], ...]:
-        """See ``AnySuite``."""
         return tuple(machine for machine in self.watching if rule in machine.rules_declared)
 
     def judge(
         self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False,
         candidates: int = STATES_MAX, every: bool = False,
     ) -> AnyJudge:
-        """See ``AnySuite``."""
         return self.judging(capacity, focus, counting or every, candidates)
 
     def explore(
         self, can: Collection[str], focus: Rule, seed: int, examples: int,
         attempt: Callable[[Program], None],
     ) -> None:
-        """See ``AnySuite``."""
         for number in range(-(-examples // PROGRAMS_AT_ONCE)):
             attempt(self.draw(Random(f"{self.name} {seed} {number}"), can, focus))
 
     def lengthy(self, can: Collection[str], seed: int, size: int) -> tuple[Program, Program]:
-        """See ``AnySuite``."""
         assert self.draw_long is not None, "a suite without long programs is not asked for one"
         return self.draw_long(Random(f"{self.name} long {seed}"), can), ()
 
     def simpler(self, act: Act) -> Iterator[Act]:
-        """See ``AnySuite``."""
         return self.easier(act)
 
 

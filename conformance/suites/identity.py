@@ -1,7 +1,7 @@
-"""What an identification says: which kind of implementation a target is, and how that was seen.
+"""The kind of an implementation as it was identified, and the evidence.
 
 A system whose implementations come in several kinds, such as queues with their policies, has a
-module ``identity`` that finds out which one a target is. What it says has this form.
+module ``identity`` that finds out which one a target is. Its result has this form.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Clue:
 
 @dataclass
 class Identity:
-    """What was found out of a target that was asked for a ``capacity``.
+    """The result for a target that was asked for a ``capacity``.
 
     Capacities up to ``limit`` were looked for. ``kinds`` fit all that was seen. ``says`` is the
     policy in the target's own words, and ``promised`` its name here, if it was looked for;
@@ -71,12 +71,12 @@ class Identity:
 
     @property
     def identified(self) -> bool:
-        """Whether one policy is left, and nothing contradicts it."""
+        """True if one policy is left, and nothing contradicts it."""
         return len(self.policies) == 1 and not self.why
 
     @property
     def keeps_its_word(self) -> bool:
-        """Whether the target has the policy that it says it has, as far as that was looked for."""
+        """True if the target has the policy that it says it has, as far as that was looked for."""
         return not self.identified or not self.promised or self.promised in self.policies
 
 

@@ -52,7 +52,7 @@ class Breach:
 
     @property
     def allowed(self) -> tuple[str, ...]:
-        """What the target could have answered instead, in words."""
+        """The answers that the target could have given instead, in words."""
         return tuple(dict.fromkeys(answer.words for answer in self.alternatives))
 
     def allowed_in_words(self) -> str:
@@ -138,7 +138,7 @@ class Judge:
 
     @property
     def blind(self) -> bool:
-        """Whether nothing that is still to come could show a breach that is looked for."""
+        """True if no later step could show a breach that is looked for."""
         if self._together is not None:
             return not self._could_see
         return not any(
@@ -173,7 +173,8 @@ class Judge:
                          if eye.open and eye.here is not None], answers)
 
     def takes(self, answer: Answer) -> bool:
-        """Whether all machines would take an answer now; not where one no longer explains."""
+        """True if all machines would take an answer now; false once one no longer explains the run.
+        """
         return self._together is not None and (
             self._watchers.after(self._together, answer.step) is not None)
 
@@ -202,7 +203,8 @@ class Judge:
             ))
 
     def _observe(self, observed: Step) -> list[tuple[_Eye, Rule, Failure]]:
-        """What refuses a step: the first machine that does, and those that stand apart."""
+        """The refusals of a step: of the first machine that refuses it, and of those that stand
+        apart."""
         found: list[tuple[_Eye, Rule, Failure]] = []
         told = False
         for eye in self._eyes:
@@ -229,7 +231,7 @@ class Judge:
         return found
 
     def _has_base(self, eye: _Eye) -> bool:
-        """Whether the machine that an eye adds a rule to, if any, still explains the run."""
+        """True if the machine that an eye adds a rule to, if any, still explains the run."""
         base = eye.watch.base
         closed = [other for other in self._eyes
                   if base is not None and other.watch.machine is base and not other.open]

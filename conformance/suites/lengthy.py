@@ -32,10 +32,10 @@ FILLED_BY_CHANCE: Final = 6
 """The largest size that short programs fill often enough by chance."""
 
 OFTEN: Final = 6
-"""How much more often than others the operations of a phase are asked for."""
+"""The weight of a phase's operations against that of others."""
 
 LATE: Final = 9 / 10
-"""Where in a program operations may come after which little is left to ask."""
+"""The part of a program after which operations may come that leave little to ask."""
 
 SHORT_ITEMS: Final = 40
 """Items that a program may name which is not long: so many requests, its epilogue included."""
@@ -48,7 +48,7 @@ _MOODS: Final = ("fill", "mixed", "drain", "mixed")
 
 @dataclass(frozen=True)
 class Long:
-    """What the long programs of a suite are like.
+    """The form of the long programs of a suite.
 
     ``fills`` and ``drains`` are the operations that put something in and take something out; a
     suite without them has phases in which some operations, drawn anew, come more often.
@@ -75,8 +75,10 @@ class Long:
         return max(self.requests, self.requests + 3 * size if self.fills else 0)
 
     def before(self, random: Random, can: Collection[str], size: int) -> Program:
-        """What a short program begins with, which could not fill a thing of this size: acts that
-        leave it empty, half full, nearly full, or full."""
+        """The first acts of a short program, which alone could not fill a thing of this size.
+
+        They leave it empty, half full, nearly full, or full.
+        """
         fills = [name for name in self.fills if name in can]
         if not fills or size <= FILLED_BY_CHANCE:
             return ()

@@ -1,4 +1,4 @@
-"""What each rule needs, as ``make needs`` has found it out (``bench.needs``)."""
+"""The operations that each rule needs, as ``make needs`` has found them out (``bench.needs``)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _table() -> Mapping[str, Mapping[str, Groups]]:
 
 
 def needs_of(suite: str) -> Mapping[str, Groups]:
-    """By rule of a suite; nothing for a suite that is not in the table."""
+    """By rule of a suite, the groups that it needs; empty for a suite that is not in the table."""
     return _table().get(suite, {})
 
 

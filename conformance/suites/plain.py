@@ -27,7 +27,7 @@ def _each(value: object) -> Sequence[object]:
 class PlainConversation:
     """One session; a subclass knows the port. See ``Conversation``.
 
-    What requests and answers stand for, the table ``says`` tells. A subclass makes the requests,
+    The table ``says`` has the meaning of requests and answers. A subclass makes the requests,
     and remembers for that, by ``note``, what was shown; and it adds in ``about`` what the fields of
     the table need beyond those of a message. ``constants`` are the observer's; ``times`` counts
     how often each of its actions was shown, and ``request`` is the one that is being answered.
@@ -39,7 +39,7 @@ class PlainConversation:
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """By operation, the fields of its request that a program may set itself: values of items."""
     errors_tell: ClassVar[bool] = False
-    """Whether an error is as good as an answer, for the rules that could have been broken."""
+    """True if an error is as good as an answer, for the rules that could have been broken."""
 
     def __init__(
         self, session: Session, port: str, settings: Mapping[str, int],
@@ -59,15 +59,16 @@ class PlainConversation:
 
     @cached_property
     def known(self) -> Known:
-        """What the observer knows. A greeting alone needs none of it, and may be with settings that
-        the observer does not take."""
+        """The values that the observer knows. A greeting alone needs none of them, and may be with
+        settings that the observer does not take."""
         assert self.says is not None, "a conversation without a table overrides what needs one"
         return self.says.known(self._constants)
 
     # --- for subclasses ------------------------------------------------------------------
 
     def always(self) -> frozenset[str]:
-        """What the target can do whether or not it lists it, as every adapter of the port."""
+        """The operations that the target has whether or not it lists them, as every adapter of the
+        port."""
         return ALWAYS & self.says.rows.keys() if self.says is not None else frozenset()
 
     def request_of(self, act: Act) -> Message | None:
@@ -99,7 +100,7 @@ class PlainConversation:
         return row.could(self, fields)
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """What an answer shows; it is called once for each, in order."""
+        """The steps and words that an answer shows; called once for each answer, in order."""
         row, fields = self._row(request)
         return row.shown(self, fields, answer)
 
@@ -116,11 +117,9 @@ class PlainConversation:
     # --- for the engine ------------------------------------------------------------------
 
     def makes_sense(self, act: Act) -> bool:
-        """See ``Conversation``."""
         return act.do in self.can and self.request_of(act) is not None
 
     def say(self, act: Act) -> Exchange:
-        """See ``Conversation``."""
         request = self.request_of(act)
         assert request is not None, "an act is said only where it makes sense"
         self.request = request
@@ -137,7 +136,6 @@ class PlainConversation:
             completions=possible if acts or len(steps) > 1 else ())
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """See ``Conversation``."""
         do = request["do"]
         if do not in self.can:
             raise InputError(f"the target cannot do {excerpt(do)}")

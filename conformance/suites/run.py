@@ -34,12 +34,12 @@ class TargetFailed(TargetError):
 
 @dataclass
 class Run:
-    """What happened in one run of a program.
+    """One run of a program.
 
     ``acts`` are those that were requested: what made no sense where it stood is left out.
-    ``exercised`` counts, by rule, the steps that could have broken it; ``unjudged`` are the ids
-    of the rules whose machine lost track on the way. ``measured`` has the largest that each measure
-    of the suite was.
+    ``exercised`` counts, by rule, the steps that could have broken it; ``unjudged`` are the ids of
+    the rules whose machine lost track on the way. ``measured`` has the largest value of each
+    measure of the suite.
     """
 
     acts: list[Act] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Run:
         return next((each for each in self.breaches if each.rule == rule), None)
 
     def root_of(self, breach: Breach) -> Breach:
-        """What a breach follows from: the first of the run; itself if it is that.
+        """The breach that another one follows from: the first of the run, which may be itself.
 
         After a breach nothing explains the run any more, and what is judged of the rest of it
         may be wrong for no other reason. One that ``is_added`` leaves that explanation, and one
@@ -76,7 +76,7 @@ class Run:
 
 
 def capabilities(suite: AnySuite, target: Target, *capacities: int) -> Collection[str]:
-    """What a target says that it can do, with the first of ``capacities`` that it supports.
+    """The operations that a target offers, with the first of ``capacities`` that it supports.
 
     Raises ``SettingsRefused`` where it supports none, ``TargetError`` where it does not say.
     """
@@ -99,8 +99,8 @@ def run_program(
 ) -> Run:
     """Run a program on a fresh instance, until it ends or no machine is left to judge.
 
-    The ``epilogue`` follows it, once the program has made ``most`` requests, or has ended; of such
-    a program, which is long, nobody asks what else there could have been.
+    The ``epilogue`` follows it, once the program has made ``most`` requests, or has ended; such
+    a program is long, and what else there could have been is not worked out for it.
 
     ``focus`` is the rule that is looked for (None: any); ``count`` fills ``exercised``, at
     the price of half the speed; ``candidates`` and ``every`` are as for ``AnySuite.judge``.
@@ -113,7 +113,7 @@ def run_program(
 
 
 def items_for(program: Sequence[object], most: int | None = None) -> int:
-    """How many items a program may name: this bounds the machines that judge it.
+    """The number of items that a program may name: this bounds the machines that judge it.
 
     ``most``: it makes so many requests at most.
     """
@@ -148,7 +148,7 @@ def run_before(
 def _goes_through(
     conversation: Conversation, judge: AnyJudge, run: Run, acts: Sequence[Act], most: int | None
 ) -> bool:
-    """Request what makes sense of some acts, ``most`` of them; whether the run goes on."""
+    """Request what makes sense of some acts, ``most`` of them; true if the run continues."""
     for act in acts:
         if judge.blind:
             return False
@@ -160,7 +160,7 @@ def _goes_through(
 
 
 def _step(conversation: Conversation, judge: AnyJudge, run: Run, act: Act) -> bool:
-    """Request one act; whether the run goes on."""
+    """Request one act; true if the run continues."""
     exchange = conversation.say(act)
     run.acts.append(act)
     run.exchanges.append(exchange)

@@ -1,15 +1,16 @@
-"""Which steps of an observer requests and answers stand for: a table, a line an operation.
+"""The meaning of requests and answers as steps of an observer: a table with a line per operation.
 
 ``on("take", "somebody asks for {permits}", says(True, "passes", "all are given"), …)`` reads: the
-request is told in these words, and the answer true stands for the action ``passes``. A request that
-is a step itself ``tells`` it. Where an answer is a list of what was done, ``each`` has a line for
-each kind of event; where it is an object, ``each`` or ``one`` stands for a field ``of`` it; and
+request is described in these words, and the answer true stands for the action ``passes``. A request
+that is a step itself ``tells`` it. Where an answer is a list of what was done, ``each`` has a line
+for each kind of event; where it is an object, ``each`` or ``one`` stands for a field ``of`` it; and
 ``ends`` is the step that nothing more was done. From the table come the words, what an answer
 shows, and all that could have been in its place.
 
 A parameter of an action is the field of its name: of the event or answer, else of the request. A
-number beyond those that the observer knows is told as the highest, for it is as wrong as that. What
-else a conversation knows of a message (``PlainConversation.about``), fields of the table can name.
+number beyond those that the observer knows is judged as the highest, for it is as wrong as that.
+Fields of the table can also name what else a conversation knows of a message
+(``PlainConversation.about``).
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ ANY: Final = _Other.ANY
 """Every answer or event that has no line of its own."""
 
 _KINDS: Final = ("does", "call")
-"""Where an event that is an object says of which kind it is; else its only field does."""
+"""The keys under which an event that is an object has its kind; without one, its only key is the
+kind."""
 
 Fields = Mapping[str, Any]
 
@@ -56,7 +58,8 @@ Among = Callable[[Any, Fields], Iterable[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """By action and parameter, the values that an observer knows; and answers that were told."""
+    """By action and parameter, the values that an observer knows; and answers that were made
+    before."""
 
     values: Mapping[str, Mapping[str, Sequence[int]]]
     answers: dict[tuple[Any, ...], Answer] = field(default_factory=dict)
@@ -66,7 +69,7 @@ class Known:
 
 
 class _Talk(Protocol):
-    """What the table asks of a conversation; see ``PlainConversation``."""
+    """The methods of a conversation that the table calls; see ``PlainConversation``."""
 
     times: Counter[str]
 
@@ -78,7 +81,7 @@ class _Talk(Protocol):
 
 
 class Seen(NamedTuple):
-    """What an answer shows: the steps of the machines, in their order, and words for it."""
+    """The steps of the machines that an answer shows, in their order, and words for it."""
 
     steps: tuple[Step, ...]
     words: str
@@ -88,12 +91,13 @@ class Seen(NamedTuple):
 class Says:
     """An answer, or a kind of events, and the action that it stands for.
 
-    ``words`` and, if it was really given, ``seen`` are formats; without ``words`` it is never told
-    as what there could be. It carries what it ``gives``: the names of the values of a list, or of
-    its one value. It is meant only ``where`` that field holds. It could be any value that the
-    observer knows, or those ``among`` which it is. One that the observer has no number for is the
-    action ``beyond``, or told as it is where that is ``exact``. After one that is ``last`` nothing
-    more is done. ``names`` are the action's parameters; these and its words ``need`` fields.
+    ``words`` and, if it was really given, ``seen`` are formats; without ``words`` it is never
+    listed among what there could be. It carries what it ``gives``: the names of the values of a
+    list, or of its one value. It is meant only ``where`` that field holds. It could be any value
+    that the observer knows, or those ``among`` which it is. One that the observer has no number for
+    is the action ``beyond``, or passed on as it is where that is ``exact``. After one that is
+    ``last`` nothing more is done. ``names`` are the action's parameters; these and its words
+    ``need`` fields.
     """
 
     answer: Any
@@ -111,7 +115,8 @@ class Says:
     need: tuple[str, ...] = ()
 
     def bound(self, observer: type[Machine]) -> Says:
-        """With the parameters that the observer declares, and all fields that its words need."""
+        """The entry with the parameters that the observer declares, and all fields that its words
+        need."""
         over = observer.actions_declared[self.action].over if self.action else ()
         names = tuple(name for name, _ in over)
         named = [name for _, name, _, _ in Formatter().parse(self.words) if name]
@@ -119,7 +124,7 @@ class Says:
 
     def answer_of(self, fields: Fields, known: Known, then: tuple[Step, ...],
                   instead_of: tuple[str, ...]) -> Answer:
-        """That it is given with these fields; each is made once."""
+        """The answer with these fields; each is made once."""
         key = (id(self), then, *[fields[name] for name in self.need])
         found = known.answers.get(key)
         if found is None:
@@ -143,7 +148,7 @@ class Says:
         return self.action, tuple(args)
 
     def could(self, talk: _Talk, request: Fields) -> Iterator[Fields]:
-        """What it could carry."""
+        """The values that it could carry."""
         if self.among is None:
             free = [name for name in self.names if name in self.gives]
             for chosen in product(*(talk.known[self.action][name] for name in free)):
@@ -159,7 +164,7 @@ class Part:
     """An answer, or the field ``of`` it: one value, or a list ``each`` of which is an event.
 
     The events' words are ``joined``, and stand in ``words``; ``nothing`` says that there are none.
-    Entries that stand in one group are told together of each that they could be about.
+    Entries of one group are listed together, for each thing that they could be about.
     """
 
     groups: tuple[tuple[Says, ...], ...]
@@ -172,7 +177,8 @@ class Part:
     actions: tuple[str, ...] = ()
 
     def bound(self, observer: type[Machine], alone: bool) -> Part:
-        """With what the observer declares of the actions; it may be ``alone`` in its answer."""
+        """The part with what the observer declares of the actions; it may be ``alone`` in its
+        answer."""
         groups = tuple(tuple(entry.bound(observer) for entry in group) for group in self.groups)
         kinds: dict[Any, tuple[Says, ...]] = {}
         for entry in (entry for group in groups for entry in group):
@@ -184,19 +190,19 @@ class Part:
 
     @cached_property
     def is_told(self) -> bool:
-        """Whether it could be otherwise."""
+        """True if it could be otherwise."""
         told = [entry for group in self.groups for entry in group if entry.words]
         return self.is_list or len(told) > 1 or any(
             entry.among or set(entry.gives) & set(entry.names) for entry in told)
 
     @cached_property
     def _told(self) -> tuple[tuple[Says, ...], ...]:
-        """Its groups without what is never told: that may be a great deal to go through."""
+        """Its groups without the entries that are never listed: those may be a great many."""
         told = (tuple(entry for entry in group if entry.words) for group in self.groups)
         return tuple(group for group in told if group)
 
     def could(self, talk: _Talk, request: Fields) -> Iterator[Answer]:
-        """What there could be in its place."""
+        """The answers that there could be in its place."""
         end = tuple(entry.step({**request, **talk.about({})}, talk.known)
                     for entry in self.kinds.get(_Other.END, ()))
         for told in self._told:
@@ -235,7 +241,7 @@ class Part:
                 return entry, fields
         raise TargetError(
             f"the target reports {excerpt(event)}, which cannot be when {request['do']!r} is asked",
-            next_step="Mend the adapter; the page of its port says what there can be.")
+            next_step="Fix the adapter; the page of its port says what there can be.")
 
     def _parsed(self, event: Any) -> tuple[tuple[Says, ...], Message]:
         if isinstance(event, list) and event and event[0] in self.kinds:
@@ -254,7 +260,8 @@ class Part:
 class On:
     """An operation: the words of its request, the steps that it ``tells``, and its answers.
 
-    It is meant only ``where`` that field of the request holds.
+    It is meant only ``where`` that field of the request holds. ``tells`` are steps that the request
+    itself is.
     """
 
     do: str
@@ -266,17 +273,17 @@ class On:
 
     @cached_property
     def acts(self) -> bool:
-        """Whether it is a step itself: what could be otherwise comes after that one."""
+        """True if it is a step itself: then what could be otherwise comes after that step."""
         return bool(self.tells) and any(_Other.END in part.kinds for part in self.parts)
 
     def could(self, talk: _Talk, fields: Fields) -> Iterator[Answer]:
-        """All the answers that there could be; where there is but one, nothing is to be told."""
+        """All the answers that there could be; none where there is but one."""
         for part in self.parts:
             if part.is_told:
                 yield from part.could(talk, fields)
 
     def shown(self, talk: _Talk, fields: Fields, answer: Any) -> Seen:
-        """What an answer to a request with these fields shows."""
+        """The steps and words that an answer to a request with these fields shows."""
         steps = list(talk.told(self, fields))
         for tells in self.tells:
             _noted(talk, tells, fields)
@@ -296,7 +303,7 @@ class Table:
     rows: Mapping[str, tuple[On, ...]]
 
     def known(self, constants: Mapping[str, int]) -> Known:
-        """What the observer knows with some constants; they may be more than its own."""
+        """The values that the observer knows with some constants; they may be more than its own."""
         return _known(self, tuple(constants.items()))
 
 
@@ -317,12 +324,12 @@ def ends(action: str, words: str) -> Says:
 
 
 def over(among: Among, *entries: Says) -> tuple[Says, ...]:
-    """Entries that are told together of each that they could be about."""
+    """Entries that are listed together, for each thing that they could be about."""
     return tuple(replace(entry, among=among) for entry in entries)
 
 
 def unsaid(*entries: Says | tuple[Says, ...]) -> tuple[Says, ...]:
-    """Entries that can be seen, and are not told as what there could be."""
+    """Entries that can be seen, but are not listed among what there could be."""
     return tuple(replace(entry, words="") for group in _groups(entries) for entry in group)
 
 
@@ -384,7 +391,7 @@ def _known(rows: Table, constants: tuple[tuple[str, int], ...]) -> Known:
 
 
 def _values(domain: DomainLike, constants: Mapping[str, Any]) -> Sequence[int]:
-    """The values of a domain. Of one of numbers there may be any number: nobody lists them all."""
+    """The values of a domain. A domain of numbers may have very many, so it is a range."""
     if isinstance(domain, Domain):
         return range(number(domain.size, constants))
     return domain_values(domain, lambda size: number(size, constants))

@@ -19,13 +19,13 @@ REQUESTS_MAX: Final = 20_000
 """Acts of all the candidates that are run: what bounds the search in a long program."""
 
 _A = TypeVar("_A", bound=Hashable)
-"""What a program consists of: acts, as a rule."""
+"""An element of a program: an act, as a rule."""
 
 _Shorten = Callable[[tuple[_A, ...]], tuple[_A, ...] | None]
 """Runs a program: the part of it up to the breach that is looked for, or None without one."""
 
 _Simpler = Callable[[_A], Iterable[_A]]
-"""What could stand in the place of an act: see ``AnySuite.simpler``."""
+"""Simpler replacements of an act: see ``AnySuite.simpler``."""
 
 
 def shrink(
@@ -69,7 +69,7 @@ def _without_blocks(program: tuple[_A, ...], attempt: _Shorten[_A]) -> tuple[_A,
 
 
 def _without_pairs(program: tuple[_A, ...], attempt: _Shorten[_A]) -> tuple[_A, ...]:
-    """Two acts often go only together, such as a wait and its cancellation."""
+    """Leave out pairs of acts that only go together, such as a wait and its cancellation."""
     first = 0
     while first < len(program):
         for second in range(first + 1, len(program)):

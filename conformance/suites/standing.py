@@ -1,4 +1,4 @@
-"""Where all machines that watch stand together, while every one of them explains the run.
+"""The joint state of all machines that watch, while every one of them explains the run.
 
 Theory of operation. Each machine that watches walks along its own candidate sets. What they say
 together of a step follows from where they stand together, and most runs of a suite come where
@@ -90,7 +90,7 @@ class Watchers:
         self._initial: Standing | None = None
 
     def initial(self) -> Standing | None:
-        """Where they stand before anything was seen; None if one lost track there already."""
+        """Their combination before anything was seen; None if one lost track there already."""
         heres = tuple([each.begins() for each in self.every])
         if not _all_there(heres):
             return None
@@ -101,7 +101,7 @@ class Watchers:
         return self._initial
 
     def after(self, here: Standing, step: Step) -> Standing | None:
-        """Where a step leads them; None if one refuses it or loses track."""
+        """Their combination after a step; None if one refuses it or loses track."""
         found = here.after.get(step)
         if found is None:
             found = self._led(here, step)

@@ -1,4 +1,4 @@
-"""What a suite is: machines to judge by, operations to try, and how to talk to a target.
+"""Suites: machines to judge by, operations to try, and how to talk to a target.
 
 There are two kinds. A ``Suite`` holds a conversation: machines watch each reply, and programs
 are random sequences of operations. A ``HistorySuite`` (history.py) sets a scene and lets it
@@ -55,7 +55,7 @@ class AnyJudge(Protocol):
 
     @property
     def blind(self) -> bool:
-        """Whether nothing that is still to come could show a breach that is looked for."""
+        """True if no later step could show a breach that is looked for."""
         ...
 
     def see(self, exchange: Exchange, step: int) -> None:
@@ -64,7 +64,7 @@ class AnyJudge(Protocol):
 
 
 class AnySuite(Protocol):
-    """What the machinery asks of a suite, of either kind."""
+    """The interface of a suite of either kind, as the machinery uses it."""
 
     @property
     def name(self) -> str:
@@ -73,7 +73,8 @@ class AnySuite(Protocol):
 
     @property
     def version(self) -> int:
-        """Another one: the same seed may mean other programs, or another verdict."""
+        """The version of the suite: with another one, the same seed may mean other programs, or
+        another verdict."""
         ...
 
     @property
@@ -83,17 +84,18 @@ class AnySuite(Protocol):
 
     @property
     def capacities(self) -> tuple[int, ...]:
-        """Cases take these in turn."""
+        """The capacities, which cases take in turn."""
         ...
 
     @property
     def long(self) -> Long | None:
-        """What its long programs are like; None if it has none."""
+        """The form of its long programs; None if it has none."""
         ...
 
     @property
     def telling(self) -> Mapping[str, tuple[int, ...]]:
-        """By rule that only some capacities give occasion to break: those that do."""
+        """By rule, the capacities that give occasion to break it, for rules for which only some do.
+        """
         ...
 
     @property
@@ -103,12 +105,14 @@ class AnySuite(Protocol):
 
     @property
     def takes_more(self) -> Mapping[str, str]:
-        """By rule that some targets give no occasion to break: what an occasion takes."""
+        """By rule, what an occasion to break it takes, for rules for which some targets give none.
+        """
         ...
 
     @property
     def fuller(self) -> Mapping[str, tuple[Fuller, ...]]:
-        """By rule that can also be tested in a weaker form: what makes its test whole."""
+        """By rule, what makes its test whole, for rules that can also be tested in a weaker form.
+        """
         ...
 
     @property
@@ -123,7 +127,8 @@ class AnySuite(Protocol):
 
     @property
     def converse(self) -> Callable[[Session, int, int], Conversation]:
-        """Say hello: a session, a capacity, and the most items that a program names."""
+        """Begin a conversation, by hello: from a session, a capacity, and the most items of a
+        program."""
         ...
 
     def rules(self) -> tuple[Rule, ...]:
@@ -174,7 +179,7 @@ class AnySuite(Protocol):
         ...
 
     def simpler(self, act: Act) -> Iterator[Act]:
-        """What could stand in the place of an act, the simplest first."""
+        """The acts that could stand in the place of an act, the simplest first."""
         ...
 
 
@@ -206,7 +211,7 @@ class Suite:
     """
 
     one_by_one: ClassVar[bool] = True
-    """Whether acts can be drawn one by one; else a program is drawn as a whole."""
+    """True if acts can be drawn one by one; else a program is drawn as a whole."""
 
     name: str
     version: int
@@ -238,28 +243,22 @@ class Suite:
         return by_number(rule for watch in self.watches for rule in watch.rules())
 
     def rules(self) -> tuple[Rule, ...]:
-        """See ``AnySuite``."""
         return self._by_number
 
     def rule(self, rule_id: str) -> Rule | None:
-        """See ``AnySuite``."""
         return next((rule for rule in self.rules() if rule.id == rule_id), None)
 
     def applicable(self, can: Collection[str]) -> tuple[Rule, ...]:
-        """See ``AnySuite``."""
         return tuple(rule for rule in self.rules() if not self.missing(rule, can))
 
     def missing(self, rule: Rule, can: Collection[str]) -> tuple[str, ...]:
-        """See ``AnySuite``."""
         return lacking(self.groups(rule), can)
 
     def groups(self, rule: Rule) -> Groups:
-        """See ``AnySuite``."""
         by_hand = self.needs.get(rule.id)
         return needs_of(self.name).get(rule.id, ()) if by_hand is None else by_hand
 
     def machines(self, rule: Rule) -> tuple[type[Machine], ...]:
-        """See ``AnySuite``."""
         return tuple(watch.machine for watch in self.watches if rule in watch.rules())
 
     # The two parts that a suite of this kind has in common with all others of it: they are
@@ -269,7 +268,6 @@ class Suite:
         self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False,
         candidates: int = STATES_MAX, every: bool = False,
     ) -> AnyJudge:
-        """See ``AnySuite``."""
         from .judge import Judge
 
         return Judge(self, capacity, items_max, focus, counting, candidates, every)
@@ -278,13 +276,11 @@ class Suite:
         self, can: Collection[str], focus: Rule, seed: int, examples: int,
         attempt: Callable[[Program], None],
     ) -> None:
-        """See ``AnySuite``."""
         from .generate import explore
 
         explore(self, can, focus, seed, examples, attempt)
 
     def lengthy(self, can: Collection[str], seed: int, size: int) -> tuple[Program, Program]:
-        """See ``AnySuite``."""
         assert self.long is not None, "a suite without long programs is not asked for one"
         random = Random(f"{self.name} long {seed}")
         acts = long_acts(random, self.long, self.weights, can, size, range(self.picks or PICKS),
@@ -294,7 +290,6 @@ class Suite:
         return acts, tuple(act for act in self.epilogue if act.do in ALWAYS or act.do in can)
 
     def simpler(self, act: Act) -> Iterator[Act]:
-        """See ``AnySuite``."""
         if act.about and self.payloads is not None and act.do in self.payloads.fields:
             yield act._replace(about=())
         if act.do in self.plainer:

@@ -1,4 +1,4 @@
-"""Suites of which some programs stop a call at each instant in turn."""
+"""Suites of which some programs cancel a call at each instant in turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STEPS_MAX: Final = 3
 
 
 def steps_of(act: Act) -> int:
-    """How many callbacks an act ``run`` lets run."""
+    """The number of callbacks that an act ``run`` lets run."""
     return 1 + act.pick % STEPS_MAX
 
 
@@ -27,7 +27,7 @@ class SweepingSuite(Suite):
 
     For every ``sweeping`` programs that are asked for, one of them is *swept*: without its own
     cancellations, callback by callback, it is run once for every instant, and for each of the
-    first ``STEPS_MAX`` calls that wait then, which is told to stop there. The operation for that is
+    first ``STEPS_MAX`` calls that wait then, which is cancelled there. The operation for that is
     ``stops``.
     """
 
@@ -38,7 +38,6 @@ class SweepingSuite(Suite):
         self, can: Collection[str], focus: Rule, seed: int, examples: int,
         attempt: Callable[[Program], None],
     ) -> None:
-        """See ``AnySuite``."""
         bases: list[Program] = []
 
         def keep(program: Program) -> None:
@@ -61,7 +60,7 @@ class SweepingSuite(Suite):
 
 
 def _by_single_steps(acts: Iterable[Act]) -> Program:
-    """Each callback by itself, so that something can come before and after it."""
+    """The acts with each callback by itself, so that something can come before and after it."""
     return tuple(
         one for act in acts
         for one in ((Act("run"),) * steps_of(act) if act.do == "run" else (act,)))

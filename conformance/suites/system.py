@@ -1,4 +1,4 @@
-"""What a system is: the record from which all that checkvalve says of a component comes.
+"""The record of a system, from which all that checkvalve says of a component comes.
 
 A folder of ``systems`` is one kind of component. Its ``__init__`` has the record, ``SYSTEM``;
 beside it stand ``port`` (``PORT``), ``suite`` (``SUITE``), ``twins`` (``TWINS``), and the adapters
@@ -32,7 +32,7 @@ __all__ = ["QUICK_CASES", "SUBJECTS", "Shipped", "System"]
 QUICK_CASES: Final = 40
 """Cases of a quick run, with which a default run begins: 36 with some twenty short programs each,
 so that each rule of a suite is in focus with capacity 1, 2, 3, and four with one long program each,
-without which nobody sees what breaks late."""
+which find what breaks late."""
 
 SUBJECTS: Final = (
     "queues", "locks and semaphores", "links and flow control", "streams",
@@ -60,12 +60,12 @@ class Shipped:
 
     @property
     def in_real_time(self) -> bool:
-        """Whether a program takes it seconds."""
+        """True if a program takes it seconds."""
         return bool(self.rehearsal)
 
     @property
     def is_program(self) -> bool:
-        """Whether it runs in a process of its own, and needs node, Java or Go."""
+        """True if it runs in a process of its own, and needs node, Java or Go."""
         return Path(self.place.partition(" ")[0]).suffix in LAUNCHERS
 
 
@@ -121,7 +121,7 @@ class System:
 
     @cached_property
     def identify(self) -> Identify | None:
-        """What finds out which kind of it a target is, if there are several."""
+        """The function that finds out which kind of it a target is, if there are several."""
         if not self.identity:
             return None
         identify: Identify = import_module(f"{self.folder}.{self.identity}").identify
@@ -137,13 +137,13 @@ class System:
 
     @cached_property
     def port(self) -> Port:
-        """What an implementation must offer."""
+        """The operations that an implementation must offer."""
         port: Port = import_module(f"{self.folder}.port").PORT
         return port
 
     @cached_property
     def suite(self) -> AnySuite:
-        """What an implementation is asked, and by what it is judged."""
+        """The requests to an implementation, and the machines that judge it."""
         suite: AnySuite = import_module(f"{self.folder}.suite").SUITE
         return suite
 
@@ -155,7 +155,7 @@ class System:
 
     @property
     def reference(self) -> Shipped:
-        """What the suite is proved on."""
+        """The implementation on which the suite is proved."""
         return self.shipped[0]
 
     @property
@@ -164,7 +164,8 @@ class System:
         return tuple(each for each in self.shipped if each.name.partition(".")[0] == "reference")
 
     def is_selected_by(self, name: str) -> bool:
-        """Whether ``name`` is the suite's, or that of a chapter of its, or of what is above."""
+        """True if ``name`` is the suite's, or that of one of its chapters, or that of a group with
+        one of them."""
         return any(each == name or each.startswith((f"{name}.", f"{name}_"))
                    for each in (self.name, *self.chapters))
 

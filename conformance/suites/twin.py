@@ -1,4 +1,4 @@
-"""What a twin is: an adapter of a reference with one seeded bug."""
+"""Twins: adapters of a reference, each with one seeded bug."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class _Requests:
 
     @property
     def are_many(self) -> bool:
-        """Whether the bug shows by now."""
+        """True once there were so many requests that the bug shows."""
         return self._count > self._after
 
 

@@ -1,4 +1,4 @@
-"""Which values programs put in: not only texts that are short, distinct and plain.
+"""The values that programs put in: not only texts that are short, distinct and plain.
 
 Theory of operation. A thing that holds what it is given must not look at it. Real ones do: one
 loses what is false (``if not item``), one drops what equals something that is inside, one cuts
@@ -30,7 +30,7 @@ __all__ = [
 Value = int | str
 
 DRESSED: Final = 1 / 3
-"""This part of the programs has items of some style."""
+"""The share of the programs whose items have some style."""
 
 _LONG: Final = 200
 _WORDS_MAX: Final = 24
@@ -38,7 +38,7 @@ _LARGEST: Final = 2**53 - 1
 """Integers beyond it do not survive JSON in every language."""
 
 Style = Callable[[Random, int], Value]
-"""From chance and the number of an item: its value."""
+"""From chance and the number of an item to its value."""
 
 _LIKE_NUMBERS: Final = ("0", "-1", "007", "1e3", "0x10", "1.0", " 1", "NaN", "null", "true")
 
@@ -68,7 +68,7 @@ BEYOND: Final = (2**16, 2**31, 2**32, _LARGEST)
 """Amounts just beyond what 16, 31 and 32 bits hold, and the largest."""
 
 _OFTEN: Final = 1 / 4
-"""This part of the amounts of a dressed program that may be at their ends are."""
+"""The share of amounts at their ends, of those in a dressed program that may be."""
 
 
 def _cased(number: int) -> str:
@@ -79,7 +79,7 @@ def _cased(number: int) -> str:
 
 @dataclass(frozen=True)
 class Payloads:
-    """Which operations bring an item whose value means nothing to what is tested.
+    """The operations that bring an item whose value means nothing to what is tested.
 
     ``fields`` names the field of the item, by operation. ``equal``: the conversation can follow
     items of equal value. ``several`` says of some operations how many items come with a pick.

@@ -1,7 +1,7 @@
-"""What a user's default run finds of each twin: all rules in focus in turn, and no hint.
+"""The findings of a user's default run for each twin: all rules in focus in turn, and no hint.
 
-The hunt (hunt.py) looks for the one rule that a twin breaks. Whoever tests a queue of their
-own does not know that rule: here each twin gets the very cases of ``checkvalve conform`` with its
+The hunt (hunt.py) looks for the one rule that a twin breaks. Users who test a queue of their
+own do not know that rule: here each twin gets the very cases of ``checkvalve conform`` with its
 default settings. They end early once the twin's own rule is named, for the rest would say no more.
 """
 
@@ -31,7 +31,7 @@ NAMED, OTHERWISE, MISSED, EQUIVALENT = "named", "found otherwise", "missed", "eq
 
 @dataclass(frozen=True)
 class Find:
-    """What a default run finds of a twin; it crosses processes, which a twin cannot.
+    """The findings of a default run for a twin; they cross processes, which a twin cannot.
 
     ``fixture`` is the failure of the twin's own rule, or else the first that was found;
     ``others`` are the ids of other rules that were seen broken, in their order; ``first`` is
@@ -58,7 +58,7 @@ class Find:
 
     @property
     def as_expected(self) -> bool:
-        """Whether it was found; or not, being argued to be equivalent."""
+        """True if it was found; or if it was not, being argued to be equivalent."""
         return (self.fixture is None) == bool(self.twin.equivalent)
 
     @property
@@ -79,7 +79,7 @@ class Find:
 
 
 def default_runs(suites: Iterable[str] = (), seed: int = 0, jobs: int = 1) -> Iterator[Find]:
-    """What the default runs find of the twins of some suites (all if none are named).
+    """The findings of the default runs for the twins of some suites (all if none are named).
 
     In the order of the tables, whatever ``jobs``, the number of processes. Raises
     ``InputError`` for a name without twins.
@@ -94,7 +94,7 @@ def default_runs(suites: Iterable[str] = (), seed: int = 0, jobs: int = 1) -> It
 
 
 def find(name: str, seed: int = 0) -> Find:
-    """What the default run with a seed finds of the twin of that name.
+    """The findings of the default run with a seed for the twin of that name.
 
     A pure function of both: the cases are those of ``conduct``, in their order, up to the first
     in which the twin's own rule is broken.

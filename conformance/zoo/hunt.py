@@ -34,7 +34,7 @@ _SHRINKS_OF_LATE: Final = 30
 
 @dataclass(frozen=True)
 class Trophy:
-    """What the hunt for one twin came to.
+    """The result of the hunt for one twin.
 
     ``fixture`` is the shortest failure of the twin's own rule that was found; ``others`` are
     the ids of further rules that were seen broken; ``cases`` is how many were run.
@@ -54,16 +54,16 @@ class Trophy:
 
     @property
     def as_expected(self) -> bool:
-        """Whether it was killed, or else argued equivalent; an equivalent one is not killed."""
+        """True if it was killed, or is argued to be equivalent; an equivalent one is not killed."""
         return self.verdict == (EQUIVALENT if self.twin.equivalent else KILLED)
 
     @property
     def size(self) -> str:
-        """How short its fixture is, in words."""
+        """The length of its fixture, in words."""
         return "" if self.fixture is None else counted(self.fixture.length, "step")
 
     def story(self) -> list[str]:
-        """How it was killed, step by step."""
+        """The failure that killed it, step by step."""
         return [] if self.fixture is None else list(self.fixture.story())
 
     def to_json(self) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def hunt(twin: Twin, seed: int = 0, enough: int = _FOUND_ENOUGH) -> Trophy:
 
 
 def _places(at: int, rules: int) -> Iterator[int]:
-    """Where a rule is in focus, and now and then a place with a long program."""
+    """The places where a rule is in focus, and now and then a place with a long program."""
     for number in range(_CASES_MAX):
         yield place_of(at + number * rules)
         if number % _LONG_AFTER == _LONG_AFTER - 1:

@@ -106,7 +106,6 @@ class InMemory:
     # -- the port -----------------------------------------------------------------------------
 
     def open(self, timeout: int) -> int:
-        """See ``Coordination.open``."""
         if type(timeout) is not int or timeout < 1:
             raise CoordinationMisuse(f"a timeout is an integer from 1 ms up, not {timeout!r}")
         self._clients.append(_Client(timeout, Link(self._delay), Link(self._delay)))
@@ -125,7 +124,6 @@ class InMemory:
             client.state, client.connect_at = _State.OVER, None
 
     def submit(self, handle: int, request: Request) -> int:
-        """See ``Coordination.submit``."""
         check_paths(request)
         client = self._open_client(handle)
         number = client.numbers
@@ -377,7 +375,6 @@ class InMemory:
         self._notice_death(handle)
 
     def stop(self) -> None:
-        """See ``FaultyCoordination.stop``."""
         self.is_running = self._is_next_known = False
         for handle, client in enumerate(self._clients):
             client.deadline = None
@@ -385,7 +382,6 @@ class InMemory:
             self._notice_death(handle)
 
     def restart(self) -> None:
-        """See ``FaultyCoordination.restart``."""
         self.is_running, self._is_next_known = True, False
         self._boot += 1
         for client in self._clients:

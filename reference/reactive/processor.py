@@ -31,7 +31,6 @@ class _Mapped(Generic[A, B]):
         self._function = function
 
     def take(self, wanted: bool) -> Next[B] | Complete | Failed | None:
-        """See ``Supply``."""
         end = self._inlet.end
         if end is not None or not wanted:
             return end

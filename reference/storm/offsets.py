@@ -127,7 +127,6 @@ class ClientPartition(PartitionManager):
         self._waiting.append(offset)
 
     def next(self, tuples: int = 1) -> int | None:
-        """See ``PartitionManager``."""
         if self.guarantee is Guarantee.AT_MOST_ONCE and self._waiting and (
                 self._committed <= self._waiting[0]):
             raise PartitionMisuse("an emit before the fetch was committed")

@@ -5,12 +5,13 @@ data types that it fills, are shared (``checkvalve.spec.design.reading.language`
 
 What has to be believed, in the order in which it is best read:
 
-1. What a design does: ``system`` (counters, and moves between their values), and how the language
-   is read as such: ``moves``, with ``scripts``, ``meetings`` (links without room), ``signals``
-   (stop and go) and ``lines`` (kinds in one queue).
-2. What is asked of it: ``checker``, with ``parts``, ``wanted`` (who must go on) and ``finished``.
-3. *Violated*, by a run: ``run``; ``repeated`` (for ever, or with an accident at its end), with
-   ``halted`` (what can never move again).
+1. What a design does: ``system`` (counters, and transitions, of class ``Move``, between their
+   values), and how the language is read as such: ``moves``, with ``scripts``, ``meetings`` (links
+   without room), ``signals`` (stop and go) and ``lines`` (kinds in one queue).
+2. What is asked of it: ``checker``, with ``parts``, ``wanted`` (steps that must recur) and
+   ``finished``.
+3. *Violated*, by a run: ``run``; ``repeated`` (forever, or with an accident at its end), with
+   ``halted`` (transitions that are never possible again).
 4. *Holds*, by one form each: ``confluence`` (one run), ``kept`` (sums and clauses, in whole
    numbers), ``emptying`` (an order of waits), ``proofs`` with ``solver``, ``silence`` and
    ``rescued`` (what sums and runs exclude, by cvc5), ``states`` with ``visited`` (all states).

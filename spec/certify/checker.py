@@ -1,10 +1,10 @@
-"""Whether a certificate shows what it says of a design.
+"""The check of a certificate: does it show what it says of a design?
 
-*Holds* is shown part by part: by an order in which the part empties itself (``emptying``); by sums
-that no move changes and clauses that every move keeps, and that exclude the contrary (``proofs``);
-by one run, where no move takes what another needs (``confluence``); or by visiting all states
-(``visited``). *Violated* is shown by a run, each step of which is matched with a move that is
-possible (``run``, ``repeated``, ``order``).
+*Holds* is shown part by part: by an order in which the part empties itself (``emptying``); by
+invariants (sums that no transition changes, and clauses that every transition keeps) that exclude
+the contrary (``proofs``); by one run, where no transition takes what another needs
+(``confluence``); or by visiting all states (``visited``). *Violated* is shown by a run, each step
+of which is matched with a transition that is possible (``run``, ``repeated``, ``order``).
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ PROOFS: Mapping[str, set[str]] = {
 
 @dataclass(frozen=True)
 class Opinion:
-    """Whether a certificate shows its verdict; ``confirmed`` is None where that was not decided.
+    """The opinion on a certificate: ``confirmed`` if it shows its verdict, None if that is
+    undecided.
 
     ``why`` says what was checked, what is wrong, or what is not covered.
     """
@@ -55,8 +56,8 @@ class Opinion:
 
 
 def check_certificate(certificate: Mapping[str, Any], design: Design) -> Opinion:
-    """What this reading of the design says of the certificate; the certificate must have the form
-    of ``schema.json`` beside this."""
+    """The opinion of this reading of the design on the certificate, which must have the form of
+    ``schema.json`` beside this."""
     return _opinion(lambda: _checked(certificate, design))
 
 
@@ -104,27 +105,28 @@ def _violated(name: str, evidence: Mapping[str, Any], design: Design) -> str:
 
 
 def _wanted_in(design: Design, without: Mapping[str, str]) -> tuple[Design, Wanted]:
-    """What a run is said to go on without, if that is asked of a live design, and its part."""
+    """The part and the step that a run never takes again, if a live design must repeat that step.
+    """
     for part in parts_of(design):
         for wanted in wanted_of(part, system_of(part)):
             if without in ({"task": wanted.task}, {"counter": wanted.counter}):
                 return part, wanted
-    raise Refuted(f"nobody asks of a live design that {next(iter(without.values()))} goes on")
+    raise Refuted(f"a live design does not have to repeat {next(iter(without.values()))}")
 
 
 def _stuck_after(evidence: Mapping[str, Any], design: Design) -> str:
-    """Follow a run to a state in which one connected part is stuck."""
+    """Follow a run to a state in which one connected part is deadlocked."""
     state, steps = run_of(system_of(design), evidence)
     if not any(system_of(part).is_stuck(state) for part in parts_of(design)):
-        raise Refuted("no part of the design is stuck after the run")
-    return f"a run of {steps:,} steps, after which nothing can move"
+        raise Refuted("no part of the design is deadlocked after the run")
+    return f"a run of {steps:,} steps, after which no step is possible"
 
 
 # --- holds -----------------------------------------------------------------------------------
 
 @dataclass
 class _Shown:
-    """What was used to show it, part by part."""
+    """The means by which it was shown, part by part."""
 
     laws: list[Laws] = field(default_factory=list)
     rescues: int = 0
@@ -138,17 +140,17 @@ class _Shown:
             [laws.sums for laws in self.laws], [laws.clauses for laws in self.laws]))
         told = []
         if self.laws:
-            who = (f"{sums:,} sums and {clauses:,} clauses, each kept by every move,"
-                   if sums or clauses else "the moves alone")
-            freed = f", with {self.rescues:,} runs that free somebody" if self.rescues else ""
+            who = (f"{sums:,} sums and {clauses:,} clauses, each kept by every transition,"
+                   if sums or clauses else "the transitions alone")
+            freed = f", with {self.rescues:,} runs that free a task" if self.rescues else ""
             told.append(f"{who} exclude the contrary{freed}")
         if self.orders:
             told.append("it empties itself in an order in which each wait is for something earlier")
         if self.visited:
             told.append(f"all {self.states:,} states were visited, and it is so in each")
         if self.runs:
-            told.append("no move takes what another needs, so one run decides: it comes back, or "
-                        "ends at rest")
+            told.append("no step takes what another needs, so one run decides: it returns to its "
+                        "start, or ends with all work done")
         return "; ".join(told)
 
 
@@ -222,7 +224,7 @@ def _by_laws(name: str, system: System, part: Design, proof: Proof) -> Laws:
         shown = laws.exclude_going_on(part.tasks, proof["rescues"])
     elif name == "local deadlock":
         if any(task.may.value for task in part.tasks.values()):
-            raise NotCovered("sums, of tasks that are stuck where a task may stop")
+            raise NotCovered("sums, of tasks that are blocked where a task may stop")
         shown = laws.exclude_silence(part.tasks)
     elif name == "live":
         shown = not any(wanted_of(part, system))
@@ -246,4 +248,4 @@ def _bounds(bounds: Sequence[Mapping[str, Any]], design: Design) -> str:
     if not bounds:
         return "each link has a bound of its own"
     check_bounds(bounds, system_of(design))
-    return f"{len(bounds):,} sums that no move raises"
+    return f"{len(bounds):,} sums that no transition raises"

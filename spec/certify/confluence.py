@@ -1,7 +1,7 @@
-"""Parts in which no move takes what another one needs: all runs do the same in some order.
+"""Parts in which no transition takes what another one needs: all runs do the same in some order.
 
-So a run that comes back to its start shows that none gets stuck, and one that ends at rest shows
-that all do.
+So a run that returns to its start shows that none deadlocks, and one that ends with all work done
+shows that all end so.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ def decided_by_one_run(system: System, proof: Mapping[str, Any]) -> None:
     returns = steps > 0 and state == state_of(system)
     ends = not any(can_move(move, state) for move in system.moves) and not system.is_stuck(state)
     if not (returns or ends):
-        raise Refuted("the run neither comes back nor ends at rest")
+        raise Refuted("the run neither returns to its start nor ends with all work done")
 
 
 def goes_round(system: System, proof: Mapping[str, Any]) -> None:
-    """Check that the run of a proof makes every move of the part and comes back: then every move
-    is ahead wherever any run has come to. Raises Refuted."""
+    """Check that the run of a proof takes every transition of the part and returns to its start:
+    then every transition is ahead wherever any run has come to. Raises Refuted."""
     _has_no_choice(system)
     state, steps = run_of(system, proof)
     if not steps or state != state_of(system):
-        raise Refuted("the run does not come back")
+        raise Refuted("the run does not return to its start")
     made = {tuple(sorted(step.items())) for leg in proof["legs"] for step in leg["then"]}
     changes = [tuple(sorted(move.change.items())) for move in system.steps]
     if len(set(changes)) < len(changes) or made != set(changes):
-        raise Refuted("the run does not make every move")
+        raise Refuted("the run does not take every transition")
 
 
 def _has_no_choice(system: System) -> None:
@@ -50,7 +50,7 @@ def _has_no_choice(system: System) -> None:
                 other is not move and not _apart(move, other, spots)
                 for counter, by in move.change.items()
                 for other in asks.get((counter, by < 0), ())):
-            raise Refuted("a move may take what another needs")
+            raise Refuted("a step may take what another needs")
 
 
 def _spots(system: System) -> dict[str, str]:
@@ -73,7 +73,7 @@ def _spots(system: System) -> dict[str, str]:
 
 
 def _apart(one: Move, other: Move, spots: Mapping[str, str]) -> bool:
-    """Whether two moves are never possible at once."""
+    """True if two transitions are never possible at once."""
     for move, off in ((one, other), (other, one)):
         if any(move.need.get(counter, 0) > room for counter, room in off.room.items()):
             return True

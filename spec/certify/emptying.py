@@ -1,18 +1,20 @@
 """An order in which a part empties itself: each wait is for something that comes earlier in it.
 
 Nothing is searched and nothing is solved. The certificate names counters, one after another, and
-says how much is left in each once nothing moves any more. Say more were left. Of a move that is not
-possible, and for which all but one of the things that it asks for are there, that one is lacking;
-and of a sum that never changes, what all others hold leaves little for one. Follow that from
-counter to counter until something is wrong: then no more is left.
+says how much is left in each once no transition is possible any more. Suppose that more were left.
+If a transition is not possible, and all but one of the things that it asks for are there, that one
+is lacking; and in an invariant (a sum that no transition changes), what all others hold leaves
+little for one. Follow that from counter to counter until there is a contradiction: then no more is
+left.
 
-At the end either some move is possible after all, or all is done: so the part is *never stuck*.
+At the end either some transition is possible after all, or all is done: so the part is *never
+stuck*.
 
-Say only *downhill* moves are not possible: those that take from the latest in the order of all the
-counters of the order that they change. From every state so many of them lead to such a state (the
-counters, the latest of the order first, grow less and less like words in a dictionary). If a run is
-possible in every such state that has a step of each task, then each may move again, whatever has
-happened: *none is stuck for ever*.
+Suppose that only the *downhill* transitions are not possible: those that take from the latest in
+the order of all the counters of the order that they change. From every state so many of them lead
+to such a state (the counters, the latest of the order first, decrease like words in a dictionary).
+If a run is possible in every such state that has a step of each task, then each may take a step
+again, whatever has happened: *none is blocked forever*.
 """
 
 from __future__ import annotations
@@ -29,22 +31,23 @@ from .system import Move, NotCovered, System
 __all__ = ["always_moves_again", "never_waits"]
 
 LOOKS = 5_000_000
-"""How often a move or a sum is looked at."""
+"""The most times that transitions and sums are looked at."""
 
 Sum = tuple[Mapping[str, int], int]
 """Weights of counters, and what they come to at most."""
 
 
 def never_waits(system: System, proof: Mapping[str, Any]) -> None:
-    """Check that a part is never stuck. Raises Refuted."""
+    """Check that a part never deadlocks. Raises Refuted."""
     left = _left_in(system, proof, system.moves)
     ended = system.ends and all(left.high[name] <= rest for name, rest in system.rests.items())
     if not ended and not left.are_wrong():
-        raise Refuted("what the order leaves may be stuck")
+        raise Refuted("what the order leaves may be a deadlock")
 
 
 def always_moves_again(system: System, proof: Mapping[str, Any], tasks: Iterable[str]) -> None:
-    """Check that each of these tasks may move again, whatever has happened. Raises Refuted."""
+    """Check that each of these tasks may take a step again, whatever has happened. Raises Refuted.
+    """
     place: dict[str, int] = {}
     for name, _ in proof["order"]:
         place.setdefault(name, len(place))
@@ -58,13 +61,14 @@ def always_moves_again(system: System, proof: Mapping[str, Any], tasks: Iterable
 
 
 def _falls(move: Move, place: Mapping[str, int]) -> bool:
-    """Whether a move takes from the latest of the counters that it changes."""
+    """True if a transition takes from the latest of the counters that it changes."""
     latest = max((name for name in move.change if name in place), key=place.__getitem__, default="")
     return move.change.get(latest, 0) < 0
 
 
 def _left_in(system: System, proof: Mapping[str, Any], moves: Sequence[Move]) -> _Left:
-    """What is left where none of these moves is possible, each counter as the order says."""
+    """The amounts left where none of these transitions is possible, each counter as the order says.
+    """
     left = _Left(system, Kept(system, {"sums": proof["sums"], "clauses": []}).sums, moves)
     for name, most in proof["order"]:
         if name not in system.counters:
@@ -75,7 +79,7 @@ def _left_in(system: System, proof: Mapping[str, Any], moves: Sequence[Move]) ->
 
 
 def _tour(system: System, left: _Left, steps: Sequence[Mapping[str, int]]) -> set[str]:
-    """Who can take a step of a run that is possible wherever so much is left."""
+    """The tasks that can take a step of a run that is possible wherever so much is left."""
     ways, low, high, found = Ways(system), dict(left.low), dict(left.high), set[str]()
     for number, step in enumerate(steps, start=1):
         possible = [move for move in ways.of(step) if not move.chance and all(
@@ -95,7 +99,7 @@ class _Wrong(Exception):
 
 
 class _Left:
-    """The least and the most that each counter holds in a state in which some moves are not
+    """The least and the most that each counter holds in a state in which some transitions are not
     possible, as far as it is known."""
 
     def __init__(
@@ -123,14 +127,14 @@ class _Left:
         self.looks = 0
 
     def has_no_more(self, name: str, most: int) -> bool:
-        """Whether a counter never holds more than that; if so, this is known from now on."""
+        """True if a counter never holds more than ``most``; if so, this is known from now on."""
         wrong = self._is_wrong({name: most + 1})
         if wrong:
             self.high[name] = min(self.high[name], most)
         return wrong
 
     def are_wrong(self) -> bool:
-        """Whether there is no such state at all."""
+        """True if there is no such state at all."""
         return self._is_wrong({}, self.all)
 
     def settle(self) -> None:
@@ -142,7 +146,7 @@ class _Left:
         self.before.clear()
 
     def _is_wrong(self, least: Mapping[str, int], moves: Sequence[Move] = ()) -> bool:
-        """Whether it is wrong that these counters hold so many, and these moves not possible."""
+        """True if these counters cannot hold so many while these transitions are not possible."""
         try:
             self._follow(least, moves)
         except _Wrong:
@@ -180,7 +184,8 @@ class _Left:
         self.changed.append(name)
 
     def _not_possible(self, move: Move) -> None:
-        """Of a move for which all but one thing is there, that one is lacking."""
+        """If all but one of the things that a transition asks for are there, note that this one is
+        lacking."""
         self._look()
         lacking: list[tuple[str, int, float]] = [
             (name, 0, n - 1) for name, n in move.need.items() if self.low[name] < n]
@@ -191,7 +196,7 @@ class _Left:
             self._known(*lacking[0])
 
     def _at_most(self, weights: Mapping[str, int], total: int) -> None:
-        """Of a sum that is never more than that, what all others add leaves so much for each."""
+        """Bound each counter of a sum that is at most ``total`` by what the others leave for it."""
         self._look()
         endless = [name for name, n in weights.items() if n < 0 and self.high[name] == inf]
         if len(endless) > 1:

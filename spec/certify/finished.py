@@ -12,8 +12,9 @@ __all__ = ["finished"]
 
 
 def finished(system: System, design: Design, task: str) -> Iterator[Mapping[str, int]]:
-    """The ways in which a task may have finished, each as what is left in some counters at most: it
-    has ceased, or holds nothing and has nothing to take, and nor have all from whom that comes."""
+    """The conditions under which a task has finished, each as the most that is left in some
+    counters: it has ceased, or holds nothing and has nothing to take, and the same is true of all
+    tasks upstream."""
     if f"{task}: running" in system.counters:
         yield {f"{task}: running": 0}
     above = _upstream(design, task)
@@ -25,7 +26,7 @@ def finished(system: System, design: Design, task: str) -> Iterator[Mapping[str,
 
 
 def _upstream(design: Design, task: str) -> set[str]:
-    """The task, and all from whom elements come to it by way of others."""
+    """The task, and all tasks from which elements come to it, directly or by way of others."""
     above, waiting = {task}, [task]
     while waiting:
         here = waiting.pop()
@@ -37,7 +38,7 @@ def _upstream(design: Design, task: str) -> set[str]:
 
 
 def _resting(system: System, design: Design, task: str) -> list[str] | None:
-    """The counters that are at rest when a task is; None for one that goes on for ever."""
+    """The counters of a task that are empty when it is done; None for a task that never is."""
     here = design.tasks[task]
     if here.kind.value in ("source", "script", "call") and not may_be_done(here):
         return None

@@ -1,16 +1,16 @@
-"""Laws: that a formula of the parameters says at which values of them a design gets stuck.
+"""Laws: formulas of the parameters that say at which values of them a design deadlocks.
 
 The design is read with symbols in place of its parameters (``reading.symbols``): what comes out
 stands for all values that give the same answers to what was asked while it was read, a *region*.
 cvc5 is asked for values that are in no region yet, until there are none. In each region:
 
-- *where the formula is true, nothing gets stuck*: of the sums that the certificate offers, those
-  count that no move changes there; cvc5 finds no values and no state that keep them, in which the
-  formula is true, nothing can move and work is left;
-- *where it is false, something does*: the certificate has runs whose legs are made as often as
+- *where the formula is true, there is no deadlock*: of the sums that the certificate offers, those
+  count that no transition changes there; cvc5 finds no values and no state that keep them, in which
+  the formula is true, no transition is possible and work is left;
+- *where it is false, there is one*: the certificate has runs whose legs are made as often as
   forms of the parameters say. Each round of a leg adds the same, so what is possible in the first
   round and in the last is possible in each between. cvc5 finds no values at which the formula is
-  false and none of the runs is one that ends stuck.
+  false and none of the runs is one that ends in a deadlock.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def check_law(certificate: Mapping[str, Any], made: Made) -> str:
         side = certificate["holds"]
         law = _Law(certificate["law"], side["values"], made, side["fixing"])
         law.holds(side["sums"])
-        told.append(f"where it is true, nothing gets stuck, {law}")
+        told.append(f"where it is true, there is no deadlock, {law}")
     if "violated" in certificate:
         side = certificate["violated"]
         law = _Law(certificate["law"], side["values"], made, side["fixing"])
@@ -76,7 +76,7 @@ def _atom_words(atom: Mapping[str, Any]) -> str:
 
 @dataclass
 class _Part:
-    """A connected part of the design in a region: its counters and moves, with forms."""
+    """A connected part of the design in a region: its counters and transitions, with forms."""
 
     start: dict[str, Form] = field(default_factory=dict)
     most: dict[str, Form] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class _Move:
 
 @dataclass
 class _Region:
-    """Where all of ``said`` is true, these are the parts; ``fixed`` parameters have one value."""
+    """A region: the parts where all of ``said`` is true; ``fixed`` parameters have one value."""
 
     said: list[str]
     fixed: Mapping[str, int]
@@ -163,7 +163,7 @@ class _Law:
     # --- where it is true ---------------------------------------------------------------------
 
     def holds(self, offered: Sequence[Mapping[str, Any]]) -> None:
-        """No state is stuck where the formula is true."""
+        """Check that no state is a deadlock where the formula is true."""
         sums = [{name: self._form(told) for name, told in each.items()} for each in offered]
         for region in self.regions:
             for part in region.parts:
@@ -172,13 +172,13 @@ class _Law:
                             {name: form.settled(region.fixed) for name, form in weights.items()}
                             for weights in sums if weights.keys() <= part.start.keys()])]
                 if not never(told, self.logic):
-                    raise Refuted("the formula allows a stuck state that keeps the sums")
+                    raise Refuted("the formula allows a deadlock that keeps the sums")
         self._says_something("true", "{}")
 
     # --- where it is false --------------------------------------------------------------------
 
     def violated(self, told: Sequence[Sequence[Mapping[str, Any]]]) -> None:
-        """One of the runs gets stuck wherever the formula is false."""
+        """Check that one of the runs ends in a deadlock wherever the formula is false."""
         runs = [[([{name: self._form(by) for name, by in step.items()} for step in leg["steps"]],
                   self._form(leg["times"])) for leg in legs] for legs in told]
         for region in self.regions:
@@ -189,7 +189,7 @@ class _Law:
             if not never([*self.domain, *map(_assert, region.said),
                           _assert(f"(not {self._text(region.fixed)})"),
                           *(_assert(f"(not {each})") for each in possible)], self.logic):
-                raise Refuted("the formula is false at values where no run gets stuck")
+                raise Refuted("the formula is false at values where no run ends in a deadlock")
         self._says_something("false", "(not {})")
 
     def _says_something(self, truth: str, form: str) -> None:
@@ -257,7 +257,7 @@ def _as_form(value: Any) -> Form:
 
 
 def _stuck_in(part: _Part, sums: Sequence[Amounts]) -> Iterator[str]:
-    """That a state is within the ranges, keeps the sums that are kept, and is stuck."""
+    """The assertions that a state is within the ranges, keeps the invariants, and is a deadlock."""
     name_of = {name: f"c{n}" for n, name in enumerate(part.start)}
     for name, here in name_of.items():
         changes = [move.change[name] for move in part.moves if name in move.change]
@@ -283,7 +283,7 @@ def _stuck_in(part: _Part, sums: Sequence[Amounts]) -> Iterator[str]:
 
 
 def _closed(move: _Move, here: Mapping[str, str]) -> Iterator[str]:
-    """Each reason for which a move is not possible."""
+    """Each reason for which a transition is not possible."""
     yield from (f"(< {here[name]} {least.text})" for name, least in move.need.items())
     yield from (f"(> {here[name]} {most.text})" for name, most in move.room.items())
 
@@ -294,7 +294,7 @@ def _work_left(part: _Part, here: Mapping[str, str]) -> str:
 
 
 def _kept(part: _Part, weights: Amounts) -> Form | None:
-    """What a sum comes to at the start; None where a move changes it, or it cannot be told."""
+    """The value of a sum at the start; None if a transition changes it, or it is undecidable."""
     try:
         if any(_sum(weights, move.change) != Form() for move in part.moves if not move.fails):
             return None
@@ -327,7 +327,7 @@ Run = Sequence[tuple[Sequence[Amounts], Form]]
 
 
 def _demands(part: _Part, run: Run, fixed: Mapping[str, int]) -> list[str] | None:
-    """What must be so that this is a run of the part that ends stuck; None if it is none."""
+    """The conditions under which this is a run of the part into a deadlock; None if it never is."""
     here, found = dict(part.start), []
     try:
         for steps, told in run:
@@ -357,7 +357,8 @@ def _twice(
     part: _Part, move: _Move, start: Amounts, before: Amounts, steps: Sequence[Amounts],
     times: Form, fixed: Mapping[str, int],
 ) -> str:
-    """That a move is possible after the steps before it, in the first round and in the last."""
+    """The condition that a transition is possible after the steps before it, in the first round and
+    in the last."""
     said = []
     for name in {**move.need, **move.room}:
         round_ = Form()

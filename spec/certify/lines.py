@@ -23,7 +23,7 @@ def _next(link: Link, slot: int) -> int:
 
 
 def line_of(link: Link) -> Iterator[tuple[str, Counter]]:
-    """What stands in each slot, and where front and end are: those of the whole queue."""
+    """The contents of each slot, and the places of front and end: those of the whole queue."""
     for slot in _slots(link):
         yield f"slot {slot} of {link.name}", Counter(0, 1)
         for end in ("front", "end"):

@@ -1,6 +1,6 @@
-"""Links without room: who writes to one and who reads from it move at the same time.
+"""Links without room: a writer and a reader of one take their steps at the same time.
 
-Both must be ready before that, each for itself: room that one makes by moving is none for the
+Both must be ready before that, each for itself: room that one makes by its step is none for the
 other. Where both take from one counter there must be enough for both, and where both add to it,
 room for both.
 """
@@ -15,11 +15,11 @@ from .system import Move, NotCovered
 __all__ = ["meeting_at"]
 
 MAX_MOVES = 50_000
-"""Moves that the meetings of a design are made of at most."""
+"""Transitions that the meetings of a design are made of at most."""
 
 
 def meeting_at(link: str, moves: Sequence[Move]) -> list[Move]:
-    """The moves, with those that write to the link joined to those that read from it."""
+    """The transitions, with those that write to the link joined to those that read from it."""
     writers = [move for move in moves if (link, True) in move.meets]
     readers = [move for move in moves if (link, False) in move.meets]
     if len(writers) * len(readers) > MAX_MOVES:
@@ -47,8 +47,8 @@ def _both(link: str, writer: Move, reader: Move) -> Move:
 def _asked(
     stronger: Callable[[int, int], int], sign: int, *sides: tuple[Move, Mapping[str, int], Move]
 ) -> dict[str, int]:
-    """What both ask of each counter, each with what the other one takes there (or adds) as well;
-    one that finds a counter too full finds it so with what the other adds."""
+    """The amounts that both ask of each counter, with what the other one takes there (or adds) as
+    well; one that finds a counter too full finds it so with what the other adds."""
     found: dict[str, int] = {}
     for mine, asked, other in sides:
         for name, number in asked.items():
@@ -60,7 +60,8 @@ def _asked(
 
 
 def _unless(link: str, move: Move, writers: Sequence[Move]) -> Iterator[Move]:
-    """Of a move that is for when no writer is ready: one for each way in which none is."""
+    """The transitions in place of one that needs no writer to be ready: one for each reason why
+    none is."""
     if link not in move.unless:
         yield move
         return

@@ -1,11 +1,12 @@
-"""What the tasks of a design do, told a second time, for checking certificates.
+"""The transitions of the tasks of a design, written a second time for checking certificates.
 
-A *move* is written as one does it: take tokens, need them, need room, put tokens, one after
-another on the same counters. From that come what must be there before, how much room there must
-be, and what has changed afterwards. This is an independent reading of docs/design-language.md:
-where it differs from what the engines make of a design, no certificate is accepted.
+A transition (``Move``) is written as a task performs it: take tokens, need them, need room, put
+tokens, one after another on the same counters. From that come what must be there before, how much
+room there must be, and what has changed afterwards. This is an independent reading of
+docs/design-language.md: where it differs from what the engines make of a design, no certificate is
+accepted.
 
-At links without room (``capacity: 0``) two tasks move as one (see ``meetings``).
+At links without room (``capacity: 0``) two tasks take one step together (see ``meetings``).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ __all__ = ["system_of"]
 
 
 def system_of(design: Design) -> System:
-    """The counters and moves of a design. Raises NotCovered."""
+    """The counters and transitions of a design. Raises NotCovered."""
     for task in design.tasks.values():
         if not hasattr(_Reader, f"do_{task.kind.value}"):
             raise NotCovered(f"the {task.kind.value} {task.name}")
@@ -35,12 +36,12 @@ def system_of(design: Design) -> System:
 
 
 Reads = dict[str, list[Move]]
-"""Moves by the kind of the element that they read ("" where it is not known)."""
+"""Transitions by the kind of the element that they read ("" where it is not known)."""
 
 
 @dataclass
 class _Way:
-    """What may be done with an element once it was read: write all links of one of these rows."""
+    """A way to pass on an element once it was read: write all links of one of these rows."""
 
     name: str
     links: list[list[Link]]
@@ -48,7 +49,7 @@ class _Way:
 
 
 def _carries(link: Link, kind: str) -> bool:
-    """Whether an element of a kind may be in a link."""
+    """True if an element of a kind may be in a link."""
     return link.kind in ("", kind) or not kind
 
 
@@ -107,7 +108,8 @@ class _Reader:
             self.found.counters[name] = replace(self.found.counters[name], rest=None)
 
     def may_ever(self, move: Move) -> bool:
-        """Whether what a move asks of each counter is within its range, and no contradiction."""
+        """True if what a transition asks of each counter is within its range, and no contradiction.
+        """
         for name in {*move.need, *move.room}:
             most = self.found.counters[name].most
             ends = [end for end in (most, move.room.get(name)) if end is not None]
@@ -287,7 +289,7 @@ class _Reader:
         return found
 
     def passing(self, task: Task, reads: Reads) -> None:
-        """What is read is written in the same move, or held in the hand in between."""
+        """Write what is read in the same transition, or hold it in the hand in between."""
         ways: dict[tuple[str, ...], _Way] = {}
         for kind, moves in reads.items():
             for name, links in self.decisions(task, kind):
@@ -349,7 +351,7 @@ class _Reader:
     do_zip = do_broadcast = do_map
 
     def do_transition(self, task: Task) -> None:
-        """Reads and writes in one move, each link with an amount of its own."""
+        """Reads and writes in one transition, each link with an amount of its own."""
         self.found.moves += self.write_all(task, self.read_all(task, [Move()]))
 
     def do_merge(self, task: Task) -> None:
@@ -482,7 +484,7 @@ class _Reader:
 
     def _choice(self, task: Task, step: Step, at: list[str], here: int, there: int) -> None:
         """Either a branch that can begin, or its timeout, or, where none can, its else; or any
-        branch, as the script decides. Where nothing comes of a silent move, it waits."""
+        branch, as the script decides. Where nothing comes of a silent transition, it waits."""
         left = here - 1
         for branch in step.branches:
             if step.kind is StepKind.EITHER:

@@ -2,10 +2,10 @@
 one, or one element more than once.
 
 Here every queue and every hand is the list of what is in it. Two elements of the sender are marked,
-in every way; what a task takes is in all that it puts somewhere in the same move, so a mark is on
-every copy. A queue is first in, first out, and so is a hand, but for one with threads of a pool: of
-its elements any may be the next. For duplication one element is marked; of several that are put
-somewhere at once, one is that element.
+in every way; what a task takes is in all that it puts somewhere in the same transition, so a mark
+is on every copy. A queue is first in, first out, and so is a hand, but for one with threads of a
+pool: of its elements any may be the next. For duplication one element is marked; of several that
+are put somewhere at once, one is that element.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_MARKED = 150_000
 """States with marks that are visited at most."""
 
 Contents = tuple[tuple[int, ...], ...]
-"""What is in each queue and hand: for each element its marks."""
+"""The contents of each queue and hand: for each element its marks."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def loses_order(name: str, evidence: Mapping[str, Any], design: Design) -> str:
             raise Refuted(f"step {number} of the run is not possible")
         here, late = {state for state, _ in after}, any(is_late for _, is_late in after)
         if len(here) > MAX_MARKED:
-            raise NotCovered(f"more than {MAX_MARKED:,} ways in which elements may be passed on")
+            raise NotCovered(f"more than {MAX_MARKED:,} states of marked elements after one step")
     if not late:
         raise Refuted(f"{receiver} has read nothing {marking.wrong} at the end of the run")
     return (f"a run of {len(evidence['steps']):,} steps, in the last of which {receiver} reads an "
@@ -64,8 +64,11 @@ def loses_order(name: str, evidence: Mapping[str, Any], design: Design) -> str:
 
 
 def keeps_order(name: str, design: Design, marked: Sequence[Sequence[str]]) -> int:
-    """From each sender to each receiver there is one way, or, of those that are told, no state
-    with two marked elements where the second comes first; how many states were visited."""
+    """The number of states that were visited to show order.
+
+    From each sender to each receiver there is one path, or, for the pairs in ``marked``, no state
+    with two marked elements where the second comes first.
+    """
     told = {(sender, receiver) for sender, receiver in marked}
     states = 0
     for sender, receiver in _pairs(design):
@@ -95,7 +98,7 @@ def _visited(marking: _Marking) -> int:
 
 
 class _Marking:
-    """The moves of a design as changes of lists."""
+    """The transitions of a design as changes of lists."""
 
     def __init__(
         self, design: Design, system: System, sender: str, receiver: str, two: bool
@@ -118,7 +121,8 @@ class _Marking:
         return task is not None and bool(task.pool) and task.hand > 1
 
     def after(self, state: _State, move: Move) -> Iterator[tuple[_State, bool]]:
-        """The states after a move, if it is possible, and whether an element then came too late."""
+        """The states after a transition, if it is possible, and whether an element then came too
+        late."""
         here = dict(zip(self.names, state.counters, strict=True))
         if not can_move(move, here):
             return
@@ -182,7 +186,7 @@ class _Marking:
 # --- one way --------------------------------------------------------------------------------------
 
 def _pairs(design: Design) -> Iterator[tuple[str, str]]:
-    """Who may read what who has sent."""
+    """The pairs of a sender and a receiver that may read its elements."""
     for sender, task in design.tasks.items():
         if task.kind.value in ("source", "script"):
             seen: set[str] = set()
@@ -200,12 +204,12 @@ def _pairs(design: Design) -> Iterator[tuple[str, str]]:
 
 
 def _ends(design: Design, task: str) -> bool:
-    """Whether what it reads goes no further."""
+    """True if what the task reads goes no further."""
     return design.tasks[task].kind.value in ("sink", "script")
 
 
 def _one_way(design: Design, sender: str, receiver: str) -> bool:
-    """Whether exactly one row of links leads there, on which nothing overtakes anything."""
+    """True if exactly one row of links leads there, on which nothing overtakes anything."""
     before: dict[str, list[tuple[str, Link]]] = {}
     waiting, seen = [(sender, link) for link in design.outputs(sender)], set[str]()
     while waiting:

@@ -1,4 +1,5 @@
-"""What sums that no move changes and clauses that every move keeps exclude: cvc5 is asked."""
+"""Questions to cvc5: what is excluded by sums that no transition changes and clauses that each
+keeps."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ class Laws(Kept):
     """The sums and clauses of a proof about a part of a design, each of which was checked."""
 
     def exclude_stuck(self, accidents: bool = True) -> bool:
-        """Whether cvc5 finds no state that keeps them and is stuck; without ``accidents``, one
-        where at most these are possible is stuck as well."""
+        """True if cvc5 finds no deadlock that keeps them; without ``accidents``, a state where at
+        most these are possible counts as a deadlock as well."""
         ask = self._question()
         for move in self.system.moves:
             if accidents or not move.chance:
@@ -31,7 +32,8 @@ class Laws(Kept):
         return ask.has_no_answer()
 
     def exclude_moves(self, moves: Iterable[Move]) -> bool:
-        """Whether cvc5 finds no state that keeps them and in which one of these is possible."""
+        """True if cvc5 finds no state that keeps them and in which one of these transitions is
+        possible."""
         for move in moves:
             ask = self._question()
             for name, least in move.need.items():
@@ -43,14 +45,14 @@ class Laws(Kept):
         return True
 
     def exclude_silence(self, tasks: Iterable[str]) -> bool:
-        """Whether no task can be stuck for ever while others go on: see ``silence``."""
+        """True if no task can be blocked forever while others continue: see ``silence``."""
         if self.system.ends or any(move.fails for move in self.system.moves):
-            raise NotCovered("sums, of tasks that are stuck in a design that may end or fail")
+            raise NotCovered("sums, of tasks that are blocked in a design that may end or fail")
         return self.exclude_stuck(accidents=False) and not may_be_silent(
             self.system, tasks, self._question())
 
     def exclude_going_on(self, tasks: Iterable[str], rescues: Mapping[str, Any]) -> bool:
-        """Whether no run goes on for ever once a task is stuck for ever: see ``rescued``."""
+        """True if no run continues forever once a task is blocked forever: see ``rescued``."""
         return not may_go_on(self.system, tasks, self._question(), rescues)
 
     def _question(self) -> Question:

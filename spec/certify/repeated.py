@@ -1,8 +1,8 @@
-"""Runs that end with an accident, and runs that are repeated for ever.
+"""Runs that end with an accident, and runs that are repeated forever.
 
-A task that starves has a run that comes back to a state; it is *fair* if each move that could be
-made in all of its states is made in it. A link that grows has a run that comes back to all that was
-there, and more in some links that have no bound.
+A task that starves has a run that returns to a state; it is *fair* if each transition that is
+possible in all of its states is taken in it. A link that grows has a run that returns to all that
+was there, and more in some links that have no bound.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _last(evidence: Mapping[str, Any], design: Design, told: str) -> str:
     return f"a run of {len(steps):,} steps, of which the last {told}"
 
 
-# --- runs that are repeated for ever -------------------------------------------------------------
+# --- runs that are repeated forever ---------------------------------------------------------------
 
 def starves(evidence: Mapping[str, Any], part: Design, wanted: Wanted) -> str:
     """A fair run in which something is asked for and done no more, though not everything is done.
@@ -71,43 +71,44 @@ def starves(evidence: Mapping[str, Any], part: Design, wanted: Wanted) -> str:
         if not move.chance and not any(move is each for each in taken) and all(
                 can_move(move, state) for state in states):
             who = " and ".join(move.tasks) or "a link"
-            raise Refuted(f"the run is not fair: a move of {who} stays possible")
+            raise Refuted(f"the run is not fair: a transition of {who} stays possible")
     if evidence["loop"] == len(evidence["steps"]):
-        return f"a run of {len(evidence['steps']):,} steps, after which nobody has to move"
-    return (f"a fair run, of which the last {len(states):,} steps can be repeated for ever without "
+        return f"a run of {len(evidence['steps']):,} steps, after which no task has to take a step"
+    return (f"a fair run, of which the last {len(states):,} steps can be repeated forever without "
             f"{wanted}")
 
 
 def stuck_for_ever(evidence: Mapping[str, Any], design: Design) -> str:
-    """A run to a state from which some tasks never move again, and others for ever."""
+    """Check a run to a state from which some tasks never take a step again, and others do forever.
+    """
     system, tasks = _with_idle(system_of(design)), set(evidence["stuck"])
     if not tasks <= design.tasks.keys() or not tasks:
-        raise Refuted("those who are stuck are no tasks of the design")
+        raise Refuted("the blocked tasks are no tasks of the design")
     if not evidence["at"] <= evidence["loop"] < len(evidence["steps"]):
-        raise Refuted("the run has no steps that are repeated while they are stuck")
+        raise Refuted("the run has no steps that are repeated while they are blocked")
     whole = system
     if "legs" in evidence:
         system = _from(run_of(system, {"legs": evidence["legs"]})[0], system)
     _, taken = _round(system, evidence, lambda move: bool(tasks & {*move.tasks}))
     if all(move.is_idle for move in taken):
-        raise Refuted("nothing moves while they are stuck")
+        raise Refuted("no step is taken while they are blocked")
     start, _ = run_of(system, {"steps": evidence["steps"][:evidence["at"]]})
     for task in tasks:
         if any(all(start[name] <= most for name, most in each.items())
                for each in finished(whole, design, task)):
-            raise Refuted(f"{task} is not stuck: it has finished")
+            raise Refuted(f"{task} is not blocked: it has finished")
     mine = [move for move in system.moves if tasks & {*move.tasks}]
     lasting = [move for move in system.moves if not move.chance or tasks & {*move.tasks}]
-    on = "a run of the others that can be repeated for ever"
+    on = "a run of the others that can be repeated forever"
     dead = never_again(lasting, start)
     if all(id(move) in dead for move in mine):
-        return (f"{len(dead):,} moves that lack what only they give, all those of "
+        return (f"{len(dead):,} transitions that lack what only they give, all those of "
                 f"{' and '.join(sorted(tasks))} among them; {on}")
     later = states_of(_from(start, System(system.counters, lasting, [], system.ends)))
     if later.allow_any(mine).any():
-        raise Refuted(f"one of {', '.join(sorted(tasks))} may move again")
+        raise Refuted(f"one of {', '.join(sorted(tasks))} may take a step again")
     return (f"{len(later):,} states after the run, in none of which {' or '.join(sorted(tasks))} "
-            f"can move, and {on}")
+            f"can take a step, and {on}")
 
 
 def _from(state: State, system: System) -> System:
@@ -136,12 +137,13 @@ def grows(evidence: Mapping[str, Any], design: Design) -> str:
     # so much of what grows, it is possible no longer.
     unmoved = _without_room_for(system, more)
     _walk(unmoved, before, steps[loop:], _nobody, loop)
-    return (f"a run of which the last {len(steps) - loop:,} steps can be repeated for ever, with "
+    return (f"a run of which the last {len(steps) - loop:,} steps can be repeated forever, with "
             f"more in {len(more):,} unbounded links each time")
 
 
 def _without_room_for(system: System, names: set[str]) -> System:
-    """The same, without the moves for which there may be too much in one of these counters."""
+    """The same, without the transitions for which there may be too much in one of these counters.
+    """
     return replace(system, moves=[
         move for move in system.moves if not names & move.room.keys()])
 
@@ -153,8 +155,8 @@ def _nobody(move: Move) -> bool:
 def _round(
     system: System, evidence: Mapping[str, Any], without: Callable[[Move], bool]
 ) -> tuple[list[State], list[Move]]:
-    """The states of the part of a run that is repeated, and the moves that it may be made of, none
-    of which is of these."""
+    """The states of the part of a run that is repeated, and the transitions that it may be made of,
+    none of which is of these."""
     steps, loop = evidence["steps"], evidence["loop"]
     if not 0 <= loop <= len(steps):
         raise Refuted("the run has no such step from which it repeats")
@@ -169,7 +171,8 @@ def _walk(
     system: System, state: State, steps: Sequence[Mapping[str, int]],
     without: Callable[[Move], bool], first: int,
 ) -> tuple[list[State], list[Move]]:
-    """The states from here on, and all moves that the steps may be, none of which is of these."""
+    """The states from here on, and all transitions that the steps may be, none of which is of
+    these."""
     states, taken, moves = [state], list[Move](), Ways(system)
     for number, step in enumerate(steps, start=first + 1):
         ways = [move for move in moves.of(step)

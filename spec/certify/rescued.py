@@ -1,15 +1,15 @@
-"""Whether a run can go on for ever while a task is stuck for ever, asked of cvc5.
+"""Runs that continue forever while a task is blocked forever: cvc5 is asked whether there are any.
 
-Say so. From some moment on the run makes only moves that it makes again and again, by no accident.
-Then this is so, whatever the design:
+Suppose that there is one. From some moment on it takes only transitions that it takes again and
+again, by no accident. Then this is so, whatever the design:
 
-1. It comes back to what was there (where a counter has no end: or to more), and has made each of
-   these moves in between. So some amounts of them, one of each at least, add up to nothing.
-2. No move of a task that is stuck is possible; nor is any run of moves that ends with one.
+1. It returns to what was there (where a counter has no end: or to more), and has taken each of
+   these transitions in between. So some amounts of them, one of each at least, add up to nothing.
+2. No transition of a blocked task is possible; nor is any run of transitions that ends with one.
 
-A certificate has such runs, and names moves of which one is made again and again. That one is
-always among them is asked first; then, whether numbers that keep all sums and clauses agree with
-all this when one of them is made next.
+A certificate has such runs, and names transitions of which one is taken again and again. That one
+is always among them is asked first; then, whether numbers that keep all sums and clauses agree with
+all this when one of them is taken next.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from .system import Move, NotCovered, System
 __all__ = ["may_go_on"]
 
 WAYS = 64
-"""Rows of moves that one run may stand for."""
+"""Rows of transitions that one run may stand for."""
 
 
 def may_go_on(
     system: System, tasks: Iterable[str], ask: Question, proof: Mapping[str, Any]
 ) -> bool:
-    """Whether cvc5 finds numbers that agree with all this for one of these tasks; ``ask`` has
-    the ranges, sums and clauses. Raises Refuted and NotCovered."""
+    """True if cvc5 finds numbers that agree with all this for one of these tasks; ``ask`` has the
+    ranges, sums and clauses. Raises Refuted and NotCovered."""
     going, steps = _Going(system, tasks, ask), list(map(dict, proof["steps"]))
     if max([-1, *proof["moment"], *(n for run in proof["runs"] for n in run)]) >= len(steps):
-        raise Refuted("a run has a step that is not told")
+        raise Refuted("a run has a step that is not listed")
     for run in proof["runs"]:
         going.run([steps[n] for n in run])
     changes = [steps[n] for n in proof["moment"]]
@@ -46,7 +46,8 @@ def may_go_on(
 
 
 class _Going:
-    """How often each move is made, and a Boolean for each task: that it is stuck."""
+    """The number of times that each transition is taken, and a Boolean for each task: that it is
+    blocked."""
 
     def __init__(self, system: System, tasks: Iterable[str], ask: Question) -> None:
         self.ask = ask
@@ -71,13 +72,13 @@ class _Going:
             self._not_possible([move])
 
     def run(self, steps: Sequence[Mapping[str, int]]) -> None:
-        """Nobody who is stuck can make the last of these steps after the others."""
+        """No blocked task can take the last of these steps after the others."""
         ways = [self.ways.of(step) for step in steps]
         found = list(islice(product(*ways), WAYS + 1))
         if not found:
             raise Refuted("a run has a step that is none")
         if len(found) > WAYS:
-            raise NotCovered(f"a run that stands for more than {WAYS} rows of moves")
+            raise NotCovered(f"a run that stands for more than {WAYS} rows of transitions")
         for moves in found:
             self._not_possible(moves)
 
@@ -87,7 +88,7 @@ class _Going:
             self.ask.say(any_of([f"(not {self.stuck[task]})", *lacking]))
 
     def _lacking(self, moves: Sequence[Move]) -> Iterator[Term]:
-        """What may be lacking for some moves, one after another."""
+        """The terms for what may be lacking for some transitions, one after another."""
         for name, low, high in needed_for(moves):
             if low > 0:
                 yield self.ask.less(name, low)
@@ -95,10 +96,10 @@ class _Going:
                 yield self.ask.more(name, int(high))
 
     def makes_none(self, moment: Sequence[int]) -> Term:
-        """None of these moves is made again."""
+        """None of these transitions is made again."""
         return all_of(f"(= {self.often[n]} 0)" for n in moment)
 
     def makes_next(self, moment: Sequence[int]) -> Term:
-        """One of these moves is made next, and again and again."""
+        """One of these transitions is made next, and again and again."""
         return any_of(all_of([f"(>= {self.often[n]} 1)", *(
             f"(not {each})" for each in self._lacking([self.moves[n]]))]) for n in moment)

@@ -1,6 +1,5 @@
-"""Which module of this folder does what, and how many lines have to be believed of each kind of
-certificate: the table of docs/design-language.md.
-"""
+"""The role of each module of this folder, and how many lines have to be believed of each kind of
+certificate: the table of docs/design-language.md."""
 
 from __future__ import annotations
 
@@ -12,14 +11,15 @@ from typing import Final
 __all__ = ["READING", "ROLES", "lengths", "needed_for", "table"]
 
 READING: Final = ("system", "moves", "scripts", "meetings", "signals", "lines", "parts", "checker")
-"""What each certificate needs: how a design is read, and what a certificate is to show."""
+"""The modules that each certificate needs: how a design is read, and what a certificate has to
+show."""
 ROLES: Final[Mapping[str, tuple[str, ...]]] = {
     "a run": ("run",),
     "a run that is repeated, or ends with an accident": (
         "repeated", "halted", "wanted", "finished"),
     "an order of counters": ("emptying",),
     "a run of a part without choice": ("confluence",),
-    "sums that no move raises": ("kept",),
+    "sums that no transition raises": ("kept",),
     "sums and clauses, or with runs as well": ("proofs", "solver", "silence", "rescued"),
     "how many states there are": ("states", "visited"),
     "pairs of sender and receiver": ("order",),

@@ -30,13 +30,13 @@ def run_of(system: System, evidence: Mapping[str, Any]) -> tuple[State, int]:
     state, steps = state_of(system), evidence["steps"]
     for number, step in enumerate(steps, start=1):
         ways.one(step, state, f"step {number}")
-        for counter, by in step.items():  # a move's own, so the system has it
+        for counter, by in step.items():  # a transition's own, so the system has it
             state[counter] += by
     return state, len(steps)
 
 
 class Ways:
-    """The moves of a system by what they change."""
+    """The transitions of a system by what they change."""
 
     def __init__(self, system: System) -> None:
         self.found: dict[tuple[tuple[str, int], ...], list[Move]] = {}
@@ -45,11 +45,11 @@ class Ways:
                 self.found.setdefault(tuple(sorted(move.change.items())), []).append(move)
 
     def of(self, step: Step) -> list[Move]:
-        """The moves that change what a step does."""
+        """The transitions that change what a step does."""
         return self.found.get(tuple(sorted(step.items())), [])
 
     def one(self, step: Step, state: Mapping[str, int], told: str) -> Move:
-        """A move that is possible and changes what the step does."""
+        """A transition that is possible and changes what the step does."""
         for move in self.of(step):
             if can_move(move, state):
                 return move
@@ -100,7 +100,7 @@ class _Steps:
         self.new: set[str] = set()
 
     def add(self, move: Move) -> None:
-        """Go on with a move, from where the steps so far lead."""
+        """Continue with a transition, from where the steps so far lead."""
         for counter in {*move.need, *move.room}:
             before = self.change.get(counter, 0)
             self.asked.setdefault(counter, []).append((
@@ -126,7 +126,7 @@ class _Steps:
             self.new.add(counter)
 
     def possible(self, state: State, rounds: int) -> bool:
-        """Whether all steps are possible after so many rounds."""
+        """True if all steps are possible after so many rounds."""
         return all(
             low <= state[counter] + rounds * self.change.get(counter, 0) <= high
             for counter in self.new | self.change.keys()
@@ -138,8 +138,8 @@ class _Steps:
 
 
 def needed_for(moves: Iterable[Move]) -> Iterator[tuple[str, int, float]]:
-    """What must be there for some moves to be possible one after another: of each counter that they
-    ask, the least and the most."""
+    """The amounts that must be there for some transitions to be possible one after another: of each
+    counter that they ask for, the least and the most."""
     steps = _Steps()
     for move in moves:
         steps.add(move)

@@ -1,5 +1,4 @@
-"""Where a script may be: how many places its text has, and in which of them it may stay for ever.
-"""
+"""The places of a script: how many its text has, and in which of them it may stay forever."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ __all__ = ["finals", "may_be_done", "positions", "singly"]
 
 
 def may_be_done(task: Task) -> bool:
-    """Whether a task may have nothing to do any more."""
+    """True if a task may have nothing to do any more."""
     return task.count is not None or bool(task.may.value) or any(finals(task.steps))
 
 

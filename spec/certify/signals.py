@@ -1,9 +1,10 @@
-"""Links whose reader calls stop when they are nearly full, and go later on (``flow: stop-go``).
+"""Links whose reader calls stop when they are nearly full, and go later (``flow: stop-go``).
 
 A writer has leave to write. The write that finds ``stop`` elements makes the reader call stop: the
 leave is gone, and ``lag`` more may come at most. When none is to come any more and ``go`` elements
-are left, the reader calls go. Either call may be lost, as often as the link says. Who did not hear
-of a stop writes on, until the reader would have called go; who did not hear of a go never does.
+are left, the reader calls go. Either call may be lost, as often as the link says. A writer that did
+not hear a stop continues to write, until the reader would have called go; one that did not hear a
+go never writes again.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def _arrives(link: Link, move: Move) -> Iterator[Move]:
 
 
 def calls_of(link: Link) -> Iterator[Move]:
-    """What the link does by itself."""
+    """The transitions that the link takes by itself."""
     leave, coming, called, unheard, lost = _names(link)
     queue, budget = f"elements in {link.name}", f"possible losses on {link.name}"
     if link.lag:

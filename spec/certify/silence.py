@@ -1,19 +1,22 @@
-"""Whether some tasks can be stuck for ever while others go on, asked of cvc5.
+"""Tasks that are blocked forever while others continue: cvc5 is asked whether there can be any.
 
-Say a task is stuck for ever. Go on, without accidents, until as many moves as possible are *dead*:
-never possible again. From there on every other move is *live*: wherever one goes, it is possible
-again later. Then this is so, whatever the design:
+Suppose that a task is blocked forever. Continue, without accidents, until as many transitions as
+possible are *dead*: never possible again. From there on every other transition is *live*: wherever
+the run leads, it is possible again later. Then this is so, whatever the design:
 
-1. Who takes from a counter that only the dead add to is dead, for it would run empty; and so is who
-   adds to one that has an end, and from which only the dead take.
-2. A dead move asks for all that is asked by no live one: else it would be possible with that one.
-3. A dead move lacks something. Say that of all it asks for, the live can take away again one thing
-   at most. Then one thing it asks for never comes, or it would be possible once: that one is lacked
-   from now on. Who would bring it is dead, and who asks for as much is dead, too.
+1. A transition that takes from a counter which only the dead add to is dead, for the counter would
+   run empty; and so is one that adds to a counter which has an end, and from which only the dead
+   take.
+2. No live transition asks for all that a dead one asks for: else the dead one would be possible
+   together with it.
+3. A dead transition lacks something. Suppose that of all it asks for, the live can take away again
+   one thing at most. Then one thing it asks for never comes, or it would be possible once: that
+   one is lacked from now on. Each transition that would bring it is dead, and each that asks for as
+   much is dead, too.
 
-If no numbers that keep all sums and clauses agree with that, nothing is ever stuck alone. It must
-be known besides that the whole is never stuck (so not all moves are dead), never ends, and has no
-task that may stop.
+If no numbers that keep all sums and clauses agree with that, no task is ever blocked alone. It must
+be known besides that the whole never deadlocks (so not all transitions are dead), never ends, and
+has no task that may stop.
 """
 
 from __future__ import annotations
@@ -31,14 +34,14 @@ Guard = tuple[str, int, bool]
 
 
 def may_be_silent(system: System, tasks: Iterable[str], ask: Question) -> bool:
-    """Whether cvc5 finds numbers and dead moves that agree with all this for one of
-    these tasks; ``ask`` has the ranges,
-    sums and clauses."""
+    """True if cvc5 finds numbers and dead transitions that agree with all this for one of these
+    tasks; ``ask`` has the ranges, sums and clauses."""
     return _Silence(system, ask).is_possible(tasks)
 
 
 class _Silence:
-    """The moves, by what they add to and take from, and a Boolean for each: that it is dead."""
+    """The transitions, by what they add to and take from, and a Boolean for each: that it is dead.
+    """
 
     def __init__(self, system: System, ask: Question) -> None:
         self.ask = ask
@@ -55,7 +58,7 @@ class _Silence:
                 self.asking.setdefault((name, least), []).append((amount, number))
 
     def is_possible(self, tasks: Iterable[str]) -> bool:
-        """Whether cvc5 finds an answer to all of the rules at once."""
+        """True if cvc5 finds an answer to all of the rules at once."""
         ask = self.ask
         for number, move in enumerate(self.moves):
             self._supplied(number, move)
@@ -78,7 +81,7 @@ class _Silence:
         return self.changing.get((name, more), [])
 
     def _supplied(self, number: int, move: Move) -> None:
-        """The first rule: who uses what only the dead give is dead."""
+        """Add the first rule: a transition that uses what only the dead give is dead."""
         for name, by in move.change.items():
             if by < 0 or self.counters[name].most is not None:
                 givers = self._others(name, by < 0)
@@ -86,7 +89,8 @@ class _Silence:
                                  self.dead[number]])
 
     def _as_others(self, number: int, move: Move) -> None:
-        """The second rule: who asks for all that this one asks for, and maybe more."""
+        """Add the second rule: a transition that asks for all that a dead one asks for, and maybe
+        more, is dead."""
         guards = list(_guards(move))
         if not guards:
             self._one_of([_no(self.dead[number])])
@@ -97,7 +101,7 @@ class _Silence:
                 self._one_of([_no(self.dead[number]), self.dead[other]])
 
     def _lacks(self, number: int, move: Move) -> None:
-        """The third rule: what a dead move lacks, and whether it lacks that for ever."""
+        """Add the third rule: what a dead transition lacks, and whether it lacks that forever."""
         ask, guards, alive = self.ask, list(_guards(move)), _no(self.dead[number])
         lacked = [ask.less(name, amount) if least else ask.more(name, amount)
                   for name, amount, least in guards]
@@ -112,7 +116,7 @@ class _Silence:
         self._one_of([alive, *for_ever, all_of([any_of(several), any_of(lacked)])])
 
     def _never(self, guard: Guard) -> Term:
-        """That this is lacked from now on, with all that follows from it."""
+        """The term that this is lacked from now on, with all that follows from it."""
         if guard not in self.never:
             self.never[guard] = self.ask.choice()
             no = _no(self.never[guard])
@@ -121,7 +125,7 @@ class _Silence:
         return self.never[guard]
 
     def _without(self, guard: Guard) -> Iterator[Term]:
-        """What follows if this is lacked from now on."""
+        """The consequences if this is lacked from now on."""
         name, amount, least = guard
         for other, who in self.asking[name, least]:
             if _is_as_much(guard, other):
@@ -129,13 +133,13 @@ class _Silence:
         for giver in self._others(name, least):
             if self._brings(self.moves[giver], guard):
                 yield self.dead[giver]
-            else:  # bit by bit, if nobody takes it away
+            else:  # bit by bit, if no transition takes it away
                 takers = self._others(name, not least)
                 yield any_of([self.dead[giver], *map(_no, (
                     self.dead[taker] for taker in takers))])
 
     def _brings(self, move: Move, guard: Guard) -> bool:
-        """Whether what is asked for is there after a move."""
+        """True if what is asked for is there after a transition."""
         name, amount, least = guard
         by = move.change[name]
         if least:
@@ -162,5 +166,5 @@ def _asks(move: Move, guard: Guard) -> bool:
 
 
 def _is_as_much(guard: Guard, amount: int) -> bool:
-    """Whether who asks for this amount asks for what the guard does, or more."""
+    """True if a transition that asks for this amount asks for what the guard does, or more."""
     return amount >= guard[1] if guard[2] else amount <= guard[1]

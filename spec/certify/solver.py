@@ -16,11 +16,11 @@ Inequality = tuple[Mapping[str, int], int]
 """The weighted sum of some counters is at most so much."""
 
 MILLISECONDS = 300_000
-"""What one question may take."""
+"""The most time for one question."""
 
 
 def never(said: Iterable[str], logic: str = "QF_LIA") -> bool:
-    """Whether cvc5 proves that not all that is said can be true."""
+    """True if cvc5 proves that not all that is said can be true."""
     return model(said, (), logic) is None
 
 
@@ -70,7 +70,8 @@ def any_of(terms: Iterable[Term]) -> Term:
 
 
 class Question:
-    """Whether there are whole numbers for these counters of which all that is said is true."""
+    """The question whether there are whole numbers for these counters of which all that is said is
+    true."""
 
     def __init__(self, counters: Iterable[str]) -> None:
         self._counter = {name: f"c{n}" for n, name in enumerate(counters)}
@@ -118,7 +119,7 @@ class Question:
         return f"(> {self._counter[counter]} {number(than)})"
 
     def has_no_answer(self, *more: Term) -> bool:
-        """Whether cvc5 proves that there are none of which this is so, too."""
+        """True if cvc5 proves that there are no such numbers of which this is true, too."""
         return never([*self._said, *(f"(assert {term})" for term in more)], self.logic)
 
     def _sum(self, weights: Mapping[str, int]) -> Term:

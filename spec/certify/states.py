@@ -1,8 +1,8 @@
 """All states of a design that this reading leads to, each as one key.
 
 A key has the numbers of all counters as its digits, so two states are never taken for one, and a
-move adds the same to every key. States are found many at a time: of all that are new, those in
-which a move is possible are picked out with a few comparisons, and changed together.
+transition adds the same to every key. States are found many at a time: of all that are new, those
+in which a transition is possible are picked out with a few comparisons, and changed together.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ MAX_STATES = 50_000_000
 MAX_LINKED = 2_000_000
 """States at most where the steps between them are asked for, too."""
 LOOKS = 400_000
-"""How often a move is looked at in a batch of states: a long thin design has a batch for each."""
+"""The most looks at a transition in a batch of states: a long thin design has a batch for each."""
 AT_ONCE = 100_000
 """States of one batch."""
 ENDLESS = 5_000
 """More than this is never counted where a counter has no end."""
 SO_FAR = 4
-"""Numbers beyond all that moves ask for that are counted, where more stand for as many."""
+"""Numbers beyond all that transitions ask for that are counted, where more stand for as many."""
 WORD = 2**64
-"""What is less than this is a word of a key."""
+"""Numbers below this are a word of a key."""
 
 
 class _Digits:
-    """Where each counter stands in a key: in which word, and what its digit counts there."""
+    """The place of each counter in a key: its word, and what its digit counts there."""
 
     def __init__(self, system: System, last: Mapping[str, int]) -> None:
         self.last = last
@@ -59,7 +59,7 @@ class _Digits:
         self.words = word + 1
 
     def sums(self, amounts: Mapping[str, int]) -> Words:
-        """What these amounts come to in each word; less than nothing goes round."""
+        """The sums of these amounts in each word; less than nothing wraps around."""
         import numpy as np
         found = [0] * self.words
         for name, amount in amounts.items():
@@ -68,7 +68,7 @@ class _Digits:
         return np.array([each % 2**64 for each in found], dtype=np.uint64)
 
     def values(self, states: Words, name: str) -> Numbers:
-        """What a counter is in each of these states."""
+        """The values of a counter in each of these states."""
         import numpy as np
         word, radix = self.place[name]
         found = states[:, word] // np.uint64(radix) % np.uint64(self.top[name] + 1)
@@ -87,7 +87,7 @@ class _Digits:
         return found
 
     def same(self, ones: Keys, others: Keys) -> Marks:
-        """Where two rows of keys are the same."""
+        """The marks of the places where two rows of keys are the same."""
         found: Marks = (self.states(ones) == self.states(others)).all(axis=1)
         return found
 
@@ -101,7 +101,7 @@ class _Batch:
     found: dict[str, Numbers] = field(default_factory=dict)
 
     def values(self, name: str) -> Numbers:
-        """What a counter is in each state."""
+        """The values of a counter in each state."""
         import numpy as np
         if name not in self.found:
             small = np.min_scalar_type(self.digits.top[name])
@@ -109,7 +109,7 @@ class _Batch:
         return self.found[name]
 
     def allow(self, move: Move) -> Marks:
-        """The states in which a move is possible."""
+        """The states in which a transition is possible."""
         import numpy as np
         found = np.ones(len(self.states), dtype=np.bool_)
         for name, least in move.need.items():
@@ -120,7 +120,7 @@ class _Batch:
         return found
 
     def after(self, move: Move) -> tuple[Numbers, Words]:
-        """The states in which a move is possible, and those after it. Raises NotCovered."""
+        """The states in which a transition is possible, and those after it. Raises NotCovered."""
         import numpy as np
         rows = np.flatnonzero(self.allow(move))
         ours = {name: by for name, by in move.change.items() if name not in self.digits.last}
@@ -183,8 +183,8 @@ class _Known:
 class States:
     """The reachable states, by number.
 
-    Step ``n`` leads from ``source[n]`` to ``target[n]`` by the move ``via[n]`` of ``moves``; there
-    are none where nobody asked for them.
+    Step ``n`` leads from ``source[n]`` to ``target[n]`` by the transition ``via[n]`` of ``moves``;
+    there are none where they were not asked for.
     """
 
     system: System
@@ -211,7 +211,7 @@ class States:
             yield _Batch(self.digits, self.digits.states(self.keys[first:first + AT_ONCE]))
 
     def values(self, name: str) -> Numbers:
-        """What a counter is in each state."""
+        """The values of a counter in each state."""
         import numpy as np
         return np.concatenate([batch.values(name) for batch in self._batches()])
 
@@ -220,11 +220,11 @@ class States:
         return max(int(batch.values(name).max()) for batch in self._batches())
 
     def allow(self, move: Move) -> Marks:
-        """The states in which a move is possible."""
+        """The states in which a transition is possible."""
         return self.allow_any([move])
 
     def allow_any(self, moves: Iterable[Move]) -> Marks:
-        """The states in which one of these moves is possible."""
+        """The states in which one of these transitions is possible."""
         import numpy as np
         every = list(moves)
         found = []
@@ -271,8 +271,8 @@ class States:
 def states_of(
     system: System, most: int = MAX_STATES, edges: bool = False, so_far: bool = False
 ) -> States:
-    """All states that the moves of a system lead to; one that gives up goes nowhere. ``so_far``
-    counts what has no end only so far, see above; then there are no steps.
+    """All states that the transitions of a system lead to; one that gives up goes nowhere.
+    ``so_far`` counts what has no end only so far, see above; then there are no steps.
 
     Raises Refuted where there are more than ``most``, and NotCovered where there are more than are
     visited at all.

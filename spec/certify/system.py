@@ -1,4 +1,4 @@
-"""A design as numbers and moves: the form in which certificates are checked."""
+"""A design as numbers and transitions: the form in which certificates are checked."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class NotCovered(Exception):
 
 @dataclass
 class Move:
-    """What must be there (``need``), how much may be (``room``), and what is added (``add``), by
-    counter; ``fails`` where the design gives up, ``wastes`` where something is dropped, and
-    ``chance`` where it merely may happen. ``tasks`` are those who do it; of a link that announces
-    they are nobody.
+    """A transition: what must be there (``need``), how much may be (``room``), and what is added
+    (``add``), by counter; ``fails`` where the design gives up, ``wastes`` where something is
+    dropped, and ``chance`` where it merely may happen. ``tasks`` take it; there are none for a call
+    of a link.
 
     ``flow`` are the elements that it moves, one after another: so many out of a counter (fewer than
     0), or into it, and whether they are lost there. ``over`` are the counters that it finds too
-    full. At the ends of links without room that are in ``meets`` (true: the writer's) somebody else
+    full. At the ends of links without room that are in ``meets`` (true: the writer's) another task
     must be ready, and at those of ``unless`` no writer may be.
     """
 
@@ -70,19 +70,19 @@ class Move:
         return self if here == there else self.put(here, -1).put(there, 1)
 
     def passes(self, counter: str, number: int, lost: bool = False) -> Move:
-        """So many elements go into a counter (fewer than 0: out of it, and perhaps are lost); how
-        many are there then is told apart from that."""
+        """Note that so many elements go into a counter (fewer than 0: out of it, and perhaps are
+        lost); the number that the counter holds then is noted apart from that."""
         self.flow = (*self.flow, (counter, number, lost))
         return self
 
     @property
     def change(self) -> dict[str, int]:
-        """What is different afterwards."""
+        """The differences afterwards, by counter."""
         return {counter: by for counter, by in self.add.items() if by}
 
     @property
     def is_idle(self) -> bool:
-        """Whether it changes nothing but drops something."""
+        """True if it changes nothing but drops something."""
         return self.wastes and not self.fails and not any(self.add.values())
 
 
@@ -97,8 +97,8 @@ class Counter:
 
 @dataclass
 class System:
-    """A part of a design as counters and moves; ``ends`` says whether it may ever be done, and
-    ``idle`` are the moves that change nothing but drop something."""
+    """A part of a design as counters and transitions; ``ends`` says whether it may ever be done,
+    and ``idle`` are the transitions that change nothing but drop something."""
 
     counters: dict[str, Counter] = field(default_factory=dict)
     moves: list[Move] = field(default_factory=list)
@@ -112,16 +112,16 @@ class System:
 
     @property
     def rests(self) -> dict[str, int]:
-        """What may be left in each counter at the end."""
+        """The most that may be left in each counter at the end."""
         return {name: counter.rest for name, counter in self.counters.items()
                 if counter.rest is not None}
 
     def is_rest(self, state: Mapping[str, int]) -> bool:
-        """Whether all is done in a state."""
+        """True if all is done in a state."""
         return self.ends and all(state[name] <= rest for name, rest in self.rests.items())
 
     def is_stuck(self, state: Mapping[str, int]) -> bool:
-        """Whether nothing can move in a state, and work is left."""
+        """True if no transition is possible in a state, and work is left."""
         return not self.is_rest(state) and not any(can_move(m, state) for m in self.moves)
 
 
@@ -139,6 +139,6 @@ def state_of(system: System) -> dict[str, int]:
 
 
 def can_move(move: Move, state: Mapping[str, int]) -> bool:
-    """Whether a move is possible in a state."""
+    """True if a transition is possible in a state."""
     return all(state[c] >= n for c, n in move.need.items()) and all(
         state[c] <= n for c, n in move.room.items())

@@ -1,6 +1,6 @@
-"""What is shown by visiting all states of a part of a design.
+"""Properties that are shown by visiting all states of a part of a design.
 
-Nothing has to be believed for that but this reading of the moves. A certificate says how many
+Nothing has to be believed for that but this reading of the transitions. A certificate says how many
 states there are at most.
 """
 
@@ -21,40 +21,40 @@ __all__ = [
 
 
 def never_stuck_in(system: System, most: int) -> int:
-    """Visit all states, in none of which nothing can move and work is left; how many there are.
-    Raises Refuted and NotCovered, as all of these do."""
+    """Visit all states, none of which is a deadlock; how many there are. Raises Refuted and
+    NotCovered, as all of these do."""
     states = states_of(system, most, so_far=True)
     stuck = ~states.allow_any(system.moves)
     if system.ends:
         stuck &= ~states.within(system.rests)
     if stuck.any():
-        raise Refuted("a stuck state is reached")
+        raise Refuted("a deadlock is reached")
     return len(states)
 
 
 def never_in(system: System, most: int, moves: Iterable[Move], what: str) -> int:
-    """In no state is one of these moves possible."""
+    """In no state is one of these transitions possible."""
     states = states_of(system, most, so_far=True)
     if states.allow_any(moves).any():
-        raise Refuted(f"a state is reached in which a move {what}")
+        raise Refuted(f"a state is reached in which a transition {what}")
     return len(states)
 
 
 def largest_in(system: System, most: int) -> tuple[int, Mapping[str, int]]:
-    """How many states there are, and the largest number of each counter in any of them."""
+    """The number of states, and the largest number of each counter in any of them."""
     states = states_of(system, most)
     return len(states), {name: states.largest(name) for name in system.counters}
 
 
-# --- for ever -----------------------------------------------------------------------------------
+# --- forever ------------------------------------------------------------------------------------
 
 def never_ceases_in(system: System, wanted: Sequence[Wanted], most: int) -> int:
-    """There is no fair run in which one of these is asked for and done no more, though not
-    everything is done; how many states there are.
+    """Check that there is no fair run in which one of these is asked for and done no more, though
+    not everything is done; return the number of states.
 
-    A set of states that lead to each other can be gone round for ever. That is fair if each move
-    which must be made in the end, for it is always possible there, is made there; so all that can
-    be is in the largest such sets.
+    A run can cycle forever in a set of states that lead to each other. It is fair if each
+    transition that is always possible there is taken there; so all fair cycles are in the largest
+    such sets.
     """
     if not wanted:
         return 0
@@ -67,7 +67,7 @@ def never_ceases_in(system: System, wanted: Sequence[Wanted], most: int) -> int:
 def _goes_on(states: States, system: System, wanted: Wanted) -> None:
     import numpy as np
     going = np.ones(len(states), dtype=np.bool_)
-    if system.ends and wanted.task:  # what nobody reads any more is asked for in the end, too
+    if system.ends and wanted.task:  # what is read no more is asked for at the end, too
         going &= ~states.within(system.rests)
     if wanted.asking:
         going &= states.values(wanted.asking) >= wanted.least
@@ -91,7 +91,8 @@ def _goes_on(states: States, system: System, wanted: Wanted) -> None:
 
 
 def never_locked_in(system: System, design: Design, most: int) -> int:
-    """In no state is a task stuck for ever from which a run of the others never ends."""
+    """Check that in no state a task is blocked forever from which a run of the others never ends.
+    """
     import numpy as np
     states = states_of(system, most, edges=True)
     lasting = np.array([not move.chance for move in states.moves], dtype=np.bool_)
@@ -109,5 +110,6 @@ def never_locked_in(system: System, design: Design, most: int) -> int:
         for ways in finished(system, design, task) if stuck.any() else ():
             stuck &= ~states.within(ways)
         if stuck.any():
-            raise Refuted(f"a state is reached in which {task} is stuck for ever and others go on")
+            raise Refuted(
+                f"a state is reached in which {task} is blocked forever and others continue")
     return len(states)

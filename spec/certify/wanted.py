@@ -1,8 +1,8 @@
-"""What must go on in a design, each with the moves that do it and when it is asked for.
+"""The steps that a design must repeat, each with its transitions and when it is asked for.
 
-A task must, if its starvation is asked about. *Live* asks that each source, and each script that
-only writes, moves until it is done; that from each link which holds as many elements as are taken
-at once some are taken again; and that what is held in a hand is written.
+A task must take steps, if its starvation is asked about. *Live* asks that each source, and each
+script that only writes, takes steps until it is done; that from each link which holds as many
+elements as are taken at once some are taken again; and that what is held in a hand is written.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ __all__ = ["Wanted", "wanted_of", "wanted_of_task"]
 
 @dataclass(frozen=True)
 class Wanted:
-    """That ``task`` moves, or that somebody takes from ``counter``; as long as ``asking`` holds at
-    least ``least``, or, of ``until``, nothing is there."""
+    """A demand that ``task`` takes a step, or that some task takes from ``counter``; as long as
+    ``asking`` holds at least ``least``, or, of ``until``, nothing is there."""
 
     task: str = ""
     counter: str = ""
@@ -32,19 +32,19 @@ class Wanted:
         return f"a step of {self.task}" if self.task else f"taking any of {self.counter}"
 
     def is_done_by(self, move: Move) -> bool:
-        """Whether this is what must happen again and again."""
+        """True if a transition is what must happen again and again."""
         if self.task:
             return self.task in move.tasks
         return bool(move.tasks) and move.change.get(self.counter, 0) < 0
 
     def is_asked(self, state: Mapping[str, int]) -> bool:
-        """Whether it is asked for in a state."""
+        """True if it is asked for in a state."""
         return (not self.asking or state[self.asking] >= self.least) and (
             not self.until or state[self.until] == 0)
 
 
 def wanted_of_task(task: str) -> Wanted:
-    """That a task goes on for ever."""
+    """The demand that a task takes steps forever."""
     return Wanted(task)
 
 

@@ -41,7 +41,7 @@ _LARGE: Final = 1_000
 class LostTrack(Exception):
     """More states explain a run than a candidate set may have: from here on, it is undecided.
 
-    An exception, and not a mark on a set: whoever passes over it gets no verdict.
+    An exception, and not a mark on a set: a caller that ignores it gets no verdict.
     """
 
 
@@ -69,7 +69,7 @@ class Candidates:
 
 
 class _Memory:
-    """What is remembered, and dropped as a whole: numbers in sets mean nothing elsewhere."""
+    """The memory of the sets, dropped as a whole: numbers in sets mean nothing elsewhere."""
 
     def __init__(self, bound: BoundMachine, kept: int | None) -> None:
         self.effects = Effects(bound.interpreter)
@@ -81,11 +81,11 @@ class _Memory:
 
     @property
     def size(self) -> int:
-        """How many entries are remembered."""
+        """The number of entries that are remembered."""
         return self.entries + self.effects.size
 
     def is_full(self) -> bool:
-        """Whether more is remembered than shall be."""
+        """True if more is remembered than shall be."""
         return self.entries + self.effects.size > self._most
 
     def forget(self) -> None:
@@ -105,7 +105,7 @@ class _Memory:
         return found
 
     def remembers(self, found: Candidates) -> bool:
-        """Whether a set stays one object, to which a step may lead."""
+        """True if a set to which a step may lead stays one object."""
         return len(found.packed) <= _LARGE or self._most == math.inf
 
     def takes_over(self, here: Candidates) -> Candidates:
@@ -134,7 +134,7 @@ class CandidateSets:
 
     @property
     def remembered(self) -> int:
-        """How many entries are remembered now."""
+        """The number of entries that are remembered now."""
         return self._memory.size
 
     @property
@@ -179,9 +179,9 @@ class CandidateSets:
             return self._refusing(here, step)
 
     def accepts(self, here: Candidates, steps: Iterable[Step]) -> bool:
-        """Whether some steps could be observed next, one after the other.
+        """True if some steps could be observed next, one after the other.
 
-        False where it cannot be said, for the states are too many.
+        False where it is undecided, for the states are too many.
         """
         there: Candidates | None = here
         try:
@@ -301,7 +301,7 @@ def alternatives_of(step: Step) -> tuple[Step, ...]:
 
 
 def lost_track(max_states: int) -> LostTrack:
-    """What to raise where a set would have more states than this."""
+    """The error for a set that would have more states than this."""
     return LostTrack(f"more than {max_states} states explain what was seen")
 
 

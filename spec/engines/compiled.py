@@ -30,9 +30,8 @@ def check_with_native_code(
 ) -> list[Verdict]:
     """One verdict for each rule, in order.
 
-    Raises NotNative where native code cannot have the machine, before it is lowered if that
-    can be told from its declarations, and OutOfTime where the time is spent before the search
-    has begun.
+    Raises NotNative where native code cannot have the machine, before it is lowered if its
+    declarations show that, and OutOfTime where the time is spent before the search has begun.
     """
     from .native.layout import check_size
     check_size(bound.machine.__name__, bound.slots, bound.constants)
@@ -227,7 +226,7 @@ def _as_graph(found: NativeGraph, deadline: Deadline) -> Graph:
 
     The arrays are not copied: a view hands out Python numbers one at a time. A state's
     parent is where the first edge to it comes from, since both are in breadth-first order;
-    for the same reason parents never decrease, and the levels can be told from them.
+    for the same reason parents never decrease, and they show the levels.
     """
     import numpy
     count = found.states

@@ -1,4 +1,4 @@
-"""Where a fair run can stay: the strongly connected components of a graph of states, fair ones.
+"""Components in which a fair run can stay: strongly connected and fair, in a graph of states.
 
 Of a small graph Tarjan's algorithm finds them at once; of a large one scipy, a score of times
 faster, which pays for the time to import it.

@@ -1,12 +1,13 @@
-"""Which of several kinds a machine is: the questions that tell them apart.
+"""The kind of a machine, among several: the questions that tell them apart.
 
 Theory of operation. A machine may begin with a step by which it turns out to be of some *kind*, and
-keep to it; nobody sees which. For each kind there is a set of states that explain what was seen (a
-*belief* has all these sets), and an answer rules out the kinds that have none left. A *question* is
-something that can be asked, with the steps that it may show. Of all sequences of questions after
-which some kinds give answers that others do not give, ``next_questions`` finds a shortest, by
-breadth-first search over beliefs; asked again after each answer, this is an adaptive distinguishing
-experiment (Lee and Yannakakis, 1994). Where no such sequence is left, no further question tells.
+keep to it; the step cannot be seen. For each kind there is a set of states that explain what was
+seen (a *belief* has all these sets), and an answer rules out the kinds that have none left. A
+*question* is something that can be asked, with the steps that it may show. Of all sequences of
+questions after which some kinds give answers that others do not give, ``next_questions`` finds a
+shortest, by breadth-first search over beliefs; asked again after each answer, this is an adaptive
+distinguishing experiment (Lee and Yannakakis, 1994). Where no such sequence is left, no further
+question helps.
 
 ``telling_questions`` looks back: what is the shortest sequence that would have told one kind from
 the others? This is what a reader is shown, and what can be asked of a fresh instance.
@@ -24,7 +25,7 @@ from .candidates import Candidates, CandidateSets
 __all__ = ["Belief", "Experiment", "Kind"]
 
 Kind = tuple[int, ...]
-"""What a machine turns out to be: the arguments of the step by which it does."""
+"""The kind that a machine turns out to be: the arguments of the step that shows it."""
 
 Belief = dict[Kind, Candidates]
 """For each kind that is not ruled out, the states that it may be in."""
@@ -63,13 +64,14 @@ class Experiment:
     # --- following what is seen ----------------------------------------------------------
 
     def fresh(self, kinds: Iterable[Kind] | None = None) -> Belief:
-        """What may be at the beginning, if it is of one of some kinds (any, if none are given)."""
+        """The belief at the beginning, if the machine is of one of some kinds (any, if none are
+        given)."""
         if kinds is None:
             return dict(self._fresh)
         return {kind: self._fresh[kind] for kind in kinds if kind in self._fresh}
 
     def after(self, belief: Belief, step: Step) -> Belief:
-        """What may be after a step was seen; empty where no kind explains it."""
+        """The belief after a step was seen; empty where no kind explains it."""
         found = ((kind, self.sets.after(here, step)) for kind, here in belief.items())
         return {kind: there for kind, there in found if there is not None}
 

@@ -1,4 +1,4 @@
-"""What steps do, learnt once: the chapter's own Python, run only where its answer is news.
+"""The effects of steps, learnt once: the chapter's own Python runs only where its answer is news.
 
 Theory of operation. A step reads a few of the machine's variables and changes a few, and what
 it reads decides what it does. So its method is run on an instance whose variables are fetched
@@ -57,7 +57,7 @@ class OutOfRange(Exception):
 
 
 class Effects:
-    """What the steps of one machine do, as far as anybody has asked.
+    """The effects of the steps of one machine, as far as they were asked for.
 
     ``size`` counts what is remembered: nodes of trees, and values.
     """
@@ -76,11 +76,11 @@ class Effects:
         self.size = 0
 
     def _places(self) -> int:
-        """How many numbers a packed state has."""
+        """The number of places of a packed state."""
         return len(self._layout.names)
 
     def _fetched(self) -> dict[str, Any]:
-        """What stands in the class for each variable."""
+        """The descriptors that stand in the class for each variable."""
         thawing = self._layout.thawing
         return {name: _Fetched(place, name, thawing[place], self._values[place])
                 for name, place in self._layout.places.items()}
@@ -136,7 +136,7 @@ class Effects:
         return found if isinstance(found, Refusal) else None
 
     def _effect(self, packed: Packed, step: Step) -> Writes | Refusal | None:
-        """What a step does; None where only the interpreter can say."""
+        """The effect of a step; None where only the interpreter can decide it."""
         node = self._trees.get(step)
         while node.__class__ is _Fork:
             node = node.ways.get(packed[node.place])
@@ -155,7 +155,7 @@ class Effects:
                 found = self._writes(packed)
             except Disabled as reason:
                 found = self._refused(reason.rule)
-        except Exception:  # noqa: BLE001 - whatever it is, the interpreter tells of it
+        except Exception:  # noqa: BLE001 - whatever it is, the interpreter reports it
             return None
         self._remember(packed, step, instance._places_read, found)
         return found
@@ -167,7 +167,7 @@ class Effects:
         return refusal
 
     def _writes(self, packed: Packed) -> Writes:
-        """What became of the variables that a run has touched. Raises OutOfRange, or TypeError
+        """The new values of the variables that a run has touched. Raises OutOfRange, or TypeError
         or ValueError for a value of another kind."""
         layout, reads = self._layout, self._instance._places_read
         found = []
@@ -237,7 +237,7 @@ class _Fetched:
 
 
 class _Instance:
-    """What an instance has beside its variables: the state before the run, and the places of
+    """The fields of an instance beside its variables: the state before the run, and the places of
     the variables that were read, in order. A variable of a machine may have any other name."""
 
     __slots__ = ("_packed_before", "_places_read")
@@ -257,7 +257,8 @@ def _instance_of(interpreter: Interpreter, fetched: Mapping[str, Any]) -> Any:
 
 
 def _bulk(value: Any) -> int:
-    """How many entries more a large value counts for: a queue of thousands, a wide set."""
+    """The number of entries more that a large value counts for: a queue of thousands, a wide set.
+    """
     if isinstance(value, tuple):
         return len(value) // 16
     return value.bit_length() // 1024 if isinstance(value, int) else 0

@@ -1,8 +1,8 @@
 """Effects by element: what is learnt of a machine all of whose state is one array.
 
 As one variable that array would be news in every state, and nothing would ever be learnt. So each
-of its elements has a place of its own, and a step has read those that it looked at one by one. One
-who looks at the array in any other way has read all of it.
+of its elements has a place of its own, and a step has read those that it looked at one by one. A
+step that looks at the array in any other way has read all of it.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ __all__ = ["LOST", "ROOM_ENDS", "Follower", "conditions_without_rule"]
 LOST: Final = -1
 """The candidates became more than may be held: what follows is not judged."""
 ROOM_ENDS: Final = -2
-"""The observer has no room for the step: the run goes on beyond what it follows."""
+"""The observer has no room for the step: the run continues beyond what it follows."""
 
 
 class Follower:
@@ -68,7 +68,7 @@ class Follower:
 
     @property
     def sets(self) -> int:
-        """How many sets were met."""
+        """The number of sets that were met."""
         return len(self._sets)
 
     def _observe(self, here: Candidates, step: Step) -> int:
@@ -90,7 +90,7 @@ class Follower:
         return number
 
     def _is_out_of_room(self, here: Candidates, step: Step) -> bool:
-        """Whether a candidate would have taken the step, had it had the room."""
+        """True if a candidate would have taken the step, had it had the room."""
         if not self._room:
             return False
         alone = (why_refused(self._of.bound.interpreter, [state], [step], 0)

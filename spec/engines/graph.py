@@ -108,8 +108,8 @@ def explore_with_interpreter(
 
 @dataclass(frozen=True)
 class _Way:
-    """How steps are taken: of states as ``key`` writes them, which are ``states`` again when they
-    are looked at. A step that is not enabled leads to None."""
+    """The functions for taking steps: from states as ``key`` writes them, which are ``states``
+    again when they are looked at. A step that is not enabled leads to None."""
 
     key: Callable[[State], Any]
     states: Callable[[list[Any]], Sequence[State]]
@@ -153,8 +153,8 @@ def _learnt(interpreter: Interpreter) -> _Way:
 
 
 class _Kept(threading.local):
-    """What was learnt of the machines that were explored last, each thread for itself: a design is
-    explored for one verdict after another, and its steps do the same each time."""
+    """The effects learnt of the machines that were explored last, each thread for itself: a design
+    is explored for one verdict after another, and its steps do the same each time."""
 
     def __init__(self) -> None:
         self.effects: list[tuple[type[Machine], Mapping[str, Any], Effects]] = []

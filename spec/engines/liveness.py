@@ -1,8 +1,8 @@
 """Liveness under weak fairness, decided on the graph of reachable states.
 
 Theory. A run is fair if every fair step that stays enabled from some point on is taken
-infinitely often; a run may also stay in a state for ever where no fair step is enabled.
-A run that stays for ever inside a set of states ends up going round in one strongly
+infinitely often; a run may also stay in a state forever where no fair step is enabled.
+A run that stays forever inside a set of states ends up cycling in one strongly
 connected component of it. Such a component carries a fair run exactly if every fair step
 is disabled somewhere in it, or is taken inside it: touring the whole component is then
 fair. If a fair step is enabled everywhere in it and always leads out, then it does so from
@@ -35,8 +35,8 @@ def _check(deadline: Deadline) -> None:
 @dataclass(frozen=True)
 class Lasso:
     """A fair run that breaks a rule: ``steps`` from the initial state (indices into the
-    interpreter's steps), of which those from ``loop`` on are repeated for ever. With
-    ``loop == len(steps)`` it stays in the last state."""
+    interpreter's steps), of which those from ``loop`` on are repeated forever. With ``loop ==
+    len(steps)`` it stays in the last state."""
 
     steps: tuple[int, ...]
     loop: int
@@ -69,7 +69,7 @@ def find_lasso(
 def find_recurring(
     graph: Graph, fair: Sequence[int], bad: Row, deadline: Deadline = NO_END
 ) -> Lasso | None:
-    """A fair run that meets ``bad`` states for ever; None if there is none."""
+    """A fair run that meets ``bad`` states infinitely often; None if there is none."""
     every = range(len(graph.states))
     for component in sorted(fair_components(graph, every, fair, deadline), key=min):
         _check(deadline)

@@ -66,7 +66,7 @@ class Monitor:
 
     @property
     def overflowed(self) -> bool:
-        """Whether the candidates are more than may be held."""
+        """True if the candidates are more than may be held."""
         return self._here is None
 
     @property
@@ -110,9 +110,9 @@ class Monitor:
         return [step for step in steps if self.sets.refused(here, step) is None]
 
     def accepts(self, steps: Iterable[Step]) -> bool:
-        """Whether some steps could be observed next, one after the other. Nothing is changed.
+        """True if some steps could be observed next, one after the other. Nothing is changed.
 
-        False where it cannot be said, for the states are too many.
+        False where it is undecided, for the states are too many.
         """
         return self._here is not None and self.sets.accepts(self._here, steps)
 
@@ -168,8 +168,8 @@ def _false_conjunct(frame: FrameType, line: int) -> str:
 
 
 class _Guard(NamedTuple):
-    """What keeps an action from going on: conjuncts, as code and as text, and what is said where
-    none of them is false by itself."""
+    """The guard that disables an action: conjuncts, as code and as text, and the text that is
+    reported where none of them is false by itself."""
 
     conjuncts: tuple[tuple[CodeType, str], ...]
     text: str

@@ -8,8 +8,8 @@ no shorter run of the machine does the same. Each side is computed once: the mac
 state, from what is learnt of them (``effects``), and the observer's sets per observation
 (``follow``), so that a pair costs a few look-ups.
 
-What is decided is about finite runs. What must happen in the end is covered as far as the
-observer judges it where things have come to rest, and the view shows that.
+What is decided is about finite runs. What must happen eventually is covered as far as the
+observer judges it where the machine is quiescent, and the view shows that.
 
 A violation is replayed by the interpreter and by a monitor that has seen nothing yet.
 """
@@ -34,9 +34,9 @@ from .monitor import STATES_MAX, Failure, Monitor
 __all__ = ["Seeing", "Side", "decide"]
 
 ASKED = "asked"
-"""What a trace calls a step in which the observer asks, and the machine does nothing."""
+"""The name in a trace of a step in which the observer asks, and the machine does nothing."""
 _SILENT_AT_MOST = 1_000
-"""States that show nothing, among which a circle is looked for."""
+"""The most states that show nothing, among which a cycle is looked for."""
 _BYTES_OF_A_PAIR = 300
 _BYTES_OF_A_STATE = 900
 _BYTES_OF_AN_EFFECT = 200
@@ -100,15 +100,15 @@ class Side:
         return len(self._states) * _BYTES_OF_A_STATE + self._effects.size * _BYTES_OF_AN_EFFECT
 
     def row(self, here: int) -> list[_Edge]:
-        """What can happen next in a state, first what may be asked."""
+        """The edges from a state, first what may be asked."""
         found = self._rows.get(here)
         if found is None:
             found = self._rows[here] = [*self._asked(here), *self._taken(here)]
         return found
 
     def rests(self, here: int) -> bool:
-        """Whether the machine can take no step at all in a state, or goes round for ever in some
-        that show nothing: who waits outside cannot tell the one from the other."""
+        """True if the machine can take no step at all in a state, or cycles forever in some that
+        show nothing: from outside the two cannot be told apart."""
         silent = self._silent_from(here)
         return silent is not None and all(
             here in (self._silent_from(there) or ()) for there in silent)
@@ -175,7 +175,7 @@ class Side:
                 yield _Edge(step, shows, target)
 
     def _shown_by(self, state: State, step: Step, after: Packed) -> tuple[Seen, ...] | None:
-        """What a step shows; None if it is left out."""
+        """The observer's steps that a step shows; None if it is left out."""
         method = self._view.shows_actions.get(step[0])
         if method is None:
             return self._shown(step) if step[0] in self._view.same else ()
@@ -220,13 +220,13 @@ class _Search:
         return edges[::-1]
 
     def depth(self) -> int:
-        """Of the pair that was found last."""
+        """The depth of the pair that was found last."""
         return len(self.path(len(self.pairs) - 1)) if self.pairs else 0
 
 
 def decide(seeing: Seeing, budget: Budget | None = None) -> Verdict:
-    """Whether the observer explains every run: holds, or violated with the shortest that it does
-    not explain (by ``seeing.rule``, if one is named).
+    """Decide whether the observer explains every run: holds, or violated with the shortest that it
+    does not explain (by ``seeing.rule``, if one is named).
 
     Unknown where a budget is spent, or the observer's candidates are too many. Raises InputError
     for a view that does not fit, ModelFault where either machine leaves its ranges.

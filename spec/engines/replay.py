@@ -103,7 +103,7 @@ def _wrong_lasso(
     if item.rule.kind == "eventually always":
         return "the rule holds all along its cycle" if all(values[loop:]) else ""
     if item.rule.kind != "leads to":
-        return "it goes on for ever, and the rule is about its steps"
+        return "it continues forever, and the rule is about its steps"
     if any(conclusion for _, conclusion in values[loop:]):
         return "the conclusion holds in its cycle"
     # After the last state with the conclusion, the premise has to hold once.

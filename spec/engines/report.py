@@ -30,7 +30,7 @@ def show_slot(value: Value, kind: SlotType | None) -> str:
 def changes(
     before: Mapping[str, Value], after: Mapping[str, Value], slots: Mapping[str, Slot]
 ) -> str:
-    """What a step changed, as ``name: old -> new``."""
+    """The values that a step changed, as ``name: old -> new``."""
     parts = []
     for name, value in after.items():
         if value != before[name]:
@@ -46,11 +46,11 @@ def trace_lines(trace: Trace, slots: Mapping[str, Slot]) -> Iterator[str]:
     before = trace.initial
     for number, step in enumerate(trace.steps, 1):
         if trace.loop == number - 1:
-            yield "    -- from here on, for ever --"
+            yield "    -- from here on, forever --"
         name = show_step(step.action, step.args)
         yield f"{number:4}. {name:32} {changes(before, step.state, slots)}"
         for shown in step.shows:
             yield f"      shows {shown}"
         before = step.state
     if trace.loop == len(trace.steps):
-        yield "    -- and stays there for ever --"
+        yield "    -- and stays there forever --"

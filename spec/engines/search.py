@@ -28,10 +28,10 @@ as it takes to compile a small machine, so that neither way costs more than twic
 
 Of a machine with more than 64 slots fewer, since each step costs more."""
 FALLBACK_SECONDS = 60.0
-"""What the interpreter is given where native code cannot have a machine and the budget says
-nothing; it is a hundred times slower, and nobody waits for ever unasked."""
+"""Seconds for the interpreter where native code cannot have a machine and the budget says nothing;
+it is a hundred times slower, and a wait without a limit has to be asked for."""
 GRACE_SECONDS = 0.2
-"""What may still be spent on the states at hand when the time is over."""
+"""Seconds that may still be spent on the states at hand when the time is over."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def instances(bound: BoundMachine, rule_id: str | None = None) -> list[RuleInsta
 
 
 def _refuse_empty_domain(bound: BoundMachine, rule_id: str) -> None:
-    """Whoever asks for a rule learns it where there is none of it to decide."""
+    """Raise InputError for a rule that has no instance to decide with these constants."""
     for rule in bound.machine.rules_declared:
         if rule.id == rule_id and rule.predicate is not None:
             names = " and ".join(name for name, _ in rule.over)
@@ -145,8 +145,8 @@ def _at_the_end(
     bound: BoundMachine, wanted: Sequence[HasRule], graph: Graph | None, late: OutOfTime,
     clock: Clock,
 ) -> list[Verdict]:
-    """What is known when the time is over: a violation in what the interpreter had searched
-    before native code was made, or nothing."""
+    """The verdicts that are known when the time is over: a violation in what the interpreter had
+    searched before native code was made, or nothing."""
     if graph is None:
         return [_unknown(item, f"{late}; nothing was covered") for item in wanted]
     grace = Deadline(GRACE_SECONDS, clock)

@@ -95,7 +95,7 @@ def _bound(machine: type[Machine], constants: Mapping[str, Any], watching: bool)
             raise InputError(
                 f"{machine.__name__} does not allow {brief(shown)}: it assumes "
                 f"{assumption.__name__.replace('_', ' ')}", _place(assumption),
-                "Give constants of which that is true, or mend the assumption.",
+                "Give constants of which that is true, or fix the assumption.",
             )
     check_declared(machine, values, watching)
     return BoundMachine(machine, values)

@@ -25,7 +25,7 @@ Guarded = list[tuple[e.Expr, Value]]
 
 
 def contains(container: Value, item: Value) -> e.Expr:
-    """What ``item in container`` is, symbolically."""
+    """``item in container`` as a symbolic expression."""
     if isinstance(container, SymArray):
         return e.or_(*(equal(part, item) for part in container.items))
     if isinstance(container, SymSet):
@@ -99,7 +99,8 @@ def _number(value: Value) -> e.Expr:
 
 
 def _elements(run: Evaluator, ctx: Context, node: ast.Call) -> Guarded:
-    """What a reducing function is applied to: one iterable, or several arguments."""
+    """The elements that a reducing function is applied to: of one iterable, or several arguments.
+    """
     if len(node.args) == 1:
         only = node.args[0]
         if isinstance(only, ast.GeneratorExp | ast.ListComp):
@@ -184,7 +185,7 @@ _OF_SEVERAL = ("min", "max")
 
 
 def is_function(name: str) -> bool:
-    """Whether the notation has a built-in function of a name."""
+    """True if the notation has a built-in function of this name."""
     return name in _FUNCTIONS
 
 

@@ -1,4 +1,4 @@
-"""What a machine declares, looked at under given constants, before an engine reads it."""
+"""The check of a machine's declarations under given constants, before an engine reads them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["check_declared"]
 Constants = Mapping[str, Any]
 
 _MOST_BITS = 62
-"""Of a number: what every engine can add to another without leaving a machine word."""
+"""The bits of the largest number: every engine can add two such without leaving a machine word."""
 
 
 def check_declared(machine: type[Machine], constants: Constants, watching: bool = False) -> None:
@@ -61,7 +61,7 @@ def _check_choices(name: str, function: Any, over: tuple[tuple[str, Any], ...],
 
 
 def _check(decl: Decl, constants: Constants) -> None:
-    """What can be said of a variable, or of an element that is there from the start."""
+    """Check the declaration of a variable, or of an element that is there from the start."""
     if isinstance(decl, IntDecl):
         low, high = _range(decl, constants)
         start = low if decl.init is None else number(decl.init, constants)

@@ -33,7 +33,7 @@ class CheckvalveError(Exception):
 
     @property
     def fault(self) -> Blame:
-        """Who has to act: the author of the input, of the target, or checkvalve."""
+        """The party that has to act: the author of the input, of the target, or checkvalve."""
         return self.blame
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class CheckvalveError(Exception):
 
 
 class InputError(CheckvalveError):
-    """What the user gave cannot be used: a file, an option, a name.
+    """An input that cannot be used: a file, an option, a name.
 
     Usual causes: a misspelt key or task, a number out of range, a file that is not there.
     """
@@ -101,7 +101,7 @@ def line_in(error: BaseException, file: str) -> int | None:
 
 
 def raised_here(error: BaseException) -> bool:
-    """Whether checkvalve's own code raised ``error``, not the code of a user's machine."""
+    """True if checkvalve's own code raised ``error``, not the code of a user's machine."""
     *_, (name, _) = _frames(error) or [("", None)]
     return os.path.realpath(name).startswith(_HERE + os.sep)
 

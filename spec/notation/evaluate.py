@@ -42,7 +42,7 @@ def apply(
 ) -> dict[str, Value] | None:
     """The state after an action, or None where its guard does not hold.
 
-    Faults are not looked at: whoever wants them evaluates ``action.faults`` first.
+    Faults are not looked at: a caller that wants them evaluates ``action.faults`` first.
     """
     now = _Evaluation(slots, None, constants)
     if not now.value(action.guard):

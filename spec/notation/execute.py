@@ -80,7 +80,7 @@ class Executor(Evaluator):
                 node, f"the notation has no {type(node).__name__} statement")
 
     def _only_looks(self, ctx: Context, node: ast.expr) -> bool:
-        """Whether this is a call of ``print`` or ``breakpoint``: for who runs it with CPython."""
+        """True for a call of ``print`` or ``breakpoint``, which are there for runs with CPython."""
         return (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
                 and node.func.id in ("print", "breakpoint")
                 and node.func.id not in ctx.names and node.func.id not in self.source.names)

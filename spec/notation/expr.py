@@ -98,7 +98,7 @@ class Expr:
         return ()
 
     _shown: ClassVar[Callable[[Expr], str] | None] = None
-    """How a node is printed: ``show``, which is written in terms of nodes, puts itself here."""
+    """The printer of nodes: ``show``, which is written in terms of nodes, puts itself here."""
 
     def __repr__(self) -> str:
         return object.__repr__(self) if Expr._shown is None else Expr._shown(self)
@@ -150,7 +150,7 @@ class ConstRef(Expr):
 
 
 class _SlotRead(Expr):
-    """What Read and ReadAfter have in common: a slot's name."""
+    """A slot's name: the part that Read and ReadAfter share."""
 
     __slots__ = ("slot",)
     slot: str
@@ -332,7 +332,7 @@ def not_(a: Expr) -> Expr:
 
 
 def _known_negation(a: Expr) -> Expr | None:
-    """What ``not_`` gives, if that has been made already: then it may be among the parts."""
+    """The result of ``not_``, if that has been made already: then it may be among the parts."""
     if isinstance(a, Op):
         if a.op == "not":
             return a.operands[0]

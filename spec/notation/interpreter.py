@@ -26,7 +26,7 @@ Args = tuple[tuple[str, int], ...]
 Step = tuple[str, Args]
 
 _FAULTS = (Overflow, IndexError, ZeroDivisionError, AssertionError)
-"""What a machine's code raises where its author forgot a guard."""
+"""The exceptions of a machine's code where its author forgot a guard."""
 
 
 class Interpreter:
@@ -121,7 +121,7 @@ class Interpreter:
         raise InputError(f"{self.machine.__name__} has no rule {rule_id}")
 
     def holds(self, rule: Rule, args: Args, state: State, after: State | None = None) -> Any:
-        """What a rule's predicate returns in a state (or, for a step rule, of a step).
+        """The result of a rule's predicate in a state (or, for a step rule, for a step).
 
         Raises ModelFault where it fails, as by a division by zero.
         """
@@ -153,7 +153,7 @@ def choices(over: tuple[tuple[str, Any], ...], constants: Mapping[str, Any]) -> 
 
 
 def _reraise_ours(problem: Exception) -> None:
-    """Raise again what the machine's author cannot mend."""
+    """Raise again what the machine's author cannot fix."""
     if isinstance(problem, CheckvalveError) or (
         not isinstance(problem, _FAULTS) and raised_here(problem)
     ):

@@ -1,4 +1,4 @@
-"""How a machine's variables become slots, and a state's values move between the two.
+"""The slots of a machine's variables, and the conversion of a state's values to and from them.
 
 The interpreter keeps a state as a tuple with one value per variable; the compiled engines
 see flat slots. Both forms are produced here, from the declarations alone.
@@ -163,7 +163,7 @@ class Layout:
 
     @property
     def size(self) -> int:
-        """How many slots a state has."""
+        """The number of slots of a state."""
         return len(self.slot_names)
 
     def initial(self) -> tuple[Any, ...]:
@@ -196,7 +196,7 @@ class Layout:
         return tuple(out)
 
     def _wrong(self, place: int, value: Any, before: Any) -> str:
-        """What is wrong with a frozen value that was right before, or nothing."""
+        """The fault of a frozen value that was right before, in words; empty if there is none."""
         check = self.checking[place]
         return check.since(value, before) if isinstance(check, WideCheck) else check(value)
 
@@ -249,7 +249,7 @@ _SCALARS = (IntDecl, BoolDecl, ChoiceDecl)
 
 
 def _is_wide(decl: ArrayDecl, constants: Constants) -> bool:
-    """Whether an array is held in blocks."""
+    """True if an array is held in blocks."""
     return isinstance(decl.element, _SCALARS) and len(values_of(decl.domain, constants)) >= WIDE
 
 

@@ -34,8 +34,8 @@ class Action:
 
     ``fair``: if it stays enabled it is eventually taken (weak fairness). ``internal``: an
     observer of an implementation does not see it. ``over``: its finite parameters.
-    ``rests``: by this step an implementation shows that it does no more, or not what it was asked
-    for; the rules that may refuse that are all that its guards cite, or those that are named here.
+    ``rests``: the step shows that the implementation is idle, or does not do what it was asked
+    for; the rules that may refuse it are all that its guards cite, or those that are named here.
     """
 
     name: str
@@ -74,7 +74,7 @@ def _check_rests(rests: object) -> None:
     """Raise InputError where an action is given anything else than its option of that name."""
     named = isinstance(rests, tuple) and all(isinstance(rule, Rule) for rule in rests)
     if not (named or isinstance(rests, bool)):
-        raise InputError(f"the option rests of an action is {brief(rests)}",
+        raise InputError(f"the option rests= of an action is {brief(rests)}",
                          next_step="Write rests=True, or rests=(RULE,) with its rules of progress; "
                                    "a parameter has another name.")
 

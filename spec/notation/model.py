@@ -1,4 +1,4 @@
-"""What a machine becomes once its constants are known: slots, lowered actions and rules.
+"""A machine with known constants, for compiling: slots, lowered actions and rules.
 
 This is the one input of every compiling engine (explorer, prover, TLA+ printer). It is
 made by :func:`checkvalve.spec.notation.lower.lower` and never written by hand.

@@ -1,9 +1,9 @@
 """Rules of progress: those that ask for something to happen.
 
 Of a machine that is run to its end they are those of the kinds ``LIVENESS``. An observer sees
-finite runs, in which nothing is late until the implementation rests. So there a rule of progress is
-one that refuses a step by which an implementation shows that it does no more, or not what it was
-asked for: a guard of an action that ``rests``.
+finite runs, in which nothing is late until the implementation is idle. So there a rule of progress
+is one that refuses a step by which an implementation shows that it is idle, or does not do what it
+was asked for: a guard of an action that ``rests``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["guards_of_rest", "is_of_progress", "rules_of_progress"]
 
 
 def is_of_progress(rule: Rule, machine: type[Machine]) -> bool:
-    """Whether a rule of a machine asks for something to happen."""
+    """True if a rule of a machine asks for something to happen."""
     return any(rule.id == each.id for each in rules_of_progress(machine))
 
 
@@ -31,8 +31,8 @@ def rules_of_progress(machine: type[Machine]) -> tuple[Rule, ...]:
 
 
 def guards_of_rest(action: Action, machine: type[Machine]) -> tuple[Rule, ...]:
-    """The rules that may refuse an action because an implementation rests by it; none if it does
-    not rest."""
+    """The rules that may refuse an action because it shows that an implementation is idle; none if
+    the action does not show that."""
     if isinstance(action.rests, tuple):
         return action.rests
     return tuple(dict.fromkeys(_cited(action.function, machine, set()))) if action.rests else ()

@@ -32,7 +32,7 @@ Images = Mapping[Alike, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Move:
-    """Where the value of a slot goes. ``values`` has, for each number in it, the new one of each
+    """The new place of a slot's value. ``values`` has, for each number in it, the new one of each
     old one, or None where it stays."""
 
     slot: str
@@ -90,7 +90,7 @@ class Renaming:
         return (None,)
 
     def value(self, domain: DomainLike, value: int) -> int:
-        """What becomes of a value of a domain."""
+        """The renamed value, for a value of a domain."""
         if isinstance(domain, Alike):
             return self.images[domain][value]
         if isinstance(domain, Pairs):
@@ -102,14 +102,14 @@ class Renaming:
     def args(
         self, over: tuple[tuple[str, DomainLike], ...], args: tuple[tuple[str, int], ...]
     ) -> tuple[tuple[str, int], ...]:
-        """What becomes of the arguments of an action or a rule with these domains."""
+        """The renamed arguments of an action or a rule with these domains."""
         if not any(isinstance(domain, Alike | Pairs) for _, domain in over):
             return args
         domains = dict(over)
         return tuple((name, self.value(domains[name], value)) for name, value in args)
 
     def state(self, slots: Mapping[str, Value]) -> dict[str, Value]:
-        """What becomes of a state, by its slots."""
+        """The renamed state, by its slots."""
         return {move.slot: _renamed(slots[old], move.values) for old, move in self.moves.items()}
 
 
@@ -167,7 +167,8 @@ def _sets_in(part: Decl | DomainLike | None) -> Iterator[Alike]:
 
 
 def _renamed_members(sets: list[int]) -> list[int]:
-    """How many of each set's members are renamed, so that there are not too many renamings."""
+    """The number of each set's members that are renamed, so that there are not too many renamings.
+    """
     most, result = MOST_RENAMINGS, []
     for size in sets:
         members, ways = 1, 1

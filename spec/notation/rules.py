@@ -20,10 +20,10 @@ __all__ = [
 
 
 class Strength(Enum):
-    """How binding a rule is: in the sense of RFC 2119, or not at all.
+    """The strength of a rule: binding in the sense of RFC 2119, or not at all.
 
-    A claim is what a text says and a right implementation does not keep: it stands in the book
-    with its counterexample, and nobody is asked to keep it.
+    A claim is a sentence of a text that a right implementation does not keep: it stands in the book
+    with its counterexample, and no implementation is asked to keep it.
     """
 
     MUST = "MUST"
@@ -45,7 +45,7 @@ class Rule:
 
     - *always*: true in every reachable state;
     - *never stuck*: in a reachable state where no action is enabled, it must be true
-      (it describes the states in which the machine may rest);
+      (it describes the states in which the machine may end);
     - *step*: called with the machine after the step as second argument, true of each step;
     - *leads to*: returns (premise, conclusion); whenever the premise holds, the conclusion
       holds then or later, in every weakly fair run;

@@ -267,9 +267,9 @@ def select(array: SymArray, index: e.Expr) -> Value:
 def replace(
     array: SymArray, index: e.Expr, change: Callable[[Value, e.Expr], Value]
 ) -> SymArray:
-    """The array with ``change(item, condition)`` in place of the one at the index.
+    """The array with ``change(item, condition)`` in place of the item at the index.
 
-    ``condition`` tells ``change`` when this item is the one that is meant.
+    ``condition`` is true if this item is the one that is meant.
     """
     known = static_int(index)
     if known is not None:

@@ -34,8 +34,8 @@ _ORDER: dict[type[ast.cmpop], Callable[[e.Expr, e.Expr], e.Expr]] = {
 _MISUSE = (
     ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError,
 )
-"""What reading an expression may raise that CPython would not evaluate either: too few
-arguments, a number where a queue is needed."""
+"""Exceptions while an expression is read that CPython would not evaluate either: too few arguments,
+a number where a queue is needed."""
 _SEE_DOCS = "docs/notation.md lists what actions and rules may contain."
 MOST_ROUNDS = 100_000
 _NOTATION = os.path.dirname(require.__code__.co_filename)
@@ -415,8 +415,8 @@ class Evaluator:
 
 
 def _is_readable(function: Callable[..., Any]) -> bool:
-    """Whether a function is a machine's, and not one that declares machines, or of Python's
-    library, whose text nobody wrote for an engine."""
+    """True for a function of a machine; false for one that declares machines, or of Python's
+    library, whose text was not written for an engine."""
     file = function.__code__.co_filename
     ours = function.__module__ == "checkvalve.spec.expectations"
     return not (ours or file.startswith((_NOTATION, _LIBRARY))) or "site-packages" in file

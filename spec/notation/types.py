@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 MOST_VALUES = 100_000
-"""What a domain may have: for each value there is an element, or an instance of an action."""
+"""The most values of a domain: for each there is an element, or an instance of an action."""
 
 T = TypeVar("T")
 E = TypeVar("E", bound=IntEnum)
@@ -141,7 +141,7 @@ def checked_domain(of: Any) -> Any:
 
 
 def is_whole(value: object) -> bool:
-    """Whether ``value`` is a whole number, which a truth value is not."""
+    """True if ``value`` is a whole number, which a truth value is not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -197,7 +197,7 @@ def upto(size: int) -> Domain:
 def alike(size: int) -> Domain:
     """The domain ``0 .. size - 1`` of members that are alike: threads, brokers, replicas.
 
-    Whoever renames them, in a state and in the steps from it, gets a state and steps of the
+    Renaming them, in a state and in the steps from it, gives a state and steps of the
     machine again. A search proves that before it uses it, and refuses a machine for which it is
     not true. Write it once in the class, under a name: ``Replica = alike(N)``.
     """

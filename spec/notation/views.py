@@ -24,7 +24,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 LEFT_OUT: Final = "left out"
-"""What a view's method returns for a step at which the observer does not look on."""
+"""The result of a view's method for a step at which the observer does not look on."""
 
 
 def see(name: str, **arguments: int) -> Seen:
@@ -50,9 +50,9 @@ class View(Generic[M]):
     gives to things in the order in which it meets them; a hashable value, which a method may
     replace. ``same`` names actions that the observer sees as what they are: by their own name, and
     with their arguments. ``around`` names actions and variables of the world around the
-    implementation, which a harness plays: a change of those breaks no implementation.
-    ``enabled`` has the names of the actions that can change the machine in the state that
-    ``asked`` and ``at_rest`` are about: who can do nothing more rests, whatever its state says.
+    implementation, which a harness plays: a change of those breaks no implementation. ``enabled``
+    has the names of the actions that can change the machine in the state that ``asked`` and
+    ``at_rest`` are about: a machine without any is quiescent, whatever its state says.
     """
 
     history: Hashable = ()
@@ -68,23 +68,25 @@ class View(Generic[M]):
             if hasattr(member := getattr(cls, name), "__checkvalve_shown__")}
 
     def begins(self, machine: M) -> Iterable[Seen]:
-        """What is seen before the machine's first step."""
+        """The observer's steps before the machine's first step."""
         return ()
 
     def follows(self, machine: M, action: str) -> bool:
-        """Whether the observer looks on at any step of an action in a state. Runs with a step at
-        which it does not are left out: where two calls overlap, and it is told of one at a
-        time."""
+        """True if the observer looks on at any step of an action in a state.
+
+        Runs with a step at which it does not are left out: where two calls overlap, and it learns
+        of one at a time.
+        """
         return True
 
     def asked(self, machine: M) -> Iterable[Seen | Sequence[Seen]]:
-        """What an observer may ask in a state, and any number of times, with the answers; each
-        is one step of the observer, or several in their order."""
+        """The questions that an observer may ask in a state, any number of times, with the answers;
+        each is one step of the observer, or several in their order."""
         return ()
 
     def at_rest(self, machine: M) -> Iterable[Seen | Sequence[Seen]]:
-        """What may be asked where the machine can take no step at all, or goes round for ever in
-        states that show nothing; as ``asked``."""
+        """The questions that may be asked where the machine can take no step at all, or cycles
+        forever through states that show nothing; as ``asked``."""
         return ()
 
 
@@ -99,7 +101,7 @@ def check_view(view: type[View[Any]], machine: type[Machine]) -> None:
 
 
 def steps_of(found: Any, observer: type[Machine]) -> tuple[Seen, ...]:
-    """What a view's method returned, as steps of an observer, with plain numbers.
+    """The result of a view's method as steps of an observer, with plain numbers.
 
     Raises InputError for what is no step of the observer.
     """

@@ -68,7 +68,7 @@ class WideArray(Sequence[Any]):
         block[at % BLOCK] = value
 
     def _place(self, index: SupportsIndex, words: str) -> int:
-        """Where an index points, as in a list."""
+        """The place that an index points to, as in a list."""
         at = operator.index(index)
         if at < 0:
             at += self._size
@@ -90,7 +90,7 @@ class WideArray(Sequence[Any]):
 
 
 class WideCheck:
-    """What is wrong with a frozen long array: by a check for the elements of each block."""
+    """The check of a frozen long array: one check for the elements of each block."""
 
     def __init__(self, blocks: Iterable[Callable[[Any], str]], size: int) -> None:
         self._checks = list(blocks)

@@ -1,1 +1,1 @@
-"""What every engine answers, and in what time: verdicts, budgets and deadlines."""
+"""The answers of every engine, and the time for them: verdicts, budgets and deadlines."""

@@ -1,8 +1,8 @@
 """The moment by which an answer is wanted, which every phase of a command asks for.
 
 One deadline is made for a command (or for each of its searches), and passed to all that
-works for it: lowering, compiling, searching, judging, retracing. Each loop asks it; who asks
-too late gets :class:`OutOfTime`, which names the phase and ends in the verdict *unknown*.
+works for it: lowering, compiling, searching, judging, retracing. Each loop asks it; asking
+too late raises :class:`OutOfTime`, which names the phase and ends in the verdict *unknown*.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Deadline:
         return max(0.0, self.seconds - self.spent()) if self.seconds < math.inf else math.inf
 
     def passed(self) -> bool:
-        """Whether the end is reached."""
+        """True if the end is reached."""
         return self.seconds < math.inf and self.spent() >= self.seconds
 
     def check(self, phase: str) -> None:

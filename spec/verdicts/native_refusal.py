@@ -14,7 +14,7 @@ class NotNative(InputError):
     """The native explorer cannot have this machine, or not in the time that is left.
 
     Usual causes: a state of very many bits, an intermediate result that is too large, actions
-    that would take too long to compile. Whoever may, uses the interpreter instead. ``decided``
+    that would take too long to compile. A caller that may uses the interpreter instead. ``decided``
     has the verdicts that were found before, by the place of their rule.
     """
 

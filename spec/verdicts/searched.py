@@ -1,4 +1,4 @@
-"""What a search says of a rule: how it was decided, and why it was not."""
+"""The words of a search about a rule: how it was decided, and why it was not."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def budget_spent(which: str, states: int, covered: int) -> str:
 
 
 def covered_by(states: int, covered: int) -> str:
-    """What a search that ended early had seen."""
+    """The states that a search had covered when it ended early, in words."""
     return f"{counted(states, 'state')}; all states up to depth {covered} were covered"
 
 
 def method_of(kind: str, complete: bool) -> str:
-    """How a rule of a kind is decided by a search that visited all states, or did not."""
+    """The method by which a search decides a rule of a kind, after all states or before."""
     if not complete:
         return "search, incomplete"
     return "exhaustive" if kind in SAFETY else "exhaustive, weak fairness"

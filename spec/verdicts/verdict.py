@@ -47,9 +47,9 @@ class TraceStep:
 
 @dataclass(frozen=True)
 class Trace:
-    """A run from the initial state. ``loop`` is None for a finite run; for a lasso it is
-    the number of steps before the cycle, and the last step leads back to that state (a
-    lasso whose cycle is empty stays in its last state for ever)."""
+    """A run from the initial state. ``loop`` is None for a finite run; for a lasso it is the number
+    of steps before the cycle, and the last step leads back to that state (a lasso whose cycle is
+    empty stays in its last state forever)."""
 
     initial: Mapping[str, Value]
     steps: tuple[TraceStep, ...]
@@ -58,11 +58,11 @@ class Trace:
 
 @dataclass(frozen=True)
 class Budget:
-    """What an engine may use. A spent budget ends in UNKNOWN, never in a killed process.
+    """The limits of an engine. A spent budget ends in UNKNOWN, never in a killed process.
 
     ``max_memory`` is in bytes, ``max_seconds`` in seconds of ``clock``, ``max_states``
     counts distinct states; None means no limit (for memory: most of what is free). A budget
-    that was started has a ``deadline``; whoever gets one that was not, starts it. Without
+    that was started has a ``deadline``; an engine that gets one that was not, starts it. Without
     ``renaming``, states that differ only by the names of alike members are searched one by one.
     """
 

@@ -55,7 +55,7 @@ class Witness:
 
     @property
     def kind(self) -> str:
-        """What breaks the rule, in words for a count."""
+        """The kind of thing that breaks the rule, in words for a count."""
         if not self.method:
             return ("a step that an observer refuses" if self.of_a_guard
                     else "a false statement that its own machine violates")
@@ -74,7 +74,7 @@ class Witness:
 
 
 GUARD_LEFT_OUT = "without require("
-"""How the words of a mutant begin that lacks a guard."""
+"""The first words of a mutant that lacks a guard."""
 
 
 @cache
@@ -129,7 +129,7 @@ def confirm(witness: Witness) -> str:
 
 
 def states(machine: type[Machine], rule: Rule) -> bool:
-    """Whether a rule is a statement about this very machine, and not about one it varies."""
+    """True if a rule is a statement about this very machine, and not about one it varies."""
     return rule.predicate is not None and rule.predicate in vars(machine).values()
 
 
@@ -161,8 +161,8 @@ def _refused(oracle: Interpreter, without: Interpreter, witness: Witness) -> str
 def refuses(
     oracle: Interpreter, without: Interpreter | None, id: str, steps: tuple[Step, ...]
 ) -> bool:
-    """Whether a run ends with a step that a rule refuses, and that the mutant ``without`` its
-    guard takes, if there is one."""
+    """True if a run ends with a step that a rule refuses, and that the mutant ``without`` its guard
+    takes, if there is one."""
     state = oracle.initial()
     for step in steps[:-1]:
         try:
@@ -178,7 +178,7 @@ def refuses(
 
 
 def taken(oracle: Interpreter, state: State, step: Step) -> bool:
-    """Whether a machine takes a step, and stays within its ranges."""
+    """True if a machine takes a step, and stays within its ranges."""
     try:
         return oracle.step(state, *step) is not None
     except ModelFault:

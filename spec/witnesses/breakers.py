@@ -82,14 +82,15 @@ class Tied:
 
     @property
     def outside(self) -> frozenset[str]:
-        """What a change of is no change of an implementation: measures, and what is the harness's
-        for all who look on."""
+        """The names whose change is no change of an implementation: measures, and those that every
+        view counts to the harness."""
         views = {row.shows for row in self.rows if row.machine is self.machine}
         around = [frozenset(view.around) for view in views] or [frozenset()]
         return measures(self.machine, views) | frozenset.intersection(*around)
 
     def asked_of(self, mutant: Mutant, rules: Iterable[str]) -> list[str]:
-        """Which of some rules a mutant is asked about: not those that it is asked about above."""
+        """The rules that a mutant is asked about, among these: not those that it is asked about
+        above."""
         owner = mutant.method.partition(".")[0]
         elsewhere = {rule for other in self.above for rule in _rules(other)
                      if owner in {each.__name__ for each in other.__mro__}}
@@ -155,7 +156,8 @@ def _tied(
 def breakers(
     of: Tied, judging: Judging, rules: Collection[str], seed: int = 0
 ) -> Iterator[Breaker]:
-    """What breaks some rules of a machine, refused or not: the book's own, and mutants."""
+    """The machines that break some rules of a machine, refused or not: the book's own, and mutants.
+    """
     for machine, own in of.variants:
         at = _broken_at(machine, dict.fromkeys(own, [
             rule for rule in _rules(machine) if rule in rules]))
@@ -189,7 +191,7 @@ def _drawn(of: Tied, seed: int) -> list[Mutant]:
 
 
 def _broken_at(machine: type[Machine], rules: Mapping[Point, Sequence[str]]) -> dict[str, Point]:
-    """Which rules a machine breaks, each with the first constants at which it does."""
+    """The rules that a machine breaks, each with the first constants at which it does."""
     found: dict[str, Point] = {}
     for point, some in rules.items():
         for rule in broken(machine, point, [rule for rule in some if rule not in found]):
@@ -222,7 +224,7 @@ def _judged(
 def _is_equivalent(
     of: Tied, mutant: type[Machine], rule: str, points: Iterable[Point]
 ) -> bool:
-    """Whether a mutant shows nothing, with any of these constants, that the right one does not."""
+    """True if, with any of these constants, a mutant shows nothing that the right one does not."""
     kind = next(each.kind for each in of.machine.rules_declared if each.id == rule)
     try:
         return kind in ("always", "step") and all(
@@ -271,13 +273,14 @@ def _rules(machine: type[Machine]) -> list[str]:
 
 
 def _kept(machine: type[Machine], point: Point, asked: Sequence[str]) -> list[str]:
-    """Which of some rules a machine keeps with these constants."""
+    """The rules that a machine keeps with these constants, among some."""
     lost = broken(machine, point, asked)
     return [rule for rule in asked if rule not in lost]
 
 
 def broken(machine: type[Machine], point: Point, rules: Iterable[str]) -> list[str]:
-    """Which of some rules a machine breaks with these constants; none if it is no machine."""
+    """The rules that a machine breaks with these constants, among some; none if it is no machine.
+    """
     try:
         bound = bind(machine, **dict(point))
         here = {rule.id for rule in machine.rules_declared}
@@ -293,8 +296,10 @@ def broken(machine: type[Machine], point: Point, rules: Iterable[str]) -> list[s
 def refusal(
     of: Tied, machine: type[Machine], point: Point, judging: Judging
 ) -> str | None:
-    """By what an observer refuses a run of a machine, empty if all accept every run; None where a
-    budget was spent, it left its ranges, or nobody can look at it."""
+    """The rule by which an observer refuses a run of a machine, empty if all accept every run.
+
+    None where a budget was spent, the machine left its ranges, or it cannot be looked at.
+    """
     outcomes = []
     for look in _looks(of, machine, point):
         observer = look[0]

@@ -65,7 +65,7 @@ def _alike(machine: type[Machine]) -> dict[str, list[str]]:
 
 
 def _kind(decl: Decl) -> tuple[object, ...]:
-    """What a variable is, but for its bounds: of one kind are those that one could mix up."""
+    """The kind of a variable, but for its bounds: variables of one kind can be mixed up."""
     over = repr(decl.domain) if isinstance(decl, ArrayDecl | SetDecl | ChoiceDecl) else ""
     inner = _kind(decl.element) if isinstance(decl, ArrayDecl | FifoDecl) else ()
     return (type(decl), over, *inner)
@@ -78,7 +78,7 @@ def mutant_named(machine: type[Machine], method: str, words: str) -> type[Machin
 
 
 def _names_in(code: CodeType) -> Iterator[str]:
-    """What a method names, in the generators and comprehensions inside it as well."""
+    """The names in a method, in the generators and comprehensions inside it as well."""
     yield from code.co_names
     for inner in code.co_consts:
         if isinstance(inner, CodeType):

@@ -35,7 +35,7 @@ def measures(machine: type[Machine], views: Iterable[type[View[Any]]]) -> frozen
 
 
 def same_but_for(names: frozenset[str], machine: type[Machine], other: type[Machine]) -> bool:
-    """Whether two machines have the same variables and methods, but for those of these names and
+    """True if two machines have the same variables and methods, but for those of these names and
     for what methods change of variables of these names."""
     return (_variables(names, machine) == _variables(names, other)
             and _texts(names, machine) == _texts(names, other))
@@ -51,12 +51,12 @@ def _texts(names: frozenset[str], machine: type[Machine]) -> list[str]:
 
 
 def _body(method: FunctionType) -> ast.Module:
-    """What a method does: a mutant's text has no decorators."""
+    """The body of a method: a mutant's text has no decorators."""
     return ast.parse(ast.unparse(ast.Module(source_of(method).node.body, [])))
 
 
 def _methods(machine: type[Machine]) -> Iterator[FunctionType]:
-    """What runs in a step: all methods but rules and assumptions, in the order of the text."""
+    """The methods that run in a step: all but rules and assumptions, in the order of the text."""
     for owner in machine.__mro__:
         if issubclass(owner, Machine) and owner is not Machine:
             for value in vars(owner).values():

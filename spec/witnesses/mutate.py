@@ -28,7 +28,7 @@ class Edit(NamedTuple):
 
 
 class _Change(NamedTuple):
-    """What to do with a node: ``make`` returns what stands in its place."""
+    """A change of a node: ``make`` returns what stands in its place."""
 
     words: str
     make: Callable[[], ast.AST]

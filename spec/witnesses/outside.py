@@ -1,12 +1,12 @@
-"""Whether a changed machine shows anything that the right one does not show.
+"""The test whether a changed machine shows anything that the right one does not show.
 
-Theory of operation. A mutant may break a rule in a way that nobody outside can see: in every run
+Theory of operation. A mutant may break a rule in a way that cannot be seen outside: in every run
 it shows what the right machine shows in some run. No observer that accepts the right machine
 refuses it then, and it is no machine that an observer misses. In mutation testing such a mutant
 is called equivalent. The search is that of ``engines.refine``, with the right machine in the
 place of the observer: breadth first over pairs of a state of the mutant, and the set of states in
 which the right machine can be after it showed the same. That a machine can take no step at all is
-seen as well, for a run that comes to rest shows it.
+seen as well, for a run shows that it has become quiescent.
 
 Only finite runs are compared. So this says nothing of rules that ask for something to happen.
 """
@@ -27,7 +27,7 @@ Place = tuple[int, tuple[Seen, ...]]
 
 
 def shows_nothing_new(mutant: Seeing, right: Seeing, budget: Budget) -> bool | None:
-    """Whether all that a mutant shows in some run the right machine shows in some run, too; None
+    """True if all that a mutant shows in some run the right machine shows in some run, too; None
     where the budget is spent. Both are seen by the same observer through the same view."""
     budget = budget.start()
     side, others = Side(mutant), _Others(Side(right))
@@ -50,7 +50,8 @@ def shows_nothing_new(mutant: Seeing, right: Seeing, budget: Budget) -> bool | N
 
 
 def _shown(side: Side, here: int) -> Iterator[tuple[tuple[Seen, ...], int]]:
-    """What a machine shows next, and where that leads; that it rests, where it does."""
+    """The things that a machine may show next, each with the state it leads to; that it is
+    quiescent is one of them."""
     for edge in side.row(here):
         yield edge.shows, edge.target
     if side.rests(here):
@@ -68,7 +69,7 @@ class _Others:
         self.start = self._closure([(0, side.begins)])
 
     def after(self, places: frozenset[Place], shows: Iterable[Seen]) -> frozenset[Place]:
-        """Where it can be after it showed this; empty if it cannot show it."""
+        """The places where it can be after it showed this; empty if it cannot show it."""
         for seen in shows:
             key = places, seen
             if key not in self._after:

@@ -61,7 +61,7 @@ def _constants(chapter: Chapter, machine: type[Machine]) -> Iterator[dict[str, A
 
 
 class _Blame:
-    """Which one guard keeps a machine from a step."""
+    """Finds the one guard that keeps a machine from a step."""
 
     def __init__(self, bound: BoundMachine, ids: Collection[str]) -> None:
         self.oracle, self.left = bound.interpreter, set(ids)

@@ -131,7 +131,6 @@ class Minicheck(Peer):
 
     @classmethod
     def missing(cls) -> str:
-        """See ``Peer``."""
         return "" if find_spec("minicheck") else "not installed: pip install minicheck"
 
     def run(self) -> Time:
@@ -155,7 +154,6 @@ class ByHand(Peer):
 
     @classmethod
     def knows(cls, model: SearchModel) -> bool:
-        """See ``Peer``."""
         return bool(model.macros)
 
     def run(self) -> Time:

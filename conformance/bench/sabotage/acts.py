@@ -89,7 +89,6 @@ class _Around:
         self.close = session.close
 
     def request(self, message: Message) -> Message:
-        """See ``Session``."""
         return (self._session.request(message) if message["do"] == "hello"
                 else self.spoiled(message))
 
@@ -114,7 +113,6 @@ class _Silent(_Around):
         self._replies = Replies(scene.samples, agrees)
 
     def spoiled(self, message: Message) -> Message:
-        """See ``_Around``."""
         self._left -= 1
         if self._left >= 0:
             return self._session.request(message)
@@ -131,7 +129,6 @@ class _SilentHistory(_Around):
         self._left = after
 
     def spoiled(self, message: Message) -> Message:
-        """See ``_Around``."""
         reply = self._session.request(message)
         events = reply.get("ok")
         if not isinstance(events, list):
@@ -147,7 +144,6 @@ class _Hushed(_Around):
     """Works, and tells nothing of it: lists of what was done are empty, and no wait ends."""
 
     def spoiled(self, message: Message) -> Message:
-        """See ``_Around``."""
         return self.hushed(message, self._session.request(message))
 
 
@@ -160,7 +156,6 @@ class _Late(_Around):
         self._kept: dict[str, list[Any]] = {}
 
     def spoiled(self, message: Message) -> Message:
-        """See ``_Around``."""
         reply = self._session.request(message)
         self._events += reply["events"]
         if "ok" in reply:
@@ -197,11 +192,9 @@ class Sabotaged:
         return f"{self._target.name} that {self._sabotage.about(self._scene)}"
 
     def open(self) -> Session:
-        """See ``Target``."""
         return self._sabotage.session(self._target.open(), self._scene)
 
     def renew(self) -> bool:
-        """See ``Target``."""
         return self._target.renew()
 
 

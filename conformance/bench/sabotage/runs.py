@@ -82,7 +82,6 @@ class _Placed:
         return self._conversation.makes_sense(act)
 
     def say(self, act: Act) -> Exchange:
-        """See ``Conversation``."""
         return self._conversation.say(act)
 
 
@@ -96,14 +95,12 @@ class _Placing:
         return getattr(self._suite, name)
 
     def converse(self, session: Session, capacity: int, items_max: int) -> Conversation:
-        """See ``AnySuite``."""
         return _Placed(self._suite.converse(session, capacity, items_max), self._place)
 
     def explore(
         self, can: Collection[str], focus: Rule, seed: int, examples: int,
         attempt: Callable[[Program], None],
     ) -> None:
-        """See ``AnySuite``."""
         def placed(program: Program) -> None:
             self._place.length = len(program)
             attempt(program)
@@ -120,7 +117,6 @@ class _Sampling:
         self.replies: list[tuple[str, Message]] = []
 
     def request(self, message: Message) -> Message:
-        """See ``Session``."""
         reply = self._session.request(message)
         if message["do"] != "hello":
             self.replies.append((message["do"], reply))

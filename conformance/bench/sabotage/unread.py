@@ -17,7 +17,6 @@ class _Unread(Replica):
     """Consumers get what is committed, except the last of it."""
 
     def readable(self) -> int:
-        """See ``Replica``."""
         return max(0, self.hw - 1)
 
 

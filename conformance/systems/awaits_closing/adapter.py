@@ -117,7 +117,6 @@ class ReferenceClosing(LoopAdapter):
             self.queue = self.make(settings["capacity"])
 
     def put(self, by: str, item: object) -> list[Message]:
-        """See the port."""
         return self._puts(by, self.item_of(item))
 
     def _spoil(self, by: str, item: object) -> list[Message]:
@@ -126,7 +125,6 @@ class ReferenceClosing(LoopAdapter):
     spoil_: Callable[..., Any] | None = _spoil
 
     def take(self, by: str) -> list[Message]:
-        """See the port."""
         async def takes(call: Held) -> None:
             try:
                 self.note(call, "has", item=_value_of(await self.get()))
@@ -185,7 +183,6 @@ class ReferenceClosing(LoopAdapter):
         return self._seen()
 
     def run(self, steps: int) -> list[Message]:
-        """See the port."""
         with self._watched():
             return super().run(steps)
 

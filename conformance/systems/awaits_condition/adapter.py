@@ -43,12 +43,10 @@ class ReferenceCondition(LoopAdapter):
         self.condition = self.inside(self.make)
 
     def wait(self, by: str) -> list[Message]:
-        """See the port."""
         self.call(by, self._waits)
         return self._seen()
 
     def notify(self, by: str, count: int) -> list[Message]:
-        """See the port."""
         async def notifies(call: Held) -> None:
             await self.condition.acquire()
             self.condition.notify(count)
@@ -59,7 +57,6 @@ class ReferenceCondition(LoopAdapter):
         return self._seen()
 
     def leave(self, by: str) -> list[Message]:
-        """See the port."""
         return self.let_go(by)
 
     # -- within -------------------------------------------------------------------------------

@@ -58,7 +58,6 @@ class ReferenceGate(LoopAdapter):
             self.gate = self.make()
 
     def wait(self, by: str) -> list[Message]:
-        """See the port."""
         async def waits(call: Held) -> None:
             try:
                 await self.come(call)

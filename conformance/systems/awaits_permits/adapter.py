@@ -63,18 +63,15 @@ class ReferencePermits(LoopAdapter):
         self.permits = self.inside(lambda: self.make(settings["capacity"]))
 
     def acquire(self, by: str) -> list[Message]:
-        """See the port."""
         call = self.call(by, self._holds)
         if not self._events:
             self.note(call, "waits")
         return self._seen()
 
     def release(self, by: str) -> list[Message]:
-        """See the port."""
         return self.let_go(by)
 
     def locked(self) -> bool:
-        """See the port."""
         return self.inside(self.locked_now)
 
     # -- within -------------------------------------------------------------------------------

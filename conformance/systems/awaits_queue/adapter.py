@@ -44,7 +44,6 @@ class Awaits(LoopQueue):
         return reply
 
     def interrupt(self, ticket: str) -> Waits:
-        """See the port."""
         wait = self._waits.get(ticket)
         if wait is None:
             raise Declined("unknown-ticket")
@@ -55,7 +54,6 @@ class Awaits(LoopQueue):
         return Waits(own)
 
     def run(self, steps: int) -> bool:
-        """See the port."""
         with self._running():
             for _ in range(steps):
                 if not self._loop.step():

@@ -60,13 +60,11 @@ class JanusThreads(Awaits, JanusQueue):
         self._queue = self._both.async_q
 
     def put(self, item: Item) -> object:
-        """See the port."""
         if "put" in self.threads:
             return self._by_thread(lambda: self._both.sync_q.put(item))
         return super().put(item)
 
     def take(self) -> object:
-        """See the port."""
         if "take" in self.threads:
             return self._by_thread(self._both.sync_q.get)
         return super().take()
@@ -78,7 +76,6 @@ class JanusThreads(Awaits, JanusQueue):
         return super().interrupt(ticket)
 
     def proceed(self, place: int) -> bool:
-        """See the port."""
         if can := self._scheduler.runnable():
             self._go_on(can[place % len(can)])
         return True

@@ -25,7 +25,6 @@ class ReferenceBookie(PortAdapter):
     core: type[Bookie] = Bookie
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self._bookie = self.core(
             Limits(settings["capacity"], settings["reads"],
                    settings["places"] + settings["threads"]),
@@ -34,7 +33,6 @@ class ReferenceBookie(PortAdapter):
             self._bookie.connect(channel)
 
     def receive(self, channel: int, kinds: list[str], names: list[Name]) -> Events:
-        """See the port."""
         try:
             return _events(self._bookie.receive(
                 channel, zip(names, map(Kind, kinds), strict=True)))
@@ -42,32 +40,27 @@ class ReferenceBookie(PortAdapter):
             raise Declined("not-reading") from None
 
     def done(self, request: Name) -> Events:
-        """See the port."""
         try:
             return _events(self._bookie.done(request))
         except BookieMisuse:
             raise Declined("not-at-storage") from None
 
     def turn(self, channel: int, writable: bool) -> Events:
-        """See the port."""
         try:
             return _events(self._bookie.turn(channel, writable))
         except BookieMisuse:
             raise Declined("closed") from None
 
     def tick(self) -> Events:
-        """See the port."""
         return _events(self._bookie.tick())
 
     def hang_up(self, channel: int) -> Events:
-        """See the port."""
         try:
             return _events(self._bookie.hang_up(channel))
         except BookieMisuse:
             raise Declined("closed") from None
 
     def gauge(self) -> Message:
-        """See the port."""
         return {kind.value: self._bookie.in_progress(kind) for kind in Kind}
 
 

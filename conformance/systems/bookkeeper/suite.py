@@ -98,7 +98,6 @@ class BookieConversation(PlainConversation):
         self._writable = dict.fromkeys(range(CHANNELS), True)
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         channel = act.pick % CHANNELS
         if act.do in ("tick", "gauge"):
             return {"do": act.do}
@@ -128,7 +127,6 @@ class BookieConversation(PlainConversation):
         return [*names]
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
         if "kinds" in message:
             named = [f"{kind} {in_words(name)}"
                      for kind, name in zip(message["kinds"], message["names"], strict=True)]
@@ -152,7 +150,6 @@ class BookieConversation(PlainConversation):
                 for tells in row.tells for kind in kinds or (Kind.ADD,)]
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
         if action == "receive":
             for name in about["names"]:
                 self._numbers[name] = len(self._numbers)

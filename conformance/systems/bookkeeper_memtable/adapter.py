@@ -25,18 +25,15 @@ class ReferenceMemtable(PortAdapter):
     core: type[Memtable] = Memtable
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self._memtable = self.core(settings["capacity"])
 
     def add(self, entry: int | str, length: int) -> Events:
-        """See the port."""
         try:
             return _events(self._memtable.add(entry, length))
         except EntryTooLong:
             return [["refuse", entry]]
 
     def flushed(self, failed: bool) -> Events:
-        """See the port."""
         try:
             return _events(self._memtable.flushed(failed=failed))
         except MemtableMisuse:

@@ -72,7 +72,6 @@ class MemtableConversation(PlainConversation):
                 for addition, name in sorted({**self._names, **asked}.items())]
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         if act.do == "flushed":
             return {"do": "flushed", "failed": act.pick % 4 == 3} if self._under_way else None
         if self._next in self._at:
@@ -109,7 +108,6 @@ class MemtableConversation(PlainConversation):
                 "entry": self._numbers.get(number)}
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
         if action == "add":
             # Nobody can name any more what had the number before.
             self._numbers = {name: number for name, number in self._numbers.items()

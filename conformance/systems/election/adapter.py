@@ -28,7 +28,6 @@ class ReferenceElection(PortAdapter):
     store: type[GuardedStore] = GuardedStore
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self._candidates = range(settings["capacity"])
         self._now = 0
         self._service = self.service(TIMEOUT)
@@ -41,7 +40,6 @@ class ReferenceElection(PortAdapter):
     # --- candidates ------------------------------------------------------------------------
 
     def join(self, candidate: int) -> bool:
-        """See the port."""
         if candidate in self._contenders or candidate not in self._candidates:
             raise Declined("no-such-candidate")
         self._contenders[candidate] = self.contender(self._service, self._now)
@@ -49,7 +47,6 @@ class ReferenceElection(PortAdapter):
         return True
 
     def resign(self, candidate: int) -> bool:
-        """See the port."""
         self._running(candidate).resign(self._now)
         del self._contenders[candidate]
         self._holds.pop(candidate, None)
@@ -57,7 +54,6 @@ class ReferenceElection(PortAdapter):
         return True
 
     def ask(self, candidate: int) -> int | None:
-        """See the port."""
         token = self._running(candidate).token(self._now)
         if token is None:
             self._holds.pop(candidate, None)
@@ -66,7 +62,6 @@ class ReferenceElection(PortAdapter):
         return token
 
     def write(self, candidate: int) -> bool:
-        """See the port."""
         self._running(candidate)
         if candidate not in self._holds:
             raise Declined("holds-no-token")
@@ -75,35 +70,29 @@ class ReferenceElection(PortAdapter):
     # --- what goes wrong -------------------------------------------------------------------
 
     def stop(self, candidate: int) -> bool:
-        """See the port."""
         self._running(candidate)
         self._stopped.add(candidate)
         return True
 
     def go(self, candidate: int) -> bool:
-        """See the port."""
         self._stopped.discard(candidate)
         return True
 
     def cut(self, candidate: int) -> bool:
-        """See the port."""
         self._running(candidate)
         self._cut.add(candidate)
         return True
 
     def mend(self, candidate: int) -> bool:
-        """See the port."""
         self._cut.discard(candidate)
         return True
 
     def expire(self, candidate: int) -> bool:
-        """See the port."""
         self._service.end(self._known(candidate).session)
         self._tell_head(besides=candidate)
         return True
 
     def crash(self, candidate: int) -> bool:
-        """See the port."""
         self._known(candidate)
         del self._contenders[candidate]
         self._holds.pop(candidate, None)
@@ -112,14 +101,12 @@ class ReferenceElection(PortAdapter):
         return True
 
     def restart(self) -> bool:
-        """See the port."""
         self._service.restart(self._now)
         return True
 
     # --- time ------------------------------------------------------------------------------
 
     def wait(self) -> bool:
-        """See the port."""
         for _ in range(2 * TIMEOUT // BEAT):
             self._now += BEAT
             for candidate in self._reachable():
@@ -129,7 +116,6 @@ class ReferenceElection(PortAdapter):
         return True
 
     def quiet(self) -> int | None:
-        """See the port."""
         self._stopped.clear()
         self._cut.clear()
         self.wait()

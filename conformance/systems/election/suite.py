@@ -62,7 +62,6 @@ class ElectionConversation(PlainConversation):
         self._told: dict[int, int] = {}
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         if act.do not in _OF_ONE:
             return {"do": act.do}
         candidate = act.pick % self._candidates
@@ -103,7 +102,6 @@ class ElectionConversation(PlainConversation):
         return {**message, "token": token, "named": f", with token {number}" if number else ""}
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
         do, candidate = about["do"], about.get("candidate", 0)
         if do == "join":
             self._joined.add(candidate)

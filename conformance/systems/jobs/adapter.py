@@ -30,15 +30,12 @@ class ReferenceMaster(PortAdapter):
         self._master = self.core(settings["capacity"])
 
     def submit(self, job: int | str) -> Events:
-        """See the port."""
         return _events(self._master.submit(Job("client", job)))
 
     def ask(self, worker: int, got: int) -> Events:
-        """See the port."""
         return _events(self._master.ask(worker, got))
 
     def done(self, worker: int) -> Events:
-        """See the port."""
         try:
             self._master.done(worker)
         except LinkMisuse:

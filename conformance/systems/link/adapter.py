@@ -32,22 +32,18 @@ class ReferenceLink(PortAdapter):
         self._a = self.sender(settings["capacity"])
 
     def offer(self, elements: list[int]) -> list[int]:
-        """See the port."""
         return self._a.offer(elements)
 
     def permit(self, count: int) -> list[int]:
-        """See the port."""
         return self._a.permit(count)
 
     def data(self, element: int) -> list[int]:
-        """See the port."""
         try:
             return _messages(self._b.arrive(element))
         except LinkMisuse:
             raise Declined("overrun") from None
 
     def process(self) -> Message:
-        """See the port."""
         try:
             element, permits = self._b.process()
         except LinkMisuse:

@@ -33,15 +33,12 @@ class ReferenceCountedLink(PortAdapter):
         self._a = self.sender(settings["capacity"])
 
     def offer(self, elements: list[int]) -> list[int]:
-        """See the port."""
         return _numbers(self._a.offer(elements))
 
     def permit(self, limit: int) -> list[int]:
-        """See the port."""
         return _numbers(self._a.permit(limit))
 
     def ack(self, number: int) -> list[int]:
-        """See the port."""
         try:
             self._a.ack(number)
         except LinkMisuse:
@@ -49,22 +46,18 @@ class ReferenceCountedLink(PortAdapter):
         return []
 
     def sender_timer(self) -> list[int]:
-        """See the port."""
         return _numbers(self._a.repeat())
 
     def data(self, element: int) -> list[Message]:
-        """See the port."""
         try:
             return _message("ack", self._b.arrive(element, element))
         except LinkMisuse:
             raise Declined("overrun") from None
 
     def receiver_timer(self) -> list[Message]:
-        """See the port."""
         return _message("limit", self._b.repeat())
 
     def process(self) -> Message:
-        """See the port."""
         try:
             element, limit = self._b.process()
         except LinkMisuse:

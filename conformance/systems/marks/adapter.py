@@ -26,10 +26,8 @@ class ReferenceMarks(PortAdapter):
         self._marks = self.core(settings["capacity"], settings["high"])
 
     def arrive(self, count: int) -> list[str]:
-        """See the port."""
         return ["stop"] if self._marks.arrive(count) else []
 
     def take(self, most: int) -> Message:
-        """See the port."""
         given, goes_on = self._marks.take(most)
         return {"given": given, "says": ["go"] if goes_on else []}

@@ -58,14 +58,12 @@ class StreamReaderMarks(PortAdapter):
         self._reader.set_transport(self._transport)
 
     def arrive(self, count: int) -> list[str]:
-        """See the port."""
         with self._loop.running():
             self._reader.feed_data(b"x" * count)
             self._loop.settle()
         return self._transport.told()
 
     def take(self, most: int) -> Message:
-        """See the port."""
         with self._loop.running():
             task = self._loop.begin(self._reader.read(most))
             self._loop.settle()

@@ -25,14 +25,11 @@ class DroppingDeque(QueueAdapter):
         self._items: deque[Item] = deque(maxlen=capacity)
 
     def offer(self, item: Item) -> bool:
-        """See the port."""
         self._items.append(item)
         return True
 
     def poll(self) -> Item | None:
-        """See the port."""
         return self._items.popleft() if self._items else None
 
     def size(self) -> int:
-        """See the port."""
         return len(self._items)

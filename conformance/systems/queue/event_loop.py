@@ -97,26 +97,21 @@ class LoopQueue(QueueAdapter):
             raise
 
     def offer(self, item: Item) -> bool:
-        """See the port."""
         with self._running():
             return self.offer_now(item)
 
     def poll(self) -> Item | None:
-        """See the port."""
         with self._running():
             return self.poll_now()
 
     def put(self, item: Item) -> object:
-        """See the port."""
         answer = self._begin(self.put_later(item))
         return answer if isinstance(answer, Waits) else True
 
     def take(self) -> object:
-        """See the port."""
         return self._begin(self.take_later())
 
     def cancel(self, ticket: str) -> bool:
-        """See the port."""
         wait = self._waits.get(ticket)
         if wait is None or wait.task is None:
             raise Declined("unknown-ticket")
@@ -130,7 +125,6 @@ class LoopQueue(QueueAdapter):
         return not wait.done
 
     def size(self) -> int:
-        """See the port."""
         return self.size_now()
 
     def settle(self) -> bool:

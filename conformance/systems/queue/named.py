@@ -209,34 +209,27 @@ class NamedThreadQueue(QueueAdapter):
     # -- the port -----------------------------------------------------------------------------
 
     def offer(self, item: Item) -> bool:
-        """See the port."""
         return bool(self._at_once("an offer", lambda: self._ways.offer(item)))
 
     def poll(self) -> Item | None:
-        """See the port."""
         item: Item | None = self._at_once("a poll", self._ways.poll)
         return item
 
     def size(self) -> int:
-        """See the port."""
         size: int = self._at_once("its size", self._ways.size)
         return size
 
     def put(self, item: Item) -> object:
-        """See the port."""
         return self._begin("put", lambda: self._put(item))
 
     def take(self) -> object:
-        """See the port."""
         return self._begin("take", self._ways.surface["get"])
 
     def pause(self, steps: int) -> bool:
-        """See the port."""
         self._pause = steps
         return True
 
     def proceed(self, place: int) -> bool:
-        """See the port."""
         self._running.proceed(place)
         self._tell()
         return True

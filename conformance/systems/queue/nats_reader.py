@@ -92,7 +92,6 @@ class NatsReader(QueueAdapter):
         return True
 
     def poll(self) -> Item | None:
-        """See the port."""
         if self._unread == 0:
             return None
         if not self._cut_off:

@@ -23,7 +23,6 @@ class OneWaitQueue(QueueAdapter):
     _ticket: str | None = None
 
     def offer(self, item: Item) -> bool:
-        """See the port."""
         raise NotImplementedError
 
     def begin(self, item: Item) -> None:
@@ -35,7 +34,6 @@ class OneWaitQueue(QueueAdapter):
         raise NotImplementedError
 
     def put(self, item: Item) -> bool | Waits:
-        """See the port."""
         self.settle()
         if self._ticket is not None:
             raise Declined(BUSY)

@@ -33,7 +33,6 @@ class SimpleQueue(QueueAdapter):
         self._queue: queue.SimpleQueue[Item] = queue.SimpleQueue()
 
     def offer(self, item: Item) -> bool:
-        """See the port."""
         self._queue.put_nowait(item)
         return True
 
@@ -43,14 +42,12 @@ class SimpleQueue(QueueAdapter):
         return True
 
     def poll(self) -> Item | None:
-        """See the port."""
         try:
             return self._queue.get_nowait()
         except queue.Empty:
             return None
 
     def size(self) -> int:
-        """See the port."""
         return self._queue.qsize()
 
 
@@ -72,7 +69,6 @@ class MultiprocessingQueue(OneWaitQueue):
         self._room_came = False
 
     def offer(self, item: Item) -> bool:
-        """See the port."""
         try:
             self._queue.put_nowait(item)
         except queue.Full:
@@ -94,7 +90,6 @@ class MultiprocessingQueue(OneWaitQueue):
         return not self._thread.is_alive()
 
     def poll(self) -> Item | None:
-        """See the port."""
         left = Countdown(_SECONDS)
         while self._queue.qsize() > 0:
             try:
@@ -109,7 +104,6 @@ class MultiprocessingQueue(OneWaitQueue):
         return None
 
     def size(self) -> int:
-        """See the port."""
         size: int = self._queue.qsize()
         return size
 

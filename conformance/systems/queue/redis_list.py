@@ -39,18 +39,15 @@ class RedisList(QueueAdapter):
         self._replies = self._socket.makefile("rb")
 
     def offer(self, item: Item) -> bool:
-        """See the port."""
         text = json.dumps(item)     # Redis has texts only
         return bool(self._ask("EVAL", self.script, "1", _KEY, str(self._capacity), text) == 1)
 
     def poll(self) -> Item | None:
-        """See the port."""
         text = self._ask("LPOP", _KEY)
         item: Item | None = None if text is None else json.loads(text)
         return item
 
     def size(self) -> int:
-        """See the port."""
         size: int = self._ask("LLEN", _KEY)
         return size
 

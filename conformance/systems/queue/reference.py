@@ -42,33 +42,27 @@ class DeferredQueue(QueueAdapter):
         self._waiting: dict[str, Ticket] = {}
 
     def offer(self, item: Item) -> bool:
-        """See the port."""
         return self._after(self._queue.offer(item))
 
     def poll(self) -> Item | None:
-        """See the port."""
         answer = self._after(self._queue.poll())
         return None if isinstance(answer, Empty) else answer
 
     def put(self, item: Item) -> bool | Waits:
-        """See the port."""
         ticket = self._after(self._queue.put(item))
         return True if ticket is None else self._wait(ticket)
 
     def take(self) -> Item | Waits:
-        """See the port."""
         answer = self._after(self._queue.take())
         return self._wait(answer) if isinstance(answer, Ticket) else answer
 
     def cancel(self, ticket: str) -> bool:
-        """See the port."""
         if ticket not in self._waiting:
             raise Declined("unknown-ticket")
         # Off the list first: the adapter may run other waiters before it answers.
         return self._after(self._queue.cancel(self._waiting.pop(ticket)))
 
     def size(self) -> int:
-        """See the port."""
         return len(self._queue)
 
     def settle(self) -> bool:
@@ -121,21 +115,18 @@ class _NeverWaiting(ReferenceQueue):
         cls.name = f"reference, {cls.policy}"
 
     def poll(self) -> Item | None:
-        """See the port."""
         try:
             return super().poll()
         except Disconnected:
             raise Declined(CUT_OFF) from None
 
     def put(self, item: Item) -> bool | Waits:
-        """See the port."""
         try:
             return super().put(item)
         except QueueFull:
             raise Declined(FULL) from None
 
     def take(self) -> Item | Waits:
-        """See the port."""
         try:
             return super().take()
         except Disconnected:
@@ -180,7 +171,6 @@ class SpillingQueue(_NeverWaiting, overflow=Overflow.SPILL):
     """Holds elsewhere the items beyond its capacity."""
 
     def resident(self) -> int:
-        """See the port."""
         return self._queue.resident
 
 

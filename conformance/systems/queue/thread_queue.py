@@ -120,7 +120,6 @@ class ThreadQueue(QueueAdapter):
         vars(self._queue).update(not_full=self._lines[0], not_empty=self._lines[1])
 
     def offer(self, item: Item) -> bool:
-        """See the port."""
         try:
             self._queue.put_nowait(item)
         except queue.Full:
@@ -128,7 +127,6 @@ class ThreadQueue(QueueAdapter):
         return True
 
     def poll(self) -> Item | None:
-        """See the port."""
         try:
             item: Item = self._queue.get_nowait()
         except queue.Empty:
@@ -136,16 +134,13 @@ class ThreadQueue(QueueAdapter):
         return item
 
     def put(self, item: Item) -> object:
-        """See the port."""
         answer = self._begin(lambda: self._queue.put(item))
         return answer if isinstance(answer, Waits) else True
 
     def take(self) -> object:
-        """See the port."""
         return self._begin(self._queue.get)
 
     def size(self) -> int:
-        """See the port."""
         size: int = self._queue.qsize()
         return size
 

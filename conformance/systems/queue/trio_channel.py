@@ -57,33 +57,27 @@ class TrioQueue(QueueAdapter):
         self._thread.start()
 
     def offer(self, item: Item) -> bool:
-        """See the port."""
         answer: bool = self._ask("offer", item)
         return answer
 
     def poll(self) -> Item | None:
-        """See the port."""
         answer: Item | None = self._ask("poll", None)
         return answer
 
     def put(self, item: Item) -> object:
-        """See the port."""
         answer = self._ask("put", item)
         return answer if isinstance(answer, Waits) else True
 
     def take(self) -> object:
-        """See the port."""
         return self._ask("take", None)
 
     def cancel(self, ticket: str) -> bool:
-        """See the port."""
         if ticket not in self._waits:
             raise Declined("unknown-ticket")
         answer: bool = self._ask("cancel", ticket)
         return answer
 
     def size(self) -> int:
-        """See the port."""
         answer: int = self._ask("size", None)
         return answer
 

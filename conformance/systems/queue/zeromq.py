@@ -44,7 +44,6 @@ class _Pair(QueueAdapter):
         self._receiver.connect("inproc://queue")
 
     def offer(self, item: Item) -> bool:
-        """See the port."""
         self._sender.getsockopt(self._zmq.EVENTS)
         try:
             self._sender.send(json.dumps(item).encode(), self._zmq.NOBLOCK)
@@ -53,7 +52,6 @@ class _Pair(QueueAdapter):
         return True
 
     def poll(self) -> Item | None:
-        """See the port."""
         self._receiver.getsockopt(self._zmq.EVENTS)
         try:
             item: Item = json.loads(self._receiver.recv(self._zmq.NOBLOCK))

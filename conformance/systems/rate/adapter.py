@@ -27,11 +27,9 @@ class ReferenceRate(PortAdapter):
         self._limit = self.core(settings["rate"], settings["capacity"])
 
     def take(self, permits: int) -> bool:
-        """See the port."""
         return self._limit.take(permits)
 
     def tick(self, ticks: int) -> list[str]:
-        """See the port."""
         through = []
         for _ in range(ticks):
             self._limit.tick()
@@ -39,17 +37,14 @@ class ReferenceRate(PortAdapter):
         return through
 
     def acquire(self, by: str, permits: int) -> list[str]:
-        """See the port."""
         self._limit.wait(by, permits)
         return self._limit.let_through()
 
     def give_up(self, by: str) -> list[str]:
-        """See the port."""
         self._limit.give_up(by)
         return self._limit.let_through()
 
     def both(self, permits: int, other: int, steps: int) -> list[bool]:
-        """See the port."""
         first = self._limit.taking(permits)
         for _ in range(steps):
             try:
@@ -87,11 +82,9 @@ class ReferenceLog(PortAdapter):
         self._log = self.core(settings["rate"], settings["capacity"])
 
     def take(self, permits: int) -> bool:
-        """See the port."""
         return self._log.take(permits)
 
     def tick(self, ticks: int) -> bool:
-        """See the port."""
         for _ in range(ticks):
             self._log.tick()
         return True

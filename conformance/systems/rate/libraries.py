@@ -57,7 +57,6 @@ class LoopRate(PortAdapter):
         self._through: list[str] = []
 
     def acquire(self, by: str, permits: int) -> list[str]:
-        """See the port."""
         async def acquires() -> None:
             await self.asks(permits)
             self._through.append(by)
@@ -68,14 +67,12 @@ class LoopRate(PortAdapter):
         return self._told()
 
     def give_up(self, by: str) -> list[str]:
-        """See the port."""
         with self._loop.running():
             self._calls[by].cancel()
             self._loop.settle()
         return self._told()
 
     def tick(self, ticks: int) -> list[str]:
-        """See the port."""
         with self._loop.running():
             self._loop.jump(self._loop.time() + ticks * TICK)
             self._loop.settle()
@@ -113,7 +110,6 @@ class AiolimiterRate(LoopRate):
         self._limit = AsyncLimiter(depth, depth / settings["rate"])
 
     def take(self, permits: int) -> bool:
-        """See the port."""
         with self._loop.running():
             if not self._limit.has_capacity(permits):
                 return False
@@ -137,11 +133,11 @@ class OfThreads(PortAdapter):
         self._threads = Scheduler(self.modules, steps_max=STEPS_MAX)
 
     def take(self, permits: int) -> bool:
-        """See the port."""
+        """Ask the limit for permits without waiting; true if all are given."""
         raise NotImplementedError
 
     def both(self, permits: int, other: int, steps: int) -> list[bool]:
-        """See the port."""
+        """Ask twice, the second time between two steps of the first; return both answers."""
         given: dict[str, bool] = {}
 
         def asks(name: str, many: int) -> Task:
@@ -185,11 +181,9 @@ class TokenBucketRate(OfThreads):
         self._limit = Limiter(settings["rate"], settings["capacity"], MemoryStorage())
 
     def take(self, permits: int) -> bool:
-        """See the port."""
         return bool(self._limit.consume("key", permits))
 
     def tick(self, ticks: int) -> bool:
-        """See the port."""
         self._now += ticks * TICK
         return True
 
@@ -239,11 +233,9 @@ class FixedWindowRate(OfThreads):
         self._item = RateLimitItemPerSecond(depth, depth // rate)
 
     def take(self, permits: int) -> bool:
-        """See the port."""
         return bool(self._limiter.hit(self._item, "key", cost=permits))
 
     def tick(self, ticks: int) -> bool:
-        """See the port."""
         self._now += ticks * TICK
         return True
 

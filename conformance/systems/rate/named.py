@@ -89,11 +89,9 @@ class NamedThreadRate(PortAdapter):
         self._surface.must_have("take", WANTED[0])
 
     def take(self, permits: int) -> bool:
-        """See the port."""
         return bool(self._running.at_once("an ask", lambda: self._ask(permits)))
 
     def tick(self, ticks: int) -> bool:
-        """See the port."""
         STAGE.now += ticks * TICK
         return True
 
@@ -157,6 +155,5 @@ class NamedLoopRate(LoopRate):
         await self._surface["acquire"](*_takes(self._surface, "acquire", permits))
 
     def acquire(self, by: str, permits: int) -> list[str]:
-        """See the port."""
         _takes(self._surface, "acquire", permits)
         return super().acquire(by, permits)

@@ -26,21 +26,17 @@ class ReferenceProcessor(Fed, Driven):
     processor: type[MapProcessor[int, int]] = MapProcessor
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self.begin()
         self._processor = self.processor(lambda element: element, self.feed(settings))
         self._processor.outlet = self.outlet
 
     def subscribe_to(self, subscriber: int) -> Outlet[int]:
-        """See ``Driven``."""
         return self._processor.subscribe(subscriber)
 
     def told(self) -> list[Message]:
-        """See ``Fed``."""
         return self._subscribers.told()
 
     def tell(self, name: str, **more: object) -> None:
-        """See ``Fed``."""
         self._subscribers.events.append({"event": name, **more})
 
     def drive(self) -> None:
@@ -52,7 +48,6 @@ class ReferenceProcessor(Fed, Driven):
             active = self.make_calls()
 
     def subscribe_null(self) -> bool:
-        """See the port."""
         try:
             self._processor.subscribe(None)
         except Exception:  # noqa: BLE001  any exception will do
@@ -60,7 +55,6 @@ class ReferenceProcessor(Fed, Driven):
         return False
 
     def references(self) -> list[int]:
-        """See the port."""
         return [each for each in self._processor.subscribers if isinstance(each, int)]
 
     def _method(self, do: str) -> Callable[..., Any] | None:

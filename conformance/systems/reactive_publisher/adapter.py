@@ -34,7 +34,6 @@ class Driven(Calls):
         self._subscribers = Subscribers(self._request, self._cancel)
 
     def subscription(self, subscriber: int) -> Outlet[int]:
-        """See ``Calls``."""
         return self._outlets[subscriber]
 
     def subscribe_to(self, subscriber: int) -> Outlet[int]:
@@ -44,7 +43,7 @@ class Driven(Calls):
     # --- operations --------------------------------------------------------------------------
 
     def subscribe(self, subscriber: int, n: int) -> list[Message]:
-        """See the port."""
+        """Subscribe a new subscriber, which requests ``n`` elements within onSubscribe."""
         self._subscribers.begins(subscriber, n)
 
         def join() -> None:
@@ -52,12 +51,12 @@ class Driven(Calls):
         return self.called("subscribe", subscriber, join)
 
     def hold(self, subscriber: int) -> bool:
-        """See the port."""
+        """Keep the subscriber's next onNext from returning until ``release``."""
         self._subscribers.hold(subscriber)
         return True
 
     def release(self, subscriber: int) -> list[Message]:
-        """See the port."""
+        """Let the onNext that is held return."""
         if subscriber in self._held:
             self._held.discard(subscriber)
             self._subscribers.event("returned", subscriber)
@@ -70,7 +69,7 @@ class Driven(Calls):
         return self._subscribers.told()
 
     def settle_(self) -> list[Message]:
-        """See the port."""
+        """Run all that can run; return the events of it."""
         self.drive()
         return self.told()
 
@@ -149,18 +148,15 @@ class ReferencePublisher(Driven):
     publisher: type[IterablePublisher[int]] = IterablePublisher
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self.begin()
         self._publisher = self.publisher(
             lambda: self._subscribers.drawing(elements_of(settings)))
         self._publisher.outlet = self.outlet
 
     def subscribe_to(self, subscriber: int) -> Outlet[int]:
-        """See ``Driven``."""
         return self._publisher.subscribe(subscriber)
 
     def subscribe_null(self) -> bool:
-        """See the port."""
         try:
             self._publisher.subscribe(None)
         except Exception:  # noqa: BLE001 any exception will do
@@ -168,7 +164,6 @@ class ReferencePublisher(Driven):
         return False
 
     def references(self) -> list[int]:
-        """See the port."""
         return [each for each in self._publisher.subscribers if isinstance(each, int)]
 
 

@@ -61,20 +61,17 @@ class CallingPublisher(Calls):
         raise NotImplementedError
 
     def subscription(self, subscriber: int) -> Any:
-        """See ``Calls``."""
         return self._given[subscriber]
 
     # --- operations --------------------------------------------------------------------------
 
     def subscribe(self, subscriber: int, n: int) -> list[Message]:
-        """See the port."""
         self._subscribers.begins(subscriber, n)
         made = _Subscriber(subscriber, self._subscribers, self._given)
         self._known[subscriber] = weakref.ref(made)
         return self.called("subscribe", subscriber, lambda: self.join(made))
 
     def subscribe_null(self) -> bool:
-        """See the port."""
         try:
             self.running(lambda: self.join(None))
         except Exception:  # noqa: BLE001  any exception will do
@@ -89,7 +86,6 @@ class CallingPublisher(Calls):
         return [number for number, known in self._known.items() if known() is not None]
 
     def settle_(self) -> list[Message]:
-        """See the port."""
         return self._subscribers.told()
 
 
@@ -102,7 +98,6 @@ class AsyncGenerator(CallingPublisher):
     _loop: VirtualLoop | None = None
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self.close()
         self.begin()
         self._loop = VirtualLoop()
@@ -113,23 +108,19 @@ class AsyncGenerator(CallingPublisher):
         self._publisher = AsyncPublisher(elements)
 
     def join(self, subscriber: _Subscriber | None) -> None:
-        """See ``CallingPublisher``."""
         null: Any = subscriber
         self._publisher.subscribe(null)
 
     def running(self, made: Callable[[], object]) -> None:
-        """See ``Calls``."""
         with self._running():
             made()
 
     def run(self) -> list[Message]:
-        """See the port."""
         with self._running() as loop:
             loop.step()
         return self._subscribers.told()
 
     def settle_(self) -> list[Message]:
-        """See the port."""
         with self._running() as loop:
             loop.settle()
         return self._subscribers.told()
@@ -187,12 +178,10 @@ class BareObservable(CallingPublisher):
     name = "reactivex"
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self.begin()
         self._observable = _observable(settings, self._subscribers)
 
     def join(self, subscriber: _Subscriber | None) -> None:
-        """See ``CallingPublisher``."""
         if subscriber is None:
             raise TypeError("None cannot subscribe")
         subscription = _Disposing()
@@ -217,7 +206,6 @@ class _Buffer:
         self._end = end
 
     def take(self, wanted: bool) -> Next[int] | Complete | Failed | None:
-        """See ``Supply``."""
         if not self._waiting:
             return self._end
         return Next(self._waiting.pop(0)) if wanted else None
@@ -231,12 +219,10 @@ class BufferedObservable(Driven):
     name = "reactivex, buffered"
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self.begin()
         self._observable = _observable(settings, self._subscribers)
 
     def subscribe_to(self, subscriber: int) -> Outlet[int]:
-        """See ``Driven``."""
         buffer = _Buffer()
         self._observable.subscribe(
             on_next=buffer.bring, on_error=lambda error: buffer.end(Failed(error)),

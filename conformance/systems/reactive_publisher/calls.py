@@ -39,24 +39,24 @@ class Calls(PortAdapter):
         return self.then()
 
     def request_(self, subscriber: int, n: int) -> list[Message]:
-        """See the port."""
+        """Request ``n`` elements, from outside of the subscriber's signals."""
         return self.called(
             "request", subscriber, lambda: self.subscription(subscriber).request(n))
 
     def request_all(self, subscriber: int) -> list[Message]:
-        """See the port."""
+        """Request 2^63 - 1 elements, which is as good as no bound."""
         return self.request_(subscriber, DEMAND_MAX)
 
     def cancel(self, subscriber: int) -> list[Message]:
-        """See the port."""
+        """Cancel the subscription, perhaps again."""
         return self.called("cancel", subscriber, lambda: self.subscription(subscriber).cancel())
 
     def plan(self, subscriber: int, n: int) -> bool:
-        """See the port."""
+        """Let the subscriber request ``n`` more in each onNext from now on."""
         self._subscribers.plan(subscriber, n)
         return True
 
     def quit(self, subscriber: int) -> bool:
-        """See the port."""
+        """Let the subscriber cancel in its next onNext."""
         self._subscribers.quit(subscriber)
         return True

@@ -71,11 +71,9 @@ class Downstream:
 
     @property
     def is_held(self) -> bool:
-        """See ``Side``."""
         return bool(self._held)
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``Side``."""
         if act.do in _OF_ALL:
             return {"do": act.do}
         s = act.pick % self._count
@@ -96,7 +94,6 @@ class Downstream:
     # --- possible answers --------------------------------------------------------------------
 
     def possible(self, do: str, request: Message) -> Iterator[Answer]:
-        """See ``Side``."""
         joining = {request["subscriber"]} if do == "subscribe" else set()
         for s in sorted(self._joined | joining):
             if do == "references":
@@ -130,7 +127,6 @@ class Downstream:
     # --- requests and events -----------------------------------------------------------------
 
     def note(self, request: Message) -> list[Step]:
-        """See ``Side``."""
         do, s = request["do"], request.get("subscriber", 0)
         if do == "plan" or (do == "subscribe" and request["n"]):
             self._planning.add(s)
@@ -149,11 +145,9 @@ class Downstream:
         return [step_of("cancel", s)] if do == "cancel" else []
 
     def knows(self, event: Message) -> bool:
-        """See ``Side``."""
         return "subscriber" in event or event["event"] == "holds"
 
     def steps(self, event: Message) -> list[Step]:
-        """See ``Side``."""
         if event["event"] == "holds":
             return []
         name, s = event["event"], event["subscriber"]
@@ -205,7 +199,6 @@ class Downstream:
         return [step_of("call_returns", request["subscriber"])]
 
     def rests(self) -> list[Step]:
-        """See ``Side``."""
         return [step_of("rests", s) for s in sorted(self._joined)]
 
     def overhear(self, request: Message, events: Sequence[Message]) -> None:
@@ -217,14 +210,12 @@ class Downstream:
                 self._measure("buffer", event["n"])
 
     def measured(self) -> Mapping[str, int]:
-        """See ``Side``."""
         return dict(self._measured)
 
     def _measure(self, name: str, found: int) -> None:
         self._measured[name] = max(found, self._measured.get(name, 0))
 
     def in_words(self, event: Message) -> str:
-        """See ``Side``."""
         if event["event"] == "holds":
             return ""
         name, s = event["event"], event["subscriber"]

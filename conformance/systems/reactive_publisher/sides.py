@@ -90,21 +90,17 @@ class StreamConversation(PlainConversation):
         self._sides = sides
 
     def always(self) -> frozenset[str]:
-        """See ``PlainConversation``."""
         return ALWAYS
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         return self._side(act.do).request_of(act)
 
     def asked(self, request: Message) -> str:
-        """See ``PlainConversation``."""
         shown = {name: in_words(value) if name == "element" else value
                  for name, value in request.items()}
         return self._side(request["do"]).words[request["do"]].format(**shown)
 
     def possible(self, request: Message) -> Iterator[Answer]:
-        """See ``PlainConversation``."""
         flags = self._flags(request["do"])
         if flags:
             yield Answer("no exception", (flags[0], ()))
@@ -126,7 +122,6 @@ class StreamConversation(PlainConversation):
                        completions=exchange.possible)
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
         do = request["do"]
         flags = self._flags(do)
         if flags:

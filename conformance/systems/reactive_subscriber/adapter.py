@@ -55,33 +55,31 @@ class Fed(PortAdapter):
     # --- signals -----------------------------------------------------------------------------
 
     def on_subscribe(self) -> list[Message]:
-        """See the port."""
+        """Hand the subscriber its subscription."""
         return self._signal(lambda: self._inlet.on_subscribe("its subscription"))
 
     def on_subscribe_again(self) -> list[Message]:
-        """See the port."""
+        """Hand the subscriber another subscription, although it has one."""
         def hand() -> None:
             if not self._inlet.on_subscribe("another subscription"):
                 self.tell("cancels_other")
         return self._signal(hand)
 
     def on_next(self, element: Any) -> list[Message]:
-        """See the port."""
         def bring() -> None:
             self._inlet.on_next(element)
             self.brought()
         return self._signal(bring)
 
     def on_complete(self) -> list[Message]:
-        """See the port."""
         return self._signal(self._inlet.on_complete)
 
     def on_error(self) -> list[Message]:
-        """See the port."""
+        """Signal that the publisher has failed."""
         return self._signal(lambda: self._inlet.on_error(SourceFailed()))
 
     def on_null(self, signal: str) -> bool:
-        """See the port."""
+        """Make a signal with null in it; true if that ended with an exception."""
         null: Any = None
         try:
             getattr(self._inlet, f"on_{signal}")(null)
@@ -90,12 +88,12 @@ class Fed(PortAdapter):
         return False
 
     def hold_call(self) -> bool:
-        """See the port."""
+        """Keep the next call of the subscription from returning until ``release_call``."""
         self._holding_call = True
         return True
 
     def release_call(self) -> list[Message]:
-        """See the port."""
+        """Let the call that is held return."""
         if self._held_call:
             self._held_call = False
             self._inlet.done()
@@ -141,36 +139,29 @@ class ReferenceSubscriber(Fed):
     name = "reference subscriber"
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self.feed(settings)
         self._events: list[Message] = []
         self._finished = False
 
     def process(self) -> list[Message]:
-        """See the port."""
         self.tell("consumes", element=self._inlet.process())
         return self.then()
 
     def stop(self) -> list[Message]:
-        """See the port."""
         self._inlet.stop()
         return self.then()
 
     def settle_(self) -> list[Message]:
-        """See the port."""
         return self.then()
 
     def told(self) -> list[Message]:
-        """See ``Fed``."""
         events, self._events = self._events, []
         return events
 
     def tell(self, name: str, **more: object) -> None:
-        """See ``Fed``."""
         self._events.append({"event": name, **more})
 
     def drive(self) -> None:
-        """See ``Fed``."""
         self.make_calls()
         end = self._inlet.end
         if end is not None and not self._finished:
@@ -178,6 +169,5 @@ class ReferenceSubscriber(Fed):
             self.tell("finishes" if isinstance(end, Complete) else "breaks_off")
 
     def brought(self) -> None:
-        """See ``Fed``."""
         if self._inlet.processes_within():
             self.tell("consumes", element=self._inlet.process())

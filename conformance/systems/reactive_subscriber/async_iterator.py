@@ -48,7 +48,6 @@ class AsyncIteratorOfElements(PortAdapter):
     _loop: VirtualLoop | None = None
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self.close()
         self._loop = VirtualLoop()
         self._events: list[Message] = []
@@ -62,36 +61,29 @@ class AsyncIteratorOfElements(PortAdapter):
             loop.settle()
 
     def subscribe(self, subscriber: Subscriber[int]) -> None:
-        """See ``Publisher``."""
         self._subscriber = subscriber
 
     # --- signals -----------------------------------------------------------------------------
 
     def on_subscribe(self) -> list[Message]:
-        """See the port."""
         return self._signal("on_subscribe", _Subscription(self._events))
 
     def on_subscribe_again(self) -> list[Message]:
-        """See the port."""
         return self._signal("on_subscribe", _Subscription(self._events, "_other"))
 
     def on_next(self, element: int) -> list[Message]:
-        """See the port."""
         self._waiting += 1
         return self._signal("on_next", element)
 
     def on_complete(self) -> list[Message]:
-        """See the port."""
         self._over = True
         return self._signal("on_complete")
 
     def on_error(self) -> list[Message]:
-        """See the port."""
         self._over, self._waiting = True, 0
         return self._signal("on_error", SourceFailed())
 
     def on_null(self, signal: str) -> bool:
-        """See the port."""
         try:
             getattr(self._subscriber, f"on_{signal}")(None)
         except Exception:  # noqa: BLE001  any exception will do
@@ -101,19 +93,16 @@ class AsyncIteratorOfElements(PortAdapter):
     # --- the application ---------------------------------------------------------------------
 
     def process(self) -> list[Message]:
-        """See the port."""
         if self._waiting and self._reading is None:
             return self._then(self._read)
         self._events.append({"event": "consumes", "element": None})
         return self._then()
 
     def stop(self) -> list[Message]:
-        """See the port."""
         self._stopped = True
         return self._then(self._leave)
 
     def settle_(self) -> list[Message]:
-        """See the port."""
         return self._then()
 
     def close(self) -> None:

@@ -100,11 +100,9 @@ class Upstream:
 
     @property
     def is_held(self) -> bool:
-        """See ``Side``."""
         return self._held
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``Side``."""
         do = act.do
         if not self._sensible().get(do, False):
             return None
@@ -123,7 +121,6 @@ class Upstream:
         }
 
     def possible(self, do: str, request: Message) -> Iterator[Answer]:
-        """See ``Side``."""
         if do == "hold_call":
             return
         yield Answer("nothing more", ("comes_to_rest", ()))
@@ -138,7 +135,6 @@ class Upstream:
             yield Answer("it raises", ("signal_raises", ()))
 
     def note(self, request: Message) -> list[Step]:
-        """See ``Side``."""
         do: str = request["do"]
         if do == "on_next":
             self._asked -= 1
@@ -154,11 +150,9 @@ class Upstream:
         return [(_SIGNALS.get(do, do), ())]
 
     def knows(self, event: Message) -> bool:
-        """See ``Side``."""
         return "subscriber" not in event
 
     def steps(self, event: Message) -> list[Step]:
-        """See ``Side``."""
         name: str = event["event"]
         if name == "requests":
             return self._held_after(self._request(event["n"]))
@@ -185,19 +179,15 @@ class Upstream:
         return []
 
     def rests(self) -> list[Step]:
-        """See ``Side``."""
         return [("comes_to_rest", ())]
 
     def in_words(self, event: Message) -> str:
-        """See ``Side``."""
         return _SAID[event["event"]].format(n=event.get("n"))
 
     def overhear(self, request: Message, events: Sequence[Message]) -> None:
-        """See ``Side``."""
         self._load.overhear(request, events)
 
     def measured(self) -> Mapping[str, int]:
-        """See ``Side``."""
         return dict(self._load.most)
 
 
@@ -220,7 +210,6 @@ class Application(Upstream):
                 "stop": self._on and not self._stopped}
 
     def possible(self, do: str, request: Message) -> Iterator[Answer]:
-        """See ``Side``."""
         yield from super().possible(do, request)
         if do in ("process", "on_next"):
             yield Answer("the oldest element is processed", ("consumes", ()))
@@ -233,7 +222,6 @@ class Application(Upstream):
             yield Answer("the application is notified of the failure", ("breaks_off", ()))
 
     def note(self, request: Message) -> list[Step]:
-        """See ``Side``."""
         do = request["do"]
         if do == "on_next" and not (self._stopped or self._cancelled):
             self._waiting.append(request["element"])
@@ -246,7 +234,6 @@ class Application(Upstream):
         return True
 
     def steps(self, event: Message) -> list[Step]:
-        """See ``Side``."""
         if event["event"] == "consumes":
             return [(self._consumed(event["element"]), ())]
         return super().steps(event)
@@ -267,7 +254,6 @@ class Application(Upstream):
         return "consumes_another"
 
     def in_words(self, event: Message) -> str:
-        """See ``Side``."""
         name = event["event"]
         if name == "consumes":
             element = event["element"]

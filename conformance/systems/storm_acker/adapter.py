@@ -34,34 +34,27 @@ class ReferenceAcker(PortAdapter):
     core: type[Acker] = Acker
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         try:
             self._acker = self.core(buckets=settings["capacity"])
         except RotatingMisuse as misuse:
             raise Declined(str(misuse)) from None
 
     def init(self, root: str, value: str, task: int) -> list[Message]:
-        """See the port."""
         return _tells(self._acker.init(id_of(root), id_of(value), task))
 
     def ack(self, root: str, value: str) -> list[Message]:
-        """See the port."""
         return _tells(self._acker.ack(id_of(root), id_of(value)))
 
     def fail(self, root: str) -> list[Message]:
-        """See the port."""
         return _tells(self._acker.fail(id_of(root)))
 
     def reset_timeout(self, root: str) -> list[Message]:
-        """See the port."""
         return _tells(self._acker.reset_timeout(id_of(root)))
 
     def tick(self) -> list[Message]:
-        """See the port."""
         return _tells(self._acker.tick())
 
     def size(self) -> int:
-        """See the port."""
         return len(self._acker)
 
 

@@ -104,7 +104,6 @@ class AckerConversation(PlainConversation):
         self._group, self._groups = 0, _groups(items_max)
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         if act.do in ("init", "ack"):
             left = self._left(_INITS if act.do == "init" else _ACKS)
             if not left:
@@ -122,7 +121,6 @@ class AckerConversation(PlainConversation):
         return [content for content in every if content not in self._sent]
 
     def asked(self, request: Message) -> str:
-        """See ``PlainConversation``."""
         if "value" in request:
             return _content(request).words
         if "root" in request:
@@ -130,7 +128,6 @@ class AckerConversation(PlainConversation):
         return str(request["do"])
 
     def possible(self, request: Message) -> Iterator[Answer]:
-        """See ``PlainConversation``."""
         if request["do"] == "size":
             for count in range((self._group + 1) * _KINDS + 2):
                 yield Answer(str(count), ("sized", (("count", count),)))
@@ -142,7 +139,6 @@ class AckerConversation(PlainConversation):
                                                                              Told.NOTHING),))
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
         if request["do"] == "size":
             count = min(answer, self._groups * _KINDS + 1)
             return Seen((("sized", (("count", count),)),), f"{answer} entries")

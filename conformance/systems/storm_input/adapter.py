@@ -24,7 +24,6 @@ class ReferenceInput(PortAdapter):
     core: type[TaskInput[Any]] = TaskInput
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self._input: TaskInput[Item] = _or_declined(lambda: self.core(
             settings["capacity"], overflow_limit=settings["overflow_limit"],
             batch=settings["batch"],
@@ -32,29 +31,23 @@ class ReferenceInput(PortAdapter):
             local=[f"l{number + 1}" for number in range(settings["local"])]))
 
     def arrive(self, sender: str, tuples: list[Item]) -> list[bool]:
-        """See the port."""
         return list(_or_declined(lambda: self._input.transfer(sender, tuples)).kept)
 
     def publish(self, sender: str, tuple: Item) -> bool:
-        """See the port."""
         return _or_declined(lambda: self._input.publish(sender, tuple))
 
     def consume(self, max: int) -> list[Item]:
-        """See the port."""
         return self._input.consume(max)
 
     def step(self) -> list[Item]:
-        """See the port."""
         processed = self._input.step()
         return [] if isinstance(processed, Nothing) else [processed]
 
     def flush(self) -> bool:
-        """See the port."""
         self._input.flush()
         return True
 
     def sizes(self) -> dict[str, int]:
-        """See the port."""
         now = self._input.statistics()
         return {"recvq": now.recvq, "overflowq": now.overflowq, "dropped": now.dropped}
 

@@ -74,7 +74,6 @@ class InputConversation:
     # --- possible requests ---------------------------------------------------------------
 
     def makes_sense(self, act: Act) -> bool:
-        """See ``Conversation``."""
         if act.do not in self.can:
             return False
         room = self._tuples_max - 1 - len(self._fates)
@@ -83,7 +82,6 @@ class InputConversation:
             act.pick + 1 if doing == "arrive" else 1)
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """See ``Conversation``."""
         act = self._act_like(request)
         if not self.makes_sense(act):
             raise InputError(f"the target cannot do {act.do!r}, or not so often")
@@ -115,7 +113,6 @@ class InputConversation:
     # --- asking --------------------------------------------------------------------------
 
     def say(self, act: Act) -> Exchange:
-        """See ``Conversation``."""
         request = self._request(act)
         asked = self._asked(request)
         possible, completions = self._answers(request) if self.tells else ((), ())

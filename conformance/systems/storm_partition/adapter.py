@@ -50,7 +50,6 @@ class ReferencePartition(PortAdapter):
     core: type[PartitionManager] = PartitionManager
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self._log = Log(settings["first"])
         self._settings = settings
         self._recorded: int = settings["first"]
@@ -71,16 +70,13 @@ class ReferencePartition(PortAdapter):
             outstanding_max=settings["outstanding"])
 
     def append(self, count: int) -> bool:
-        """See the port."""
         self._log.append(count)
         return True
 
     def next(self) -> int | None:
-        """See the port."""
         return self._next(1)
 
     def split(self) -> int | None:
-        """See the port."""
         return self._next(2)
 
     def _next(self, tuples: int) -> int | None:
@@ -90,51 +86,42 @@ class ReferencePartition(PortAdapter):
         return self._manager.next(tuples)
 
     def wait(self, milliseconds: int) -> bool:
-        """See the port."""
         self._now += milliseconds
         self._manager.tell_time(self._now)
         return True
 
     def ack(self, offset: int) -> bool:
-        """See the port."""
         if not self._manager.ack(offset):
             raise Declined("not-under-way")
         return True
 
     def fail(self, offset: int) -> bool:
-        """See the port."""
         if not self._manager.fail(offset):
             raise Declined("not-under-way")
         return True
 
     def commit(self) -> int:
-        """See the port."""
         self._recorded = self._manager.commit()
         return self._recorded
 
     def restart(self) -> bool:
-        """See the port."""
         self._manager = self._started()
         return True
 
     def close_(self) -> int:
-        """See the port."""
         self._recorded = self._manager.close()
         self._manager = self._started()
         return self._recorded
 
     def reassign(self) -> bool:
-        """See the port."""
         self._manager = self._manager.successor()
         return True
 
     def truncate(self, offset: int) -> bool:
-        """See the port."""
         self._log.remove(self._log.first, offset)
         return True
 
     def compact(self, offset: int) -> bool:
-        """See the port."""
         self._log.remove(offset, offset)
         return True
 

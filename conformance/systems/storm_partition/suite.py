@@ -87,7 +87,6 @@ class PartitionConversation(PlainConversation):
         self._under_way: dict[int, int] = {}    # with the tuples that are left
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         if act.do == "append":
             count = act.pick % 3 + 1
             return {"do": "append", "count": count} if self.end + count <= self.most else None
@@ -106,7 +105,6 @@ class PartitionConversation(PlainConversation):
             offsets) else None
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
         count = message.get("count", 0)
         end = self.first + self.end
         fields = {**message, "alone": count == 1, "end": end, "last": end + count - 1}
@@ -115,7 +113,6 @@ class PartitionConversation(PlainConversation):
         return fields
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
         offset = about.get("offset", 0)
         if action == "appended":
             self.end += about["count"]

@@ -25,7 +25,6 @@ class ReferenceSpout(PortAdapter):
     core: type[SpoutPending[str]] = SpoutPending
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         try:
             self._spout = self.core(
                 settings["capacity"], settings.get("tasks", 1), buckets=settings["buckets"])
@@ -33,7 +32,6 @@ class ReferenceSpout(PortAdapter):
             raise Declined(str(misuse)) from None
 
     def round(self, roots: list[str], messages: list[str]) -> list[str]:
-        """See the port."""
         emitted: list[str] = []
         if self._spout.begin_round():
             for root, message in zip(roots, messages, strict=False):
@@ -46,19 +44,15 @@ class ReferenceSpout(PortAdapter):
         return emitted
 
     def ack(self, root: str) -> list[Message]:
-        """See the port."""
         return _calls(self._spout.ack(id_of(root)))
 
     def fail(self, root: str) -> list[Message]:
-        """See the port."""
         return _calls(self._spout.fail(id_of(root)))
 
     def reset_timeout(self, root: str) -> list[Message]:
-        """See the port."""
         return _calls(self._spout.reset_timeout(id_of(root)))
 
     def tick(self) -> list[Message]:
-        """See the port."""
         return _calls(self._spout.tick())
 
 

@@ -50,7 +50,6 @@ class SpoutConversation(PlainConversation):
         self._carries: dict[str, str] = {}          # root to its message
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         if act.do == "round":
             if act.pick % 3 == 2:
                 # Of the used ones, the newest is the likeliest to be still pending.
@@ -83,7 +82,6 @@ class SpoutConversation(PlainConversation):
         return super().act_for(request)
 
     def asked(self, request: Message) -> str:
-        """See ``PlainConversation``."""
         if request["do"] == "round":
             pairs = zip(request["messages"], request["roots"], strict=True)
             return "a round with " + " and ".join(
@@ -93,7 +91,6 @@ class SpoutConversation(PlainConversation):
         return f"the acker answers {request['do']} for {_name(request['root'])}"
 
     def possible(self, request: Message) -> Iterator[Answer]:
-        """See ``PlainConversation``."""
         if request["do"] == "round":
             yield Answer("all are emitted", _emits(request["roots"]))
             yield Answer("nothing is emitted", self._nothing(request))
@@ -110,7 +107,6 @@ class SpoutConversation(PlainConversation):
                 yield Answer(_CALLED[due], _said(request, due))
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``."""
         if request["do"] == "round":
             return self._emitted(request, answer)
         words = ", ".join(

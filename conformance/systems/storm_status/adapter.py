@@ -29,7 +29,6 @@ class ReferenceStatus(PortAdapter):
     view: type[RemoteFlags] = RemoteFlags
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self._settings = settings
         self._flags = self.view({_WORKER: range(settings["tasks"])})
         self._begin(incarnation=0)
@@ -45,54 +44,44 @@ class ReferenceStatus(PortAdapter):
         self._thread: Steps = iter(())
 
     def spill(self, task: int, steps: int | None = None) -> list[int] | None:
-        """See the port."""
         def put() -> None:
             self._overflow[task] += 1
         self._thread = _or_declined(lambda: self._worker.spill(task, self._overflow[task], put))
         return self._told(self._thread, steps)
 
     def finish(self) -> list[int] | None:
-        """See the port."""
         return self._told(self._thread)
 
     def drain(self, task: int) -> bool:
-        """See the port."""
         self._overflow[task] = 0
         return True
 
     def check(self) -> list[int] | None:
-        """See the port."""
         return self._send(self._worker.check(self._overflow))
 
     def disconnect(self) -> bool:
-        """See the port."""
         _or_declined(lambda: self._worker.disconnect(_SENDER))
         self._on_their_way.clear()
         self._flags.disconnected(_WORKER)
         return True
 
     def connect(self, steps: int | None = None) -> list[int] | None:
-        """See the port."""
         self._thread = _or_declined(lambda: self._worker.connect(_SENDER))
         return self._told(self._thread, steps)
 
     def deliver(self, index: int) -> bool:
-        """See the port."""
         return self._flags.hear(self._take(index))
 
     def lose(self, index: int) -> bool:
-        """See the port."""
         self._take(index)
         return True
 
     def restart(self) -> bool:
-        """See the port."""
         self._begin(self._worker.incarnation + 1)
         self._flags.disconnected(_WORKER)
         return True
 
     def flags(self) -> list[int]:
-        """See the port."""
         return sorted(self._flags.blocked)
 
     def _told(self, thread: Steps, steps: int | None = None) -> list[int] | None:

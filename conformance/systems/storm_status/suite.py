@@ -75,7 +75,6 @@ class StatusConversation(PlainConversation):
         self._busy = False
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         do = self.named.get(act.do, act.do)
         if not self._makes_sense(do):
             return None
@@ -107,7 +106,6 @@ class StatusConversation(PlainConversation):
         return do not in ("deliver", "lose") or self._on_their_way > 0
 
     def about(self, message: Message) -> Fields:
-        """See ``PlainConversation``."""
         if "do" in message:
             return {**message, "is_stray": message.get("task", 0) >= TASKS,
                     "halfway": f", halted after step {message.get('steps')}",
@@ -121,7 +119,6 @@ class StatusConversation(PlainConversation):
         return {"taken": _TAKEN[message["news"]], "so": _TAKEN_WORDS[message["news"]]}
 
     def note(self, action: str, about: Fields) -> None:
-        """See ``PlainConversation``."""
         if action in ("delivered", "lost_on_its_way"):
             self._on_their_way -= 1
         elif action in ("disconnected", "restarted"):

@@ -28,13 +28,11 @@ class ReferenceTopology(PortAdapter):
     circles: bool = False
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self._capacity: int = settings["capacity"]
         self._planned: Scenario | None = None
 
     def deploy(self, topology: str, workers: int, messages: int, seed: int,
                ackers: int | None = 1, **sizes: int) -> bool:
-        """See the port."""
         if self._planned is not None:
             raise Declined("deployed-already")
         self._planned = _or_declined(lambda: Scenario(
@@ -48,39 +46,30 @@ class ReferenceTopology(PortAdapter):
         return ping_pong(circles=self.circles) if name == PING_PONG else TOPOLOGIES[name]
 
     def kill(self, at: int, worker: int, lasts: int) -> bool:
-        """See the port."""
         return self._plan(Fault(at, What.KILL, worker, 0, lasts))
 
     def cut(self, at: int, worker: int, to: int, lasts: int) -> bool:
-        """See the port."""
         return self._plan(Fault(at, What.CUT, worker, to, lasts))
 
     def lose_status(self, at: int, worker: int, to: int, lasts: int) -> bool:
-        """See the port."""
         return self._plan(Fault(at, What.LOSE_STATUS, worker, to, lasts))
 
     def delay_status(self, at: int, worker: int, to: int, lasts: int) -> bool:
-        """See the port."""
         return self._plan(Fault(at, What.DELAY_STATUS, worker, to, lasts))
 
     def slow(self, at: int, task: int, lasts: int) -> bool:
-        """See the port."""
         return self._plan(Fault(at, What.SLOW, task, 0, lasts))
 
     def fail(self, at: int, task: int) -> bool:
-        """See the port."""
         return self._plan(Fault(at, What.FAIL, task))
 
     def toil(self, at: int, task: int, lasts: int) -> bool:
-        """See the port."""
         return self._plan(Fault(at, What.TOIL, task, 0, lasts))
 
     def throw(self, at: int, task: int) -> bool:
-        """See the port."""
         return self._plan(Fault(at, What.THROW, task))
 
     def stray(self, at: int, worker: int, to: int) -> bool:
-        """See the port."""
         return self._plan(Fault(at, What.STRAY, worker, to))
 
     def _plan(self, fault: Fault) -> bool:
@@ -95,7 +84,6 @@ class ReferenceTopology(PortAdapter):
         return self._planned
 
     def run(self) -> list[str]:
-        """See the port."""
         planned, self._planned = self._scenario(), None
         return [row_of(event) for event in Cluster(planned, self.parts, self.worker_type).run()]
 

@@ -79,7 +79,6 @@ class TopologyConversation(PlainConversation):
         self._is_over = False
 
     def request_of(self, act: Act) -> Message | None:
-        """See ``PlainConversation``."""
         fields = dict(act.about)
         if self._is_over or (act.do == "deploy") == (self._deployed is not None):
             return None
@@ -88,7 +87,6 @@ class TopologyConversation(PlainConversation):
         return {"do": act.do, **fields}
 
     def asked(self, request: Message) -> str:
-        """See ``PlainConversation``."""
         if request["do"] != "deploy":
             return _IN_WORDS[request["do"]].format_map(request)
         sizes = [f"{request['workers']} workers" if request["workers"] > 1 else "1 worker",
@@ -118,7 +116,6 @@ class TopologyConversation(PlainConversation):
         return Seen((), f"{len(answer)} events, and it {answer[-1].split(' ')[1]}")
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """See ``Conversation``."""
         do = request["do"]
         if do not in self.can:
             raise InputError(f"the target cannot do {excerpt(do)}")

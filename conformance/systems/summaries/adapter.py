@@ -26,14 +26,12 @@ class _ReferenceStage(PortAdapter):
     _stage: Any
 
     def offer(self, value: int) -> bool:
-        """See the port."""
         if not self._stage.wants:
             return False
         self._stage.take(value)
         return True
 
     def take(self) -> list[int] | None:
-        """See the port."""
         if not self._stage.ready:
             return None
         made = self._stage.make()

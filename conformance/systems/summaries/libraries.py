@@ -37,12 +37,10 @@ class OpenTelemetrySum(PortAdapter):
         self._counter = provider.get_meter("checkvalve").create_counter("values")
 
     def offer(self, value: int) -> bool:
-        """See the port."""
         self._counter.add(value)
         return True
 
     def take(self) -> list[Any] | None:
-        """See the port."""
         read: Any = self._reader.get_metrics_data()
         points = [point for resource in (read.resource_metrics if read else ())
                   for scope in resource.scope_metrics
@@ -67,10 +65,8 @@ class DatadogCount(PortAdapter):
         self._aggregator = Aggregator()
 
     def offer(self, value: int) -> bool:
-        """See the port."""
         self._aggregator.count("values", value, None, 1)
         return True
 
     def take(self) -> list[Any] | None:
-        """See the port."""
         return [each.value for each in self._aggregator.flush_aggregated_metrics()] or None

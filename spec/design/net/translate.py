@@ -61,7 +61,7 @@ class Aim:
 
     @property
     def idle_drops(self) -> bool:
-        """See above."""
+        """True if steps that change nothing but drop an element are kept."""
         return self.losses or self.watches
 
     @property

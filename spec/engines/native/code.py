@@ -100,7 +100,7 @@ def helper(
 
 
 def same_words(b: ir.IRBuilder, one: Any, other: Any, count: int) -> Any:
-    """Whether two states are equal."""
+    """True if two states are equal."""
     if count <= UNROLLED_WORDS:
         same = ir.Constant(I1, 1)
         for index in range(count):
@@ -120,7 +120,7 @@ def same_words(b: ir.IRBuilder, one: Any, other: Any, count: int) -> Any:
 
 
 def less_words(b: ir.IRBuilder, one: Any, other: Any, count: int) -> Any:
-    """Whether a state comes before another; the first word counts most."""
+    """True if a state comes before another; the first word counts most."""
     if count <= UNROLLED_WORDS:
         less = ir.Constant(I1, 0)
         for index in reversed(range(count)):
@@ -160,7 +160,7 @@ def count_trailing_zeros(b: ir.IRBuilder, mask: Any) -> Any:
 
 
 def any_of(b: ir.IRBuilder, parts: list[Any]) -> Any:
-    """Whether any of the truth values holds."""
+    """True if any of the truth values holds."""
     result = ir.Constant(I1, 0)
     for part in parts:
         result = b.or_(result, part)

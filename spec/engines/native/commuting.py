@@ -44,7 +44,7 @@ def constant_change(name: str, expr: Expr) -> int | None:
 
 @dataclass(frozen=True)
 class _Effects:
-    """What an action needs to know, and what it does: ``adds`` by constant changes only."""
+    """The needs of an action, and its effects: ``adds`` by constant changes only."""
 
     reads: frozenset[str]
     sets: frozenset[str]
@@ -62,7 +62,7 @@ class _Effects:
 
 @dataclass(frozen=True)
 class Commuting:
-    """What may be left out: ``after[b]`` has the bit a set if a may be, in states first
+    """The actions that may be left out: ``after[b]`` has the bit a set if a may be, in states first
     reached by b. ``start`` is an action after which nothing may be."""
 
     after: tuple[int, ...]
@@ -75,7 +75,8 @@ class Commuting:
 
     @property
     def words(self) -> int:
-        """How many words the bits of all actions take; 0 where nothing is ever left out."""
+        """The number of words that the bits of all actions take; 0 where nothing is ever left out.
+        """
         return -(-len(self.after) // 64) if self.skippable else 0
 
     def table(self) -> list[int]:

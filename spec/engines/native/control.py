@@ -74,16 +74,16 @@ class Thread(IntEnum):
 
 
 def block_states(actions: int, words: int) -> int:
-    """How many states a thread expands before it probes for all their successors."""
+    """The number of states that a thread expands before it probes for all their successors."""
     return max(1, min(BLOCK, SUCCESSOR_WORDS // (max(actions, 1) * words)))
 
 
 def pending_states(actions: int, words: int) -> int:
-    """How many states may wait to be inserted: a power of two."""
+    """The number of states that may wait to be inserted: a power of two."""
     most = LOOK_LAG + INSERT_LAG + block_states(actions, words) * actions + 1
     return 1 << (most - 1).bit_length()
 
 
 def recent_states(words: int) -> int:
-    """How many states of so many words the cache holds: a power of two."""
+    """The number of states of so many words that the cache holds: a power of two."""
     return 1 << max(RECENT_WORDS // words, 1).bit_length() - 1

@@ -40,7 +40,7 @@ STASH_ROOM = 1 << 16  # entries out of place while a table grows
 
 @dataclass(frozen=True)
 class NativeResult:
-    """What a search found.
+    """The result of a search.
 
     ``transitions`` counts enabled action instances over all expanded states; ``depth`` is
     the number of steps to the farthest state. ``violations`` maps the place of a rule in
@@ -266,7 +266,8 @@ class Search:
                 self.pool.shutdown()
 
     def found_until(self, stopped_by: Stop) -> tuple[int, int]:
-        """How many states were found, and how deep, without what showed that there are more."""
+        """The number of states that were found, and the depth, without what showed that there are
+        more."""
         if stopped_by == "states" and self.most_states is not None:
             return self.most_states
         return int(self.shared[Shared.COUNT]), len(self.ends) - 1
@@ -330,7 +331,7 @@ class Search:
         return None
 
     def _is_empty(self, start: int, end: int) -> bool:
-        """Whether a part of the order has no state, though threads may have claimed it."""
+        """True if a part of the order has no state, though threads may have claimed it."""
         if end - start > CHUNK * len(self.workers):
             return False  # each thread leaves less than a chunk empty
         window = self.order.words(start * self.words, (end - start) * self.words)
@@ -397,7 +398,7 @@ class Search:
 
 
 def quota(actions: int, words: int) -> int:
-    """How many states of a machine are expanded between two looks at the clock."""
+    """The number of states of a machine that are expanded between two looks at the clock."""
     return max(BLOCK, min(QUOTA, WORK_QUOTA // (max(actions, 1) * words)))
 
 
@@ -416,7 +417,7 @@ def explore(
     """Search every reachable state of a model, within a budget.
 
     ``rules`` are of the kinds *always*, *never stuck* and *step*; each broken one gets a
-    shortest trace of its own, and the search goes on until all are broken or no state is
+    shortest trace of its own, and the search continues until all are broken or no state is
     left. With ``renamings``, the smallest of a state's renamings stands for all of them, and
     a trace's step leads to a state of which the next is the smallest renaming. Raises TooWide
     where a state does not fit in the words that the explorer packs.

@@ -55,7 +55,7 @@ class NativeGraph:
 
     @property
     def states(self) -> int:
-        """How many states were found."""
+        """The number of states that were found."""
         return len(self.words)
 
     def decode(self, index: int) -> dict[str, Value]:

@@ -1,4 +1,4 @@
-"""How the table of states grows, in place.
+"""The growth of the table of states, in place.
 
 The home line of an entry grows with its hash. So the upper part of the table moves, in
 sequential order, to where there was nothing before, the part below it to where that one was,
@@ -58,7 +58,7 @@ class _Migration:
         return self.f
 
     def _taken(self, entries: Any) -> Any:
-        """How many places of a line are taken: they are its first ones."""
+        """The number of places of a line that are taken: they are its first ones."""
         b = self.b
         free = mask_of(b, b.icmp_unsigned("==", entries, ir.Constant(V8, None)))
         return b.sub(i64(8), b.zext(b.ctpop(free), I64))

@@ -35,7 +35,7 @@ MOST_WRONG = 8
 
 @dataclass(frozen=True)
 class Test:
-    """Whether ``(word & mask) - low <= span``, without sign."""
+    """The test ``(word & mask) - low <= span``, without sign."""
 
     word: int
     mask: int
@@ -86,7 +86,7 @@ def _tests(
 def _effect(
     layout: Layout, action: LoweredAction
 ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """What is kept of each word, and what is added to it, modulo 2^64."""
+    """The bits that are kept of each word, and what is added to it, modulo 2^64."""
     keep, change = [(1 << 64) - 1] * layout.words, [0] * layout.words
     for name, expr in action.updates.items():
         added, cell = constant_change(name, expr), layout.cells[name][0]
@@ -211,7 +211,7 @@ class _Words:
         return vector
 
     def hold(self, tests: Sequence[Test]) -> Any:
-        """Which of eight tests hold."""
+        """The tests that hold, among eight."""
         b = self.b
 
         def each(name: str) -> Any:
@@ -247,7 +247,7 @@ def emit_enabled(
 
 
 def _joined(state: _Words, group: Sequence[Plain], kind: str, neutral: Test) -> Any:
-    """Which actions of a group pass all of their tests, or have something wrong; None where
+    """The actions of a group that pass all of their tests, or have something wrong; None where
     nothing can be wrong."""
     b = state.b
     rows = [getattr(action, kind) for action in group]

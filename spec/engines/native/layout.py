@@ -1,4 +1,4 @@
-"""Where each piece of the state lives in the packed words.
+"""The place of each piece of the state in the packed words.
 
 A state is ``W`` words of 64 bits. Every slot is flattened into *cells* of a few bits: an
 integer is one cell holding its offset from its lower bound, a record one cell per field,

@@ -26,7 +26,7 @@ def default_budget() -> int:
 
 
 def _free_memory() -> int | None:
-    """What the system says is available, in bytes."""
+    """The bytes that the system says are available."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             fields = dict(line.split(":", 1) for line in lines)
@@ -36,7 +36,7 @@ def _free_memory() -> int | None:
 
 
 def _free_in_group() -> int | None:
-    """What a container's limit leaves, in bytes; None where there is no limit."""
+    """The bytes that a container's limit leaves; None where there is no limit."""
     for folder, limit, used in _GROUPS:
         try:
             most, now = (int((folder / name).read_text()) for name in (limit, used))

@@ -92,7 +92,7 @@ class RowValues(Values):
             result = part
         return i64(0) if result is None else result
 
-    # What differs from row to row cannot be told here; Shapes has looked at each row.
+    # What differs from row to row is not known here; Shapes has looked at each row.
 
     def range(self, node: Expr) -> tuple[int, int]:
         """Nothing is known of a hole."""
@@ -125,7 +125,7 @@ class Program:
 class RowCode:
     """Emits functions of programs into a module.
 
-    ``kept`` are the arrays that the code reads; whoever runs it keeps them.
+    ``kept`` are the arrays that the code reads; a caller that runs it keeps them.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What many expressions of a machine have in common: their *shape*.
+"""The *shape* that many expressions of a machine have in common.
 
 The actions of a large machine come from few lines of a chapter, once for each choice of
 their parameters. They differ in the slots that they read and write and in some numbers, and
@@ -35,7 +35,7 @@ Reference = int
 
 @dataclass(frozen=True)
 class Hole:
-    """Where a slot's parameters begin in a row, and what is known of its cells.
+    """A hole: the place in a row where a slot's parameters begin, and what is known of its cells.
 
     ``whole`` is true of an integer in one piece: its mask and lowest value are holes too.
     """
@@ -47,7 +47,7 @@ class Hole:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What two slots have in common that fit into one hole."""
+        """The key of a slot; slots with the same key fit into one hole."""
         if self.whole:
             return ("whole",)
         return (self.type, *(
@@ -73,7 +73,7 @@ class Shape:
 
 
 def is_large(node: Expr) -> bool:
-    """Whether a junction has so many parts that code for each of them would be too much."""
+    """True if a junction has so many parts that code for each of them would be too much."""
     return isinstance(node, Op) and node.op in ("and", "or") and (
         len(node.operands) > LARGE_JUNCTION)
 

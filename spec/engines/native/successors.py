@@ -49,7 +49,7 @@ FOUND_HEAD = 3  # words before the state in a record of `found`: live, has, code
 
 @dataclass(frozen=True)
 class Checks:
-    """What is to be checked: rules by their place in the caller's list, and all faults.
+    """The checks to make: rules by their place in the caller's list, and all faults.
 
     ``steps[rule][action]`` is the predicate over the state before that action, with the
     action's updates in place of the values after; only those that are not plainly true.
@@ -258,7 +258,7 @@ class _Emission:
             self.skips[word] = word_load(self.b, self.skip, word)
 
     def _wanted(self, index: int, guard: Any) -> Any:
-        """Whether the step is taken: its guard holds, and it may not be left out."""
+        """True if the step is taken: its guard holds, and it may not be left out."""
         b = self.b
         if not self.skippable:
             return guard
@@ -293,7 +293,7 @@ class _Emission:
 
 
 def _behind(fault: Expr, guard: Expr) -> Expr | None:
-    """What is left to check of a fault once the guard holds; None where it may come first."""
+    """The part of a fault to check once the guard holds; None where the fault may come first."""
     parts, known = conjuncts(fault), set(conjuncts(guard))
     if not known.issubset(parts):
         return None
@@ -491,7 +491,8 @@ def _note_stuck(
 
 
 def _conditions(model: Model, checks: Checks) -> Iterator[tuple[int, Expr, int]]:
-    """What a row each looks for: a record, the condition to note it, and the code."""
+    """The conditions that one row each looks for: a record, the condition to note it, and the code.
+    """
     for rule, predicate in checks.always.items():
         yield rule, not_(predicate), 0
     for index, action in enumerate(model.actions):

@@ -199,7 +199,7 @@ class _State:
         self.words = _state_words(b, address, words) if few else []
 
     def same_at(self, b: ir.IRBuilder, order: Any, index: Any) -> Any:
-        """Whether it is the state that stands in the order array at an index."""
+        """True if it is the state that stands in the order array at an index."""
         base = b.mul(index, i64(self.count))
         if not self.words:
             return same_words(b, self.address, word_at(b, order, base), self.count)

@@ -33,7 +33,7 @@ class Undecided(Exception):
 
 
 class Alikeness:
-    """What is the same before and after one renaming of a model's members."""
+    """The predicates that are the same before and after one renaming of a model's members."""
 
     def __init__(self, model: Model, renaming: Renaming, deadline: Deadline) -> None:
         self.model = model
@@ -92,7 +92,7 @@ class Alikeness:
             z3.Or(z3.Not(enabled), plain(_any_fault(action)), z3.And(*effects, self.context)))
 
     def keeps(self, predicate: Expr) -> bool:
-        """Whether a predicate, of a state or of a step, is the same after the renaming."""
+        """True if a predicate, of a state or of a step, is the same after the renaming."""
         return not self._differ(self.plain(predicate) == self.renamed(predicate))
 
     def _differ(self, same: Any) -> bool:

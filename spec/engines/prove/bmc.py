@@ -27,7 +27,7 @@ METHOD = "bounded model checking"
 def bounded(
     model: Model, rule: LoweredRule, depth: int, budget: Budget, assuming: Sequence[Expr] = ()
 ) -> ProverVerdict:
-    """See :func:`checkvalve.spec.engines.prove.bounded`."""
+    """Look for a violation of a rule, shortest first; ``prove.bounded`` says the details."""
     budget = budget.start()
     began = budget.deadline.spent()
     done = -1

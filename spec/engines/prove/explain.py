@@ -1,4 +1,4 @@
-"""What the prover says about the runs it found, read off with the reference evaluator."""
+"""The prover's explanation of the runs it found, read off with the reference evaluator."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def is_true(model: Model, rule: LoweredRule, run: Sequence[Slots], constants: Co
 
 
 def why_violated(rule: LoweredRule, run: Sequence[Slots], constants: Constants) -> str:
-    """Which conjunct of a violated rule fails, and with which values of the constants."""
+    """The conjunct of a violated rule that fails, and the values of the constants with which it
+    does."""
     values = f" with {describe(constants)}" if constants else ""
     if rule.rule.kind == "never stuck":
         return f"no action is enabled, and the machine may not rest there{values}"

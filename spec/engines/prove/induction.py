@@ -26,7 +26,7 @@ def prove(
     model: Model, rule: LoweredRule, *, max_k: int, depth: int, budget: Budget,
     lemmas: Sequence[LoweredRule] | None, assuming: Sequence[Expr],
 ) -> ProverVerdict:
-    """See :func:`checkvalve.spec.engines.prove.prove`."""
+    """Prove a rule by k-induction; ``prove.prove`` says the details."""
     budget = budget.start()
     began = budget.deadline.spent()
     try:

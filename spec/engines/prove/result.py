@@ -1,4 +1,4 @@
-"""What the prover answers."""
+"""The answers of the prover."""
 
 from __future__ import annotations
 

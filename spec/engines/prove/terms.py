@@ -262,7 +262,7 @@ def fresh(name: str, type: SlotType, context: z3.Context) -> SymbolicValue:
 
 
 def within_range(type: SlotType, value: Any, term: Callable[[Expr], Term]) -> list[Term]:
-    """What a slot's declared type says of its value; ``term`` translates the bounds."""
+    """The terms for a slot's declared range; ``term`` translates the bounds."""
     if isinstance(type, Int):
         lower = [] if type.lo is None else [term(type.lo) <= value]
         return lower if type.hi is None else [*lower, value <= term(type.hi)]

@@ -5,7 +5,7 @@ array is a function, a set a set, a queue a sequence with its head first), one d
 for each action, weak fairness for the fair ones, and one named formula for each rule. A
 machine is only finite once its constants have values, which is what the ``.cfg`` is for.
 
-Two differences of reading. TLA+ cannot tell a step that changes nothing from no step at
+Two differences of reading. TLA+ does not distinguish a step that changes nothing from no step at
 all, so a rule about steps is not asked of those. And the faults of the machine appear as
 violations of ``TypeOK`` or as an error of TLC in an expression.
 """

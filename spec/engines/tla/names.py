@@ -59,7 +59,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a slot is: its variable, the indices into it, and its member if it is a set."""
+    """The place of a slot: its variable, the indices into it, and its member if it is a set."""
 
     variable: Variable
     path: tuple[int, ...]

@@ -23,7 +23,7 @@ def type_of(variable: Variable, printer: Printer) -> str:
 
 
 def labels_of(variable: Variable) -> str:
-    """What the numbers of an enumeration stand for, or nothing."""
+    """The meanings of the numbers of an enumeration, as a comment; empty for other variables."""
     kind = variable.slots[0].type
     names = kind.names if isinstance(kind, Int) else ()
     return ", ".join(f"{number} = {name}" for number, name in enumerate(names))

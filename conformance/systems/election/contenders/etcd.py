@@ -29,7 +29,6 @@ class EtcdElection(Campaign):
         self._waiting: http.client.HTTPConnection | None = None
 
     def acquire(self) -> int:
-        """See ``Campaign.acquire``."""
         began = time.monotonic()
         seconds = math.ceil(self.where.seconds)
         granted = self._ask("lease/grant", {"TTL": seconds})
@@ -59,7 +58,6 @@ class EtcdElection(Campaign):
         return self._waiting
 
     def release(self) -> None:
-        """See ``Campaign.release``."""
         self._give_up_lease()
 
     def _give_up_lease(self) -> None:
@@ -68,7 +66,6 @@ class EtcdElection(Campaign):
             self._ask("lease/revoke", {"ID": lease})
 
     def resign(self) -> None:
-        """See ``Campaign.resign``."""
         self._wanted.clear()
         self.over.set()
         if self._token is None:
@@ -77,7 +74,6 @@ class EtcdElection(Campaign):
             self._thread.join()
 
     def is_in_line(self) -> bool:
-        """See ``Campaign.is_in_line``."""
         if not self._lease:
             return False
         key = f"{self.where.name}/{self._lease:x}"
@@ -88,7 +84,6 @@ class EtcdElection(Campaign):
         return time.monotonic() < self._until
 
     def session(self) -> Any:
-        """See ``Campaign.session``."""
         return self._lease
 
     def _keep(self, lease: int) -> None:

@@ -34,7 +34,6 @@ class KazooLock(Campaign):
         self._lock = self._new_lock()
 
     def acquire(self) -> int:
-        """See ``Campaign.acquire``."""
         self._connected.wait()
         self._lock = self._new_lock()
         try:
@@ -44,27 +43,22 @@ class KazooLock(Campaign):
         return self._number()
 
     def release(self) -> None:
-        """See ``Campaign.release``."""
         try:
             self._lock.release()
         except (KazooException, KazooTimeoutError) as error:
             raise Lost from error
 
     def resign(self) -> None:
-        """See ``Campaign.resign``."""
         self._lock.cancel()
         super().resign()
 
     def is_in_line(self) -> bool:
-        """See ``Campaign.is_in_line``."""
         return self.where.identity in self._lock.contenders()
 
     def has_lead(self) -> bool:
-        """See ``Campaign.has_lead``."""
         return bool(self._connected.is_set())
 
     def session(self) -> Any:
-        """See ``Campaign.session``."""
         known = self._client.client_id
         return None if known is None else [known[0], known[1].hex()]
 
@@ -91,7 +85,6 @@ class KazooElection(KazooLock):
         return self._election.lock
 
     def resign(self) -> None:
-        """See ``Campaign.resign``."""
         self._wanted.clear()
         self.over.set()
         self._election.cancel()

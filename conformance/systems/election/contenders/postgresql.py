@@ -31,13 +31,11 @@ class AdvisoryLock(Campaign):
         self._turn = threading.Lock()
 
     def acquire(self) -> int:
-        """See ``Campaign.acquire``."""
         self._connect()
         self._ask(f"select 1 from pg_advisory_lock({self._key})")
         return int(self._ask("select nextval('tokens')")) if self.where.fenced else 0
 
     def hold(self) -> None:
-        """See ``Campaign.hold``."""
         with contextlib.suppress(Lost):
             while not self.over.wait(_LOOK_SECONDS):
                 self._ask("select 1")
@@ -56,11 +54,9 @@ class AdvisoryLock(Campaign):
             self._thread.join()
 
     def is_in_line(self) -> bool:
-        """See ``Campaign.is_in_line``."""
         return self._backend > 0
 
     def session(self) -> Any:
-        """See ``Campaign.session``."""
         return self._backend
 
     def _connect(self) -> None:

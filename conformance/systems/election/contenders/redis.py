@@ -75,7 +75,6 @@ class Redlock(Campaign):
         self._tokens = [0]
 
     def acquire(self) -> int:
-        """See ``Campaign.acquire``."""
         self._value = f"{self.where.identity}:{uuid.uuid4()}"
         if not self._agree(_TAKE):
             self.release()
@@ -95,17 +94,14 @@ class Redlock(Campaign):
             pause = self.where.seconds / 3 if kept else RETRY_SECONDS
 
     def release(self) -> None:
-        """See ``Campaign.release``."""
         self._until = 0.0
         for server in self._servers:
             server.evaluate(_GIVE, [self.where.name], [self._value])
 
     def has_lead(self) -> bool:
-        """See ``Campaign.has_lead``."""
         return time.monotonic() < self._until
 
     def session(self) -> Any:
-        """See ``Campaign.session``."""
         return self._value
 
     def _agree(self, script: str) -> bool:

@@ -59,7 +59,6 @@ class _Curator(RealElection):
     service = ZooKeeperService
 
     def command(self, where: Where) -> Sequence[str]:
-        """See ``RealElection.command``."""
         return (
             str(require_java() / "bin" / "java"), *JAVA_OPTIONS,
             "-Dlog4j2.level=OFF", "-cp", spark_classpath(_classes()), "Contenders", self.kind,

@@ -40,7 +40,6 @@ class OpenStore(GuardedStore):
     """A store that was not told of tokens, and takes every write."""
 
     def write(self, token: int) -> bool:
-        """See ``GuardedStore.write``."""
         return True
 
 
@@ -65,7 +64,6 @@ class RealElection(PortAdapter):
     # --- one session -----------------------------------------------------------------------
 
     def start(self, settings: Mapping[str, Any]) -> None:
-        """See ``PortAdapter.start``."""
         self._range = range(settings["capacity"])
         self._service = self.service.shared()
         self._seconds = stretched(self._service.seconds, _LONGEST)
@@ -86,7 +84,6 @@ class RealElection(PortAdapter):
     # --- candidates ------------------------------------------------------------------------
 
     def join(self, candidate: int) -> bool:
-        """See the port."""
         if candidate not in self._range:
             raise Declined("no-such-candidate")
         found = self._candidates.get(candidate)
@@ -105,14 +102,12 @@ class RealElection(PortAdapter):
         return Candidate(self.command(where), proxies)
 
     def resign(self, candidate: int) -> bool:
-        """See the port."""
         found = self._running(candidate)
         self._ask(found, "resign")
         found.joined = False
         return True
 
     def ask(self, candidate: int) -> int | None:
-        """See the port."""
         token: int | None = self._ask(self._running(candidate), "ask")
         return token
 
@@ -126,39 +121,32 @@ class RealElection(PortAdapter):
     # --- what goes wrong -------------------------------------------------------------------
 
     def stop(self, candidate: int) -> bool:
-        """See the port."""
         self._running(candidate).halt()
         return True
 
     def go(self, candidate: int) -> bool:
-        """See the port."""
         self._known(candidate).go_on()
         return True
 
     def cut(self, candidate: int) -> bool:
-        """See the port."""
         self._running(candidate).cut()
         return True
 
     def mend(self, candidate: int) -> bool:
-        """See the port."""
         self._known(candidate).mend()
         return True
 
     def expire(self, candidate: int) -> bool:
-        """See the port."""
         found = self._known(candidate)
         self._service.expire(found.session)
         return True
 
     def crash(self, candidate: int) -> bool:
-        """See the port."""
         self._known(candidate).kill()
         del self._candidates[candidate]
         return True
 
     def restart(self) -> bool:
-        """See the port."""
         self._service.restart()
         return True
 

@@ -79,7 +79,6 @@ class ZooKeeperService(Service):
     server = ZooKeeper
 
     def expire(self, session: Any) -> None:
-        """See ``Service.expire``."""
         from kazoo.client import KazooClient
 
         number, password = session
@@ -97,7 +96,6 @@ class EtcdService(Service):
     seconds = 2.0
 
     def expire(self, session: Any) -> None:
-        """See ``Service.expire``."""
         request = urllib.request.Request(
             f"http://{self.servers[0].address}/v3/lease/revoke",
             json.dumps({"ID": session}).encode())
@@ -114,7 +112,6 @@ class RedisService(Service):
     server = Redis
 
     def expire(self, session: Any) -> None:
-        """See ``Service.expire``."""
         import socket
 
         value = str(session)
@@ -142,7 +139,6 @@ class PostgreSQLService(Service):
     server = PostgreSQL
 
     def expire(self, session: Any) -> None:
-        """See ``Service.expire``."""
         subprocess.run(psql(self.servers[0].port), check=False, timeout=_ANSWER_SECONDS,
                        input=f"select pg_terminate_backend({int(session)});\n".encode(),
                        capture_output=True)

@@ -25,7 +25,7 @@ STUCK = str(DESIGNS / "akka-a1-deadlocked.yaml")
 def written(folder: Path, text: str) -> str:
     """A design file with this text."""
     path = folder / "design.yaml"
-    path.write_text("checkvalve: 1\nname: d\n" + text)
+    path.write_text("checkvalve: 2\nname: d\n" + text)
     return str(path)
 
 
@@ -34,9 +34,9 @@ TWO = "tasks: {a: {kind: source}, b: {kind: sink}}\nlinks: [{from: a, to: b, cap
 
 @pytest.mark.parametrize(("rest", "code"), [
     ("1}]\n", 0),
-    ("1}]\nexpect: {deadlock: violated}\n", 1),
+    ("1}]\nexpect: {deadlock-free: violated}\n", 1),
     ("1, takes: 2}]\n", 1),
-    ("1, takes: 2}]\nexpect: {deadlock: violated}\n", 0),
+    ("1, takes: 2}]\nexpect: {deadlock-free: violated}\n", 0),
     ("-1}]\n", 64),
 ], ids=["live", "live against expectation", "stuck", "stuck as expected", "bad input"])
 def test_the_exit_code_tells_expected_from_found(rest: str, code: int, tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_the_exit_code_tells_expected_from_found(rest: str, code: int, tmp_path:
 
 def test_the_graph_says_that_no_circle_but_an_end_is_what_it_cannot_exclude() -> None:
     """A consumer that may crash stops the others without any circle of waits."""
-    report = check_design("""checkvalve: 1
+    report = check_design("""checkvalve: 2
 name: crashes
 tasks: {p: {kind: source}, a: {kind: sink, may: crash}, b: {kind: sink}}
 links: [{from: p, to: [a, b], capacity: 2, name: q}]

@@ -37,7 +37,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted(path for folder in ("designs", "formats", "grids")
                   for path in (REPOSITORY / "examples" / folder).iterdir())
 RING = """
-checkvalve: 1
+checkvalve: 2
 name: ring
 tasks: {a: {kind: map, pool: both}, b: {kind: map, pool: both}, c: {kind: map}}
 pools: {both: {threads: 9}}
@@ -47,7 +47,7 @@ links:
   - {from: c, to: a, flow: unbounded}
 """
 SCRIPTED = """
-checkvalve: 1
+checkvalve: 2
 name: one lock
 tasks:
   a: {kind: script, steps: [{acquire: lock}, {write: l, count: 3}, {release: lock}]}
@@ -57,7 +57,7 @@ links: [{name: l, from: a, to: b, capacity: 2}]
 pools: {lock: {threads: 1}}
 """
 COPIES = """
-checkvalve: 1
+checkvalve: 2
 name: copies
 tasks: {a: {kind: source}, b: {kind: COPIER}, c: {kind: merge}, d: {kind: sink}}
 links:
@@ -65,10 +65,10 @@ links:
   - {from: b, to: c, capacity: 2, name: one}
   - {from: b, to: c, capacity: 2, name: other}
   - {from: c, to: d, capacity: 1}
-expect: {duplication: holds}
+expect: {no-duplicates: holds}
 """
 LONG = """
-checkvalve: 1
+checkvalve: 2
 name: long
 tasks: {a: {kind: source}, b: {kind: map, hand: 0}, c: {kind: map, hand: 0}, d: {kind: sink}}
 links:
@@ -77,7 +77,7 @@ links:
   - {from: c, to: d, capacity: 99}
 """
 UNREADABLE = """
-checkvalve: 1
+checkvalve: 2
 name: unreadable
 tasks:
   source: {kind: source}
@@ -90,7 +90,7 @@ links:
   - {from: by room, to: second, capacity: 2, takes: 3}
 """
 PREFERRING = """
-checkvalve: 1
+checkvalve: 2
 name: preferring
 tasks:
   source: {kind: source}
@@ -122,7 +122,7 @@ def test_every_verdict_on_random_designs_is_certified() -> None:
     tally = Tally()
     for seed in range(10):
         design = random_design(Random(seed))
-        starving = f"starvation: {next(iter(design.tasks))}"
+        starving = f"no-starvation: {next(iter(design.tasks))}"
         asked = dict.fromkeys(("loss", "ordered", "duplication", "live", starving), "holds")
         certified(check_design(replace(design, expect=asked), Budget(max_states=1_000)), tally)
     assert not tally.wrong and tally.certified == tally.known > 40
@@ -318,7 +318,7 @@ def test_both_readings_of_a_design_are_the_same() -> None:
 
 
 ALIGNED = """
-checkvalve: 1
+checkvalve: 2
 name: aligned
 tasks: {a: {kind: source}, b: {kind: source}, j: {kind: align, barrier: bar}, k: {kind: sink}}
 links:

@@ -21,7 +21,7 @@ from checkvalve.spec.verdicts.verdict import Budget
 GRIDS = Path(__file__).resolve().parent.parent / "examples" / "grids"
 ONE = {"m": "1..4", "B": "1..4"}
 DESIGN = """
-checkvalve: 1
+checkvalve: 2
 name: buffered
 tasks:
   left: {kind: script, steps: [{write: there, count: 3}, {read: back, count: 3}]}

@@ -24,7 +24,7 @@ from checkvalve.spec.design.why.parts import parts
 from checkvalve.spec.notation.errors import InputError
 
 RETRIES = """
-checkvalve: 1
+checkvalve: 2
 name: retries
 tasks:
   source: {kind: source}

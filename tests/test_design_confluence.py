@@ -24,7 +24,7 @@ from checkvalve.spec.design.why.findings import DesignReport
 from checkvalve.spec.verdicts.verdict import Outcome
 
 RATES = """
-checkvalve: 1
+checkvalve: 2
 name: rates
 tasks:
   source: {{kind: source}}
@@ -36,7 +36,7 @@ links:
   - {{from: join, to: sink, flow: credit, capacity: 1000, batch: 250}}
 """
 ENDING = """
-checkvalve: 1
+checkvalve: 2
 name: ending
 tasks:
   client:

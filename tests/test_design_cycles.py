@@ -20,7 +20,7 @@ from checkvalve.spec.verdicts.verdict import Outcome
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "designs"
 
 WORKERS = """
-checkvalve: 1
+checkvalve: 2
 name: two connections each
 tasks:
   worker:
@@ -30,7 +30,7 @@ tasks:
 pools: {pg: {threads: 4}}
 """
 CALL_PAIR = """
-checkvalve: 1
+checkvalve: 2
 name: call pair
 tasks:
   at A: {kind: call, pool: [workers A, workers B], roots: 1, depth: 2}
@@ -38,7 +38,7 @@ tasks:
 pools: {workers A: {threads: 1}, workers B: {threads: 1}}
 """
 TWO_WRITERS = """
-checkvalve: 1
+checkvalve: 2
 name: two writers hold the pool
 tasks:
   w1: {kind: script, steps: [{acquire: p}, {write: q}, {release: p}]}
@@ -96,7 +96,7 @@ def test_nested_calls_are_told_with_the_threads_that_they_hold() -> None:
 def test_permits_that_are_left_but_too_few_are_told() -> None:
     """Two tasks that take three permits, two at a time."""
     _, _, told = checked("""
-checkvalve: 1
+checkvalve: 2
 name: too few left
 tasks:
   a: {kind: script, count: 9, steps: [{acquire: p}, {acquire: p, count: 2}, {release: p, count: 3}]}
@@ -135,7 +135,7 @@ def test_a_part_that_is_proved_has_no_possible_cycle_though_another_is_stuck() -
     """What the graph could not exclude there, the other engines have."""
     live = (EXAMPLES / "philosophers-live.yaml").read_text()
     tasks, pools = live.split("tasks:\n")[1].split("pools:\n")
-    report = check_design(f"checkvalve: 1\nname: both\ntasks:\n"
+    report = check_design(f"checkvalve: 2\nname: both\ntasks:\n"
                           f"  x: {{kind: script, steps: [{{acquire: l}}, {{acquire: l}}]}}\n{tasks}"
                           f"pools:\n  l: {{threads: 1}}\n{pools.split('expect:')[0]}")
     assert report.finding("deadlock").outcome is Outcome.VIOLATED

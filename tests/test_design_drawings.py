@@ -81,7 +81,7 @@ links:
 
 def report_on(text: str) -> DesignReport:
     """The report on a design."""
-    return check_design("checkvalve: 1\nname: drawn\n" + text)
+    return check_design("checkvalve: 2\nname: drawn\n" + text)
 
 
 def points_of(path: str) -> list[tuple[float, float]]:
@@ -197,7 +197,7 @@ def test_a_drawing_shows_in_programs_that_know_little_of_css() -> None:
 
 def test_an_open_question_is_drawn_with_the_circle_that_was_not_excluded() -> None:
     """Where nobody could say whether the design gets stuck."""
-    report = check_design("checkvalve: 1\nname: drawn\n" + FULL,
+    report = check_design("checkvalve: 2\nname: drawn\n" + FULL,
                           settings=Settings("graph"))
     assert report.finding("deadlock").outcome is Outcome.UNKNOWN
     assert "a cycle of waits that was not excluded" in draw(report)

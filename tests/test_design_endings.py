@@ -20,7 +20,7 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 LINE = """
-checkvalve: 1
+checkvalve: 2
 name: line
 tasks:
   source: {{kind: source{source}}}
@@ -29,7 +29,7 @@ tasks:
 links:
   - {{from: source, to: worker, capacity: 2{flow}}}
   - {{from: worker, to: sink, capacity: 1}}
-expect: {{starvation: {{source: {starves}}}}}
+expect: {{no-starvation: {{source: {starves}}}}}
 """
 
 
@@ -80,11 +80,11 @@ def test_nobody_goes_on_for_ever_who_may_stop() -> None:
         text = line(sink=", may: stop", starves=starves).replace("{source: ", f"{{{task}: ")
         text = text.replace("capacity: 1", dropping or "capacity: 1")
         report = check_design(text)
-        assert report.finding(f"starvation: {task}").outcome.value == starves
+        assert report.finding(f"no-starvation: {task}").outcome.value == starves
 
 
 LOCKED = """
-checkvalve: 1
+checkvalve: 2
 name: locked
 tasks:
   worker: {{kind: script, copies: 2, {may}steps: [{{acquire: lock}}, {{release: lock}}]}}
@@ -108,7 +108,7 @@ def test_a_lock_is_lost_with_who_crashes_and_not_with_who_stops() -> None:
 
 
 SERVING = """
-checkvalve: 1
+checkvalve: 2
 name: serving
 tasks:
   client: {{kind: script, copies: 2, count: 2, steps: [{{write: requests}}, {{read: replies}}]}}
@@ -183,7 +183,7 @@ def test_who_has_stopped_or_crashed_is_not_said_to_be_done() -> None:
 
 
 LEFT = """
-checkvalve: 1
+checkvalve: 2
 name: left
 tasks:
   s: {kind: script, count: 1, steps: [{write: q, count: 2}]}
@@ -207,7 +207,7 @@ def test_what_is_left_where_everybody_is_done_is_named() -> None:
 def test_what_stands_before_a_crash_is_not_live_with_others_and_without(others: str) -> None:
     """A part at rest is the same question as one whose others go on."""
     text = f"""
-checkvalve: 1
+checkvalve: 2
 name: crash
 tasks:
   a: {{kind: script, count: 1, steps: [{{acquire: L}}, {{write: q}}, {{release: L}}]}}

@@ -36,14 +36,14 @@ def test_a_fair_merge_that_writes_to_its_own_input_can_be_stuck() -> None:
     """Where it insists on the other input, taking its own would have made room. Where it does not,
     it may go round with its own for ever, and the source is stuck alone."""
     text = """
-checkvalve: 1
+checkvalve: 2
 name: insists
 tasks: {a: {kind: source}, m: {kind: merge, policy: POLICY}}
 links: [{from: a, to: m, capacity: 1}, {from: m, to: m, capacity: 1, name: own}]
 expect: {deadlock: VERDICT}
 """
     for policy, verdict in (("fair", "violated"),
-                            ("any", "holds, local_deadlock: violated")):
+                            ("any", "holds, no-local-deadlock: violated")):
         changed = text.replace("POLICY", policy).replace("VERDICT", verdict)
         assert check_design(changed).as_expected
 
@@ -70,7 +70,7 @@ def test_a_pipeline_of_any_length_is_proved_without_a_search(length: int) -> Non
         f"  - {{from: {a}, to: {b}, capacity: 1000000}}\n"
         for a, b in zip(names, names[1:], strict=False)
     )
-    report = check_design(f"checkvalve: 1\nname: p\ntasks: {{{tasks}}}\nlinks:\n{links}")
+    report = check_design(f"checkvalve: 2\nname: p\ntasks: {{{tasks}}}\nlinks:\n{links}")
     assert report.as_expected
     assert report.finding("deadlock").states == 0
     assert all(cycle.excluded for cycle in report.cycles)
@@ -83,7 +83,7 @@ def test_the_cycles_are_told_in_the_words_of_the_design() -> None:
     both = (("ping", "room", "ping->pong"), ("pong", "data", "ping->pong"))
     for held, why in ((0, "always add up to 1, not to 2"), (1, "")):
         report = check_design(f"""
-checkvalve: 1
+checkvalve: 2
 name: ring
 tasks: {{ping: {{kind: map}}, pong: {{kind: map}}}}
 links:
@@ -118,7 +118,7 @@ def test_sums_that_never_change_prove_what_counting_would(name: str) -> None:
 def test_a_repair_is_the_least_room_that_helps(text: str, proposed: str) -> None:
     """Where one link's capacity is what is missing."""
     report = check_design(
-        "checkvalve: 1\nname: r\ntasks: {a: {kind: source}, b: {kind: sink}}\n" + text
+        "checkvalve: 2\nname: r\ntasks: {a: {kind: source}, b: {kind: sink}}\n" + text
     )
     (step,) = repair(report).steps
     assert proposed in step.change
@@ -128,7 +128,7 @@ def test_a_channel_that_can_lose_no_more_keeps_nobody_going() -> None:
     """The broadcast can only drop when l1 is full, and a loss would be the one step that moves
     something: it may have happened already, so the graph must not count on it."""
     report = check_design("""
-checkvalve: 1
+checkvalve: 2
 name: accident
 tasks: {a: {kind: merge, policy: preferred, prefers: l0}, b: {kind: source}, c: {kind: broadcast}}
 links:

@@ -39,7 +39,7 @@ from checkvalve.spec.verdicts.verdict import Budget
 
 GRIDS = Path(__file__).parents[1] / "examples/grids"
 
-TEXT = """checkvalve: 1
+TEXT = """checkvalve: 2
 name: n
 parameters: {p: 1..5, B: 1..7, twice: 2*B}
 tasks: {a: {kind: source}, b: {kind: sink}}
@@ -300,7 +300,7 @@ def test_a_formula_is_looked_for_only_while_there_is_time() -> None:
         find_law(observed, ["x"], Deadline(5, lambda: float(next(ticks))))
 
 
-CHAIN = """checkvalve: 1
+CHAIN = """checkvalve: 2
 name: n
 parameters: {W: 40}
 tasks: {a: {kind: script, steps: [{write: q, count: W}, {read: to a, count: W}]}, b: {kind: map}}
@@ -376,7 +376,7 @@ def test_what_has_no_law_to_find_is_refused(
 def test_a_mark_and_the_size_of_a_window_are_numbers_to_find_a_law_over(tmp_path: Path) -> None:
     """What a window keeps must find room beside it."""
     (tmp_path / "n.yaml").write_text("""
-checkvalve: 1
+checkvalve: 2
 name: window
 tasks:
   source: {kind: script, steps: [{write: in}, {write: beside}]}

@@ -85,7 +85,7 @@ def test_a_queue_read_at_its_head_is_a_list() -> None:
 
 
 STREAMS = """
-checkvalve: 1
+checkvalve: 2
 name: streams
 tasks:
   server: {kind: script, steps: [{write: wire, of: a, count: 2}, {write: wire, of: b}]}
@@ -148,7 +148,7 @@ def test_two_in_a_hand_that_decides_about_each_lose_their_order(
     """On the way from one queue to another; where there is one way, slots are followed as lists
     are."""
     text = f"""
-checkvalve: 1
+checkvalve: 2
 name: two queues
 tasks:
   sender: {{kind: source}}
@@ -167,7 +167,7 @@ expect: {{ordered: holds}}
 def test_a_barrier_is_read_behind_what_was_written_before_it() -> None:
     """One input brings a record and then its barrier, with no room behind: it waits its turn."""
     text = """
-checkvalve: 1
+checkvalve: 2
 name: barriers
 tasks:
   source:
@@ -190,7 +190,7 @@ links:
 def test_equations_know_that_the_front_is_empty_only_where_all_is() -> None:
     """A queue of fifty slots is decided without a search."""
     text = """
-checkvalve: 1
+checkvalve: 2
 name: long
 tasks: {s: {kind: source}, r: {kind: route}, a: {kind: sink}, b: {kind: sink}}
 links:

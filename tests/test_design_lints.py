@@ -18,7 +18,7 @@ from checkvalve.spec.notation.errors import InputError
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 DIAMOND = """\
-checkvalve: 1
+checkvalve: 2
 name: diamond
 tasks:
   source: {kind: source}
@@ -34,7 +34,7 @@ links:
   - {from: join, to: sink, capacity: 2}
 """
 PROGRAM = """\
-checkvalve: 1
+checkvalve: 2
 name: program
 tasks:
   one:
@@ -49,7 +49,7 @@ pools:
   p: {threads: 3}
 """
 BLIND = """\
-checkvalve: 1
+checkvalve: 2
 name: blind
 tasks:
   r:
@@ -68,7 +68,7 @@ links:
   - {from: s, to: r, capacity: 1, name: k, kinds: [x, y]}
 """
 GIVEN_BACK_BY_ANOTHER = """\
-checkvalve: 1
+checkvalve: 2
 name: acks
 tasks:
   spout: {kind: script, steps: [{acquire: pending}, {write: tuples}]}
@@ -151,7 +151,7 @@ def test_what_there_is_instead_is_told_in_the_plural() -> None:
 
 def test_a_pool_of_one_user_is_not_to_be_made_smaller_than_one() -> None:
     """There is no such pool."""
-    design = load("checkvalve: 1\nname: odd\ntasks: {s: {kind: source, pool: p}, t: {kind: sink}}\n"
+    design = load("checkvalve: 2\nname: odd\ntasks: {s: {kind: source, pool: p}, t: {kind: sink}}\n"
                   "links: [{from: s, to: t, capacity: 1}]\npools: {p: {threads: 2}}\n")
     lint, = lints(design)
     assert "limits nothing" in lint.what and lint.next_step.startswith("Remove the pool, or let")

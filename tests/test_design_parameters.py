@@ -24,13 +24,13 @@ from checkvalve.spec.notation.errors import InputError
 
 GRIDS = Path(__file__).parents[1] / "examples/grids"
 
-EDGE = """checkvalve: 1
+EDGE = """checkvalve: 2
 name: edge
 parameters: {parameters}
 tasks: {{a: {{kind: source}}, b: {{kind: sink}}}}
 links:
   - {{from: a, to: b, capacity: {capacity}, gives: p, takes: 2}}
-expect: {{deadlock: {{holds: "{condition}"}}}}
+expect: {{deadlock-free: {{holds: "{condition}"}}}}
 """
 
 

@@ -27,7 +27,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 EXAMPLES = REPOSITORY / "examples"
 
 WORKERS = """\
-checkvalve: 1
+checkvalve: 2
 name: workers
 tasks:
   worker:
@@ -45,7 +45,7 @@ pools:
   pg: {threads: 3}   # as the server allows
 """
 LOCKS = """\
-checkvalve: 1
+checkvalve: 2
 name: transfer
 tasks:
   one way:
@@ -62,7 +62,7 @@ tasks:
 pools: {alice: {threads: 1}, bob: {threads: 1}}
 """
 RING = """\
-checkvalve: 1
+checkvalve: 2
 name: ring
 tasks: {a: {kind: map}, b: {kind: map}}
 links:
@@ -75,7 +75,7 @@ links:
     initial: 1
     capacity: 1"""
 RETRY = """\
-checkvalve: 1
+checkvalve: 2
 name: broker
 tasks:
   producer: {kind: source}
@@ -89,7 +89,7 @@ links:
   - {name: commits, from: worker, to: done, capacity: 1}
 """
 OWN_THREAD = """\
-checkvalve: 1
+checkvalve: 2
 name: own thread
 tasks:
   a:
@@ -102,7 +102,7 @@ tasks:
 pools: {t: {threads: 1}, l: {threads: 1}}
 """
 SHOP = """\
-checkvalve: 1
+checkvalve: 2
 name: shop
 tasks: {orders: {kind: source}, check: {kind: merge}, pack: {kind: broadcast}, ship: {kind: sink}}
 links:
@@ -112,7 +112,7 @@ links:
   - {from: pack, to: check, capacity: 1, name: second look}
 """
 EMPTY = """\
-checkvalve: 1
+checkvalve: 2
 name: empty ring
 tasks: {a: {kind: map}, b: {kind: map}}
 links:
@@ -253,7 +253,7 @@ def test_numbers_of_an_expression_stay_expressions(
     monkeypatch.chdir(tmp_path)
     path = Path("d.yaml")
     path.write_text("""\
-checkvalve: 1
+checkvalve: 2
 name: rings
 designs:
   ring:
@@ -385,7 +385,7 @@ def test_what_is_written_before_it_is_read_must_not_depend_on_it() -> None:
     """Steps in another order cost more than nothing where one needs the other."""
     kind = next(kind for kind in KINDS if kind.name == "order of steps")
     report = check_design("""
-checkvalve: 1
+checkvalve: 2
 name: server
 tasks:
   server: {kind: script, steps: [{read: asks}, {write: says}]}

@@ -39,7 +39,7 @@ def test_two_changes_of_what_arrives_are_tried_together() -> None:
     """A task on two rings, both of which are empty: an element for each, and for one it is no use.
     """
     design = load("""
-checkvalve: 1
+checkvalve: 2
 name: rings
 tasks: {a: {kind: zip}, b: {kind: map}, c: {kind: map}}
 links:

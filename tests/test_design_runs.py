@@ -18,7 +18,7 @@ from checkvalve.spec.design.why.findings import DesignReport, Finding
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 LOOP = """
-checkvalve: 1
+checkvalve: 2
 name: loop
 tasks:
   orders: {{kind: source}}
@@ -33,7 +33,7 @@ links:
 """
 
 TWO_LOOPS = """
-checkvalve: 1
+checkvalve: 2
 name: two loops
 tasks:
   a: {kind: source}
@@ -57,7 +57,7 @@ pools: {hands: {threads: 3}}
 
 
 TURNING = """
-checkvalve: 1
+checkvalve: 2
 name: turning
 tasks: {a: {kind: source}, b: {kind: sink}}
 links: [{from: a, to: b, capacity: 1}]
@@ -92,7 +92,7 @@ def test_runs_never_say_that_a_design_holds() -> None:
     assert found.outcome is Outcome.UNKNOWN and "did not get stuck" in found.reason
 
 
-PARTS = "checkvalve: 1\nname: parts\ntasks:\n" + "".join(
+PARTS = "checkvalve: 2\nname: parts\ntasks:\n" + "".join(
     f"  s{n}: {{kind: source}}\n  m{n}: {{kind: merge}}\n  w{n}: {{kind: route}}\n"
     f"  k{n}: {{kind: sink}}\n" for n in range(6)) + "links:\n" + "".join(
     f"  - {{from: {a}{n}, to: {b}{n}, capacity: 1000}}\n"

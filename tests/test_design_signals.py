@@ -85,7 +85,7 @@ def design(writes: str, reads: str, marks: Marks, rest: str = "") -> str:
         return ", ".join(f"{{{verb}: {'main' if each == 'S' else 'beside'}}}" for each in letters)
 
     return f"""
-checkvalve: 1
+checkvalve: 2
 name: two ways
 tasks:
   writer: {{kind: script, steps: [{steps(writes, 'write')}]}}
@@ -148,7 +148,7 @@ def test_the_headroom_is_that_of_the_chapter(rate: int, there: int, back: int, m
     for room, verdict in ((need - 1, Outcome.VIOLATED), (need, Outcome.HOLDS)):
         if room > mark:
             found = check(load(f"""
-checkvalve: 1
+checkvalve: 2
 name: squelch
 tasks: {{sender: {{kind: source}}, receiver: {{kind: sink, may: stop}}}}
 links:
@@ -187,7 +187,7 @@ def test_marks_that_are_none_are_refused(change: tuple[str, str], told: str) -> 
 
 def test_who_was_stopped_is_told_when_it_may_go_on() -> None:
     """A link with two free places of three is no room for its writer before the go."""
-    report = check_design("""checkvalve: 1
+    report = check_design("""checkvalve: 2
 name: stopped
 tasks:
   client: {kind: script, steps: [{write: asks, count: 5}, {read: answers, count: 5}]}

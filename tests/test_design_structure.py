@@ -23,7 +23,7 @@ from checkvalve.spec.design.reading.language import Design
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 WINDOW = """
-checkvalve: 1
+checkvalve: 2
 name: a retry loop under a window
 tasks:
   orders: {{kind: source}}
@@ -47,7 +47,7 @@ FILLED = 700 + 1 + 500 + 1 + 300
 """What fills the loop: its queues and both hands."""
 
 PREFERRING = """
-checkvalve: 1
+checkvalve: 2
 name: a merge that prefers its feedback
 tasks:
   source: {kind: source}
@@ -62,7 +62,7 @@ links:
 """
 
 CALLS = """
-checkvalve: 1
+checkvalve: 2
 name: calls in the same order
 tasks:
   a: {{kind: call, pool: [front, back], roots: 500, depth: 2}}
@@ -176,7 +176,7 @@ def test_what_the_equations_leave_open_is_run_into() -> None:
 def test_a_script_is_a_place_in_its_program() -> None:
     """Its position is one counter for each step, so that sums can use it."""
     answer = proved("""
-checkvalve: 1
+checkvalve: 2
 name: echo
 tasks:
   client: {kind: script, steps: [{write: requests, count: 900}, {read: replies, count: 900}]}
@@ -193,7 +193,7 @@ links:
 def test_an_unbounded_link_has_no_most() -> None:
     """Nothing in the equations says that it is full."""
     net: Counters = proved("""
-checkvalve: 1
+checkvalve: 2
 name: unbounded
 tasks: {a: {kind: source}, b: {kind: sink}}
 links: [{from: a, to: b, flow: unbounded}]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from checkvalve.spec.design.reading.properties import DEADLOCK_FREE
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
@@ -39,9 +40,10 @@ MAX_TOLD = 3
 
 @click.command("law")
 @click.argument("design", metavar="DESIGN")
-@click.option("--property", "name", default="deadlock", show_default=True,
-              help="What is asked about: deadlock, local deadlock, bounded (and how full each link "
-                   "gets), live, ordered, duplication, loss, failure, starvation: TASK.")
+@click.option("--property", "name", default=DEADLOCK_FREE, show_default=True,
+              help="What is asked about: deadlock-free, no-local-deadlock, bounded (and how full "
+                   "each link gets), live, ordered, no-duplicates, no-loss, no-failure, "
+                   "'no-starvation: TASK'.")
 @click.option("--over", multiple=True, metavar="NUMBER,…",
               help="Numbers of the design to find a law over: a link (its capacity), a pool (its "
                    "threads), task.queue, task.hand, link.batch, a parameter; n=1..8 for a range.")

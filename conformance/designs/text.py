@@ -7,6 +7,9 @@ from textwrap import wrap
 
 from checkvalve.spec.design.reading.language import Design, Flow
 from checkvalve.spec.design.reading.lints import lints
+from checkvalve.spec.design.reading.properties import (
+    BOUNDED, DEADLOCK_FREE, LIVE, NO_DUPLICATES, NO_STARVATION, ORDERED,
+)
 from checkvalve.spec.design.why.findings import (
     DesignReport, Finding, GraphCycle, Meanwhile, Repair, RepairStep, Way, in_short,
 )
@@ -57,7 +60,7 @@ def verdict_lines(report: DesignReport) -> Iterator[str]:
     width = max(len(finding.name) for finding in report.findings)
     for finding in report.findings:
         yield "  " + _verdict(finding, width)
-        if finding.name == "bounded":
+        if finding.name == BOUNDED:
             yield from _fullest(finding)
     for finding in report.findings:
         if finding.outcome is Outcome.VIOLATED:
@@ -154,7 +157,7 @@ def _violation(finding: Finding, design: Design) -> Iterator[str]:
     yield from _cycle(finding, design)
     yield from _endless(finding)
     told = finding.name.partition(": ")[0]
-    if told in ("ordered", "live", "duplication", "starvation"):
+    if told in (ORDERED, LIVE, NO_DUPLICATES, NO_STARVATION):
         yield f"  {finding.reason}."
     if finding.meanwhile is not None:
         yield from _goes_on(finding.meanwhile)
@@ -288,7 +291,7 @@ def _graph(report: DesignReport) -> Iterator[str]:
     """The wait-for graph of a design that is not proved to be free of deadlock: how many cycles,
     and the shortest of those that are possible beside what was found, those of the same tasks
     together."""
-    deadlock = next((f for f in report.findings if f.name == "deadlock"), None)
+    deadlock = next((f for f in report.findings if f.name == DEADLOCK_FREE), None)
     if not report.cycles or (deadlock and deadlock.outcome is Outcome.HOLDS):
         return
     if len(report.cycles) == 1 and deadlock and deadlock.cycle and not report.cycles[0].excluded:

@@ -26,15 +26,19 @@ from .net.links import Unbounded
 from .net.rows import Place, Row, Table
 from .net.translate import Aim, translate
 from .reading.language import Design, Flow
+from .reading.properties import (
+    BOUNDED, DEADLOCK_FREE, LIVE, NO_DUPLICATES, NO_FAILURE, NO_LOCAL_DEADLOCK, NO_LOSS,
+    ORDERED, no_starvation, starved_task,
+)
 from .search.searching import (
     Engine, Settings, abstracting, finding_of, not_the_searchs, rows_of, search,
 )
 from .verdicts.deadlock import decide_deadlock, told_all
-from .verdicts.duplication import DUPLICATION, decide_duplication
-from .verdicts.live import LIVE, decide_live, going_round
-from .verdicts.local import LOCAL, Spaces, decide_local
+from .verdicts.duplication import decide_duplication
+from .verdicts.live import decide_live, going_round
+from .verdicts.local import Spaces, decide_local
 from .verdicts.occupancy import largest
-from .verdicts.order import ORDERED, decide_order
+from .verdicts.order import decide_order
 from .why.explain import marking_of, told_waits
 from .why.findings import DesignReport, Finding, GraphCycle
 from .why.parts import Part, parts
@@ -57,14 +61,14 @@ def check(design: Design, settings: Settings | None = None) -> DesignReport:
     found = parts(design)
     sections = [Part.of(part, deadline=deadline.share(2 * (len(found) - place)))
                 for place, part in enumerate(found)]
-    spaces = Spaces(sections, settings, LOCAL in design.expect)
+    spaces = Spaces(sections, settings, NO_LOCAL_DEADLOCK in design.expect)
     findings = []
     for name in _properties(design):
         finding = decide_property(design, sections, spaces, name, settings)
-        if name == "bounded":
+        if name == BOUNDED:
             finding = _with_bounds(finding, design, spaces)
         findings.append(replace(finding, expected=_expected(design, finding)))
-        if name == "deadlock":
+        if name == DEADLOCK_FREE:
             spaces.know(finding)
     told = [_told_cycles(section, deadline) for section in sections]
     complete = all(section.graph.complete for section in sections) and None not in told
@@ -87,7 +91,7 @@ def decide_one(design: Design, name: str, settings: Settings | None = None) -> F
     found = parts(design)
     sections = [Part.of(part, deadline=settings.budget.deadline.share(2 * (len(found) - place)))
                 for place, part in enumerate(found)]
-    spaces = Spaces(sections, settings, LOCAL in design.expect)
+    spaces = Spaces(sections, settings, NO_LOCAL_DEADLOCK in design.expect)
     return decide_property(design, sections, spaces, name, settings)
 
 
@@ -98,7 +102,7 @@ def fullest(design: Design, settings: Settings | None = None) -> Finding:
     deadline = settings.budget.deadline
     sections = [Part.of(part, deadline=deadline) for part in parts(design)]
     spaces = Spaces(sections, settings, True)
-    return _with_bounds(decide_property(design, sections, spaces, "bounded", settings), design,
+    return _with_bounds(decide_property(design, sections, spaces, BOUNDED, settings), design,
                         spaces)
 
 
@@ -107,19 +111,19 @@ def _expected(design: Design, finding: Finding) -> str | None:
     stuck, or not to be live, or of which these tasks are known to starve, may do so in any way, and
     what nobody asked for may stay unknown."""
     said = design.expect.get(finding.name)
-    if said is not None or finding.name != LOCAL:
+    if said is not None or finding.name != NO_LOCAL_DEADLOCK:
         return said or "holds"
     stuck = finding.meanwhile.tasks if finding.meanwhile else ()
-    starve = all(design.expect.get(f"starvation: {task}") == "violated" for task in stuck)
-    known = "violated" in (design.expect.get("deadlock"), design.expect.get(LIVE)) or bool(
+    starve = all(design.expect.get(no_starvation(task)) == "violated" for task in stuck)
+    known = "violated" in (design.expect.get(DEADLOCK_FREE), design.expect.get(LIVE)) or bool(
         stuck and starve)
     return None if known or finding.outcome is Outcome.UNKNOWN else "holds"
 
 
 def _properties(design: Design) -> list[str]:
-    names = ["deadlock", LOCAL, "bounded"]
+    names = [DEADLOCK_FREE, NO_LOCAL_DEADLOCK, BOUNDED]
     if any(link.overflow is Flow.FAIL for link in design.links.values()):
-        names.append("failure")
+        names.append(NO_FAILURE)
     return names + [name for name in design.expect if name not in names]
 
 
@@ -130,22 +134,24 @@ def decide_property(
     deadline = settings.budget.deadline
     began = deadline.spent()
     try:
-        if name == "deadlock":
+        if name == DEADLOCK_FREE:
             finding = told_all(sections, settings)
-        elif name == LOCAL:
+        elif name == NO_LOCAL_DEADLOCK:
             finding = decide_local(spaces)
         elif name == ORDERED:
             finding = decide_order([part.design for part in sections], settings)
-        elif name == DUPLICATION:
+        elif name == NO_DUPLICATES:
             finding = decide_duplication([part.design for part in sections], settings)
         elif name == LIVE:
             finding = decide_live([part.design for part in sections], settings)
-        elif name == "bounded":
+        elif name == BOUNDED:
             finding = _bounded(design, settings)
-        elif name in ("loss", "failure"):
+        elif name in (NO_LOSS, NO_FAILURE):
             finding = _first_time(design, name, settings)
         else:
-            finding = _starvation(design, name.removeprefix("starvation: "), settings)
+            task = starved_task(name)
+            assert task is not None, name
+            finding = _starvation(design, task, settings)
     except OutOfTime as late:
         finding = Finding(name, Outcome.UNKNOWN, "search, incomplete", reason=str(late))
     return replace(finding, name=name, seconds=deadline.spent() - began)
@@ -163,14 +169,14 @@ def _with_bounds(finding: Finding, design: Design, spaces: Spaces) -> Finding:
 # --- the other properties ---------------------------------------------------------------------
 
 def _first_time(design: Design, name: str, settings: Settings) -> Finding:
-    if name == "failure":
+    if name == NO_FAILURE:
         able, aim = {Flow.FAIL}, Aim(failures=True)
     else:
         able, aim = {Flow.DROP_NEWEST, Flow.DROP_OLDEST}, Aim(losses=True)
     links = design.links.values()
-    if not any(link.overflow in able or (name == "loss" and link.lossy
+    if not any(link.overflow in able or (name == NO_LOSS and link.lossy
                                         and link.flow is not Flow.STOP_GO) for link in links):
-        what = "fails when it is full" if name == "failure" else "drops or loses anything"
+        what = "fails when it is full" if name == NO_FAILURE else "drops or loses anything"
         return Finding(name, Outcome.HOLDS, f"by construction: no link {what}")
     return abstracting(design, aim, "DESIGN-2", settings)
 
@@ -193,14 +199,14 @@ def _starvation(design: Design, task: str, settings: Settings) -> Finding:
 def _bounded(design: Design, settings: Settings) -> Finding:
     grows = [link.name for link in design.links.values() if link.flow is Flow.UNBOUNDED]
     if not grows:
-        return Finding("bounded", Outcome.HOLDS, "by construction: every link is bounded")
+        return Finding(BOUNDED, Outcome.HOLDS, "by construction: every link is bounded")
     if settings.engine in ("auto", "structure"):
         finding = _bounded_by_sums(design, settings)
         if settings.engine == "structure" or finding.outcome is Outcome.HOLDS:
             return finding
     if settings.engine == "graph":
         return not_the_searchs(settings.engine)
-    finding = Finding("bounded", Outcome.UNKNOWN, "")
+    finding = Finding(BOUNDED, Outcome.UNKNOWN, "")
     for most in GROWTHS:
         table = translate(design, Aim(Unbounded(most, abstract=False)))
         verdict = search(table, "DESIGN-2", settings)
@@ -227,9 +233,9 @@ def _bounded_by_sums(design: Design, settings: Settings) -> Finding:
     told = tuple((link.name, known[link.name].most) for link in grows if link.name in known)
     least = ", ".join(f"at most {most:,} in {name}" for name, most in told[:3])
     if len(known) == len(grows):
-        return Finding("bounded", Outcome.HOLDS, f"sums that no step raises: {least}", bounds=told)
+        return Finding(BOUNDED, Outcome.HOLDS, f"sums that no step raises: {least}", bounds=told)
     missing = next(link.name for link in grows if link.name not in known)
-    return Finding("bounded", Outcome.UNKNOWN, "structure", bounds=told,
+    return Finding(BOUNDED, Outcome.UNKNOWN, "structure", bounds=told,
                    reason=f"no sum that no step raises bounds {missing}")
 
 
@@ -279,7 +285,7 @@ def _told_cycles(part: Part, deadline: Deadline) -> list[GraphCycle] | None:
 
 def _proofs(findings: Sequence[Finding]) -> dict[str, str]:
     """By its first task, why a part is never stuck, where that is known."""
-    return {attempt.part: attempt.why for finding in findings if finding.name == "deadlock"
+    return {attempt.part: attempt.why for finding in findings if finding.name == DEADLOCK_FREE
             for attempt in finding.tried if attempt.outcome is Outcome.HOLDS}
 
 

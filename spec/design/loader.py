@@ -22,6 +22,7 @@ from .reading.language import (
 )
 from .reading.parameters import Point, points, resolved
 from .reading.programs import length
+from .reading.properties import NO_STARVATION, no_starvation
 from .reading.schema import check_shape, suggest
 from .reading.source import Node, Spot, parse
 from .reading.symbols import whole
@@ -384,12 +385,12 @@ class _Loader:
     def _expect(self, node: Node | None, tasks: Mapping[str, Task]) -> dict[str, str]:
         found: dict[str, str] = {}
         for key, child in _entries(node):
-            if key != "starvation":
-                found[key.replace("_", " ")] = child.value
+            if key != NO_STARVATION:
+                found[key] = child.value
                 continue
             for task, verdict in child.value.items():
                 self._known(task, tasks, "task", verdict.spot)
-                found[f"starvation: {task}"] = verdict.value
+                found[no_starvation(task)] = verdict.value
         return found
 
 

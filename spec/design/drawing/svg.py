@@ -11,6 +11,7 @@ from ...notation.labels import counted
 from ...verdicts.verdict import Outcome
 from ..reading.kinds import is_slots
 from ..reading.language import Design, Flow, Kind, Link, Merging, Routing, Task
+from ..reading.properties import DEADLOCK_FREE
 from ..why.cycles import held, led
 from ..why.findings import DesignReport
 from ..why.stuck import OF_A_POOL, Blocked
@@ -72,7 +73,7 @@ def draw(report: DesignReport) -> str:
 
 def _left_open(report: DesignReport) -> tuple[Blocked, ...]:
     """A circle that the wait-for graph does not exclude, of a design that may be stuck in it."""
-    if all(f.outcome is not Outcome.UNKNOWN for f in report.findings if f.name == "deadlock"):
+    if all(f.outcome is not Outcome.UNKNOWN for f in report.findings if f.name == DEADLOCK_FREE):
         return ()
     return next((cycle.waits for cycle in report.cycles if not cycle.excluded), ())
 

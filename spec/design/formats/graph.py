@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ...notation.errors import InputError
+from ..reading.properties import NO_STARVATION
 from ..reading.schema import schema
 from ..reading.source import NOWHERE, Node, Spot
 from .draft import Draft, Reading, as_node, refusal
@@ -88,7 +89,7 @@ class _Reader:
 
     def _top(self) -> None:
         attributes = self.graph.attributes
-        words = {key.removeprefix(_EXPECT): value for key, value in attributes.items()
+        words = {key.removeprefix(_EXPECT).replace("_", "-"): value for key, value in attributes.items()
                  if key.startswith(_EXPECT)}
         self._no_misspelt(words, _keys("expect"), "an expectation")
         self._no_misspelt({key: value for key, value in attributes.items()
@@ -193,7 +194,7 @@ _OF_DRAWINGS: Final = {"label", "style", "shape", "color", "points", "head", "ta
 
 def _keys(part: str) -> list[str]:
     """The keys of a part of the design language; its schema is where they are written."""
-    return [key for key in schema()["$defs"][part]["properties"] if key != "starvation"]
+    return [key for key in schema()["$defs"][part]["properties"] if key != NO_STARVATION]
 
 
 def _parts(text: str) -> list[str]:

@@ -15,9 +15,8 @@ from dataclasses import dataclass, field, replace
 
 from ...verdicts.verdict import Budget, Outcome
 from ..reading.language import Design
+from ..reading.properties import DEADLOCK_FREE, LIVE, NO_LOCAL_DEADLOCK, starved_task
 from ..reading.source import NOWHERE, Spot
-from ..verdicts.live import LIVE
-from ..verdicts.local import LOCAL
 from ..why.findings import DesignReport, Finding, Repair, RepairStep, Way
 from ..why.parts import parts
 from .change import Change, Scope
@@ -40,7 +39,6 @@ MAX_MIDDLE = 40
 """Tasks that a region is made around."""
 RADII = (1, 2, 4)
 """So many links are around those who are stuck, in a region."""
-DEADLOCK = "deadlock"
 LATE = "the time allowed has ended"
 
 
@@ -64,23 +62,23 @@ def _broken(report: DesignReport) -> list[str]:
     expected to hold."""
     violated = [each for each in report.findings if each.outcome is Outcome.VIOLATED]
     return [each.name for each in violated
-            if each.name == DEADLOCK or each.expected == Outcome.HOLDS.value]
+            if each.name == DEADLOCK_FREE or each.expected == Outcome.HOLDS.value]
 
 
 def _wanted(report: DesignReport) -> list[str]:
     """The properties that are not to be violated after it, beside deadlock. Where the design is
     expected not to be live, or somebody to starve, a part of it may be stuck for ever."""
     against = [name for name, verdict in report.design.expect.items() if verdict == "violated"]
-    if any(name == LIVE or name.startswith("starvation: ") for name in against):
-        against.append(LOCAL)
-    return [each.name for each in report.findings if each.name not in (DEADLOCK, *against)]
+    if any(name == LIVE or starved_task(name) is not None for name in against):
+        against.append(NO_LOCAL_DEADLOCK)
+    return [each.name for each in report.findings if each.name not in (DEADLOCK_FREE, *against)]
 
 
 def repair(report: DesignReport, budget: Budget | None = None) -> Repair:
     """The changes with which every wanted verdict of a design holds."""
     judge = Judge(MAX_STEPS, (budget or Budget()).start().deadline)
     broken, design = _broken(report), report.design
-    groups = _groups(design) if broken == [DEADLOCK] else [design]
+    groups = _groups(design) if broken == [DEADLOCK_FREE] else [design]
     ways: list[list[Way]] = []
     undecided: list[Way] = []
     tried: list[str] = []
@@ -97,7 +95,7 @@ def repair(report: DesignReport, budget: Budget | None = None) -> Repair:
         left_out = _left_open(report) if len(group.tasks) > MAX_TASKS else ()
         done = _Repairing(group, base, _Asked(judge, broken[1:], names, left_out), several)
         found = done.ways()
-        if not found and broken[0] == DEADLOCK and broken[1:]:  # then without the others
+        if not found and broken[0] == DEADLOCK_FREE and broken[1:]:  # then without the others
             kept = [name for name in names if name not in broken]
             rest = _Repairing(group, base, _Asked(judge, [], kept, left_out), several)
             found = [replace(way, violated=tuple(broken[1:])) for way in rest.ways()]
@@ -135,8 +133,7 @@ def _together(ways: Sequence[Sequence[Way]], undecided: Sequence[Way]) -> Iterat
 
 def _is_about(name: str, group: Design) -> bool:
     """Whether a property is one of this group: starvation is of one task."""
-    task = name.removeprefix("starvation: ")
-    return task == name or task in group.tasks
+    return starved_task(name) in (None, *group.tasks)
 
 
 def _base(
@@ -145,7 +142,7 @@ def _base(
     """What fails in a group, or is not known of it; None if nothing does."""
     finding = report.finding(broken[0])
     waits = [wait for wait in (*finding.cycle, *finding.waits) if wait.task in group.tasks]
-    if waits or broken[0] != DEADLOCK:
+    if waits or broken[0] != DEADLOCK_FREE:
         return replace(finding, waits=tuple(w for w in finding.waits if w in waits),
                        cycle=tuple(w for w in finding.cycle if w in waits))
     judge.left = MAX_STEPS
@@ -324,7 +321,7 @@ class _Repairing:
             for (c, index), least in zip(found.chosen, found.least, strict=True))
         held = {each.name: each.method for each in others if each.outcome is Outcome.HOLDS}
         names = self.asked.names
-        return Way(steps, ((DEADLOCK, answer.finding.method), *(
+        return Way(steps, ((DEADLOCK_FREE, answer.finding.method), *(
             (name, held[name]) for name in names if name in held)),
             tuple(name for name in names if name not in held))
 

@@ -22,6 +22,7 @@ from ..equations.confluence import has_choice
 from ..net.counters import AIM, Counters
 from ..net.translate import translate
 from ..reading.language import Design
+from ..reading.properties import DEADLOCK_FREE
 from ..why.findings import Finding
 from .change import Change, KindOfChange, Scope, Tier
 from .judge import Answer, Judge
@@ -46,7 +47,7 @@ SHARE_OF_A_KIND = 3
 FOR_MORE = 4
 """Once there is a way, one of so many parts of what is left is for others."""
 NO_DESIGN = Answer(Outcome.UNKNOWN, Finding(
-    "deadlock", Outcome.UNKNOWN, "", reason="the changes do not fit together"))
+    DEADLOCK_FREE, Outcome.UNKNOWN, "", reason="the changes do not fit together"))
 """What is said of changes that make no design: nothing is left open by it."""
 
 
@@ -256,7 +257,7 @@ class Search:
             design = changed(self.design, chosen)
             return NO_DESIGN if design is None else self._ask_of(design)
         except InputError as told:  # more ways to move than can be listed
-            return Answer(Outcome.UNKNOWN, Finding("deadlock", Outcome.UNKNOWN, "",
+            return Answer(Outcome.UNKNOWN, Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "",
                                                    reason=str(told)))
 
     # --- the least that helps ------------------------------------------------------------------

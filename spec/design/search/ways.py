@@ -17,6 +17,7 @@ from ..equations.legs import Guarded, Leg, expanded, followed, steps_in
 from ..net.counters import NO_MOST, Counters
 from ..net.rows import FAILED, Row, Table
 from ..reading.language import Design
+from ..reading.properties import DEADLOCK_FREE
 from ..why.findings import Finding, ToldLeg
 from ..why.cycles import closed_cycle
 from ..why.stuck import left_in, waits_in
@@ -61,7 +62,7 @@ def way_into(
                             "", "Please report this design.")
     waits = waits_in(design, table, marking)
     contents = table.contents(marking)
-    return Finding("deadlock", Outcome.VIOLATED, _method(long), waits=tuple(waits),
+    return Finding(DEADLOCK_FREE, Outcome.VIOLATED, _method(long), waits=tuple(waits),
                    cycle=tuple(closed_cycle(waits)), contents=contents,
                    free=table.free(marking),
                    left=tuple(left_in(design, table, marking)),

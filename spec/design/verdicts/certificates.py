@@ -27,13 +27,15 @@ from ..net.invariants import Equation
 from ..net.rows import Table
 from ..net.translate import translate
 from ..reading.language import Design, Flow, Mortality
+from ..reading.properties import (
+    BOUNDED, DEADLOCK_FREE, LIVE, NO_DUPLICATES, NO_FAILURE, NO_LOCAL_DEADLOCK, NO_LOSS,
+    ORDERED, starved_task,
+)
 from ..search.ways import told_legs
 from ..why.findings import DesignReport, Finding, ToldLeg
 from ..why.parts import parts
-from .duplication import DUPLICATION
-from .live import LIVE
-from .local import FREED, LOCAL
-from .order import ORDERED, doubtful_pairs
+from .local import FREED
+from .order import doubtful_pairs
 
 __all__ = ["Certificates", "Uncertified", "certificate", "of_rescues", "of_structure"]
 
@@ -83,29 +85,28 @@ class Certificates:
     # --- holds ----------------------------------------------------------------------------------
 
     def _shown(self, finding: Finding) -> dict[str, Any]:
-        if finding.name == "bounded":
+        if finding.name == BOUNDED:
             known = _sums_of_bounds(self.report.design)
             if known is not None:
                 return known
         proofs = []
         for number, part in enumerate(self.parts):
             first = next(iter(part.tasks))
-            if finding.name.startswith("starvation: ") and (
-                    finding.name.removeprefix("starvation: ") not in part.tasks):
+            if starved_task(finding.name) not in (None, *part.tasks):
                 continue
             proofs.append({"task": first, **self._proof(finding, number, part)})
         return {"parts": proofs}
 
     def _proof(self, finding: Finding, number: int, part: Design) -> dict[str, Any]:
-        if finding.name == "deadlock":
+        if finding.name == DEADLOCK_FREE:
             return (self._emptied(number) or of_structure(self._answer(number))
                     or _visited(finding, part))
-        if finding.name == LOCAL:
+        if finding.name == NO_LOCAL_DEADLOCK:
             return (self._alone(finding, number, part) or self._rescued(finding, number)
                     or _visited(finding, part))
-        if finding.name in (ORDERED, DUPLICATION):
+        if finding.name in (ORDERED, NO_DUPLICATES):
             return {"marked": [list(pair) for pair in doubtful_pairs(part)]}
-        if finding.name in ("loss", "failure", LIVE) and not finding.states:
+        if finding.name in (NO_LOSS, NO_FAILURE, LIVE) and not finding.states:
             return {"sums": [], "clauses": []}  # no link of its is able to
         return _visited(finding, part)
 
@@ -208,7 +209,7 @@ def _visited(finding: Finding, part: Design) -> dict[str, Any]:
     counts an unbounded link only so far, and has no number for what that stands for.)"""
     if not finding.states:
         raise Uncertified("it rests on an argument that has no certificate yet")
-    linked = finding.name in (LOCAL, LIVE) or finding.name.startswith("starvation: ")
+    linked = finding.name in (NO_LOCAL_DEADLOCK, LIVE) or starved_task(finding.name) is not None
     most = MAX_LINKED if linked else MAX_STATES
     if finding.states > most and finding.name != LIVE:
         raise Uncertified(f"it rests on {counted(finding.states, 'state')}, and the checker visits "
@@ -233,17 +234,17 @@ def _sums_of_bounds(design: Design) -> dict[str, Any] | None:
 def _run(finding: Finding) -> dict[str, Any]:
     """A run into a violation, and what can be repeated for ever at its end."""
     steps = [dict(step) for step in finding.changes]
-    if finding.name == "deadlock":
+    if finding.name == DEADLOCK_FREE:
         return {"legs": _in_json(finding.legs)} if finding.legs else {"steps": steps}
-    if finding.name in ("loss", "failure"):
+    if finding.name in (NO_LOSS, NO_FAILURE):
         return {"steps": steps}
-    if finding.name == "bounded":
+    if finding.name == BOUNDED:
         return {"steps": steps[:len(finding.steps)], "loop": finding.loop}
-    if finding.name in (ORDERED, DUPLICATION):
+    if finding.name in (ORDERED, NO_DUPLICATES):
         assert finding.between is not None
         sender, receiver = finding.between
         return {"sender": sender, "receiver": receiver, "steps": steps}
-    if finding.name == LOCAL:
+    if finding.name == NO_LOCAL_DEADLOCK:
         assert finding.meanwhile is not None
         at = len(finding.steps)
         first = {"legs": _in_json(finding.legs)} if finding.legs else {}

@@ -24,6 +24,7 @@ from ..equations.structure import Answer, decide
 from ..net.links import Unbounded
 from ..net.translate import Aim, translate
 from ..reading.language import Design
+from ..reading.properties import DEADLOCK_FREE
 from ..search.runs import Runs
 from ..search.searching import ABSTRACTIONS, Settings, abstracting, finding_of
 from ..search.ways import way_into
@@ -101,7 +102,8 @@ def decide_deadlock(part: Part, settings: Settings, trying: Budget | None = None
         try:
             finding = ask()
         except OutOfTime as late:  # of this part; others may still be decided
-            finding = Finding("deadlock", Outcome.UNKNOWN, "search, incomplete", reason=str(late))
+            finding = Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "search, incomplete",
+                              reason=str(late))
         attempts.append(Attempt(next(iter(part.design.tasks), ""), engine,
                                 clock.spent() - began, finding.outcome,
                                 finding.reason or finding.method, finding.states))
@@ -153,14 +155,14 @@ def _stages(part: Part, settings: Settings, trying: Budget) -> Iterator[Stage]:
 
 def _graphed(part: Part) -> Finding:
     if part.graph.proves_live:
-        return Finding("deadlock", Outcome.HOLDS, "wait-for graph, for every order of steps")
+        return Finding(DEADLOCK_FREE, Outcome.HOLDS, "wait-for graph, for every order of steps")
     graph = part.graph
     if graph.complete and all(cycle.excluded for cycle in graph.cycles) \
             and not unending(part.design):
-        return Finding("deadlock", Outcome.UNKNOWN, "wait-for graph",
+        return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "wait-for graph",
                        reason="no circle of waits is possible, but somebody may wait for who has "
                               "ended, stopped or crashed; the engine `explorer` decides")
-    return Finding("deadlock", Outcome.UNKNOWN, "wait-for graph",
+    return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "wait-for graph",
                    reason="the wait-for graph has cycles that it cannot exclude; "
                           "the engine `explorer` decides")
 
@@ -169,10 +171,10 @@ def _proved(design: Design, settings: Settings, share: float = 1) -> Finding:
     """What the equations of stuck states come to, in one of so many parts of the time."""
     answer = decide(design, settings.budget.deadline.share(share))
     if answer.never_stuck:
-        return Finding("deadlock", Outcome.HOLDS, answer.method)
+        return Finding(DEADLOCK_FREE, Outcome.HOLDS, answer.method)
     if answer.legs is not None:
         return way_into(design, answer.table, answer.net, answer.legs, settings.budget.deadline)
-    return Finding("deadlock", Outcome.UNKNOWN, "structure", reason=_left_open(design, answer))
+    return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "structure", reason=_left_open(design, answer))
 
 
 def _left_open(design: Design, answer: Answer) -> str:
@@ -191,7 +193,7 @@ def _searched(part: Part, settings: Settings, most: int | None = None) -> Findin
     budget = settings.budget
     budget.deadline.check("searching")
     if part.has_more_than(MAX_SEARCHED):
-        return Finding("deadlock", Outcome.UNKNOWN, "search, not begun",
+        return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "search, not begun",
                        reason=f"more than {MAX_SEARCHED:,} ways to move are too many to search")
     if most is not None:
         limit = most if budget.max_states is None else min(most, budget.max_states)
@@ -212,7 +214,7 @@ def _tried(design: Design, settings: Settings) -> Finding:
     tried = Runs(table, watch).try_all()
     what = f"{counted(tried.runs, 'run')} of {counted(tried.steps, 'step')} in all"
     if tried.stuck is None:
-        return Finding("deadlock", Outcome.UNKNOWN, "runs that try to get stuck",
+        return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "runs that try to get stuck",
                        reason=f"{what} did not get stuck")
     bound = bind(Net, **table.constants())
     item, = instances(bound, "DESIGN-1")

@@ -16,13 +16,12 @@ from ...verdicts.verdict import Outcome
 from ..net.links import LinkPlaces, Unbounded
 from ..net.translate import Aim, own_place, translate
 from ..reading.language import Design, Flow, Kind, Mortality
+from ..reading.properties import LIVE
 from ..search.searching import Settings, abstracting
 from ..why.findings import Finding, worst_of
 
-__all__ = ["LIVE", "decide_live", "going_round"]
+__all__ = ["decide_live", "going_round"]
 
-LIVE = "live"
-"""The name of the property."""
 RULE = "DESIGN-3"
 
 

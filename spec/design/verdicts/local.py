@@ -48,6 +48,7 @@ from ..net.counters import AIM, Counters, changes_of
 from ..net.rows import FAILED, Place, Table
 from ..net.translate import Aim, translate
 from ..reading.language import Design, Flow, Kind, Mortality, Task
+from ..reading.properties import NO_LOCAL_DEADLOCK
 from ..search.searching import Settings
 from ..search.space import Space, TooLarge, space_of, trace_along
 from ..search.ways import told_legs
@@ -63,10 +64,8 @@ from .aside import Aside
 if TYPE_CHECKING:
     from ..search.space import Marks
 
-__all__ = ["FREED", "LOCAL", "Spaces", "decide_local", "finish", "on_all_states", "with_ends"]
+__all__ = ["FREED", "Spaces", "decide_local", "finish", "on_all_states", "with_ends"]
 
-LOCAL = "local deadlock"
-"""The name of the property."""
 ALL_STOP = "if one task stops for ever all can come to stop, which is excluded"
 NO_RUN = "once one task is stuck for ever, no run of the others goes on for ever"
 """The two arguments that need no states."""
@@ -192,7 +191,8 @@ def decide_local(spaces: Spaces) -> Finding:
         try:
             found.append(_of_part(spaces, place))
         except OutOfTime as late:  # of this part; of another one more may be known
-            found.append(Finding(LOCAL, Outcome.UNKNOWN, "search, incomplete", reason=str(late)))
+            found.append(Finding(NO_LOCAL_DEADLOCK, Outcome.UNKNOWN, "search, incomplete",
+                                 reason=str(late)))
     spaces.settings = settings
     worst = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.HOLDS)
     finding = min(found, key=lambda each: worst.index(each.outcome))
@@ -208,24 +208,24 @@ def _of_part(spaces: Spaces, place: int) -> Finding:
     watch = spaces.settings.budget.deadline.watch("asking who may stop alone")
     ceasing = [task.name for task in design.tasks.values() if task.may is not Mortality.GOES_ON]
     if not ceasing and goes_round(design, watch):
-        return Finding(LOCAL, Outcome.HOLDS, "no step takes what another needs, and a run that "
-                       "comes back makes every step")
+        return Finding(NO_LOCAL_DEADLOCK, Outcome.HOLDS, "no step takes what another needs, "
+                       "and a run that comes back makes every step")
     aside = _aside(spaces, place)
     if aside is not None:
         return aside
     is_large = spaces.sections[place].has_more_than(MAX_FREED)
     if is_large and not ceasing and _empties_itself(design, watch):
-        return Finding(LOCAL, Outcome.HOLDS, EMPTIES)
+        return Finding(NO_LOCAL_DEADLOCK, Outcome.HOLDS, EMPTIES)
     answer, argument = _argued(design, spaces.never_ends, ceasing, watch)
     if answer.total and argument == ALL_STOP:
-        return Finding(LOCAL, Outcome.HOLDS, argument)
+        return Finding(NO_LOCAL_DEADLOCK, Outcome.HOLDS, argument)
     if spaces.is_small(place):
         return on_all_states(spaces, place)
     if not answer.total and not is_large:
         answer, _ = _argued(design, spaces.never_ends, ceasing, watch, freeing=True)
         argument = FREED
     if answer.total:
-        return Finding(LOCAL, Outcome.HOLDS, argument)
+        return Finding(NO_LOCAL_DEADLOCK, Outcome.HOLDS, argument)
     found = on_all_states(spaces, place)
     if found.outcome is Outcome.UNKNOWN:
         tried = _tried(spaces, place)
@@ -284,7 +284,7 @@ def _aside(spaces: Spaces, place: int) -> Finding | None:
     on, = told_legs(table, net, [Leg(0, found.on, 1)])
     others = {task for n in found.on[found.loop:] for task in table.rows[net.moves[n].row].tasks}
     return Finding(
-        LOCAL, Outcome.VIOLATED, "found on the way into a deadlock", is_shortest=False,
+        NO_LOCAL_DEADLOCK, Outcome.VIOLATED, "found on the way into a deadlock", is_shortest=False,
         waits=tuple(waits), cycle=tuple(circle), contents=table.contents(marking),
         free=table.free(marking),
         legs=told_legs(table, net, found.legs), changes=on.changes,
@@ -324,14 +324,14 @@ def on_all_states(spaces: Spaces, place: int) -> Finding:
     """Whether a part can be stuck for ever while the rest of it goes on, by all its states."""
     design, space = spaces.sections[place].design, spaces.of(place)
     if isinstance(space, str):
-        return Finding(LOCAL, Outcome.UNKNOWN, "search, incomplete", reason=space)
+        return Finding(NO_LOCAL_DEADLOCK, Outcome.UNKNOWN, "search, incomplete", reason=space)
     stuck = _Stuck(design, space)
     first = stuck.first()
     if first is not None:
         return replace(
             _told(design, space.table, stuck.alone(first)), states=space.states,
             transitions=len(space.source), depth=int(space.graph.depth[-1]))
-    return Finding(LOCAL, Outcome.HOLDS, "exhaustive", space.states, len(space.source),
+    return Finding(NO_LOCAL_DEADLOCK, Outcome.HOLDS, "exhaustive", space.states, len(space.source),
                    int(space.graph.depth[-1]))
 
 
@@ -498,7 +498,7 @@ def _told(design: Design, table: Table, alone: Alone) -> Finding:
     steps = steps_of(table, trace)
     others = {task for n in alone.on[alone.loop:] for task in table.rows[n].tasks}
     return Finding(
-        LOCAL, Outcome.VIOLATED, "exhaustive", steps=tuple(steps[:len(way)]),
+        NO_LOCAL_DEADLOCK, Outcome.VIOLATED, "exhaustive", steps=tuple(steps[:len(way)]),
         waits=tuple(waits), cycle=tuple(closed_cycle(waits)),
         contents=table.contents(last), free=table.free(last),
         changes=tuple(changes_of(table, trace)),

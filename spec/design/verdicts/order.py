@@ -16,15 +16,14 @@ from ...verdicts.verdict import Outcome
 from ..net.rows import Table
 from ..net.translate import Aim, translate
 from ..reading.language import Design, Kind, Link
+from ..reading.properties import ORDERED
 from ..search.searching import Settings, finding_of, search
 from ..why.findings import Finding, worst_of
 from .local import with_ends
 from .tags import NotTold, tagged
 
-__all__ = ["ORDERED", "ahead_of", "decide_order", "doubtful_pairs", "told_of_pair"]
+__all__ = ["ahead_of", "decide_order", "doubtful_pairs", "told_of_pair"]
 
-ORDERED = "ordered"
-"""The name of the property."""
 RULE = "DESIGN-2"
 """No place passes its limit: that of a second element that was received first is 0."""
 

@@ -133,10 +133,11 @@ def test_a_design_with_ranges_has_a_law_and_a_report_for_each_value() -> None:
     server = echo.map("server", hand=1)
     echo.link(client, server, name="requests", capacity=3)
     echo.link(server, client, name="replies", capacity=1)
-    echo.expect(deadlock={"violated": f"{n} > 3 + 1 + 1"})
-    assert [each.expect["deadlock"] for each in echo.load_all()] == ["holds"] * 5 + ["violated"] * 3
+    echo.expect(deadlock_free={"violated": f"{n} > 3 + 1 + 1"})
+    assert [each.expect["deadlock-free"] for each in echo.load_all()] == [
+        *["holds"] * 5, *["violated"] * 3]
     assert echo.check(given={"n": "6"}).as_expected
-    found = law_of(echo.reading(), "deadlock", {}, Budget(max_seconds=5),
+    found = law_of(echo.reading(), "deadlock-free", {}, Budget(max_seconds=5),
                    over=["n", "requests=1..4"])
     assert str(found.law) == "requests + 2 >= n"
     assert found.proof is not None and found.proof.is_whole

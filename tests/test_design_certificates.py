@@ -123,7 +123,7 @@ def test_every_verdict_on_random_designs_is_certified() -> None:
     for seed in range(10):
         design = random_design(Random(seed))
         starving = f"no-starvation: {next(iter(design.tasks))}"
-        asked = dict.fromkeys(("loss", "ordered", "duplication", "live", starving), "holds")
+        asked = dict.fromkeys(("no-loss", "ordered", "no-duplicates", "live", starving), "holds")
         certified(check_design(replace(design, expect=asked), Budget(max_states=1_000)), tally)
     assert not tally.wrong and tally.certified == tally.known > 40
 
@@ -131,21 +131,21 @@ def test_every_verdict_on_random_designs_is_certified() -> None:
 def test_a_run_that_starves_a_task_is_refuted_once_it_is_changed() -> None:
     """It must come back, be fair, and leave the task alone."""
     report = check_file(REPOSITORY / "examples" / "designs" / "akka-a2-unfair.yaml")
-    document = certificate(report, report.finding("starvation: source"))
+    document = certificate(report, report.finding("no-starvation: source"))
     assert document is not None and check_certificate(document, report.design).confirmed
     steps, loop = document["evidence"]["steps"], document["evidence"]["loop"]
     for changed in ({"steps": steps[:-1], "loop": loop}, {"steps": steps, "loop": 0},
                     {"steps": steps[:1], "loop": 1}):
         assert check_certificate(
             {**document, "evidence": changed}, report.design).confirmed is False
-    other = {**document, "property": "starvation: sink"}
+    other = {**document, "property": "no-starvation: sink"}
     assert check_certificate(other, report.design).confirmed is False
 
 
 def test_who_is_said_to_be_stuck_and_may_move_is_refuted() -> None:
     """The checker visits all that may come after the run."""
     report = check_file(REPOSITORY / "examples" / "designs" / "akka-a2-unfair.yaml")
-    document = certificate(report, report.finding("local deadlock"))
+    document = certificate(report, report.finding("no-local-deadlock"))
     assert document is not None and check_certificate(document, report.design).confirmed
     for change in ({"stuck": ["merge"]}, {"stuck": ["nobody"]}, {"at": 0}, {"loop": 10**6}):
         evidence = {**document["evidence"], **change}
@@ -158,7 +158,7 @@ def test_what_the_equations_prove_is_confirmed_by_another_solver(text: str) -> N
     """Sums, places in a program, and traps."""
     report = check_design(text, settings=Settings("structure"))
     found = check_certificate(by_equations(report.design), report.design)
-    assert report.finding("deadlock").outcome is Outcome.HOLDS
+    assert report.finding("deadlock-free").outcome is Outcome.HOLDS
     assert found.confirmed and "each kept by every move" in found.why
 
 
@@ -168,7 +168,7 @@ def by_equations(design: Design) -> dict[str, Any]:
     proof = of_structure(decide(design))
     assert proof is not None
     document: dict[str, Any] = json.loads(json.dumps({
-        "certificate": 1, "design": design.name, "property": "deadlock", "verdict": "holds",
+        "certificate": 1, "design": design.name, "property": "deadlock-free", "verdict": "holds",
         "evidence": {"parts": [{"task": next(iter(design.tasks)), **proof}]}}))
     assert not problem_of(document)
     return document
@@ -221,7 +221,8 @@ def test_no_sums_show_that_a_task_goes_on_which_never_can() -> None:
     """It takes more than fits, has no move at all, and is stuck with what came."""
     design = load(UNREADABLE)
     document = {
-        "certificate": 1, "design": design.name, "property": "local deadlock", "verdict": "holds",
+        "certificate": 1, "design": design.name, "property": "no-local-deadlock",
+        "verdict": "holds",
         "evidence": {"parts": [{"task": "source", "sums": [], "clauses": []}]}}
     assert not any("second" in move.tasks for move in system_of(design).moves)
     assert check_certificate(document, design).confirmed is False
@@ -231,7 +232,7 @@ def test_no_sums_show_that_a_task_goes_on_which_never_can() -> None:
 def test_what_is_read_again_is_certified(copier: str) -> None:
     """Copies that are merged are read twice; elements that go one way or another are not."""
     report = check_design(COPIES.replace("COPIER", copier))
-    assert report.finding("duplication").outcome.value == (
+    assert report.finding("no-duplicates").outcome.value == (
         "violated" if copier == "broadcast" else "holds")
     tally = Tally()
     certified(report, tally)
@@ -241,9 +242,9 @@ def test_what_is_read_again_is_certified(copier: str) -> None:
 def test_a_proof_of_one_thing_shows_nothing_of_another() -> None:
     """Sums say nothing of order, and one run nothing of losses."""
     report = check_file(REPOSITORY / "examples" / "designs" / "akka-a6-zipping-live.yaml")
-    document = certificate(report, report.finding("deadlock"))
+    document = certificate(report, report.finding("deadlock-free"))
     assert document is not None and check_certificate(document, report.design).confirmed
-    for name in ("ordered", "loss", "bounded", "starvation: source", "live"):
+    for name in ("ordered", "no-loss", "bounded", "no-starvation: source", "live"):
         told = check_certificate({**document, "property": name}, report.design)
         assert told.confirmed is False and "shows nothing about" in told.why
 
@@ -251,7 +252,7 @@ def test_a_proof_of_one_thing_shows_nothing_of_another() -> None:
 def test_a_run_that_was_changed_is_refuted() -> None:
     """One step less, one twice, and the run of another design."""
     report = check_file(REPOSITORY / "examples" / "designs" / "akka-a1-deadlocked.yaml")
-    document = certificate(report, report.finding("deadlock"))
+    document = certificate(report, report.finding("deadlock-free"))
     assert document is not None
     steps = document["evidence"]["steps"]
     for changed in (steps[:-1], [*steps, steps[0]], [{"nobody": 1}, *steps]):
@@ -366,7 +367,7 @@ def test_the_checker_visits_more_states_than_anybody_lists() -> None:
     states = 100 * 100 * 201
     design = load(LONG)
     document = {
-        "certificate": 1, "design": design.name, "property": "deadlock", "verdict": "holds",
+        "certificate": 1, "design": design.name, "property": "deadlock-free", "verdict": "holds",
         "evidence": {"parts": [{"task": "a", "states": states}]}}
     assert check_certificate(document, design).confirmed
     document["evidence"] = {"parts": [{"task": "a", "states": 5_000}]}
@@ -424,7 +425,7 @@ def test_a_certificate_names_its_point_of_a_grid(
 
 @pytest.mark.parametrize(("text", "told"), [
     ("", "not JSON"), ("[" * 100_000, "not JSON"), ("{}", "not a certificate"),
-    ('{"certificate": 1, "design": "x", "property": "deadlock", "verdict": "holds", '
+    ('{"certificate": 1, "design": "x", "property": "deadlock-free", "verdict": "holds", '
      '"evidence": {"parts": []}}', "no design called"),
     ('{"certificate": 1, "design": "ring live", "property": "deadlo', "not JSON"),
     ('{"certificate": 1.0}', "no whole number"), ('{"certificate": NaN}', "no whole number"),
@@ -456,7 +457,7 @@ def test_explain_tells_who_was_asked(capsys: pytest.CaptureFixture[str]) -> None
 def test_of_a_form_that_is_wrong_the_end_is_told_which_says_what_is_wrong() -> None:
     """And not the whole of what is there, nor its beginning alone."""
     document = {"certificate": 1, "design": "d", "parameters": {"n": [0] * 500},
-                "property": "deadlock", "verdict": "holds", "evidence": {}}
+                "property": "deadlock-free", "verdict": "holds", "evidence": {}}
     problem = problem_of(document)
     assert len(problem) < 200 and "is not of type 'integer'" in problem
     assert problem.endswith("(at parameters/n)")

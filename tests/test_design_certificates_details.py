@@ -170,7 +170,7 @@ def test_lines_that_only_tell_are_no_lines_of_the_checker() -> None:
 
 def test_a_certificate_has_as_many_states_as_were_found_where_no_link_grows() -> None:
     """A link without a bound is counted so far only, so there may be more."""
-    finding = Finding("deadlock", Outcome.HOLDS, "exhaustive", states=12)
+    finding = Finding("deadlock-free", Outcome.HOLDS, "exhaustive", states=12)
     bounded = load(FILLED)
     grows = load(FILLED.replace("{name: l, from: a, to: b, capacity: 9}",
                                 "{name: l, from: a, to: b, flow: unbounded}"))

@@ -52,7 +52,7 @@ def _proof() -> tuple[Design, dict[str, Any]]:
 
 
 def _certificate(design: Design, proof: Mapping[str, Any]) -> dict[str, Any]:
-    document = {"certificate": 1, "design": design.name, "property": "local deadlock",
+    document = {"certificate": 1, "design": design.name, "property": "no-local-deadlock",
                 "verdict": "holds",
                 "evidence": {"parts": [{"task": next(iter(design.tasks)), **proof}]}}
     assert not problem_of(document)

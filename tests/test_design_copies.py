@@ -53,7 +53,7 @@ def test_each_copy_knows_its_number(last: str, verdict: str) -> None:
     other."""
     for design in load_all(PHILOSOPHERS.replace("LAST", last).replace("VERDICT", verdict)):
         (outcome, _), = states(design)
-        assert outcome.value == design.expect["deadlock"] == verdict
+        assert outcome.value == design.expect["deadlock-free"] == verdict
 
 
 def test_a_shop_with_copies_is_the_one_written_out_by_hand() -> None:

@@ -53,7 +53,7 @@ def checked(text: str) -> tuple[DesignReport, Finding, str]:
     """The report on a design that gets stuck, whose explanation is true; and what is printed."""
     report = check_design(text)
     assert complaints(report) == []
-    return report, report.finding("deadlock"), "\n".join(lines(report))
+    return report, report.finding("deadlock-free"), "\n".join(lines(report))
 
 
 def test_all_who_hold_a_pool_are_in_the_cycle() -> None:
@@ -125,7 +125,7 @@ def test_the_judge_sees_a_cycle_with_the_wrong_holders(spoil: str) -> None:
 def test_no_cycle_is_told_beside_a_proof_that_there_is_none(name: str) -> None:
     """Neither in the text nor, as one that is possible, in JSON or in the drawing."""
     report = check_design(EXAMPLES / f"{name}.yaml")
-    assert report.finding("deadlock").outcome is Outcome.HOLDS
+    assert report.finding("deadlock-free").outcome is Outcome.HOLDS
     assert "Wait-for graph" not in "\n".join(lines(report))
     assert all(cycle["excluded"] for cycle in report.to_json()["cycles"])
     assert "stuck" not in draw(report).split("</style>")[1]
@@ -138,7 +138,7 @@ def test_a_part_that_is_proved_has_no_possible_cycle_though_another_is_stuck() -
     report = check_design(f"checkvalve: 2\nname: both\ntasks:\n"
                           f"  x: {{kind: script, steps: [{{acquire: l}}, {{acquire: l}}]}}\n{tasks}"
                           f"pools:\n  l: {{threads: 1}}\n{pools.split('expect:')[0]}")
-    assert report.finding("deadlock").outcome is Outcome.VIOLATED
+    assert report.finding("deadlock-free").outcome is Outcome.VIOLATED
     possible = {wait.task for cycle in report.cycles if not cycle.excluded for wait in cycle.waits}
     assert possible <= {"x"}
 

@@ -334,7 +334,7 @@ def test_amounts_are_made_small_together_by_steps_that_double() -> None:
         def _ask(self, each: Sequence[Candidate], rung: Sequence[int]) -> Answer:
             asked.append([*rung])
             helps = Outcome.HOLDS if min(rung) >= 5 else Outcome.VIOLATED
-            return Answer(helps, Finding("deadlock", helps, ""))
+            return Answer(helps, Finding("deadlock-free", helps, ""))
 
     two = (Candidate(KINDS[0], change, 0), Candidate(KINDS[0], change, 1))
     assert Asking()._together(two, [19, 19]) == [7, 7]

@@ -136,7 +136,7 @@ def test_a_circle_is_drawn_with_a_red_line_for_each_of_its_waits() -> None:
             report = check_design(random_design(Random(seed)), Budget(max_states=1_000))
         except InputError:  # more ways to move than can be listed
             continue
-        finding = report.finding("deadlock")
+        finding = report.finding("deadlock-free")
         if finding.outcome is Outcome.VIOLATED and finding.cycle:
             circles += 1
             assert len(paths(draw(report), "wait")) >= len(finding.cycle), seed
@@ -199,6 +199,6 @@ def test_an_open_question_is_drawn_with_the_circle_that_was_not_excluded() -> No
     """Where nobody could say whether the design gets stuck."""
     report = check_design("checkvalve: 2\nname: drawn\n" + FULL,
                           settings=Settings("graph"))
-    assert report.finding("deadlock").outcome is Outcome.UNKNOWN
+    assert report.finding("deadlock-free").outcome is Outcome.UNKNOWN
     assert "a cycle of waits that was not excluded" in draw(report)
     assert paths(draw(report), "wait")

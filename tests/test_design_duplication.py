@@ -91,7 +91,7 @@ def test_what_is_read_again_is_what_a_simulation_with_numbers_reads_again(
                           for number, (at, to) in enumerate(links))]
     found = check(load("\n".join([
         "checkvalve: 2", "name: copies", "tasks:", *lines, "expect: {no-duplicates: holds}"
-    ]))).finding("duplication")
+    ]))).finding("no-duplicates")
     again = is_read_again(tasks, links, room)
     assert found.outcome is (Outcome.VIOLATED if again else Outcome.HOLDS), found.reason
     if again:

@@ -68,7 +68,7 @@ def test_who_waits_for_one_that_has_ceased_is_stuck(text: str, stuck: bool) -> N
 
 def test_the_way_names_the_stop_and_the_wait_names_nobody() -> None:
     """Who has stopped is no help any more."""
-    finding = check_design(line(sink=", may: stop", starves="violated")).finding("deadlock")
+    finding = check_design(line(sink=", may: stop", starves="violated")).finding("deadlock-free")
     assert finding.steps[-1] == "sink stops for ever"
     assert next(wait.gone for wait in finding.waits if wait.task == "worker") == ("sink",)
 
@@ -162,7 +162,7 @@ def test_endings_are_the_same_to_every_engine(seed: int) -> None:
     if all(link.flow is not Flow.UNBOUNDED for link in design.links.values()):
         assert all(agrees(part) for part in parts(design))
     report = check_design(design, Budget(max_states=1_000))
-    if report.finding("deadlock").outcome is Outcome.VIOLATED:
+    if report.finding("deadlock-free").outcome is Outcome.VIOLATED:
         assert complaints(report) == []
 
 
@@ -195,12 +195,13 @@ links: [{from: s, to: r, capacity: 2, name: q}]
 def test_what_is_left_where_everybody_is_done_is_named() -> None:
     """Nobody waits then, and an empty table would say nothing."""
     report = check_design(LEFT)
-    finding = report.finding("deadlock")
+    finding = report.finding("deadlock-free")
     assert finding.outcome is Outcome.VIOLATED and not finding.waits
     assert finding.to_json("left")["left"] == [{"in": "q", "elements": 1, "gone": ["r"]}]
     told = "\n".join(lines(report))
     assert "1 element is left in q, and nobody reads so many any more: r is done." in told
-    assert not check_design(LEFT.replace("read: q", "read: q, count: 2")).finding("deadlock").left
+    report = check_design(LEFT.replace("read: q", "read: q, count: 2"))
+    assert not report.finding("deadlock-free").left
 
 
 @pytest.mark.parametrize("others", ["", "  c: {kind: script, steps: [{acquire: L}, {release: L}]}"])

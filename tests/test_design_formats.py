@@ -19,19 +19,19 @@ EXAMPLES = Path(__file__).parent.parent / "examples" / "formats"
 
 VERDICTS = {
     "feedback.dot": {
-        "deadlock": "violated", "local deadlock": "holds", "bounded": "holds"},
+        "deadlock-free": "violated", "no-local-deadlock": "holds", "bounded": "holds"},
     "pools.graphml": {
-        "deadlock": "violated", "local deadlock": "holds", "bounded": "holds"},
+        "deadlock-free": "violated", "no-local-deadlock": "holds", "bounded": "holds"},
     "purchases.kafka.txt": {
-        "deadlock": "holds", "local deadlock": "holds", "bounded": "violated"},
+        "deadlock-free": "holds", "no-local-deadlock": "holds", "bounded": "violated"},
     "readers-writer.pnml": {
-        "deadlock": "holds", "local deadlock": "holds", "bounded": "holds"},
+        "deadlock-free": "holds", "no-local-deadlock": "holds", "bounded": "holds"},
     "retries.flux.yaml": {
-        "deadlock": "violated", "local deadlock": "holds", "bounded": "holds"},
+        "deadlock-free": "violated", "no-local-deadlock": "holds", "bounded": "holds"},
     "socket-window.flink.json": {
-        "deadlock": "holds", "local deadlock": "holds", "bounded": "holds"},
+        "deadlock-free": "holds", "no-local-deadlock": "holds", "bounded": "holds"},
     "word-count.flux.yaml": {
-        "deadlock": "holds", "local deadlock": "holds", "bounded": "holds"},
+        "deadlock-free": "holds", "no-local-deadlock": "holds", "bounded": "holds"},
 }
 
 

@@ -258,7 +258,7 @@ links:
   - {from: merge, to: filter, capacity: 1, name: kept, kinds: [a, b]}
   - {from: filter, to: copies, capacity: 1, name: copied, kinds: [b, a]}
   - {from: copies, to: reader, capacity: 1, name: out, kinds: [a, b, c]}
-""")).finding("deadlock")
+""")).finding("deadlock-free")
     assert finding.outcome is Outcome.VIOLATED
     waits = {wait.task: (wait.what, wait.where) for wait in finding.waits}
     assert waits["copies"] == ("room", "out") and waits["source"] == ("room", "many")

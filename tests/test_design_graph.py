@@ -25,8 +25,8 @@ BUDGET = Budget(max_states=4_000)
 @settings(max_examples=120)
 def test_what_the_graph_proves_the_explorer_confirms(design: Design) -> None:
     """A design that the wait-for graph calls live has no reachable stuck state."""
-    graph = check_design(design, BUDGET, Settings("graph")).finding("deadlock").outcome
-    searched = check_design(design, BUDGET, Settings("explorer")).finding("deadlock").outcome
+    graph = check_design(design, BUDGET, Settings("graph")).finding("deadlock-free").outcome
+    searched = check_design(design, BUDGET, Settings("explorer")).finding("deadlock-free").outcome
     assert graph is not Outcome.VIOLATED
     if graph is Outcome.HOLDS:
         assert searched is not Outcome.VIOLATED
@@ -72,7 +72,7 @@ def test_a_pipeline_of_any_length_is_proved_without_a_search(length: int) -> Non
     )
     report = check_design(f"checkvalve: 2\nname: p\ntasks: {{{tasks}}}\nlinks:\n{links}")
     assert report.as_expected
-    assert report.finding("deadlock").states == 0
+    assert report.finding("deadlock-free").states == 0
     assert all(cycle.excluded for cycle in report.cycles)
     assert report.all_cycles == (length < 40)
 
@@ -106,7 +106,7 @@ links:
 ])
 def test_sums_that_never_change_prove_what_counting_would(name: str) -> None:
     """Live designs whose liveness rests on a number: of elements, of threads, of slots."""
-    finding = check_file(EXAMPLES / f"{name}.yaml").finding("deadlock")
+    finding = check_file(EXAMPLES / f"{name}.yaml").finding("deadlock-free")
     assert finding.outcome is Outcome.HOLDS
     assert finding.states == 0
 
@@ -136,7 +136,7 @@ links:
   - {name: l1, from: c, to: a, capacity: 1, flow: drop-oldest}
   - {name: l2, from: [c, a], to: [a, c], capacity: 2, lossy: 1}
 """)
-    assert report.finding("deadlock").outcome is Outcome.VIOLATED
+    assert report.finding("deadlock-free").outcome is Outcome.VIOLATED
 
 
 @given(designs)

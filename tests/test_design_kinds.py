@@ -161,7 +161,7 @@ links:
   - {from: [source, worker], to: [worker, again], capacity: 2, name: inbox, kinds: [order, retry]}
   - {from: again, to: sink, capacity: 1, name: log, kinds: [late]}
 """)
-    finding = check(design).finding("deadlock")
+    finding = check(design).finding("deadlock-free")
     assert finding.outcome is Outcome.VIOLATED
     assert lints(design) == ()
     assert len(system_of(design).moves) == 9

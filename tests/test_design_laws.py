@@ -287,7 +287,7 @@ def test_time_is_given_to_a_law_as_a_whole() -> None:
     unknown; they do not each have the time of all."""
     ticks = count()
     reading = read_any((GRIDS / "late-credit.yaml").read_text(), "late-credit.yaml")
-    grid = Grid.of(reading, "late-credit.yaml", {}, "deadlock", Budget(max_seconds=1e6),
+    grid = Grid.of(reading, "late-credit.yaml", {}, "deadlock-free", Budget(max_seconds=1e6),
                    deadline=Deadline(20, lambda: float(next(ticks))))
     assert 0 < len(grid.decided) < 20 and len(grid.decided) + grid.unknown == 42
 
@@ -459,7 +459,8 @@ def test_the_more_of_three_things_has_no_formula() -> None:
     assert find_value([({"x": x}, x * x) for x in range(9)], ["x"]) is None
 
 
-@pytest.mark.parametrize("name", ["live", "ordered", "local deadlock", "duplication", "loss"])
+@pytest.mark.parametrize(
+    "name", ["live", "ordered", "no-local-deadlock", "no-duplicates", "no-loss"])
 def test_a_law_may_be_of_a_property_that_the_file_does_not_expect(
     name: str, tmp_path: Path
 ) -> None:

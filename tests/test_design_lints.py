@@ -160,7 +160,7 @@ def test_a_pool_of_one_user_is_not_to_be_made_smaller_than_one() -> None:
 def test_rates_that_do_not_balance_get_a_bounded_loop_stuck() -> None:
     """In a loop of any directions: what is too much on one way has no room in the end."""
     rows = [row for row in ODD if "balance" in row[3]]
-    found = [check(load(row[1])).finding("deadlock").outcome.value for row in rows]
+    found = [check(load(row[1])).finding("deadlock-free").outcome.value for row in rows]
     assert found == ["violated"] * len(rows) != []
 
 
@@ -176,7 +176,7 @@ def test_lints_are_printed_before_the_verdict_and_are_in_the_json(tmp_path: Path
     path = tmp_path / "d.yaml"
     path.write_text(PROGRAM + "  q: {threads: 1}\n")
     told = CliRunner().invoke(root, ["check", str(path)], standalone_mode=False)
-    assert told.output.index("odd: ") < told.output.index("deadlock")
+    assert told.output.index("odd: ") < told.output.index("deadlock-free")
     assert told.return_value == 0
     told = CliRunner().invoke(root, ["check", str(path), "--json"], standalone_mode=False)
     assert "nobody uses the pool" in told.output

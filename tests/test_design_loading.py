@@ -81,7 +81,7 @@ WRONG = [
     ("an unclosed bracket", changed("{kind: sink}", "{kind: sink"), 6, "brackets"),
     ("two equal links", GOOD + "  - {from: source, to: sink, capacity: 4}\n", 8, "name"),
     ("an expectation for no task", GOOD + "expect: {no-starvation: {sorce: holds}}\n", 8, "source"),
-    ("an unknown property", GOOD + "expect: {dedlock: holds}\n", 8, "deadlock"),
+    ("an unknown property", GOOD + "expect: {dedlock: holds}\n", 8, "deadlock-free"),
     ("a strange name", changed("name: good", "name: ../../etc/passwd"), 2, "letter"),
 ]
 

@@ -142,7 +142,7 @@ def test_large_capacities_need_no_states() -> None:
     assert found.outcome is Outcome.HOLDS and not found.states
     loop = LARGE.replace("from: again, to: ship", "from: again, to: check")
     report = check_design(loop, Budget(max_states=500))
-    assert report.finding("deadlock").outcome is not Outcome.HOLDS
+    assert report.finding("deadlock-free").outcome is not Outcome.HOLDS
     found = report.finding(LOCAL)
     assert found.outcome is Outcome.HOLDS and not found.states
 
@@ -284,7 +284,7 @@ def test_states_that_were_found_to_be_too_many_are_not_visited_again(
     spaces = Spaces([Part.of(part) for part in parts(calls(4, 3, 2))], Settings(), False)
     first = next(iter(spaces.sections[0].design.tasks))
     tried = Attempt(first, "explorer", 0.1, Outcome.UNKNOWN, "", verdict.UNASKED + 1)
-    spaces.know(Finding("deadlock", Outcome.UNKNOWN, "", tried=(tried,)))
+    spaces.know(Finding("deadlock-free", Outcome.UNKNOWN, "", tried=(tried,)))
     assert not spaces.is_small(0)
     assert spaces.of(0) == "there are more than 800,000 states"
 

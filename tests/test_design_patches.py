@@ -126,7 +126,7 @@ TEXTS = {"workers": WORKERS, "locks": LOCKS, "ring": RING, "retry": RETRY, "own 
 def repaired(path: Path) -> Repair:
     """The repair of the deadlock of a design in a file, with its patches."""
     report = with_places(with_repair(check_file(path)))
-    found = report.finding("deadlock").repair
+    found = report.finding("deadlock-free").repair
     assert found is not None and found.ways
     return found
 
@@ -160,7 +160,7 @@ def test_each_patch_applies_and_the_deadlock_is_gone(
         assert way.patch and not way.no_patch
         texts = {applied(tool, tmp_path / path, way.patch) for tool in ("patch", "git")}
         (text,) = texts
-        assert check_design(text).finding("deadlock").outcome is Outcome.HOLDS
+        assert check_design(text).finding("deadlock-free").outcome is Outcome.HOLDS
         lost = [line for line in way.patch.splitlines()[2:] if line.startswith("-")]
         comments = [line.partition("#")[2] for line in TEXTS[name].splitlines() if "#" in line]
         assert lost or "+" in way.patch
@@ -334,10 +334,10 @@ def test_more_permits_of_a_pool_are_not_free(tmp_path: Path) -> None:
     assert (step.kind, step.change) == ("threads", "give the pool pg 4 permits (it has 3)")
     assert step.gives_up.startswith("it costs 1 more permit of pg, and what each stands for")
     found = with_repair(check_file(EXAMPLES / "designs" / "nested-pool-deadlocked.yaml"))
-    repair = found.finding("deadlock").repair
+    repair = found.finding("deadlock-free").repair
     assert repair and repair.steps[0].gives_up == "it costs 1 more thread of workers"
     found = with_repair(check_file(EXAMPLES / "designs" / "storm-blocking-spout-deadlocked.yaml"))
-    repair = found.finding("deadlock").repair
+    repair = found.finding("deadlock-free").repair
     assert repair and repair.steps[0].gives_up.endswith(
         "and what took turns on its one runs at the same time")
 
@@ -357,7 +357,7 @@ def test_ways_are_told_by_what_they_give_up() -> None:
     tiers = ["resources", "slower", "program", "arriving", "primes", "loses"]
     for path in sorted((EXAMPLES / "designs").glob("[e-r]*-deadlocked.yaml"))[::3]:
         report = with_repair(check_file(path, Budget(max_states=20_000)))
-        found = report.finding("deadlock").repair
+        found = report.finding("deadlock-free").repair
         worst = [max(tiers.index(step.tier) for step in way.steps) for way in
                  (found.ways if found else ())]
         assert worst == sorted(worst)

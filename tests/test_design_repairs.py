@@ -124,7 +124,7 @@ def report_on(text: str) -> DesignReport:
 
 def repair_of(report: DesignReport) -> Repair:
     """What was found and tried for the deadlock of a report."""
-    found = with_repair(report).finding("deadlock").repair
+    found = with_repair(report).finding("deadlock-free").repair
     assert found is not None
     return found
 
@@ -142,7 +142,7 @@ def random_deadlocks() -> Iterator[DesignReport]:
             report = check_design(random_design(Random(seed)), FEW_STATES)
         except InputError:
             continue
-        finding = report.finding("deadlock")
+        finding = report.finding("deadlock-free")
         small = finding.method == "exhaustive" and finding.states * len(report.design.tasks) < 60
         if finding.outcome is Outcome.VIOLATED and small and len(parts(report.design)) == 1:
             yield report
@@ -170,7 +170,7 @@ def test_a_proposed_repair_makes_the_design_live(
     text = (EXAMPLES / f"{name}.yaml").read_text()
     assert old in text
     report = check_design(text.replace(old, new), settings=Settings("explorer"))
-    assert report.finding("deadlock").outcome.value == "holds"
+    assert report.finding("deadlock-free").outcome.value == "holds"
 
 
 @pytest.mark.parametrize("kind", KNOWN)
@@ -229,7 +229,7 @@ def test_a_repair_is_of_the_first_kind_that_has_one() -> None:
         before = ORDER.index(offered.steps[0].kind) if offered.steps else len(ORDER)
         for kind, design in earlier(report, before):
             if explored_or_refused(design) is Outcome.HOLDS:
-                local = check_design(design).finding("local deadlock")
+                local = check_design(design).finding("no-local-deadlock")
                 assert local.outcome is Outcome.VIOLATED, (kind, offered)
 
 
@@ -385,7 +385,7 @@ def test_the_verdict_is_told_before_a_repair_is_looked_for(
 
     monkeypatch.setattr(search, "with_repair", looked)
     run(root, ["check", str(EXAMPLES / "ring-full-deadlocked.yaml")])
-    assert "deadlock" in before[0]
+    assert "deadlock-free" in before[0]
     assert "The cycle:" in before[0]
 
 
@@ -403,7 +403,7 @@ def test_the_document_has_the_repair(capsys: pytest.CaptureFixture[str]) -> None
     }
     assert found["found"] and not found["cut_short"]
     assert found["changes"] == found["ways"][0]["changes"] == [step]
-    assert set(found["ways"][0]["checked"]) == {"deadlock", "local deadlock", "bounded"}
+    assert set(found["ways"][0]["checked"]) == {"deadlock-free", "no-local-deadlock", "bounded"}
 
 
 TWO_CAPACITIES = """
@@ -431,7 +431,7 @@ def test_two_capacities_are_raised_where_one_does_not_do(tmp_path: Path) -> None
     path = tmp_path / "two.yaml"
     path.write_text(TWO_CAPACITIES)
     report = with_places(with_repair(check_file(path)))
-    found = report.finding("deadlock").repair
+    found = report.finding("deadlock-free").repair
     assert found is not None
     edits = [edit for step in found.steps for edit in step.edits]
     assert sorted((edit.of, edit.old, edit.new) for edit in edits) == [
@@ -441,7 +441,7 @@ def test_two_capacities_are_raised_where_one_does_not_do(tmp_path: Path) -> None
         assert text[edit.spot.line - 1][edit.spot.column - 1:].startswith("1")
         line, column = text[edit.spot.line - 1], edit.spot.column
         text[edit.spot.line - 1] = f"{line[:column - 1]}{edit.new}{line[column:]}"
-    assert check_design("\n".join(text)).finding("deadlock").outcome is Outcome.HOLDS
+    assert check_design("\n".join(text)).finding("deadlock-free").outcome is Outcome.HOLDS
     assert all(step.least for step in found.steps)
 
 
@@ -494,12 +494,12 @@ def test_a_large_design_is_repaired_where_it_is_stuck() -> None:
     (step,) = repair(replace_findings(report)).steps
     (edit,) = step.edits
     assert int(edit.new) == int(edit.old) + 1
-    assert edit.of.endswith(report.finding("deadlock").cycle[0].task.rpartition(" ")[2])
+    assert edit.of.endswith(report.finding("deadlock-free").cycle[0].task.rpartition(" ")[2])
 
 
 def replace_findings(report: DesignReport) -> DesignReport:
     """The report with nothing but its deadlock."""
-    return replace(report, findings=(report.finding("deadlock"),))
+    return replace(report, findings=(report.finding("deadlock-free"),))
 
 
 def test_a_link_that_grows_is_given_a_bound() -> None:
@@ -543,9 +543,9 @@ links:
     assert smaller.done(design, 2).tasks["w"].size == 2
     assert smaller.says(2) == "let w gather 2 elements (`size: 2`; it is 4)"
     assert early.done(design, 0).tasks["w"].early
-    failing = decide_one(design, "failure")
+    failing = decide_one(design, "no-failure")
     assert failing.outcome is Outcome.VIOLATED
-    assert decide_one(mark.done(design, 1), "failure").outcome is Outcome.HOLDS
+    assert decide_one(mark.done(design, 1), "no-failure").outcome is Outcome.HOLDS
 
 
 def test_a_row_without_an_element_is_given_one() -> None:
@@ -555,7 +555,7 @@ def test_a_row_without_an_element_is_given_one() -> None:
     report = replace_findings(check_design(design, settings=Settings("structure")))
     (step,) = repair(report).steps
     assert step.kind == "more at the start" and step.least
-    tasks = {wait.task for wait in report.finding("deadlock").cycle}
+    tasks = {wait.task for wait in report.finding("deadlock-free").cycle}
     name = step.edits[0].of.removeprefix("link ")
     assert {*design.links[name].writers, *design.links[name].readers} <= tasks
 

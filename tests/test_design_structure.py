@@ -161,14 +161,15 @@ def test_calls_are_proved_where_pools_are_taken_in_one_order(order: str, proof: 
 
 def test_the_check_of_a_large_design_that_holds_says_so() -> None:
     """By default, and with what was tried before."""
-    found = check(load(PREFERRING)).finding("deadlock")
+    found = check(load(PREFERRING)).finding("deadlock-free")
     assert found.outcome is Outcome.HOLDS and "never change" in found.method
     assert [each.engine for each in found.tried] == ["graph", "explorer", "structure"]
 
 
 def test_what_the_equations_leave_open_is_run_into() -> None:
     """With the engine alone; the end of the run names the circle."""
-    found = check(load(WINDOW.format(window=FILLED)), Settings("structure")).finding("deadlock")
+    report = check(load(WINDOW.format(window=FILLED)), Settings("structure"))
+    found = report.finding("deadlock-free")
     assert found.outcome is Outcome.VIOLATED and not found.is_shortest
     assert any(wait.task == "decide" and wait.where == "retry" for wait in found.cycle)
 

@@ -37,8 +37,8 @@ PROOFS: Mapping[str, set[str]] = {
     "deadlock-free": {"order", "clauses", "legs", "states"},
     "no-local-deadlock": {"run", "clauses", "legs", "states"},
     "bounded": {"states"}, "ordered": {"marked"}, "no-duplicates": {"marked"},
-    "no-loss": {"clauses", "states"}, "no-failure": {"clauses", "states"}, "live": {"clauses", "states"},
-    "no-starvation": {"states"},
+    "no-loss": {"clauses", "states"}, "no-failure": {"clauses", "states"},
+    "live": {"clauses", "states"}, "no-starvation": {"states"},
 }
 """The kinds of proof that show each property; any other one shows nothing of it."""
 

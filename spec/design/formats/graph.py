@@ -89,8 +89,8 @@ class _Reader:
 
     def _top(self) -> None:
         attributes = self.graph.attributes
-        words = {key.removeprefix(_EXPECT).replace("_", "-"): value for key, value in attributes.items()
-                 if key.startswith(_EXPECT)}
+        words = {key.removeprefix(_EXPECT).replace("_", "-"): value
+                 for key, value in attributes.items() if key.startswith(_EXPECT)}
         self._no_misspelt(words, _keys("expect"), "an expectation")
         self._no_misspelt({key: value for key, value in attributes.items()
                            if not key.startswith(_EXPECT)}, ["pools", "about"], "the graph")

@@ -43,7 +43,8 @@ def built(document: dict[str, Any]) -> Design:
         design.link(**{ends.get(key, key): value for key, value in keys.items()})
     for name, keys in document.get("pools", {}).items():
         design.pool(name, **keys)
-    design.expect(**document.get("expect", {}))
+    design.expect(**{key.replace("-", "_"): value
+                     for key, value in document.get("expect", {}).items()})
     return design
 
 

@@ -204,7 +204,7 @@ def _repaired(report: DesignReport, budget: Budget, say: bool) -> DesignReport:
 
 def _coloured(line: str) -> str:
     """Marks in colour; click leaves the colours out where nobody can see them."""
-    for mark, colour in (("  ok  ", "green"), ("  BAD ", "red"), ("  ?   ", "yellow")):
+    for mark, colour in (("  ok    ", "green"), ("  FAIL  ", "red"), ("  ?     ", "yellow")):
         if line.startswith(mark):
             return click.style(mark, fg=colour, bold=True) + line[len(mark):]
     return line

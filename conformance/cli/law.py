@@ -1,4 +1,4 @@
-"""``checkvalve law``: for which values of its parameters a design keeps a property."""
+"""``checkvalve law``: the values of its parameters with which a design has a property."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from checkvalve.spec.design.reading.properties import DEADLOCK_FREE
+from checkvalve.spec.design.reading.properties import DEADLOCK_FREE, fact
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
@@ -61,8 +61,8 @@ def command(
 
     Every design of the ranges in `parameters` is decided (or of values around the numbers that
     --over names); the shortest formula that says the same is looked for, and tried on 40 designs
-    beyond the ranges. That nothing gets stuck where it is true, and everything where it is false,
-    is then proved for all values, or said to be observed. The formula is solved for each capacity
+    beyond the ranges. That no design deadlocks where it is true, and each one can where it is
+    false, is then proved for all values, or said to be observed. The formula is solved for each capacity
     in it, with the smallest that suffice.
 
     Exit code 0 if there is a formula that nothing contradicts, 2 if not, 64 for a file that is
@@ -129,14 +129,14 @@ def _lines(file: str, name: str, found: Found) -> Iterator[str]:
     if law is None and "looking for a formula" in found.spent:
         return
     if law is None:
-        yield (f"  ?   {name} holds {counted(found.holds, 'time')} of {decided}, and no formula of "
-               "up to two inequalities says where.")
+        yield (f"  ?   {fact(name)}: none in {found.holds} of {counted(decided, 'design')}, and no "
+               "formula of up to two inequalities says where.")
         return
     if not law.atoms:
-        verdict = "holds" if found.holds else "is violated"
-        yield f"  {name} {verdict} at every point: there is no law."
+        everywhere = "none" if found.holds else "found"
+        yield f"  {fact(name)}: {everywhere} in every design: there is no law."
     else:
-        yield f"  {name} holds if and only if {law}"
+        yield f"  {fact(name)}: none if and only if {law}"
         yield (f"  Found from {counted(law.needed, 'design')}, and true of the other "
                f"{decided - law.needed}.")
     if found.against:
@@ -147,10 +147,10 @@ def _lines(file: str, name: str, found: Found) -> Iterator[str]:
     else:
         yield f"  True of {found.beyond} tried beyond the ranges, too."
         if law.atoms or found.holds:
-            what = "Where it is true, no design gets stuck" if law.atoms else "No design gets stuck"
+            what = "Where it is true, no design deadlocks" if law.atoms else "No design deadlocks"
             yield from _side(what, found.proof.holds)
         if law.atoms or not found.holds:
-            what = "Where it is false, each of them can" if law.atoms else "Each can get stuck"
+            what = "Where it is false, each can deadlock" if law.atoms else "Each can deadlock"
             yield from _side(what, found.proof.violated)
     for full in found.full:
         yield from _full(full)
@@ -205,7 +205,7 @@ def _domain(domain: Domain) -> str:
 def _run(run: ToldRun) -> str:
     legs = [f"({'; '.join(steps)}){'' if str(times) == '1' else f' × ({times})'}"
             for steps, times in run.legs]
-    return ", then ".join(legs) or "it is stuck at the start"
+    return ", then ".join(legs) or "it is deadlocked at the start"
 
 
 def _smallest(sizes: Sizes) -> Iterator[str]:

@@ -84,7 +84,7 @@ def decide_one(design: Design, name: str, settings: Settings | None = None) -> F
     Raises InputError for one that nobody asks for.
     """
     if name not in _properties(design):
-        raise InputError(f"nobody asks for the property {name[:60]!r} of this design", design.file,
+        raise InputError(f"the design does not ask for the property {name[:60]!r}", design.file,
                          f"Name it in `expect`. Decided are: {', '.join(_properties(design))}.")
     settings = settings or Settings()
     settings = replace(settings, budget=settings.budget.start())
@@ -191,8 +191,8 @@ def _starvation(design: Design, task: str, settings: Settings) -> Finding:
                        reason="an unbounded link makes fairness undecided here")
     if found.outcome is Outcome.VIOLATED:
         others = "" if found.loop is None else going_round(part, found.steps[found.loop:])
-        return replace(found, reason=f"{task} takes no step while these go round for ever: {others}"
-                       if others else f"{task} takes no step any more, and neither does anybody")
+        return replace(found, reason=f"{task} takes no step while these continue forever: {others}"
+                       if others else f"{task} takes no step any more, and neither does any other task")
     return found
 
 
@@ -222,7 +222,7 @@ def _bounded(design: Design, settings: Settings) -> Finding:
     return replace(finding, outcome=Outcome.UNKNOWN, steps=(), waits=(), cycle=(),
                    method="search, incomplete",
                    reason=f"an unbounded link reaches {GROWTHS[-1]} elements, but no "
-                          "repetition was found that shows that it grows for ever")
+                          "repetition was found that shows that it grows forever")
 
 
 def _bounded_by_sums(design: Design, settings: Settings) -> Finding:
@@ -233,7 +233,7 @@ def _bounded_by_sums(design: Design, settings: Settings) -> Finding:
     told = tuple((link.name, known[link.name].most) for link in grows if link.name in known)
     least = ", ".join(f"at most {most:,} in {name}" for name, most in told[:3])
     if len(known) == len(grows):
-        return Finding(BOUNDED, Outcome.HOLDS, f"sums that no step raises: {least}", bounds=told)
+        return Finding(BOUNDED, Outcome.HOLDS, f"sums that no step raises allow {least}", bounds=told)
     missing = next(link.name for link in grows if link.name not in known)
     return Finding(BOUNDED, Outcome.UNKNOWN, "structure", bounds=told,
                    reason=f"no sum that no step raises bounds {missing}")
@@ -293,7 +293,7 @@ def _beside(cycle: GraphCycle, proof: str | None) -> GraphCycle:
     """No cycle is possible in a part that is proved never to be stuck."""
     if cycle.excluded or proof is None:
         return cycle
-    return replace(cycle, excluded=f"no state of these tasks is stuck: {proof}")
+    return replace(cycle, excluded=f"no state of these tasks is deadlocked: {proof}")
 
 
 def _plainness(cycle: GraphCycle) -> tuple[bool, int, int]:

@@ -57,19 +57,31 @@ class Answer:
     def method(self) -> str:
         """How it was proved that the design is never stuck."""
         if self.only is None:
-            return f"no stuck state keeps {self.used}, whatever the order of steps"
+            return f"{self._excluded}, for every scheduling"
         steps = counted(steps_in(self.only.legs), "step")
-        ends = "comes back to its start" if self.only.returns else "ends with all work done"
-        return f"no step takes what another needs, and a run of {steps} {ends}"
+        ends = (f"one full round of {steps} completes" if self.only.returns
+                else f"one run of {steps} ends with all work done")
+        return f"steps never compete, so their order cannot matter; {ends}"
+
+    @property
+    def _excluded(self) -> str:
+        told = self._facts
+        rule = "rules" if len(told) == 1 and told[0].startswith("1 ") else "rule"
+        return (f"{' and '.join(told)} {rule} out every deadlocked state" if told
+                else "no state has all tasks blocked")
+
+    @property
+    def _facts(self) -> list[str]:
+        """What excludes deadlocked states, each as a number of facts of one kind."""
+        sums = sum(len(weights) > 1 for weights, _ in self.sums)
+        shapes = Tally(clause.shape for clause in self.clauses)
+        return [*([counted(sums, "invariant")] if sums else []),
+                *(counted(number, shape) for shape, number in sorted(shapes.items()))]
 
     @property
     def used(self) -> str:
         """What the answer rests on, as a noun phrase."""
-        told = [counted(sum(len(w) > 1 for w, _ in self.sums), "sum that never changes",
-                        "sums that never change")]
-        shapes = Tally(clause.shape for clause in self.clauses)
-        told += [counted(number, shape) for shape, number in sorted(shapes.items())]
-        return ", ".join(told)
+        return ", ".join(self._facts) or "no invariant"
 
 
 def decide(design: Design, deadline: Deadline | None = None) -> Answer:

@@ -32,7 +32,7 @@ LOST = "an element was lost"
 BEAT = "the watched task's beat"
 STEPS_LEFT = "steps left"
 HAND = "elements in the hand"
-ENDS = {Mortality.STOP: "stops for ever", Mortality.CRASH: "crashes"}
+ENDS = {Mortality.STOP: "stops forever", Mortality.CRASH: "crashes"}
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,12 @@ def _of(step: Step, at: int, following: int) -> Iterator[ScriptMove]:
 
 def _decision(branch: Sequence[Step], number: int) -> str:
     if not branch:
-        return f"decides on way {number}, which is to do nothing"
+        return f"takes branch {number}: nothing to do"
     first = branch[0]
-    what = f", to {first.kind.value} {first.target}" if first.target else ""
-    return f"decides on way {number}{what}"
+    line = f" (line {first.spot.line})" if first.spot.line else ""
+    what = f": {_VERBS[first.kind]} {first.target}" if first.target else ""
+    return f"takes branch {number}{line}{what}"
+
+
+_VERBS = {StepKind.WRITE: "write to", StepKind.READ: "read from", StepKind.ACQUIRE: "acquire",
+          StepKind.RELEASE: "release"}

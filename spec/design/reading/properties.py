@@ -12,7 +12,7 @@ from typing import Final
 __all__ = [
     "BOUNDED", "DEADLOCK_FREE", "FACTS", "FORMER", "LIVE", "NO_DUPLICATES", "NO_FAILURE",
     "NO_LOCAL_DEADLOCK", "NO_LOSS", "NO_STARVATION", "ORDERED", "VERSION", "fact",
-    "no_starvation", "starved_task",
+    "is_property", "no_starvation", "starved_task",
 ]
 
 VERSION: Final = 2
@@ -51,6 +51,11 @@ def starved_task(name: str) -> str | None:
     """The task whose starvation a property excludes; None of another property."""
     kind, _, task = name.partition(": ")
     return task if kind == NO_STARVATION else None
+
+
+def is_property(name: str) -> bool:
+    """True if a design can be asked for a property of this name."""
+    return name in FACTS or starved_task(name) is not None
 
 
 def fact(name: str) -> str:

@@ -22,7 +22,7 @@ from ..reading.language import Design, Flow
 from ..reading.properties import BOUNDED, DEADLOCK_FREE, NO_FAILURE
 from ..search.searching import Settings
 from ..search.ways import way_into
-from ..verdicts.deadlock import decide_deadlock
+from ..verdicts.deadlock import NO_CYCLE, decide_deadlock
 from ..verdicts.local import Spaces
 from ..why.findings import Finding
 from ..why.parts import Part, parts
@@ -158,7 +158,7 @@ class Judge:
                 return None
         finally:
             self._spend(looks)
-        return Finding(DEADLOCK_FREE, Outcome.HOLDS, "wait-for graph, for every order of steps")
+        return Finding(DEADLOCK_FREE, Outcome.HOLDS, NO_CYCLE)
 
     def _equations(self, section: Part, rows: int) -> Finding | None:
         price = EQUATIONS + EQUATIONS_OF_A_ROW * rows

@@ -40,6 +40,7 @@ MAX_MIDDLE = 40
 RADII = (1, 2, 4)
 """So many links are around those who are stuck, in a region."""
 LATE = "the time allowed has ended"
+"""Why nothing more was tried: the reason of a repair that the budget ended."""
 
 
 def with_repair(report: DesignReport, budget: Budget | None = None) -> DesignReport:
@@ -101,12 +102,13 @@ def repair(report: DesignReport, budget: Budget | None = None) -> Repair:
             found = [replace(way, violated=tuple(broken[1:])) for way in rest.ways()]
         reasons |= done.reasons
         if not found:
-            return Repair((), tuple(done.tried), LATE if judge.deadline.passed() else "; ".join(
-                reasons))
+            late = judge.deadline.passed()
+            return Repair((), tuple(done.tried), LATE if late else "; ".join(reasons),
+                          tuple(done.untried))
         tried += done.tried
         ways.append(found)
-    late = {LATE: None} if judge.deadline.passed() else {}
-    return Repair(tuple(_together(ways, undecided)), tuple(tried), "; ".join(late))
+    return Repair(tuple(_together(ways, undecided)), tuple(tried),
+                  LATE if judge.deadline.passed() else "")
 
 
 def _left_open(report: DesignReport) -> list[str]:
@@ -206,6 +208,7 @@ class _Repairing:
     asked: _Asked
     several: int
     tried: list[str] = field(default_factory=list)
+    untried: dict[str, None] = field(default_factory=dict)
     reasons: dict[str, None] = field(default_factory=dict)
     _checked: dict[Found, tuple[Answer, list[Finding]]] = field(default_factory=dict)
 
@@ -230,7 +233,8 @@ class _Repairing:
         found = search.run()
         if not found:
             self.tried += search.tried()
-            self.reasons |= dict.fromkeys(filter(None, [search.cut_short()]))
+            self.untried |= dict.fromkeys(search.untried())
+            self.reasons |= dict.fromkeys(filter(None, [search.undecided()]))
         self.tried += [self._broken(each) for each in search.rejected]
         return found
 
@@ -270,7 +274,7 @@ class _Repairing:
             if done or elsewhere is None:
                 return done
             before, least, finding = elsewhere
-        self.reasons[f"it gets stuck in more than {ROUNDS} places"] = None
+        self.reasons[f"there are deadlocks in more than {ROUNDS} places"] = None
         return []
 
     def _tried_on_all(

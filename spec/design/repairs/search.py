@@ -330,17 +330,18 @@ class Search:
             c.kind is kind for c in self.candidates) and not any(
             told_of.startswith(f"{kind.name}: ") for told_of in told)]
         if useless and not self._left:
-            told.insert(0, f"more {' or '.join(useless)}: nobody who is stuck waits for it")
+            told.insert(0, f"more {' or '.join(useless)}: no blocked task waits for it")
         sets = [f"{counted(times, 'set')} of {size}" for size, times in self._sets.items()
                 if size > 1]
         return told + ([f"together: {', '.join(sets)}"] if sets else [])
 
-    def cut_short(self) -> str:
-        """Why there may be a way that was not found, or nothing."""
-        reasons = ["some of what was tried is too large to decide"] if self._unknown else []
-        if self._left:
-            reasons.append(f"nothing was left for {_some(list(self._left), 4)}")
-        return "; ".join(reasons)
+    def undecided(self) -> str:
+        """Why a change that was tried may be a fix all the same; empty if none may."""
+        return "some of what was tried is too large to decide" if self._unknown else ""
+
+    def untried(self) -> list[str]:
+        """The changes that the budget of the search did not reach."""
+        return list(self._left)
 
 
 def _first_of(candidate: Candidate) -> int:

@@ -49,7 +49,7 @@ def abstracting(design: Design, aim: Aim, rule: str, settings: Settings) -> Find
     return replace(
         finding, outcome=Outcome.UNKNOWN, steps=(), waits=(), cycle=(), loop=None,
         method="search, of a coarser design",
-        reason=f"a way to a violation was found only where unbounded links are counted up to "
+        reason=f"a counterexample was found only where unbounded links are counted up to "
                f"{ABSTRACTIONS[-1]}; it may not be real",
     )
 

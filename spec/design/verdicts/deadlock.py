@@ -46,6 +46,9 @@ MAX_SEARCHED = 2_000
 MAX_TOLD = 2_000
 """Ways to move of a part whose open candidate is told: who waits on whom takes long to find."""
 
+NO_CYCLE = "no cycle of the wait-for graph is possible, for every scheduling"
+"""What the wait-for graph proves."""
+
 Stage = tuple[str, Callable[[], Finding]]
 
 
@@ -155,15 +158,15 @@ def _stages(part: Part, settings: Settings, trying: Budget) -> Iterator[Stage]:
 
 def _graphed(part: Part) -> Finding:
     if part.graph.proves_live:
-        return Finding(DEADLOCK_FREE, Outcome.HOLDS, "wait-for graph, for every order of steps")
+        return Finding(DEADLOCK_FREE, Outcome.HOLDS, NO_CYCLE)
     graph = part.graph
     if graph.complete and all(cycle.excluded for cycle in graph.cycles) \
             and not unending(part.design):
         return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "wait-for graph",
-                       reason="no circle of waits is possible, but somebody may wait for who has "
-                              "ended, stopped or crashed; the engine `explorer` decides")
+                       reason="no cycle of waits is possible, but a task may wait for another one "
+                              "that has ended, stopped or crashed; the engine `explorer` decides")
     return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "wait-for graph",
-                   reason="the wait-for graph has cycles that it cannot exclude; "
+                   reason="the wait-for graph has cycles that it cannot rule out; "
                           "the engine `explorer` decides")
 
 
@@ -179,7 +182,7 @@ def _proved(design: Design, settings: Settings, share: float = 1) -> Finding:
 
 def _left_open(design: Design, answer: Answer) -> str:
     """What the equations do not exclude, and who would wait for whom in it."""
-    told = f"the equations ({answer.used}) do not exclude every stuck state"
+    told = f"the equations ({answer.used}) do not rule out every deadlocked state"
     if answer.candidate is None or len(answer.net.moves) > MAX_TOLD:
         return f"{told}: {answer.reason}"
     waits = waits_in(design, answer.table, answer.candidate)
@@ -194,7 +197,7 @@ def _searched(part: Part, settings: Settings, most: int | None = None) -> Findin
     budget.deadline.check("searching")
     if part.has_more_than(MAX_SEARCHED):
         return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "search, not begun",
-                       reason=f"more than {MAX_SEARCHED:,} ways to move are too many to search")
+                       reason=f"more than {MAX_SEARCHED:,} transitions are too many to search")
     if most is not None:
         limit = most if budget.max_states is None else min(most, budget.max_states)
         budget = replace(budget.share(2), max_states=limit)
@@ -214,11 +217,11 @@ def _tried(design: Design, settings: Settings) -> Finding:
     tried = Runs(table, watch).try_all()
     what = f"{counted(tried.runs, 'run')} of {counted(tried.steps, 'step')} in all"
     if tried.stuck is None:
-        return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "runs that try to get stuck",
-                       reason=f"{what} did not get stuck")
+        return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "runs that try to deadlock",
+                       reason=f"{what} did not deadlock")
     bound = bind(Net, **table.constants())
     item, = instances(bound, "DESIGN-1")
     trace = trace_of(bound.interpreter, tried.stuck, item, deadline=settings.budget.deadline)
     found = finding_of(design, table, "DESIGN-1", Verdict(
-        Outcome.VIOLATED, f"found by trying: {what}", trace=trace))
+        Outcome.VIOLATED, f"found by trying {what}", trace=trace))
     return replace(found, is_shortest=False)

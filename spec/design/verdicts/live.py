@@ -52,8 +52,8 @@ def _one(part: Design, asked: _Asked, settings: Settings) -> Finding:
                        reason="an unbounded link makes fairness undecided here")
     if found.outcome is Outcome.VIOLATED:
         others = going_round(part, found.steps[found.loop:]) if found.loop is not None else ""
-        meanwhile = (f" while these go round for ever: {others}" if others
-                     else ": nothing moves any more")
+        meanwhile = (f" while these continue forever: {others}" if others
+                     else ": no task takes a step any more")
         without = ("task", asked.aim.watch) if asked.aim.watch else ("counter", asked.aim.emptied)
         return replace(found, reason=f"{asked.told}{meanwhile}", without=without)
     if found.outcome is Outcome.UNKNOWN and found.reason:

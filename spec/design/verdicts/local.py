@@ -66,12 +66,15 @@ if TYPE_CHECKING:
 
 __all__ = ["FREED", "Spaces", "decide_local", "finish", "on_all_states", "with_ends"]
 
-ALL_STOP = "if one task stops for ever all can come to stop, which is excluded"
-NO_RUN = "once one task is stuck for ever, no run of the others goes on for ever"
+ALL_STOP = ("a single task cannot block forever unless the whole system deadlocks, "
+            "and it does not")
+NO_RUN = "once one task is blocked forever, no run of the others continues forever"
 """The two arguments that need no states."""
-EMPTIES = "from every state all can be emptied, in one order, and then every task can move"
+EMPTIES = ("from every state the design can be emptied, in one order, "
+           "and then every task can take a step")
 """What is said of a design that empties itself."""
-FREED = "a run frees who could be stuck alone, from each state that the equations leave open"
+FREED = ("a run unblocks every task that could be blocked alone, "
+         "from each state that the equations leave open")
 """What is said where runs helped an argument."""
 UNASKED = 1_000_000
 """States that are visited where the design's author does not ask, of all parts together."""
@@ -208,8 +211,8 @@ def _of_part(spaces: Spaces, place: int) -> Finding:
     watch = spaces.settings.budget.deadline.watch("asking who may stop alone")
     ceasing = [task.name for task in design.tasks.values() if task.may is not Mortality.GOES_ON]
     if not ceasing and goes_round(design, watch):
-        return Finding(NO_LOCAL_DEADLOCK, Outcome.HOLDS, "no step takes what another needs, "
-                       "and a run that comes back makes every step")
+        return Finding(NO_LOCAL_DEADLOCK, Outcome.HOLDS, "steps never compete, "
+                       "and one full round has a step of every task")
     aside = _aside(spaces, place)
     if aside is not None:
         return aside
@@ -284,7 +287,7 @@ def _aside(spaces: Spaces, place: int) -> Finding | None:
     on, = told_legs(table, net, [Leg(0, found.on, 1)])
     others = {task for n in found.on[found.loop:] for task in table.rows[net.moves[n].row].tasks}
     return Finding(
-        NO_LOCAL_DEADLOCK, Outcome.VIOLATED, "found on the way into a deadlock", is_shortest=False,
+        NO_LOCAL_DEADLOCK, Outcome.VIOLATED, "found on the way into a deadlock of the whole", is_shortest=False,
         waits=tuple(waits), cycle=tuple(circle), contents=table.contents(marking),
         free=table.free(marking),
         legs=told_legs(table, net, found.legs), changes=on.changes,
@@ -294,8 +297,8 @@ def _aside(spaces: Spaces, place: int) -> Finding | None:
 
 def _never_again(tasks: Sequence[str], others: Collection[str], more: int = 0) -> str:
     some = " and ".join([*tasks, f"{more:,} more"] if more else tasks)
-    return (f"{some} never {'moves' if len(tasks) + more == 1 else 'move'} again, and "
-            f"{counted(len(others), 'task')} can go on for ever")
+    return (f"{some} {'is' if len(tasks) + more == 1 else 'are'} blocked forever, and "
+            f"{counted(len(others), 'task')} can continue forever")
 
 
 def _tried(spaces: Spaces, place: int) -> Finding | str:
@@ -307,7 +310,7 @@ def _tried(spaces: Spaces, place: int) -> Finding | str:
         return "no runs were tried"
     table = translate(design, Aim())
     if len(table.rows) > MAX_TRIED:
-        return f"no runs were tried, with more than {MAX_TRIED:,} ways to move"
+        return f"no runs were tried, with more than {MAX_TRIED:,} transitions"
     try:
         watch = settings.budget.deadline.share(2).watch("trying runs that get a part stuck")
         found = Halted(table, finish(design, table), watch).look_for(
@@ -315,9 +318,9 @@ def _tried(spaces: Spaces, place: int) -> Finding | str:
     except OutOfTime as late:
         return str(late)
     if found is None:
-        return "no run that was tried got a part stuck"
+        return "no run that was tried blocked a part"
     told = _told(design, table, found)
-    return replace(told, method="found by trying runs that get a part stuck", is_shortest=False)
+    return replace(told, method="found by trying runs that block a part", is_shortest=False)
 
 
 def on_all_states(spaces: Spaces, place: int) -> Finding:
@@ -337,7 +340,7 @@ def on_all_states(spaces: Spaces, place: int) -> Finding:
 
 def _open(answer: Standstill, why: str) -> str:
     some = ", ".join(answer.open[:6]) + (", …" if len(answer.open) > 6 else "")
-    return (f"it is left open whether {some} can stop for ever while the rest goes on; and {why}. "
+    return (f"it is left open whether {some} can be blocked forever while others run; and {why}. "
             "Next, give it more time (--max-seconds) or states, or ask about the same design with "
             "smaller capacities")
 

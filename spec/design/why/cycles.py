@@ -210,7 +210,7 @@ def held(design: Design, cycle: Sequence[Blocked], free: Mapping[str, int]) -> I
 def _amount(design: Design, pool: str, free: int) -> str:
     total, unit = design.pools[pool].threads, design.unit(pool)
     if not free:
-        return f"All {total} {unit}s of {pool} are"
+        return f"{'Both' if total == 2 else f'All {total}'} {unit}s of {pool} are"
     taken = total - free
     of = f"{taken} of the {counted(total, unit)} of {pool} {'is' if taken == 1 else 'are'}"
     return f"Too few are left: {of}"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ...notation.labels import counted
 from ...verdicts.verdict import Outcome
 from ..reading.language import Design
 from ..reading.lints import lints
@@ -17,7 +18,7 @@ __all__ = [
     "RepairStep", "ToldLeg", "Way", "in_short", "worst_of",
 ]
 
-CEASED = {"stops for ever": "has stopped for ever", "crashes": "has crashed"}
+CEASED = {"stops forever": "has stopped forever", "crashes": "has crashed"}
 """Steps after which a task does nothing any more, and what is said of it then."""
 
 
@@ -89,26 +90,34 @@ class Way:
 class Repair:
     """Changes that were checked to make a design keep what is wanted, or what was tried in vain.
 
-    ``ways`` is one or more sets of changes, of which each does by itself, what gives up least
-    first. ``tried`` has an entry for each kind of change that was tried in vain, ``cut_short`` says
-    why there may be one that was not found.
+    ``ways`` is one or more sets of changes, each of which is a fix by itself, what gives up least
+    first. ``tried`` has an entry for each kind of change that was tried in vain. There may be a fix
+    that was not found for the reason ``undecided``, or among the changes ``untried``.
     """
 
     ways: tuple[Way, ...]
     tried: tuple[str, ...]
-    cut_short: str
+    undecided: str
+    untried: tuple[str, ...] = ()
 
     @property
     def steps(self) -> tuple[RepairStep, ...]:
         """The changes of the best way; none where none was found."""
         return self.ways[0].steps if self.ways else ()
 
+    @property
+    def cut_short(self) -> str:
+        """Why there may be a fix that was not found; empty if there is none."""
+        number = len(self.untried)
+        untried = f"{counted(number, 'change')} {'was' if number == 1 else 'were'} not tried"
+        return "; ".join(filter(None, [self.undecided, untried if number else ""]))
+
     def to_json(self, file: str) -> dict[str, Any]:
         """The repair as the entry ``repair`` of a result."""
         return {
             "found": bool(self.ways), "changes": [step.to_json(file) for step in self.steps],
             "ways": [way.to_json(file) for way in self.ways], "tried": list(self.tried),
-            "cut_short": self.cut_short,
+            "cut_short": self.cut_short, "untried": list(self.untried),
         }
 
 
@@ -224,7 +233,8 @@ class Finding:
     @property
     def way(self) -> str:
         """The steps, as a noun phrase."""
-        return "the shortest way there" if self.is_shortest else "a way there"
+        return ("the shortest counterexample" if self.is_shortest
+                else "a counterexample, perhaps not the shortest")
 
     @property
     def as_expected(self) -> bool:

@@ -42,13 +42,14 @@ FRONT = "its kind at the front"
 """What somebody needs in whose way an element of another kind stands."""
 
 WORDS = {
-    FRONT: ("its kind at the front of {}", "where only {} can take what stands there"),
-    "room": ("room in {}", "which only {} can make"),
-    "data": ("data in {}", "which only {} can bring"),
-    "a go": ("a go for {}", "which only {} can call"),
-    "a thread": ("a thread of {}", "which only {} can give back"),
-    "a permit": ("a permit of {}", "which only {} can give back"),
-    "an acquire": ("somebody to acquire {}", "which only {} can do"),
+    FRONT: ("for its kind at the front of {}", "where only {} can take the element in front"),
+    "room": ("for room in {}", "which only {} can make"),
+    "data": ("for data in {}", "which only {} can bring"),
+    "a go": ("for a go for {}", "which only {} can send"),
+    "a thread": ("for a thread of {}", "which only {} can give back"),
+    "a permit": ("for a permit of {}", "which only {} can give back"),
+    "an acquire": ("to give a permit back to {}, which is already full",
+                   "until {} acquires one"),
 }
 
 
@@ -70,16 +71,19 @@ class Blocked:
     gone: tuple[str, ...] = ()
     never: bool = False
 
+    @property
+    def in_short(self) -> str:
+        """The wait as a sentence, without the tasks that could end it."""
+        return f"{self.task} waits {WORDS[self.what][0].format(self.where)}"
+
     def sentence(self) -> str:
-        """The wait as a sentence."""
-        thing, held = WORDS[self.what]
+        """The wait as a sentence, with the tasks that could end it."""
         if self.never:
-            return f"{self.task} waits for {thing.format(self.where)} as there can never be"
+            return f"{self.in_short}, and can never get it"
         if not self.on:
             done = f": {' and '.join(self.gone)} will not any more" if self.gone else ""
-            return f"{self.task} waits for {thing.format(self.where)}, which nobody gives{done}"
-        others = " or ".join(self.on)
-        return f"{self.task} waits for {thing.format(self.where)}, {held.format(others)}"
+            return f"{self.in_short}, and no task can end this wait{done}"
+        return f"{self.in_short}, {WORDS[self.what][1].format(' or '.join(self.on))}"
 
 
 @dataclass(frozen=True)
@@ -95,8 +99,8 @@ class Left:
         """It as a sentence; ``ceased`` are those who have stopped or crashed."""
         why = f": {told_gone(self.gone, ceased)}" if self.gone else ""
         what = "is left in" if self.number == 1 else "are left in"
-        return (f"{counted(self.number, 'element')} {what} {self.where}, and nobody reads so many "
-                f"any more{why}.")
+        return (f"{counted(self.number, 'element')} {what} {self.where}, and no task reads so "
+                f"many any more{why}.")
 
 
 def told_gone(gone: Sequence[str], ceased: Mapping[str, str]) -> str:

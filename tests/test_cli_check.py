@@ -70,7 +70,7 @@ def test_the_text_names_the_steps_the_waits_and_a_way_out(
     assert "broadcast reads from merge->broadcast" in out
     assert "merge->broadcast (holds 2)" in out
     assert "broadcast -> merge -> broadcast" in out
-    assert "a way that LOSES something, checked" in out
+    assert "one that LOSES something, checked" in out
     assert "+  - {from: broadcast, to: merge, capacity: 2, name: feedback, flow: drop-" in out
 
 

@@ -61,7 +61,7 @@ def test_all_who_hold_a_pool_are_in_the_cycle() -> None:
     report, finding, told = checked(WORKERS)
     workers = [f"worker[{n}]" for n in range(1, 5)]
     assert [wait.task for wait in finding.cycle] == workers
-    assert "The cycle: worker[1] -> worker[2] -> worker[3] -> worker[4] -> worker[1]" in told
+    assert "Cycle of waits: worker[1] -> worker[2] -> worker[3] -> worker[4] -> worker[1]" in told
     held = "All 4 permits of pg are held by worker[1] to worker[4], each of which waits for one"
     assert held in told
     drawn = draw(report)
@@ -75,7 +75,7 @@ def test_a_holder_outside_the_round_is_told_beside_it() -> None:
     report, finding, told = checked(TWO_WRITERS)
     assert {wait.task for wait in finding.cycle} == {"w1", "w2", "reader"}
     assert len(round_of(finding.cycle)) == 2 and "; with it w" in told
-    assert "All 2 permits of p are held by w1 and w2, none of which gives any back" in told
+    assert "Both permits of p are held by w1 and w2, none of which gives any back" in told
     assert draw(report).count('class="box stuck"') == 3
 
 
@@ -90,7 +90,8 @@ def test_nested_calls_are_told_with_the_threads_that_they_hold() -> None:
     """A cycle of one task says how it can wait for itself."""
     _, finding, told = checked((EXAMPLES / "nested-pool-deadlocked.yaml").read_text())
     assert [wait.task for wait in finding.cycle] == ["requests"]
-    assert "All 4 threads of workers are held by requests, which waits for one more." in told
+    assert ("Cycle of waits: all 4 threads of workers are held by requests, which waits for one "
+            "more.") in told
 
 
 def test_permits_that_are_left_but_too_few_are_told() -> None:

@@ -164,8 +164,8 @@ def test_queues_show_their_slots_and_what_they_hold() -> None:
 def test_each_verdict_is_told_in_its_colour() -> None:
     """Green, red and amber are classes of the document."""
     drawing = draw(report_on(FULL))
-    assert 'deadlock: <tspan class="task violated">violated</tspan>' in drawing
-    assert 'bounded: <tspan class="task holds">holds</tspan>' in drawing
+    assert 'deadlock: <tspan class="task violated">found</tspan>' in drawing
+    assert 'growth: <tspan class="task holds">none</tspan>' in drawing
 
 
 @pytest.mark.parametrize("text", [STOPPED, POOLED, FULL, SAGA])

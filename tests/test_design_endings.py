@@ -199,7 +199,7 @@ def test_what_is_left_where_everybody_is_done_is_named() -> None:
     assert finding.outcome is Outcome.VIOLATED and not finding.waits
     assert finding.to_json("left")["left"] == [{"in": "q", "elements": 1, "gone": ["r"]}]
     told = "\n".join(lines(report))
-    assert "1 element is left in q, and nobody reads so many any more: r is done." in told
+    assert "1 element is left in q, and no task reads so many any more: r is done." in told
     report = check_design(LEFT.replace("read: q", "read: q, count: 2"))
     assert not report.finding("deadlock-free").left
 

@@ -150,8 +150,8 @@ links:
     assert report.finding("deadlock-free").waits[0].gone == ("c",)
     assert not circle(report)
     told = "\n".join(lines(report))
-    assert "Nobody can make room in l any more: c is done." in told
-    assert "what is stuck here is no cycle" in told
+    assert "No task can make room in l any more: c is done." in told
+    assert "the tasks that wait here form no cycle" in told
 
 
 def test_a_stream_whose_reader_has_stopped_is_named_beside_the_circle() -> None:
@@ -169,7 +169,7 @@ links:
 """)
     assert ("send2", "room", "stream2", "") in rows(report)
     assert ("send1", "data", "window", "app1") in rows(report)
-    assert "Nobody can make room in stream2 any more: app2 is done." in "\n".join(lines(report))
+    assert "No task can make room in stream2 any more: app2 is done." in "\n".join(lines(report))
 
 
 def test_who_gives_back_first_waits_for_somebody_else_to_take() -> None:

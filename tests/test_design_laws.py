@@ -361,7 +361,7 @@ def test_where_a_proof_finds_no_run_the_law_is_tried(tmp_path: Path) -> None:
     (["--over", "p"], "the parameter 'B' has a range, and is not named in --over"),
     (["--over", "a->b"], "'a->b' is computed from parameters"),
     (["--set", "p=2", "--set", "B=3"], "none of the design's parameters has a range"),
-    (["--property", "lost"], "nobody asks for the property 'lost'"),
+    (["--property", "lost"], "does not ask for the property 'lost'"),
 ])
 def test_what_has_no_law_to_find_is_refused(
     arguments: list[str], what: str, tmp_path: Path

@@ -114,7 +114,7 @@ def test_who_waits_for_what_is_not_at_the_front_is_told_so() -> None:
     other = STREAMS.replace("of: b}, {read: wire, of: a, count: 2", "of: b, count: 3")
     gone = other.replace("client: {kind: script,", "client: {kind: script, count: 1,")
     told = "\n".join(lines(checked(gone)))
-    assert "Nobody can take what stands at the front of wire." in told
+    assert "No task can take the element at the front of wire." in told
 
 
 def test_readers_that_take_any_kind_are_a_way_out() -> None:

@@ -289,7 +289,7 @@ def test_the_page_shows_what_is_printed(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     shutil.copy(EXAMPLES / "designs" / "echo-2048-deadlocked.yaml", "echo.yaml")
     page = (REPOSITORY / "docs" / "design-language.md").read_text()
-    shown = page[page.index("  A way out, checked:"):].partition("\n```")[0]
+    shown = page[page.index("  A fix, checked:"):].partition("\n```")[0]
     printed = CliRunner().invoke(root, ["check", "echo.yaml"], standalone_mode=False).output
     assert shown in printed
 
@@ -314,7 +314,7 @@ def test_elements_are_lost_only_where_nothing_else_helps(tmp_path: Path) -> None
     found = repaired(path)
     assert kinds(found) == [["dropping"]] and found.steps[0].tier == "loses"
     told = "\n".join(repair_lines(found))
-    assert "Nothing was found that loses nothing; a way that LOSES something, checked:" in told
+    assert "No fix was found that loses nothing; one that LOSES something, checked:" in told
     assert "it LOSES elements of second look, though nobody said that any may be lost" in told
 
 

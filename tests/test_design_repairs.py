@@ -268,7 +268,7 @@ def test_a_search_that_the_budget_ends_says_so() -> None:
     found = repair(report, budget)
     assert found.steps == ()
     assert found.cut_short == "the time allowed has ended"
-    assert any("cut short: the time allowed" in line for line in repair_lines(found))
+    assert any("No fix found within the time limit." in line for line in repair_lines(found))
 
 
 def test_what_was_tried_in_vain_is_told() -> None:
@@ -280,8 +280,9 @@ links:
   - {name: back, from: b, to: a, capacity: 2}
 """)
     told = " ".join(map(str.strip, repair_lines(repair_of(report))))
-    waits = "more capacity or hand: nobody who is stuck waits for it"
-    assert told.startswith(f"No repair found; tried: {waits}; window: back down to 1; ")
+    waits = "more capacity or hand: no blocked task waits for it"
+    assert told.startswith(f"No fix found. Larger queues do not help. Tried: {waits}; window: "
+                           "back down to 1; ")
     assert "back up to 2" in told
     assert "dropping: " in told
 
@@ -386,7 +387,7 @@ def test_the_verdict_is_told_before_a_repair_is_looked_for(
     monkeypatch.setattr(search, "with_repair", looked)
     run(root, ["check", str(EXAMPLES / "ring-full-deadlocked.yaml")])
     assert "deadlock-free" in before[0]
-    assert "The cycle:" in before[0]
+    assert "Cycle of waits:" in before[0]
 
 
 def test_the_document_has_the_repair(capsys: pytest.CaptureFixture[str]) -> None:

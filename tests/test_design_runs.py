@@ -89,7 +89,7 @@ def test_runs_get_stuck_only_where_the_explorer_does(design: Design) -> None:
 def test_runs_never_say_that_a_design_holds() -> None:
     """This one never gets stuck, and trying is no proof of it."""
     found = check(load(TURNING), Settings("runs")).finding("deadlock-free")
-    assert found.outcome is Outcome.UNKNOWN and "did not get stuck" in found.reason
+    assert found.outcome is Outcome.UNKNOWN and "did not deadlock" in found.reason
 
 
 PARTS = "checkvalve: 2\nname: parts\ntasks:\n" + "".join(
@@ -130,7 +130,7 @@ def test_of_a_long_way_the_report_shows_both_ends() -> None:
     way = Finding("deadlock-free", Outcome.VIOLATED, "found by trying", steps=steps,
                   is_shortest=False)
     told = list(lines(DesignReport(load(TURNING), (way,))))
-    assert "  deadlock: a way there (1,000 steps):" in told
+    assert "  deadlock: a counterexample, perhaps not the shortest (1,000 steps):" in told
     assert sum("a does" in line for line in told) == 60
     assert any("940 lines are left out here; --json has every step" in line for line in told)
     assert way.to_json("turning")["trace"] == list(steps)

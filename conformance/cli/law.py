@@ -57,13 +57,13 @@ def command(
     design: str, name: str, over: tuple[str, ...], given: tuple[str, ...], wanted: Path | None,
     as_json: bool, budget: Budget,
 ) -> int:
-    """Find a formula for the values of its parameters with which DESIGN keeps a property.
+    """Find a formula for the values of its parameters with which DESIGN has a property.
 
     Every design of the ranges in `parameters` is decided (or of values around the numbers that
     --over names); the shortest formula that says the same is looked for, and tried on 40 designs
     beyond the ranges. That no design deadlocks where it is true, and each one can where it is
-    false, is then proved for all values, or said to be observed. The formula is solved for each capacity
-    in it, with the smallest that suffice.
+    false, is then proved for all values, or said to be observed. The formula is solved for each
+    capacity in it, with the smallest that suffice.
 
     Exit code 0 if there is a formula that nothing contradicts, 2 if not, 64 for a file that is
     not a design, or whose parameters have no range. Each design may take 5 s and the proof 30 s.

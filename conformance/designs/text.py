@@ -8,7 +8,7 @@ from textwrap import wrap
 from checkvalve.spec.design.reading.language import Design, Flow
 from checkvalve.spec.design.reading.lints import lints
 from checkvalve.spec.design.reading.properties import (
-    BOUNDED, DEADLOCK_FREE, LIVE, NO_DUPLICATES, ORDERED, fact, starved_task,
+    BOUNDED, DEADLOCK_FREE, FOUND, LIVE, NO_DUPLICATES, ORDERED, fact, starved_task,
 )
 from checkvalve.spec.design.why.findings import (
     DesignReport, Finding, GraphCycle, Meanwhile, Repair, RepairStep, Way, in_short,
@@ -19,7 +19,7 @@ from checkvalve.spec.design.repairs.repair import LATE
 from checkvalve.spec.notation.labels import counted
 from checkvalve.spec.verdicts.verdict import Outcome, mark
 
-from .wording import FOUND, basis, verdict
+from .wording import basis, verdict
 
 __all__ = [
     "explanation_lines", "head", "lines", "numbered", "repair_lines", "sweep_lines",

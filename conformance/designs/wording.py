@@ -5,16 +5,12 @@ docs/glossary.md has the table; the words for each property are in ``spec/design
 
 from __future__ import annotations
 
-from checkvalve.spec.design.reading.properties import fact
+from checkvalve.spec.design.reading.properties import FOUND, fact
 from checkvalve.spec.design.why.findings import Finding
 from checkvalve.spec.notation.labels import counted
 from checkvalve.spec.verdicts.verdict import Outcome
 
-__all__ = ["FOUND", "basis", "said", "verdict"]
-
-FOUND = {"holds": "none", "violated": "found", "unknown": "unknown"}
-"""By verdict, what is said of the fact that its property is about."""
-
+__all__ = ["basis", "said", "verdict"]
 
 def said(name: str, outcome: str) -> str:
     """A property and its verdict, as ``deadlock: none``."""

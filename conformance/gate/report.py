@@ -68,11 +68,9 @@ class Row:
         return self.section == "designs" and is_property(self.property)
 
     def _words(self, verdict: str) -> str:
-        if self._is_of_a_design:
-            from ..designs.wording import FOUND
+        from checkvalve.spec.design.reading.properties import FOUND
 
-            return FOUND.get(verdict, verdict)
-        return verdict
+        return FOUND.get(verdict, verdict) if self._is_of_a_design else verdict
 
     def notes(self) -> list[str]:
         """What was taken for granted of a design, and what is odd about it, line by line."""
@@ -83,7 +81,7 @@ class Row:
         return list(notes(self.details.get("assumed", ()), self.details.get("lints", ())))
 
     def way(self) -> list[str]:
-        """The counterexample of a design that violates a property unexpectedly, as numbered lines."""
+        """The counterexample to a property of a design that should hold, as numbered lines."""
         if self.section != "designs" or self.judgement != "violated":
             return []
         from ..designs.text import numbered

@@ -192,7 +192,7 @@ def _starvation(design: Design, task: str, settings: Settings) -> Finding:
     if found.outcome is Outcome.VIOLATED:
         others = "" if found.loop is None else going_round(part, found.steps[found.loop:])
         return replace(found, reason=f"{task} takes no step while these continue forever: {others}"
-                       if others else f"{task} takes no step any more, and neither does any other task")
+                       if others else f"neither {task} nor any other task takes a step")
     return found
 
 
@@ -233,7 +233,8 @@ def _bounded_by_sums(design: Design, settings: Settings) -> Finding:
     told = tuple((link.name, known[link.name].most) for link in grows if link.name in known)
     least = ", ".join(f"at most {most:,} in {name}" for name, most in told[:3])
     if len(known) == len(grows):
-        return Finding(BOUNDED, Outcome.HOLDS, f"sums that no step raises allow {least}", bounds=told)
+        return Finding(BOUNDED, Outcome.HOLDS, f"sums that no step raises allow {least}",
+                       bounds=told)
     missing = next(link.name for link in grows if link.name not in known)
     return Finding(BOUNDED, Outcome.UNKNOWN, "structure", bounds=told,
                    reason=f"no sum that no step raises bounds {missing}")

@@ -11,7 +11,7 @@ from ...notation.labels import counted
 from ...verdicts.verdict import Outcome
 from ..reading.kinds import is_slots
 from ..reading.language import Design, Flow, Kind, Link, Merging, Routing, Task
-from ..reading.properties import DEADLOCK_FREE
+from ..reading.properties import DEADLOCK_FREE, FOUND, fact
 from ..why.cycles import held, led
 from ..why.findings import DesignReport
 from ..why.stuck import OF_A_POOL, Blocked
@@ -61,14 +61,14 @@ def draw(report: DesignReport) -> str:
     cycle, legend = _left_open(report), ["Red, dashed: a cycle of waits that was not excluded."]
     if finding:
         cycle = finding.cycle
-        legend = ["Red, dashed: who waits on whom, in a cycle.",
+        legend = ["Red, dashed: a cycle of waits.",
                   *held(report.design, cycle, dict(finding.free))]
     stuck = next((f for f in report.findings if f.contents and (f.cycle or f.waits)), None)
     free = finding.free if finding else ()
     drawing = _Drawing(report.design, cycle, dict(stuck.contents) if stuck else {}, dict(free),
                        legend)
     return drawing.text(report.design.name, [
-        (finding.name, finding.outcome.value) for finding in report.findings])
+        (fact(finding.name), finding.outcome.value) for finding in report.findings])
 
 
 def _left_open(report: DesignReport) -> tuple[Blocked, ...]:
@@ -230,7 +230,7 @@ class _Drawing:
         legend = self.legend if self.cycle else self.legend[:1]
         bottom = self.height + (POOL_GAP + BOX_HEIGHT + 12 if self.pools else 0) + 22 + (
             18 * len(legend))
-        said = sum(len(name) + len(verdict) + 5 for name, verdict in verdicts)
+        said = sum(len(name) + len(FOUND[verdict]) + 5 for name, verdict in verdicts)
         width = max(self.width + MARGIN, said * CHARACTER, len(title) * 12 + 72)
         width = max([width, *(len(told) * CHARACTER + 72 for told in legend)])
         width = max([width, *(box.x + box.width + MARGIN for box in self.pools.values())])
@@ -414,7 +414,7 @@ _MARKERS = (
 def _verdict(told: tuple[str, str]) -> str:
     """A verdict in its colour."""
     name, verdict = told
-    return f'{escape(name)}: <tspan class="task {verdict}">{verdict}</tspan>'
+    return f'{escape(name)}: <tspan class="task {verdict}">{FOUND[verdict]}</tspan>'
 
 
 def _straight(points: Sequence[Point]) -> str:

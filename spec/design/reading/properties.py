@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 __all__ = [
-    "BOUNDED", "DEADLOCK_FREE", "FACTS", "FORMER", "LIVE", "NO_DUPLICATES", "NO_FAILURE",
+    "BOUNDED", "DEADLOCK_FREE", "FACTS", "FORMER", "FOUND", "LIVE", "NO_DUPLICATES", "NO_FAILURE",
     "NO_LOCAL_DEADLOCK", "NO_LOSS", "NO_STARVATION", "ORDERED", "VERSION", "fact",
     "is_property", "no_starvation", "starved_task",
 ]
@@ -34,6 +34,9 @@ FACTS: Final[Mapping[str, str]] = {
     LIVE: "endless waits", NO_STARVATION: "starvation",
 }
 """By property, what is *none* where it holds, and *found* where it is violated."""
+
+FOUND: Final[Mapping[str, str]] = {"holds": "none", "violated": "found", "unknown": "unknown"}
+"""By verdict on a property, what is said of its fact."""
 
 FORMER: Final[Mapping[str, str]] = {
     "deadlock": DEADLOCK_FREE, "local_deadlock": NO_LOCAL_DEADLOCK, "duplication": NO_DUPLICATES,

@@ -287,7 +287,8 @@ def _aside(spaces: Spaces, place: int) -> Finding | None:
     on, = told_legs(table, net, [Leg(0, found.on, 1)])
     others = {task for n in found.on[found.loop:] for task in table.rows[net.moves[n].row].tasks}
     return Finding(
-        NO_LOCAL_DEADLOCK, Outcome.VIOLATED, "found on the way into a deadlock of the whole", is_shortest=False,
+        NO_LOCAL_DEADLOCK, Outcome.VIOLATED, "found on the way into a deadlock of the whole",
+        is_shortest=False,
         waits=tuple(waits), cycle=tuple(circle), contents=table.contents(marking),
         free=table.free(marking),
         legs=told_legs(table, net, found.legs), changes=on.changes,

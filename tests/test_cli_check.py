@@ -88,7 +88,7 @@ def test_bad_input_leaves_nothing_behind(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A good design beside a bad one is neither reported nor drawn."""
-    bad = written(tmp_path, TWO + "1}]\nexpect: {deadlock: maybe}\n")
+    bad = written(tmp_path, TWO + "1}]\nexpect: {deadlock-free: maybe}\n")
     assert run(root, ["check", "--svg", str(tmp_path / "out"), STUCK, bad]) == 64
     printed = capsys.readouterr()
     assert printed.out == ""

@@ -397,7 +397,7 @@ def test_certify_says_whether_a_file_confirms_its_verdict(
     """On the command line: confirmed, and refuted once somebody edits it."""
     design = str(REPOSITORY / "examples" / "designs" / "ring-live.yaml")
     assert run(root, ["check", design, "--certificates", str(tmp_path)]) == 0
-    path = next(tmp_path.glob("*.deadlock.json"))
+    path = next(tmp_path.glob("*.deadlock-free.json"))
     assert run(root, ["certify", str(path), design]) == 0
     document = json.loads(path.read_text(encoding="utf-8"))
     _no_parts(document)
@@ -414,12 +414,12 @@ def test_a_certificate_names_its_point_of_a_grid(
     design = str(REPOSITORY / "examples" / "grids" / "nested-calls.yaml")
     point = ["--set", "P=9", "--set", "d=2..3", "--set", "n=4"]
     assert run(root, ["check", design, *point, "--certificates", str(tmp_path)]) == 0
-    path = str(tmp_path / "nested calls d=3.deadlock.json")
+    path = str(tmp_path / "nested calls d=3.deadlock-free.json")
     assert run(root, ["certify", path, design, *point]) == 0
     assert run(root, ["certify", path, design, *point[:3], "d=3", *point[4:]]) == 0
     assert run(root, ["certify", path, design]) == 64
     told = capsys.readouterr()
-    assert "confirmed: nested calls d=3: deadlock holds" in told.out
+    assert "confirmed: nested calls d=3: deadlock: none; " in told.out
     assert "--set P=9 --set n=4 --set d=3" in told.err
 
 
@@ -450,7 +450,7 @@ def test_explain_tells_who_was_asked(capsys: pytest.CaptureFixture[str]) -> None
     design = str(REPOSITORY / "examples" / "designs" / "akka-a1-deadlocked.yaml")
     run(root, ["check", design, "--explain", "--no-repair"])
     told = capsys.readouterr().out
-    assert "Asked whether it can get stuck:" in told
+    assert "Engines that were asked about deadlock:" in told
     assert told.index("    graph ") < told.index("    explorer ")
 
 

@@ -156,4 +156,4 @@ def test_a_law_over_numbers_of_a_design_is_certified_on_the_command_line(
     assert run(root, ["certify", str(path), str(GRIDS / "late-credit.yaml")]) == 64
     told = capsys.readouterr()
     assert f"Certificate of violated: {path}" in told.out
-    assert "confirmed: buffered: deadlock law: back >= 3 or there >= 3; where" in told.out
+    assert "confirmed: buffered: law of deadlock; back >= 3 or there >= 3; where" in told.out

@@ -26,7 +26,7 @@ tasks:
             {release: "fork[copy]"}, {release: "fork[copy + 1]"}]
   last: {kind: script, steps: [LAST, {release: "fork[1]"}, {release: "fork[n]"}]}
 pools: {fork: {threads: 1, copies: n}}
-expect: {deadlock: VERDICT}
+expect: {deadlock-free: VERDICT}
 """
 IN_ORDER = '{acquire: "fork[1]"}, {acquire: "fork[n]"}'
 IN_A_RING = '{acquire: "fork[n]"}, {acquire: "fork[1]"}'

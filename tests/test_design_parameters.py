@@ -130,7 +130,7 @@ def test_a_sweep_is_told_in_a_line_for_each_property(tmp_path: Path) -> None:
     assert ran.return_value == 1
     told = ran.output.splitlines()
     assert told[0] == f"{file}  p = 1..5, n = 5: 5 designs"
-    assert told[1].startswith("  FAIL  deadlock        none in 4 designs, found in 1 design; ")
+    assert told[1].startswith("  FAIL  deadlock        none in 4 designs, found in 1; ")
     assert told[1].endswith("not as expected: edge p=4, edge p=5")
     assert f"edge p=4  ({file})" in told and told[-1] == "3 of 5 designs as expected"
     ran = CliRunner().invoke(

@@ -37,8 +37,8 @@ def test_the_keys_of_expect_are_the_properties() -> None:
 def test_the_glossary_has_the_words_of_every_verdict() -> None:
     """Nine rows, each with what is said where the property holds and where it is violated."""
     page = GLOSSARY.read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `([a-z-]+)(?:: TASK)?` \|.*\| (.*): \*\*none\*\* \| (.*): \*\*found\*\* \|$",
-                      page, re.MULTILINE)
+    row = r"^\| `([a-z-]+)(?:: TASK)?` \|.*\| (.*): \*\*none\*\* \| (.*): \*\*found\*\* \|$"
+    rows = re.findall(row, page, re.MULTILINE)
     assert [name for name, _, _ in rows] == list(FACTS)
     for name, holds, violated in rows:
         told = fact(no_starvation("TASK") if name == "no-starvation" else name)

@@ -36,6 +36,8 @@ PROVING_SECONDS = 30.0
 """What the proof may take unless --max-seconds says otherwise."""
 MAX_TOLD = 3
 """Smallest points that are told."""
+MAX_RUN = 300
+"""Characters of a run that are told."""
 
 
 @click.command("law")
@@ -205,7 +207,8 @@ def _domain(domain: Domain) -> str:
 def _run(run: ToldRun) -> str:
     legs = [f"({'; '.join(steps)}){'' if str(times) == '1' else f' × ({times})'}"
             for steps, times in run.legs]
-    return ", then ".join(legs) or "it is deadlocked at the start"
+    told = ", then ".join(legs) or "it is deadlocked at the start"
+    return told if len(told) <= MAX_RUN else f"{told[:MAX_RUN]}… (--json has all of it)"
 
 
 def _smallest(sizes: Sizes) -> Iterator[str]:

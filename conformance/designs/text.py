@@ -109,8 +109,9 @@ def _swept(name: str, reports: Sequence[DesignReport], width: int) -> str:
     """One property of several designs: how often which verdict, and where it is not expected."""
     found = [report.finding(name) for report in reports]
     counts = [(outcome, sum(each.outcome is outcome for each in found)) for outcome in Outcome]
-    told = ", ".join(f"{FOUND[outcome.value]} in {counted(number, 'design')}"
-                     for outcome, number in counts if number)
+    several = [(FOUND[outcome.value], number) for outcome, number in counts if number]
+    told = ", ".join([f"{said} in {counted(number, 'design')}" for said, number in several[:1]]
+                     + [f"{said} in {number:,}" for said, number in several[1:]])
     wrong = [report for report in reports if not report.finding(name).as_expected]
     worst = next((each.outcome for each in found if not each.as_expected), found[0].outcome)
     line = f"{mark(worst, not wrong)}  {fact(name):<{width}}  {told}"

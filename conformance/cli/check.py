@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 USUAL_SECONDS = 60.0
-"""What a design may take unless --max-seconds says otherwise: nobody waits longer unasked."""
+"""What a design may take unless --max-seconds says otherwise: longer waits have to be asked for."""
 
 
 @click.command("check")

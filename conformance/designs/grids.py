@@ -160,8 +160,9 @@ class Grid:
         return replace(self.budget, max_seconds=left if most is None else min(most, left))
 
     def holds(self, point: Point) -> bool | None:
-        """Whether the property holds at a point, which is kept; None where nobody knows, or where
-        the language has no such design."""
+        """True if the property holds at a point, which is kept; None where nobody knows, or where
+        the language has no such design.
+        """
         key = tuple(point[name] for name in self.names)
         if key not in self._outcomes and key not in self._open:
             try:

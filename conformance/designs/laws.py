@@ -61,7 +61,7 @@ class Found:
 
     @property
     def stands(self) -> bool:
-        """Whether there is a law, and nothing speaks against it."""
+        """True if there is a law, and nothing speaks against it."""
         proved = self.proof is not None and self.proof.is_whole
         return self.law is not None and not self.against and (proved or not self.unknown)
 
@@ -144,8 +144,9 @@ def law_of(
 def _proved(
     found: Found, law: Law, grid: Grid, decided: Observed, deadline: Deadline
 ) -> Found:
-    """With what can be proved of the law; where no run was found that gets stuck, the law may be
-    wrong, and the design is decided there."""
+    """With what can be proved of the law; where no run was found that deadlocks, the law may be
+    wrong, and the design is decided there.
+    """
     proof = prove(law, grid.made, grid.ranges, [point for point, holds in decided if not holds],
                   [point for point, holds in decided if holds], deadline)
     point = proof.violated.open_at

@@ -222,7 +222,7 @@ class _Page:
                 if not node.flow_style]
 
     def _is_block(self, nodes: Mapping[Spot, yaml.Node]) -> bool:
-        """Whether each entry of a list has lines of its own, which begin with its dash."""
+        """True if each entry of a list has lines of its own, which begin with its dash."""
         return all(self._line_before(node).strip() == "-" for node in nodes.values())
 
     def _line_before(self, node: yaml.Node) -> str:

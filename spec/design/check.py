@@ -8,8 +8,8 @@
 | ordered | DESIGN-2 | two marked elements of a sender (``order``) |
 | duplication | DESIGN-2 | all copies of a marked element (``duplication``) |
 | loss, failure | DESIGN-2 | a place whose limit is passed by the first loss (failure) |
-| live | DESIGN-3 | reads, writes and sources flip a bit, for ever or not (``live``) |
-| starvation | DESIGN-3 | the watched task's steps flip a bit, for ever or not |
+| live | DESIGN-3 | reads, writes and sources flip a bit, forever or not (``live``) |
+| starvation | DESIGN-3 | the watched task's steps flip a bit, forever or not |
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ GROWTHS = (8, 40, 200)
 
 def check(design: Design, settings: Settings | None = None) -> DesignReport:
     """Decide every property that the design's author expects something of, and those that
-    every design should have: that it is never stuck, is bounded, and does not fail."""
+    every design should have: that it is never deadlocked, is bounded, and does not fail.
+    """
     settings = settings or Settings()
     settings = replace(settings, budget=settings.budget.start())
     deadline = settings.budget.deadline
@@ -109,7 +110,8 @@ def fullest(design: Design, settings: Settings | None = None) -> Finding:
 def _expected(design: Design, finding: Finding) -> str | None:
     """The verdict that is wanted: *holds* where nothing is said. But a design that is known to get
     stuck, or not to be live, or of which these tasks are known to starve, may do so in any way, and
-    what nobody asked for may stay unknown."""
+    a property that the design does not ask for may stay unknown.
+    """
     said = design.expect.get(finding.name)
     if said is not None or finding.name != NO_LOCAL_DEADLOCK:
         return said or "holds"
@@ -226,7 +228,7 @@ def _bounded(design: Design, settings: Settings) -> Finding:
 
 
 def _bounded_by_sums(design: Design, settings: Settings) -> Finding:
-    """Whether sums that no step raises bound every unbounded link."""
+    """Decide whether sums that no step raises bound every unbounded link."""
     grows = [link for link in design.links.values() if link.flow is Flow.UNBOUNDED]
     watch = settings.budget.deadline.watch("looking for sums that bound the links")
     known = bounds(design, grows, watch)[1]
@@ -243,7 +245,7 @@ def _bounded_by_sums(design: Design, settings: Settings) -> Finding:
 def _pump(table: Table, trace: Trace, deadline: Deadline) -> tuple[int, int] | None:
     """Two points of a run between which only unbounded links change, and only grow.
 
-    The steps between them can then be repeated for ever, as no step among them needs an
+    The steps between them can then be repeated forever, as no step among them needs an
     unbounded link to be empty (the bound of the count itself is not real).
     """
     growing = {p.name: p for p in table.places if p.role == "queue" and p.limit < p.most}
@@ -285,7 +287,7 @@ def _told_cycles(part: Part, deadline: Deadline) -> list[GraphCycle] | None:
 
 
 def _proofs(findings: Sequence[Finding]) -> dict[str, str]:
-    """By its first task, why a part is never stuck, where that is known."""
+    """By its first task, why a part is never deadlocked, where that is known."""
     return {attempt.part: attempt.why for finding in findings if finding.name == DEADLOCK_FREE
             for attempt in finding.tried if attempt.outcome is Outcome.HOLDS}
 

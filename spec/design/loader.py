@@ -359,7 +359,7 @@ class _Loader:
             if not branch:
                 raise self._error(step.spot, "a branch of `either` is empty, so there is nothing "
                                   "to wait for", "Write `timeout: []` beside `either:`, if it may "
-                                  "go on at any time, or `else: []`, if it does not wait.")
+                                  "continue at any time, or `else: []`, if it does not wait.")
             if branch[0].kind in (StepKind.EITHER, StepKind.BRANCH):
                 raise self._error(branch[0].spot, "a branch of `either` begins with a choice "
                                   "of the script's own, so there is nothing to wait for",

@@ -56,7 +56,8 @@ text { font: 13px system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; fill: #1f293
 
 def draw(report: DesignReport) -> str:
     """The SVG text. The cycle of the first violated property that has one is marked; where
-    nobody could say whether the design gets stuck, the first that was not excluded."""
+    nobody could say whether the design deadlocks, the first that was not excluded.
+    """
     finding = next((f for f in report.findings if f.cycle), None)
     cycle, legend = _left_open(report), ["Red, dashed: a cycle of waits that was not excluded."]
     if finding:
@@ -72,7 +73,7 @@ def draw(report: DesignReport) -> str:
 
 
 def _left_open(report: DesignReport) -> tuple[Blocked, ...]:
-    """A circle that the wait-for graph does not exclude, of a design that may be stuck in it."""
+    """A cycle that the wait-for graph does not exclude, of a design that may be stuck in it."""
     if all(f.outcome is not Outcome.UNKNOWN for f in report.findings if f.name == DEADLOCK_FREE):
         return ()
     return next((cycle.waits for cycle in report.cycles if not cycle.excluded), ())
@@ -360,7 +361,7 @@ class _Drawing:
         if link.flow is Flow.CREDIT and link.batch > 1:
             extra.append(f"batch {link.batch}")
         if link.flow is Flow.STOP_GO:
-            extra.append(f"stops above {link.stop}, goes on at {link.go}")
+            extra.append(f"stops above {link.stop}, continues at {link.go}")
         if link.in_line:
             extra.append("read at its head")
         if (link.gives, link.takes) != (1, 1):
@@ -385,7 +386,7 @@ class _Drawing:
                    f'y="{box.y + 40:.1f}">{escape(self.lines[name])}</text>')
             for place in range(min(MANY_SLOTS, self.design.tasks[name].hand)):
                 yield (f'<circle class="hand" cx="{box.x + 10 + 11 * place:.1f}" '
-                       f'cy="{box.y:.1f}" r="4.5"><title>a place in the hand</title></circle>')
+                       f'cy="{box.y:.1f}" r="4.5"><title>a place in the hand</title></cycle>')
 
     def _drawn_pools(self) -> Iterator[str]:
         stuck = {wait.where for wait in self.cycle if wait.what in (*OF_A_POOL, "an acquire")}

@@ -1,7 +1,7 @@
 """Whether a design can be stuck, asked of equations until they say no or nothing more is known.
 
 A state that the equations leave open is a *candidate*. A run is tried that leads to it, or to
-another stuck state on the way; or a clause is looked for that excludes it, and the question is
+another deadlocked state on the way; or a clause is looked for that excludes it, and the question is
 asked again. Where there is neither the answer is unknown, and names the candidate.
 """
 
@@ -55,7 +55,7 @@ class Answer:
 
     @property
     def method(self) -> str:
-        """How it was proved that the design is never stuck."""
+        """How it was proved that the design is never deadlocked."""
         if self.only is None:
             return f"{self._excluded}, for every scheduling"
         steps = counted(steps_in(self.only.legs), "step")
@@ -85,12 +85,12 @@ class Answer:
 
 
 def decide(design: Design, deadline: Deadline | None = None) -> Answer:
-    """Whether one connected part of a design can be stuck, by its structure alone.
+    """Decide whether one connected part of a design can be stuck, by its structure alone.
 
     Raises OutOfTime where the deadline passes between two steps.
     """
     deadline = deadline or Deadline()
-    watch = deadline.watch("solving the equations of stuck states")
+    watch = deadline.watch("solving the equations of deadlocked states")
     watch()
     table = translate(design, AIM, watch)
     net = Counters.of(table, watch)
@@ -119,10 +119,10 @@ def decide(design: Design, deadline: Deadline | None = None) -> Answer:
         if legs is not None:
             return replace(answer(False, "a run gets stuck"), legs=legs)
         if clause is None:
-            return answer(False, "a stuck state is left open")
+            return answer(False, "a deadlocked state is left open")
         clauses.append(clause)
         equations.add(clause)
-    return answer(False, f"{ROUNDS} stuck states were excluded, and more are left")
+    return answer(False, f"{ROUNDS} deadlocked states were excluded, and more are left")
 
 
 def _followed(
@@ -130,7 +130,7 @@ def _followed(
 ) -> tuple[Clause | None, tuple[Leg, ...] | None]:
     """A clause that excludes the state, the first of the shapes that does; or a run that gets
     stuck there, or on the way there."""
-    watch = deadline.watch("looking for what excludes a stuck state")
+    watch = deadline.watch("looking for what excludes a deadlocked state")
     small = len(net.moves) <= MAX_WEIGHED
     amount = amounts(net, state, _seconds(deadline))
     watch()

@@ -211,4 +211,4 @@ def no_edge_to(file: str, spot: Spot, name: str, known: Iterable[str]) -> InputE
     """The error about an edge that names a node which the graph has not."""
     near = difflib.get_close_matches(name, list(known), n=1)
     return refusal(file, spot, f"there is no node {name[:40]!r}",
-                   f"Did you mean {near[0]!r}?" if near else "Add the node, or mend the edge.")
+                   f"Did you mean {near[0]!r}?" if near else "Add the node, or fix the edge.")

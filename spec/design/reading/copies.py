@@ -34,7 +34,7 @@ _INDEX: Final = re.compile(r"\[([^\[\]]*)\]")
 
 
 def has_copies(root: Node) -> bool:
-    """Whether a document, of whatever shape, has anything that is to be written out."""
+    """True if a document, of whatever shape, has anything that is to be written out."""
     if not isinstance(root.value, dict):
         return False
     if "designs" in root.value:

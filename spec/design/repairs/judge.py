@@ -83,7 +83,7 @@ class Judge:
         alike."""
 
     def may_ask(self, price: int = PATIENCE[0]) -> bool:
-        """Whether so many steps are left, and time."""
+        """True if so many steps are left, and time."""
         allowed = self.left >= price and not self.deadline.passed()
         self._refused = self._refused or not allowed
         return allowed
@@ -101,7 +101,7 @@ class Judge:
     # --- deadlock ----------------------------------------------------------------------------
 
     def deadlock(self, design: Design) -> Answer:
-        """Whether a design can get stuck: it does not if none of its parts does."""
+        """Decide whether a design can deadlock: it does not if none of its parts does."""
         findings = []
         try:
             for part in parts(design):
@@ -241,7 +241,7 @@ def _room(part: Design) -> int:
 
 
 def _is_plain(design: Design, name: str) -> bool:
-    """Whether a property holds by what a design is made of."""
+    """True if a property holds by what a design is made of."""
     links = design.links.values()
     if name == BOUNDED:
         return all(link.flow is not Flow.UNBOUNDED for link in links)

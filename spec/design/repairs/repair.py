@@ -2,7 +2,7 @@
 
 Parts of a design that have no entry of the file in common are repaired one by one. A part that is
 large is not searched: the changes are looked for in a *region* around the deadlock, and the whole
-part is asked about those that help there. Where it gets stuck elsewhere then, so is that.
+part is asked about those that help there. Where it deadlocks elsewhere then, so is that.
 
 What is offered was checked, for the whole design, by the engines of ``check``: that it never gets
 stuck, and that each other verdict that is wanted is not violated.
@@ -68,7 +68,8 @@ def _broken(report: DesignReport) -> list[str]:
 
 def _wanted(report: DesignReport) -> list[str]:
     """The properties that are not to be violated after it, beside deadlock. Where the design is
-    expected not to be live, or somebody to starve, a part of it may be stuck for ever."""
+    expected not to be live, or somebody to starve, a part of it may be blocked forever.
+    """
     against = [name for name, verdict in report.design.expect.items() if verdict == "violated"]
     if any(name == LIVE or starved_task(name) is not None for name in against):
         against.append(NO_LOCAL_DEADLOCK)
@@ -134,7 +135,7 @@ def _together(ways: Sequence[Sequence[Way]], undecided: Sequence[Way]) -> Iterat
 
 
 def _is_about(name: str, group: Design) -> bool:
-    """Whether a property is one of this group: starvation is of one task."""
+    """True if a property is one of this group: starvation is of one task."""
     return starved_task(name) in (None, *group.tasks)
 
 
@@ -184,7 +185,7 @@ class _Asked:
     left_out: Collection[str] = ()
 
     def helps(self, design: Design) -> Answer:
-        """Whether what is broken holds."""
+        """Decide whether what is broken holds."""
         answer = self.judge.deadlock(design)
         if answer.outcome is Outcome.HOLDS and self.broken:
             found = self.judge.verdicts(design, self.broken)
@@ -281,7 +282,8 @@ class _Repairing:
         self, here: Sequence[Found], before: Chosen, least: tuple[bool, ...], near: Collection[str]
     ) -> tuple[list[Found], tuple[Chosen, tuple[bool, ...], Finding] | None]:
         """Those changes of a region with which the whole group keeps what is wanted; else, the
-        first with which it gets stuck in other places only, and how."""
+        first with which it deadlocks in other places only, and how.
+        """
         elsewhere = None
         done = []
         for each in here:
@@ -342,8 +344,10 @@ def _doing(change: Change, value: int) -> Callable[[Design], Design]:
 
 
 def _middle(finding: Finding) -> tuple[str, ...]:
-    """The tasks that a region is made around: who is stuck, or the circle of those if they are
-    many (the whole of it, for a piece of it is not stuck)."""
+    """The tasks that a region is made around: which tasks are blocked, or the cycle of those if
+    they are
+    many (the whole of it, for a piece of it is not stuck).
+    """
     tasks = Stuck.of(finding).tasks
     circle = tuple(wait.task for wait in finding.cycle)
     return tasks if len(tasks) <= MAX_MIDDLE else circle or tasks[:MAX_MIDDLE]

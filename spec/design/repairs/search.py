@@ -1,7 +1,9 @@
-"""The search for changes of one part of a design, several at once if need be, led by what is stuck.
+"""The search for changes of one part of a design, several at once if need be, led by what is
+blocked.
 
 Changes are tried by what they give up: all of one tier, one by one and then together, before any of
-the next. A set that does not help leaves a stuck state, and only what takes part in that one joins
+the next. A set that does not help leaves a deadlocked state, and only what takes part in that one
+joins
 the set (so each set is one that hits every deadlock which was seen on the way to it). Of the free
 changes only those of a number that somebody waits for are tried: a run into a deadlock is still a
 run where other queues are larger, and still ends in one.
@@ -84,8 +86,9 @@ def changed(design: Design, chosen: Chosen) -> Design | None:
 
 
 def _is_stuck_anyhow(design: Design) -> bool:
-    """Whether all runs of a design that can get stuck come to the same end, so that no part of them
-    alone is better: no step takes what another needs."""
+    """True if all runs of a design that can deadlock come to the same end, so that no part of them
+    alone is better: no step takes what another needs.
+    """
     net = Counters.of(translate(design, AIM))
     return not net.may_end and not has_choice(net)
 
@@ -145,8 +148,9 @@ class Search:
             sets = self._level(self._first(sets), tier)
 
     def _all_in_vain(self, sets: Sequence[tuple[Candidate, ...]]) -> bool:
-        """Whether all changes of these sets together, to their utmost, are known not to help: then
-        some of them hardly ever do, and there are many such sets."""
+        """True if all changes of these sets together, to their utmost, are known not to help: then
+        some of them hardly ever do, and there are many such sets.
+        """
         unique = {each.change.slot: each for chosen in sets for each in chosen}
         everything = tuple(sorted(unique.values(), key=lambda each: each.rank))
         if len(everything) < LARGEST_SET or not self.judge.may_ask():
@@ -156,7 +160,7 @@ class Search:
         return self._ask(everything, utmost).outcome is Outcome.VIOLATED
 
     def _first(self, sets: Sequence[tuple[Candidate, ...]]) -> list[tuple[Candidate, ...]]:
-        """Those to try first: of kinds that give up little, near to what is stuck."""
+        """Those to try first: of kinds that give up little, near to what is blocked."""
         unique = {tuple(sorted(each, key=lambda c: c.rank)): None for each in sets}
         ordered = sorted(unique, key=lambda each: (
             [KINDS.index(c.kind) for c in reversed(each)], [c.rank for c in each]))
@@ -196,7 +200,7 @@ class Search:
                 yield (*each, other)
 
     def _concerns(self, candidate: Candidate, stuck: Stuck) -> bool:
-        """Whether a change may make a difference to those who are stuck."""
+        """True if a change may make a difference to those who are stuck."""
         at = candidate.change.at
         if candidate.kind.tier == Tier.RESOURCES:
             return not at.isdisjoint((*stuck.places, *stuck.held))

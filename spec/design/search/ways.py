@@ -1,4 +1,4 @@
-"""A way into a deadlock that was found by its structure: replayed, and told.
+"""A run into a deadlock that was found by its structure: replayed, and told.
 
 The interpreter replays a short way step by step, as it does what a search has found. A long one is
 replayed by sums, leg by leg (see ``legs``), in the places and rows of the translated design, and
@@ -89,7 +89,7 @@ def _step_by_step(
 
 
 def _is_stuck(table: Table, marking: Mapping[str, int]) -> bool:
-    """Whether nothing can move, and work is left."""
+    """True if nothing can move, and work is left."""
     if marking[FAILED] or any(_can_move(row, marking) for row in table.rows):
         return False
     return not table.may_end or any(marking[p.name] > p.rest for p in table.places)

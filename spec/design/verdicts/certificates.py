@@ -1,6 +1,6 @@
 """Certificates: what a verdict on a design rests on, for a checker that shares no code with us.
 
-*Violated* has a run: the changes of each step, and which steps can be repeated for ever. *Holds*
+*Violated* has a run: the changes of each step, and which steps can be repeated forever. *Holds*
 has a proof for each connected part: sums and clauses (``structure``), the run of a part without
 choice, or that all states are to be visited. Names of counters are those of ``counters``; the form
 is that of ``checkvalve/spec/certify/schema.json``.
@@ -126,7 +126,7 @@ class Certificates:
         return self._answers[number]
 
     def _alone(self, finding: Finding, number: int, part: Design) -> dict[str, Any] | None:
-        """Why no task of a part is stuck for ever alone, if its structure says that."""
+        """Why no task of a part is blocked forever alone, if its structure says that."""
         if any(task.may is not Mortality.GOES_ON for task in part.tasks.values()):
             return None
         found = self._emptied(number, returns=True)
@@ -153,11 +153,11 @@ class Certificates:
             return None
         answer = self._answers.get(number)
         return of_rescues(self.parts[number], () if answer is None else answer.clauses,
-                          self.deadline.watch("looking for runs that free who is stuck"))
+                          self.deadline.watch("looking for runs that unblock tasks"))
 
 
 def _makes_every_move(answer: Answer) -> bool:
-    """Whether the run of a part without choice comes back, and makes every move."""
+    """True if the run of a part without choice comes back, and makes every move."""
     return answer.only is not None and answer.only.returns and {
         number for leg in answer.only.legs for number in leg.then
     } == set(range(len(answer.net.moves)))
@@ -174,7 +174,9 @@ def _of_order(found: Emptying, net: Counters, table: Table) -> dict[str, Any]:
 
 
 def of_structure(answer: Answer) -> dict[str, Any] | None:
-    """The run of a part without choice, or the sums and clauses that exclude every stuck state."""
+    """The run of a part without choice, or the sums and clauses that exclude every deadlocked
+    state.
+    """
     if not answer.never_stuck:
         return None
     if answer.only is not None:
@@ -185,8 +187,9 @@ def of_structure(answer: Answer) -> dict[str, Any] | None:
 def of_rescues(
     part: Design, clauses: Sequence[Clause] = (), watch: Callable[[], object] = lambda: None
 ) -> dict[str, Any] | None:
-    """Runs which show that no task of a part is stuck for ever while a run of others never ends;
-    ``clauses`` are always true. None where none are found."""
+    """Runs which show that no task of a part is blocked forever while a run of others never ends;
+    ``clauses`` are always true. None where none are found.
+    """
     table = translate(part, AIM)
     net = Counters.of(table)
     found = rescues(net, table, part.tasks, clauses, watch)
@@ -232,7 +235,7 @@ def _sums_of_bounds(design: Design) -> dict[str, Any] | None:
 # --- violated -----------------------------------------------------------------------------------
 
 def _run(finding: Finding) -> dict[str, Any]:
-    """A run into a violation, and what can be repeated for ever at its end."""
+    """A run into a violation, and what can be repeated forever at its end."""
     steps = [dict(step) for step in finding.changes]
     if finding.name == DEADLOCK_FREE:
         return {"legs": _in_json(finding.legs)} if finding.legs else {"steps": steps}

@@ -1,4 +1,4 @@
-"""Whether a design can get stuck: engines, asked in turn, the cheapest first.
+"""Whether a design can deadlock: engines, asked in turn, the cheapest first.
 
 | engine | says | what it costs |
 |---|---|---|
@@ -69,9 +69,10 @@ def told_all(sections: list[Part], settings: Settings) -> Finding:
 
 
 def _in_shares(sections: Sequence[Part], settings: Settings) -> list[Finding]:
-    """The findings on the parts up to the first that can get stuck. Each gets its share of the
+    """The findings on the parts up to the first that can deadlock. Each gets its share of the
     time, so that one of them does not leave the others without any; where that was not enough, it
-    is asked once more in what all of them have left."""
+    is asked once more in what all of them have left.
+    """
     found: list[Finding] = []
     again: list[int] = []
     places: Sequence[int] = range(len(sections))
@@ -95,8 +96,10 @@ def _in_shares(sections: Sequence[Part], settings: Settings) -> list[Finding]:
 
 
 def decide_deadlock(part: Part, settings: Settings, trying: Budget | None = None) -> Finding:
-    """Whether one connected part can get stuck; runs of a small one, which end by themselves, may
-    use what is left of ``trying``. The finding has an attempt for each engine that was asked."""
+    """Decide whether one connected part can deadlock; runs of a small one, which end by themselves,
+    may
+    use what is left of ``trying``. The finding has an attempt for each engine that was asked.
+    """
     clock = settings.budget.deadline
     attempts: list[Attempt] = []
     asked: list[tuple[str, Finding]] = []
@@ -171,7 +174,7 @@ def _graphed(part: Part) -> Finding:
 
 
 def _proved(design: Design, settings: Settings, share: float = 1) -> Finding:
-    """What the equations of stuck states come to, in one of so many parts of the time."""
+    """What the equations of deadlocked states come to, in one of so many parts of the time."""
     answer = decide(design, settings.budget.deadline.share(share))
     if answer.never_stuck:
         return Finding(DEADLOCK_FREE, Outcome.HOLDS, answer.method)

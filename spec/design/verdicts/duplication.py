@@ -25,7 +25,7 @@ RULE = "DESIGN-2"
 
 
 def decide_duplication(parts: list[Design], settings: Settings) -> Finding:
-    """Whether each receiver reads each element of each sender at most once."""
+    """Decide whether each receiver reads each element of each sender at most once."""
     asked = [(part, *pair, who) for part in parts for pair in doubtful_pairs(part)
              if (who := tuple(_copying(part, pair[0])))]
     if not asked:

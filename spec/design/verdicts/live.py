@@ -1,10 +1,11 @@
-"""Liveness as one verdict: every source goes on, and all that was accepted is read and written on.
+"""Liveness as one verdict: every source continues, and all that was accepted is read and written
+on.
 
 Under weak fairness (a step that stays possible is taken in the end), and asked one by one, each
 with a bit that the steps in question flip: a source that is not done writes again; a link with as
 many elements as are taken at once is read again; a task that holds elements writes one of them. A
 link is first in, first out, so if it is always read again, every element in it is. An element may
-still go round for ever in a loop: it is read, and read again.
+still go round forever in a loop: it is read, and read again.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ RULE = "DESIGN-3"
 
 @dataclass(frozen=True)
 class _Asked:
-    """One thing that must go on: what is watched, and what is told where it does not."""
+    """One thing that must continue: what is watched, and what is told where it does not."""
 
     aim: Aim
     told: str
 
 
 def decide_live(parts: Sequence[Design], settings: Settings) -> Finding:
-    """Whether every source and every accepted element goes on."""
+    """Decide whether every source and every accepted element continues."""
     asked = [(part, each) for part in parts for each in _asked(part)]
     if not asked:
         return Finding(LIVE, Outcome.HOLDS, "by construction: no source, and nothing in between")

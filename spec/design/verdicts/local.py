@@ -1,29 +1,30 @@
-"""Local deadlock: a part of a design that is stuck for ever while the rest goes on.
+"""Local deadlock: a part of a design that is blocked forever while the others continue.
 
-A task is *stuck for ever* in a state if none of its steps is possible in it or in any state that
+A task is *blocked forever* in a state if none of its steps is possible in it or in any state that
 steps lead to from there (an accident, such as a loss, is no help), and it has not *finished*. A
 source or script that counts has finished when it is done. Any other task has finished if it holds
 nothing, its links hold less than it takes, and so have all those from whom its elements come, a
 source or script among them. A design that gave up (``flow: fail``) has no task that is stuck.
 
-A *local deadlock* is a reachable state in which some task is stuck for ever, and from which a run
+A *local deadlock* is a reachable state in which some task is blocked forever, and from which a run
 of the others never ends. Where every run ends, that end is a state in which nothing can move, and
 the property ``deadlock`` tells it.
 
 Where all states can be visited, that is decided as it is said here, backwards over the steps
 between them; that comes first where they are few. Else there are two arguments. The first is for a
-design that never comes to an end (``standstill``). Say that a task is stuck for ever. Go on to a
+design that never comes to an end (``standstill``). Say that a task is blocked forever. Go on to a
 state in which as many tasks as possible are silent. If no task can be silent without all of them,
-nothing moves there any more. So where no reachable state is stuck, and none is at rest or has
-failed, no task is ever stuck for ever. Where some state is, that says nothing: others may go on for
+nothing moves there any more. So where no reachable state is stuck, and none is idle or has
+failed, no task is ever blocked forever. Where some state is, that says nothing: others may continue
+for
 ever as long as they leave it out. Then it is asked what follows in a run that never ends
-(``silent``): a task that is stuck for ever stops others, and they stop others, and if that reaches
+(``silent``): a task that is blocked forever stops others, and they stop others, and if that reaches
 all there is no such run. From what both leave open, runs are looked for that free who is said to be
 stuck (``freed``).
 
 A design of many steps is asked first whether it empties itself (``equations.emptying``): if all its
 queues, windows and pools can be emptied one after the other from every state, and every task can
-move then, nobody is stuck for ever.
+move then, no task is blocked forever.
 
 Where there are too many states, runs are tried that get a part stuck (``alone``).
 """
@@ -102,7 +103,7 @@ class Spaces:
         self.never_ends = False
         """Whether it is known that no reachable state of the design is stuck."""
         self.deadlock: Finding | None = None
-        """What is known of a deadlock of one part, with the way into it."""
+        """What is known of a deadlock of one part, with the run into it."""
         self.trying = STEPS
         """Steps of the runs that try to get a part stuck."""
         self._known: dict[int, Space | str] = {}
@@ -126,7 +127,7 @@ class Spaces:
         return self._known[place]
 
     def is_small(self, place: int) -> bool:
-        """Whether a part has so few states that all are visited, which can be certified."""
+        """True if a part has so few states that all are visited, which can be certified."""
         if place not in self._known and place not in self._large:
             space = self._find(place, SHOWN if self.asked else min(SHOWN, self._unasked))
             if isinstance(space, str):
@@ -187,7 +188,7 @@ def with_ends(design: Design) -> Design | None:
 
 
 def decide_local(spaces: Spaces) -> Finding:
-    """Whether some part of a design can be stuck for ever while the rest goes on."""
+    """Decide whether some part of a design can be blocked forever while the others continue."""
     found, settings = list[Finding](), spaces.settings
     for place, parts in enumerate(shares(spaces.sections)):
         spaces.settings = replace(settings, budget=settings.budget.share(parts))
@@ -239,7 +240,7 @@ def _of_part(spaces: Spaces, place: int) -> Finding:
 
 
 def _empties_itself(design: Design, watch: Callable[[], None]) -> bool:
-    """Whether a design can be emptied from every state, and every task can move then.
+    """True if a design can be emptied from every state, and every task can move then.
 
     It takes time in its size, and no solver, so it is asked first of what is large.
     """
@@ -267,8 +268,9 @@ def _argued(
 
 
 def _aside(spaces: Spaces, place: int) -> Finding | None:
-    """A violation on the way into a deadlock that is known, of a part that is large, or if the way
-    is long: else a shorter one is found by states or by runs."""
+    """A violation on the run into a deadlock that is known, of a part that is large, or if the way
+    is long: else a shorter one is found by states or by runs.
+    """
     part, deadlock = spaces.sections[place], spaces.deadlock
     if deadlock is None or spaces.settings.engine not in ENGINES_THAT_TRY or not (
             deadlock.legs or part.has_more_than(MAX_TRIED)):
@@ -325,7 +327,9 @@ def _tried(spaces: Spaces, place: int) -> Finding | str:
 
 
 def on_all_states(spaces: Spaces, place: int) -> Finding:
-    """Whether a part can be stuck for ever while the rest of it goes on, by all its states."""
+    """Decide whether a part can be blocked forever while the rest of it continues, by all its
+    states.
+    """
     design, space = spaces.sections[place].design, spaces.of(place)
     if isinstance(space, str):
         return Finding(NO_LOCAL_DEADLOCK, Outcome.UNKNOWN, "search, incomplete", reason=space)
@@ -349,7 +353,7 @@ def _open(answer: Standstill, why: str) -> str:
 # --- on all states ----------------------------------------------------------------------------
 
 class _Stuck:
-    """Which tasks are stuck for ever in which states."""
+    """Which tasks are blocked forever in which states."""
 
     def __init__(self, design: Design, space: Space) -> None:
         import numpy as np
@@ -369,14 +373,14 @@ class _Stuck:
         return self.space.endless(self.steps)
 
     def first(self) -> int | None:
-        """The first state, breadth first, in which a task is stuck and the others go on."""
+        """The first state, breadth first, in which a task is blocked and the others continue."""
         import numpy as np
         if not self.of:
             return None
         return int(min(np.flatnonzero(found)[0] for found in self.of.values()))
 
     def tasks_in(self, state: int) -> list[str]:
-        """Those who are stuck for ever in a state."""
+        """Those who are blocked forever in a state."""
         return [task for task, found in self.of.items() if found[state]]
 
     def _able(self, task: str) -> Marks:
@@ -391,7 +395,8 @@ class _Stuck:
 
     def _stuck(self, task: str, never: Marks) -> Marks:
         """Of the states in which a task never moves again, those in which it has not finished, and
-        from which the others go on."""
+        from which the others continue.
+        """
         failed = self.space.markings[:, self.space.number[FAILED]] > 0
         found = never & ~failed & ~self._finished(task)
         return found & self.endless if found.any() else found
@@ -407,7 +412,9 @@ class _Stuck:
         return found
 
     def alone(self, state: int) -> Alone:
-        """The shortest way to a state, who is stuck in it, and how the others go on."""
+        """The shortest way to a state, which tasks are blocked in it, and how the others continue.
+
+        """
         return Alone(tuple(self.space.graph.path(state)), tuple(self.tasks_in(state)),
                      *_goes_on(self.space, state, self))
 
@@ -433,7 +440,7 @@ class _Finish:
 
     @cached_property
     def _fed(self) -> set[str]:
-        """Those to whom elements come from who goes on for ever, and these."""
+        """Those to whom elements come from who continues forever, and these."""
         found = {name: None for name, task in self._design.tasks.items() if not task.may_end
                  and task.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL)}
         waiting = list(found)
@@ -447,7 +454,7 @@ class _Finish:
         return {*found}
 
     def is_true(self, marking: Mapping[str, int], task: str) -> bool:
-        """Whether a task has finished in a marking."""
+        """True if a task has finished in a marking."""
         return any(all(marking[name] <= most for name, most in places.items())
                    for places in self.of(task))
 
@@ -494,7 +501,7 @@ def _upstream(design: Design, task: str) -> list[str]:
 # --- how it comes about -------------------------------------------------------------------------
 
 def _told(design: Design, table: Table, alone: Alone) -> Finding:
-    """The way there, who waits for whom, and what goes on meanwhile."""
+    """The way there, who waits for whom, and what continues meanwhile."""
     way, tasks = alone.way, alone.tasks
     trace = trace_along(table, [*way, *alone.on])
     last = marking_of(table, trace.steps[len(way) - 1].state if way else trace.initial)

@@ -159,8 +159,10 @@ class ToldLeg:
 
 @dataclass(frozen=True)
 class Meanwhile:
-    """What goes on while ``tasks`` are stuck for ever: ``steps``, of which those from ``loop`` on
-    can be repeated for ever. Of very many tasks it has those that wait for each other."""
+    """What continues while ``tasks`` are blocked forever: ``steps``, of which those from ``loop``
+    on
+    can be repeated forever. Of very many tasks it has those that wait for each other.
+    """
 
     tasks: tuple[str, ...]
     steps: tuple[str, ...]
@@ -176,18 +178,20 @@ class Finding:
     """The verdict on one property (its ``name``) of a design.
 
     ``steps`` is the shortest way to a violation (any way, where it ``is_shortest`` not); with
-    ``loop`` set, the steps from that index on repeat for ever. A way of very many steps has
+    ``loop`` set, the steps from that index on repeat forever. A way of very many steps has
     ``legs`` in place of steps. ``waits`` says who waits for what at its end, ``cycle`` are
     those of them that close a cycle, with those of all holders of the pools in it (none where the
-    waits lead to one that nobody can end), ``contents`` is how many elements are then in each link,
-    and ``free`` how much of each pool nobody holds. ``repair`` is what was
+    waits lead to one that no task can end), ``contents`` is how many elements are then in each
+    link,
+    and ``free`` how much of each pool no task holds. ``repair`` is what was
     found and tried to make the design live, None where nothing was looked for. ``tried`` has
     an entry for each engine that was asked, in their order. ``bounds`` are proved: so many
     elements at most are ever in each of these links, and in those of ``reached`` sometimes so
     many. ``changes`` are those of each step (and then of each step ``meanwhile``), by the names of
     ``counters``. What is ``expected`` is None where nobody said what it should be. ``between`` are
-    the sender and the receiver whose order is lost; ``without`` is what does not go on in a design
-    that is not live: a ``task``, or taking from a ``counter``. ``left`` is what nobody reads where
+    the sender and the receiver whose order is lost; ``without`` is what does not continue in a
+    design
+    that is not live: a ``task``, or taking from a ``counter``. ``left`` is what no task reads where
     everybody is done.
     """
 
@@ -238,7 +242,7 @@ class Finding:
 
     @property
     def as_expected(self) -> bool:
-        """Whether the verdict is the one that the design's author expects, if any."""
+        """True if the verdict is the one that the design's author expects, if any."""
         return self.expected in (None, self.outcome.value)
 
     def to_json(self, design: str, file: str = "") -> dict[str, Any]:
@@ -295,7 +299,7 @@ class DesignReport:
 
     @property
     def as_expected(self) -> bool:
-        """Whether every verdict is the expected one."""
+        """True if every verdict is the expected one."""
         return all(finding.as_expected for finding in self.findings)
 
     @property

@@ -1,6 +1,6 @@
 """Who waits for what in a state in which nothing moves, read off the net itself.
 
-A task's *ways* to go on are its rows whose guards on its own places hold: what its hand, its
+A task's *ways* to continue are its rows whose guards on its own places hold: what its hand, its
 position or its turn forbids is no wait but a decision. So is what a row asks of a link that the
 task stands at the other end of: a merge that prefers an input, or passes one over in its turn,
 takes another only where the first is empty, and a writer drops only where the link is full. What
@@ -10,8 +10,9 @@ partner who lacks less than this. Nor is one that needs more than can ever be (t
 link with one slot), unless the task has no other.
 
 A wait is *on* the tasks that still have a step ahead that would end it (see ``ahead``). Those
-that had one, and have it no more, are *gone*. In a stuck state, the walk from a wait to those it
-is on either comes back, which is a circle, or ends at a wait that nobody can end any more.
+that had one, and have it no more, are *gone*. In a deadlocked state, the walk from a wait to those
+it
+is on either comes back, which is a cycle, or ends at a wait that no task can end any more.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Blocked:
     to which it gives back more than anybody has taken.
 
     ``on`` are the tasks that could end the wait, ``gone`` those that no longer can: they have
-    ended, or are past the step that would have. ``never`` says that nobody ever could: more is
+    ended, or are past the step that would have. ``never`` says that no task ever could: more is
     asked at once than fits, or there is nobody whom the task could meet at a link without room.
     """
 
@@ -129,7 +130,7 @@ def left_in(design: Design, table: Table, marking: Mapping[str, int]) -> list[Le
 def waits_in(design: Design, table: Table, marking: Mapping[str, int]) -> list[Blocked]:
     """Who waits for what in a marking, task by task, without doubles.
 
-    A task that has ended, or that goes on but does nothing except dropping, waits for nothing.
+    A task that has ended, or that continues but does nothing except dropping, waits for nothing.
     """
     state = _State(design, table, marking)
     return [state.told(task, need) for task in design.tasks for need in state.needs(task)]
@@ -218,7 +219,7 @@ class _State:
         return found
 
     def _may_choose(self, row: Row) -> bool:
-        """Whether a row is not dead, and closed only by what links and pools hold."""
+        """True if a row is not dead, and closed only by what links and pools hold."""
         return id(row) not in self.dead and all(
             self.places[place].role in SHARED for place, _ in self._failing(row))
 
@@ -255,12 +256,13 @@ class _State:
     # --- links without room -------------------------------------------------------------------
 
     def _since(self, joint: Row) -> bool:
-        """Whether nobody is ready at the links that a part of the row passes over."""
+        """True if no task is ready at the links that a part of the row passes over."""
         return not any(self._failing(Row(joint.task, reason)) for reason in joint.since)
 
     def _comes(self, joint: Row, row: Row, end: Meeting) -> bool:
-        """Whether the row's partner at a link without room is ready in this joint step, and
-        so are those whom the partner meets in turn."""
+        """True if the row's partner at a link without room is ready in this joint step, and
+        so are those whom the partner meets in turn.
+        """
         link, writing = end
         there = [part for part in joint.parts if (link, not writing) in part.effect.meets]
         reached: list[Row] = []
@@ -337,7 +339,7 @@ class _State:
         return any(self._gives(row, need) for row in ahead.rows(task))
 
     def _gives(self, row: Row, need: Need) -> bool:
-        """Whether the row would bring a link what is needed there."""
+        """True if the row would bring a link what is needed there."""
         what, where, _ = need
         if what == FRONT:
             return row.effect.change.get(self._front(where), 0) < 0
@@ -360,7 +362,7 @@ class _State:
             self.design.links[where], Unbounded(1, abstract=True)).queue
 
     def _keeps(self, task: str, need: Need) -> bool:
-        """Whether the task has taken threads and will never give them back."""
+        """True if the task has taken threads and will never give them back."""
         what, where, _ = need
         if what not in OF_A_POOL:
             return False

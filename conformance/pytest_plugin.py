@@ -14,7 +14,7 @@ __all__ = ["check_design"]
 def check_design(
     request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str],
 ) -> Callable[..., str]:
-    """``check_design("x.yaml", "--property", "deadlock")``: what ``checkvalve check`` prints.
+    """``check_design("x.yaml", "--set", "n=4")``: what ``checkvalve check`` prints.
 
     The path is relative to the file of the test. The test fails, with all that was printed, unless
     every property that the design asks for holds.

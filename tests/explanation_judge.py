@@ -36,7 +36,7 @@ FARTHEST = 6
 
 def complaints(report: DesignReport) -> list[str]:
     """What is wrong with the explanation of a report's deadlock; empty if nothing is."""
-    finding = report.finding("deadlock")
+    finding = report.finding("deadlock-free")
     judge = deadlock_of(report.design, finding)
     if judge is None:
         return ["no state at the end of these steps is stuck and has these contents"]

@@ -39,7 +39,7 @@ def main() -> int:
         except InputError:  # more ways to move than can be listed
             seen["refused"] += 1
             continue
-        outcome = report.finding("deadlock").outcome
+        outcome = report.finding("deadlock-free").outcome
         seen[outcome.value] += 1
         if outcome is Outcome.VIOLATED:
             count(report, seen)
@@ -55,7 +55,7 @@ def main() -> int:
 
 def count(report: DesignReport, seen: Counter[str]) -> None:
     """What there is to check in a report."""
-    finding = report.finding("deadlock")
+    finding = report.finding("deadlock-free")
     seen["rows"] += len(finding.waits)
     seen["rows on nobody"] += sum(not wait.on for wait in finding.waits)
     seen["circles" if finding.cycle else "deadlocks without a circle"] += 1

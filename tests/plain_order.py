@@ -77,7 +77,7 @@ def two_ways(draw: Random) -> str:
     split = draw.choice(("broadcast", f"route, hand: {draw.randint(1, 2)}", "route, by: room"))
     size = [draw.randint(1, 2) for _ in range(4)]
     text = f"""
-checkvalve: 1
+checkvalve: 2
 name: two ways
 tasks:
   s: {{kind: source}}

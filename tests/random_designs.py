@@ -191,7 +191,7 @@ def random_file(draw: Random) -> Design:
         links = [_link_of_file(draw, f"l{n}", names) for n in range(draw.randint(2, 4))]
         used = [name for name in names if any(name in (each["from"], each["to"]) for each in links)]
         tasks = {name: _task_of_file(draw, name, links) for name in used}
-        text = json.dumps({"checkvalve": 1, "name": "random", "tasks": tasks, "links": links})
+        text = json.dumps({"checkvalve": 2, "name": "random", "tasks": tasks, "links": links})
         try:
             return load(text)
         except InputError:  # a kind that cannot go on, an align without barriers, …

@@ -51,7 +51,7 @@ def test_files_are_measured_by_the_whole_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its verdicts, how many repairs it offers, and the time of the process that it is."""
-    text = ("checkvalve: 1\nname: ring\ntasks:\n  a: {kind: map}\n  b: {kind: map}\nlinks:\n"
+    text = ("checkvalve: 2\nname: ring\ntasks:\n  a: {kind: map}\n  b: {kind: map}\nlinks:\n"
             "  - {from: a, to: b, capacity: 1}\n  - {from: b, to: a, capacity: 1}\n")
     (tmp_path / "ring.yaml").write_text(text, encoding="utf-8")
     main(["--files", str(tmp_path), "--times", "1"])

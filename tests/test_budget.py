@@ -30,7 +30,7 @@ PARTS = "".join(
 LINKS = "".join(
     f"  - {{from: {start}{n}, to: {end}{n}, capacity: 1000}}\n"
     for n in range(3) for start, end in ("sm", "mw", "wm", "wk"))
-THREE_PARTS = f"checkvalve: 1\nname: three\ntasks:\n{PARTS}links:\n{LINKS}"
+THREE_PARTS = f"checkvalve: 2\nname: three\ntasks:\n{PARTS}links:\n{LINKS}"
 
 
 def decided(length: int, seconds: float | None, engine: Engine) -> tuple[Verdict, float]:

@@ -25,7 +25,7 @@ STUCK = str(DESIGNS / "akka-a1-deadlocked.yaml")
 def written(folder: Path, text: str) -> str:
     """A design file with this text."""
     path = folder / "design.yaml"
-    path.write_text("checkvalve: 1\nname: d\n" + text)
+    path.write_text("checkvalve: 2\nname: d\n" + text)
     return str(path)
 
 
@@ -34,9 +34,9 @@ TWO = "tasks: {a: {kind: source}, b: {kind: sink}}\nlinks: [{from: a, to: b, cap
 
 @pytest.mark.parametrize(("rest", "code"), [
     ("1}]\n", 0),
-    ("1}]\nexpect: {deadlock: violated}\n", 1),
+    ("1}]\nexpect: {deadlock-free: violated}\n", 1),
     ("1, takes: 2}]\n", 1),
-    ("1, takes: 2}]\nexpect: {deadlock: violated}\n", 0),
+    ("1, takes: 2}]\nexpect: {deadlock-free: violated}\n", 0),
     ("-1}]\n", 64),
 ], ids=["live", "live against expectation", "stuck", "stuck as expected", "bad input"])
 def test_the_exit_code_tells_expected_from_found(rest: str, code: int, tmp_path: Path) -> None:
@@ -46,13 +46,13 @@ def test_the_exit_code_tells_expected_from_found(rest: str, code: int, tmp_path:
 
 def test_the_graph_says_that_no_circle_but_an_end_is_what_it_cannot_exclude() -> None:
     """A consumer that may crash stops the others without any circle of waits."""
-    report = check_design("""checkvalve: 1
+    report = check_design("""checkvalve: 2
 name: crashes
 tasks: {p: {kind: source}, a: {kind: sink, may: crash}, b: {kind: sink}}
 links: [{from: p, to: [a, b], capacity: 2, name: q}]
 """, settings=Settings("graph"))
     assert report.cycles and all(cycle.excluded for cycle in report.cycles)
-    reason = report.finding("deadlock").reason
+    reason = report.finding("deadlock-free").reason
     assert "ended, stopped or crashed" in reason and "cycles" not in reason
 
 
@@ -70,7 +70,7 @@ def test_the_text_names_the_steps_the_waits_and_a_way_out(
     assert "broadcast reads from merge->broadcast" in out
     assert "merge->broadcast (holds 2)" in out
     assert "broadcast -> merge -> broadcast" in out
-    assert "a way that LOSES something, checked" in out
+    assert "one that LOSES something, checked" in out
     assert "+  - {from: broadcast, to: merge, capacity: 2, name: feedback, flow: drop-" in out
 
 
@@ -80,15 +80,15 @@ def test_the_document_fits_its_schema(capsys: pytest.CaptureFixture[str]) -> Non
     document = json.loads(capsys.readouterr().out)
     jsonschema.validate(document, json.loads((ROOT / "docs/schemas/check.json").read_text()))
     verdicts = {(row["design"], row["property"]): row["verdict"] for row in document["results"]}
-    assert verdicts["akka-a1-deadlocked", "deadlock"] == "violated"
-    assert verdicts["ring-live", "deadlock"] == "holds"
+    assert verdicts["akka-a1-deadlocked", "deadlock-free"] == "violated"
+    assert verdicts["ring-live", "deadlock-free"] == "holds"
 
 
 def test_bad_input_leaves_nothing_behind(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A good design beside a bad one is neither reported nor drawn."""
-    bad = written(tmp_path, TWO + "1}]\nexpect: {deadlock: maybe}\n")
+    bad = written(tmp_path, TWO + "1}]\nexpect: {deadlock-free: maybe}\n")
     assert run(root, ["check", "--svg", str(tmp_path / "out"), STUCK, bad]) == 64
     printed = capsys.readouterr()
     assert printed.out == ""

@@ -25,7 +25,7 @@ from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 
 ROW = """
-checkvalve: 1
+checkvalve: 2
 name: row
 tasks: {a: {kind: source}, b: {kind: sink}}
 links: [{from: a, to: b, capacity: 2}]

@@ -43,7 +43,8 @@ def built(document: dict[str, Any]) -> Design:
         design.link(**{ends.get(key, key): value for key, value in keys.items()})
     for name, keys in document.get("pools", {}).items():
         design.pool(name, **keys)
-    design.expect(**document.get("expect", {}))
+    design.expect(**{key.replace("-", "_"): value
+                     for key, value in document.get("expect", {}).items()})
     return design
 
 
@@ -133,10 +134,11 @@ def test_a_design_with_ranges_has_a_law_and_a_report_for_each_value() -> None:
     server = echo.map("server", hand=1)
     echo.link(client, server, name="requests", capacity=3)
     echo.link(server, client, name="replies", capacity=1)
-    echo.expect(deadlock={"violated": f"{n} > 3 + 1 + 1"})
-    assert [each.expect["deadlock"] for each in echo.load_all()] == ["holds"] * 5 + ["violated"] * 3
+    echo.expect(deadlock_free={"violated": f"{n} > 3 + 1 + 1"})
+    assert [each.expect["deadlock-free"] for each in echo.load_all()] == [
+        *["holds"] * 5, *["violated"] * 3]
     assert echo.check(given={"n": "6"}).as_expected
-    found = law_of(echo.reading(), "deadlock", {}, Budget(max_seconds=5),
+    found = law_of(echo.reading(), "deadlock-free", {}, Budget(max_seconds=5),
                    over=["n", "requests=1..4"])
     assert str(found.law) == "requests + 2 >= n"
     assert found.proof is not None and found.proof.is_whole

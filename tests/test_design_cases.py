@@ -161,8 +161,8 @@ pools: {database: {threads: 2}}
 def test_it_is_decided_by_default(name: str) -> None:
     """With the budget that nobody has set, and the right verdict."""
     verdict, text = CASES[name]
-    report = check(load(f"checkvalve: 1\nname: case\n{text}"))
-    assert report.finding("deadlock").outcome is Outcome(verdict)
+    report = check(load(f"checkvalve: 2\nname: case\n{text}"))
+    assert report.finding("deadlock-free").outcome is Outcome(verdict)
     assert report.finding("bounded").outcome is Outcome.HOLDS
 
 
@@ -173,6 +173,6 @@ def test_a_file_of_a_thousand_queues_is_read_and_decided() -> None:
     links = "".join(
         f"  - {{from: {a}, to: {b}, capacity: 10000, initial: {int(b == names[0])}}}\n"
         for a, b in zip(names, [*names[1:], names[0]], strict=True))
-    report = check(load(f"checkvalve: 1\nname: ring\ntasks:\n{tasks}links:\n{links}"))
-    found = report.finding("deadlock")
+    report = check(load(f"checkvalve: 2\nname: ring\ntasks:\n{tasks}links:\n{links}"))
+    found = report.finding("deadlock-free")
     assert found.outcome is Outcome.HOLDS and "a run of 1,000 steps" in found.method

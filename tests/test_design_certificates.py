@@ -37,7 +37,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 EXAMPLES = sorted(path for folder in ("designs", "formats", "grids")
                   for path in (REPOSITORY / "examples" / folder).iterdir())
 RING = """
-checkvalve: 1
+checkvalve: 2
 name: ring
 tasks: {a: {kind: map, pool: both}, b: {kind: map, pool: both}, c: {kind: map}}
 pools: {both: {threads: 9}}
@@ -47,7 +47,7 @@ links:
   - {from: c, to: a, flow: unbounded}
 """
 SCRIPTED = """
-checkvalve: 1
+checkvalve: 2
 name: one lock
 tasks:
   a: {kind: script, steps: [{acquire: lock}, {write: l, count: 3}, {release: lock}]}
@@ -57,7 +57,7 @@ links: [{name: l, from: a, to: b, capacity: 2}]
 pools: {lock: {threads: 1}}
 """
 COPIES = """
-checkvalve: 1
+checkvalve: 2
 name: copies
 tasks: {a: {kind: source}, b: {kind: COPIER}, c: {kind: merge}, d: {kind: sink}}
 links:
@@ -65,10 +65,10 @@ links:
   - {from: b, to: c, capacity: 2, name: one}
   - {from: b, to: c, capacity: 2, name: other}
   - {from: c, to: d, capacity: 1}
-expect: {duplication: holds}
+expect: {no-duplicates: holds}
 """
 LONG = """
-checkvalve: 1
+checkvalve: 2
 name: long
 tasks: {a: {kind: source}, b: {kind: map, hand: 0}, c: {kind: map, hand: 0}, d: {kind: sink}}
 links:
@@ -77,7 +77,7 @@ links:
   - {from: c, to: d, capacity: 99}
 """
 UNREADABLE = """
-checkvalve: 1
+checkvalve: 2
 name: unreadable
 tasks:
   source: {kind: source}
@@ -90,7 +90,7 @@ links:
   - {from: by room, to: second, capacity: 2, takes: 3}
 """
 PREFERRING = """
-checkvalve: 1
+checkvalve: 2
 name: preferring
 tasks:
   source: {kind: source}
@@ -122,8 +122,8 @@ def test_every_verdict_on_random_designs_is_certified() -> None:
     tally = Tally()
     for seed in range(10):
         design = random_design(Random(seed))
-        starving = f"starvation: {next(iter(design.tasks))}"
-        asked = dict.fromkeys(("loss", "ordered", "duplication", "live", starving), "holds")
+        starving = f"no-starvation: {next(iter(design.tasks))}"
+        asked = dict.fromkeys(("no-loss", "ordered", "no-duplicates", "live", starving), "holds")
         certified(check_design(replace(design, expect=asked), Budget(max_states=1_000)), tally)
     assert not tally.wrong and tally.certified == tally.known > 40
 
@@ -131,21 +131,21 @@ def test_every_verdict_on_random_designs_is_certified() -> None:
 def test_a_run_that_starves_a_task_is_refuted_once_it_is_changed() -> None:
     """It must come back, be fair, and leave the task alone."""
     report = check_file(REPOSITORY / "examples" / "designs" / "akka-a2-unfair.yaml")
-    document = certificate(report, report.finding("starvation: source"))
+    document = certificate(report, report.finding("no-starvation: source"))
     assert document is not None and check_certificate(document, report.design).confirmed
     steps, loop = document["evidence"]["steps"], document["evidence"]["loop"]
     for changed in ({"steps": steps[:-1], "loop": loop}, {"steps": steps, "loop": 0},
                     {"steps": steps[:1], "loop": 1}):
         assert check_certificate(
             {**document, "evidence": changed}, report.design).confirmed is False
-    other = {**document, "property": "starvation: sink"}
+    other = {**document, "property": "no-starvation: sink"}
     assert check_certificate(other, report.design).confirmed is False
 
 
 def test_who_is_said_to_be_stuck_and_may_move_is_refuted() -> None:
     """The checker visits all that may come after the run."""
     report = check_file(REPOSITORY / "examples" / "designs" / "akka-a2-unfair.yaml")
-    document = certificate(report, report.finding("local deadlock"))
+    document = certificate(report, report.finding("no-local-deadlock"))
     assert document is not None and check_certificate(document, report.design).confirmed
     for change in ({"stuck": ["merge"]}, {"stuck": ["nobody"]}, {"at": 0}, {"loop": 10**6}):
         evidence = {**document["evidence"], **change}
@@ -158,7 +158,7 @@ def test_what_the_equations_prove_is_confirmed_by_another_solver(text: str) -> N
     """Sums, places in a program, and traps."""
     report = check_design(text, settings=Settings("structure"))
     found = check_certificate(by_equations(report.design), report.design)
-    assert report.finding("deadlock").outcome is Outcome.HOLDS
+    assert report.finding("deadlock-free").outcome is Outcome.HOLDS
     assert found.confirmed and "each kept by every transition" in found.why
 
 
@@ -168,7 +168,7 @@ def by_equations(design: Design) -> dict[str, Any]:
     proof = of_structure(decide(design))
     assert proof is not None
     document: dict[str, Any] = json.loads(json.dumps({
-        "certificate": 1, "design": design.name, "property": "deadlock", "verdict": "holds",
+        "certificate": 1, "design": design.name, "property": "deadlock-free", "verdict": "holds",
         "evidence": {"parts": [{"task": next(iter(design.tasks)), **proof}]}}))
     assert not problem_of(document)
     return document
@@ -221,7 +221,8 @@ def test_no_sums_show_that_a_task_goes_on_which_never_can() -> None:
     """It takes more than fits, has no move at all, and is stuck with what came."""
     design = load(UNREADABLE)
     document = {
-        "certificate": 1, "design": design.name, "property": "local deadlock", "verdict": "holds",
+        "certificate": 1, "design": design.name, "property": "no-local-deadlock",
+        "verdict": "holds",
         "evidence": {"parts": [{"task": "source", "sums": [], "clauses": []}]}}
     assert not any("second" in move.tasks for move in system_of(design).moves)
     assert check_certificate(document, design).confirmed is False
@@ -231,7 +232,7 @@ def test_no_sums_show_that_a_task_goes_on_which_never_can() -> None:
 def test_what_is_read_again_is_certified(copier: str) -> None:
     """Copies that are merged are read twice; elements that go one way or another are not."""
     report = check_design(COPIES.replace("COPIER", copier))
-    assert report.finding("duplication").outcome.value == (
+    assert report.finding("no-duplicates").outcome.value == (
         "violated" if copier == "broadcast" else "holds")
     tally = Tally()
     certified(report, tally)
@@ -241,9 +242,9 @@ def test_what_is_read_again_is_certified(copier: str) -> None:
 def test_a_proof_of_one_thing_shows_nothing_of_another() -> None:
     """Sums say nothing of order, and one run nothing of losses."""
     report = check_file(REPOSITORY / "examples" / "designs" / "akka-a6-zipping-live.yaml")
-    document = certificate(report, report.finding("deadlock"))
+    document = certificate(report, report.finding("deadlock-free"))
     assert document is not None and check_certificate(document, report.design).confirmed
-    for name in ("ordered", "loss", "bounded", "starvation: source", "live"):
+    for name in ("ordered", "no-loss", "bounded", "no-starvation: source", "live"):
         told = check_certificate({**document, "property": name}, report.design)
         assert told.confirmed is False and "shows nothing about" in told.why
 
@@ -251,7 +252,7 @@ def test_a_proof_of_one_thing_shows_nothing_of_another() -> None:
 def test_a_run_that_was_changed_is_refuted() -> None:
     """One step less, one twice, and the run of another design."""
     report = check_file(REPOSITORY / "examples" / "designs" / "akka-a1-deadlocked.yaml")
-    document = certificate(report, report.finding("deadlock"))
+    document = certificate(report, report.finding("deadlock-free"))
     assert document is not None
     steps = document["evidence"]["steps"]
     for changed in (steps[:-1], [*steps, steps[0]], [{"nobody": 1}, *steps]):
@@ -318,7 +319,7 @@ def test_both_readings_of_a_design_are_the_same() -> None:
 
 
 ALIGNED = """
-checkvalve: 1
+checkvalve: 2
 name: aligned
 tasks: {a: {kind: source}, b: {kind: source}, j: {kind: align, barrier: bar}, k: {kind: sink}}
 links:
@@ -366,7 +367,7 @@ def test_the_checker_visits_more_states_than_anybody_lists() -> None:
     states = 100 * 100 * 201
     design = load(LONG)
     document = {
-        "certificate": 1, "design": design.name, "property": "deadlock", "verdict": "holds",
+        "certificate": 1, "design": design.name, "property": "deadlock-free", "verdict": "holds",
         "evidence": {"parts": [{"task": "a", "states": states}]}}
     assert check_certificate(document, design).confirmed
     document["evidence"] = {"parts": [{"task": "a", "states": 5_000}]}
@@ -396,7 +397,7 @@ def test_certify_says_whether_a_file_confirms_its_verdict(
     """On the command line: confirmed, and refuted once somebody edits it."""
     design = str(REPOSITORY / "examples" / "designs" / "ring-live.yaml")
     assert run(root, ["check", design, "--certificates", str(tmp_path)]) == 0
-    path = next(tmp_path.glob("*.deadlock.json"))
+    path = next(tmp_path.glob("*.deadlock-free.json"))
     assert run(root, ["certify", str(path), design]) == 0
     document = json.loads(path.read_text(encoding="utf-8"))
     _no_parts(document)
@@ -413,18 +414,18 @@ def test_a_certificate_names_its_point_of_a_grid(
     design = str(REPOSITORY / "examples" / "grids" / "nested-calls.yaml")
     point = ["--set", "P=9", "--set", "d=2..3", "--set", "n=4"]
     assert run(root, ["check", design, *point, "--certificates", str(tmp_path)]) == 0
-    path = str(tmp_path / "nested calls d=3.deadlock.json")
+    path = str(tmp_path / "nested calls d=3.deadlock-free.json")
     assert run(root, ["certify", path, design, *point]) == 0
     assert run(root, ["certify", path, design, *point[:3], "d=3", *point[4:]]) == 0
     assert run(root, ["certify", path, design]) == 64
     told = capsys.readouterr()
-    assert "confirmed: nested calls d=3: deadlock holds" in told.out
+    assert "confirmed: nested calls d=3: deadlock: none; " in told.out
     assert "--set P=9 --set n=4 --set d=3" in told.err
 
 
 @pytest.mark.parametrize(("text", "told"), [
     ("", "not JSON"), ("[" * 100_000, "not JSON"), ("{}", "not a certificate"),
-    ('{"certificate": 1, "design": "x", "property": "deadlock", "verdict": "holds", '
+    ('{"certificate": 1, "design": "x", "property": "deadlock-free", "verdict": "holds", '
      '"evidence": {"parts": []}}', "no design called"),
     ('{"certificate": 1, "design": "ring live", "property": "deadlo', "not JSON"),
     ('{"certificate": 1.0}', "no whole number"), ('{"certificate": NaN}', "no whole number"),
@@ -449,14 +450,14 @@ def test_explain_tells_who_was_asked(capsys: pytest.CaptureFixture[str]) -> None
     design = str(REPOSITORY / "examples" / "designs" / "akka-a1-deadlocked.yaml")
     run(root, ["check", design, "--explain", "--no-repair"])
     told = capsys.readouterr().out
-    assert "Engines asked about deadlock:" in told
+    assert "Engines that were asked about deadlock:" in told
     assert told.index("    graph ") < told.index("    explorer ")
 
 
 def test_of_a_form_that_is_wrong_the_end_is_told_which_says_what_is_wrong() -> None:
     """And not the whole of what is there, nor its beginning alone."""
     document = {"certificate": 1, "design": "d", "parameters": {"n": [0] * 500},
-                "property": "deadlock", "verdict": "holds", "evidence": {}}
+                "property": "deadlock-free", "verdict": "holds", "evidence": {}}
     problem = problem_of(document)
     assert len(problem) < 200 and "is not of type 'integer'" in problem
     assert problem.endswith("(at parameters/n)")

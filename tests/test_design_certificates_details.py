@@ -29,7 +29,7 @@ from checkvalve.spec.verdicts.verdict import Outcome
 
 QUEUE = "elements in l"
 UNREAD = """
-checkvalve: 1
+checkvalve: 2
 name: unread
 tasks:
   a: {kind: script, steps: [{write: l, of: x}]}
@@ -37,7 +37,7 @@ tasks:
 links: [{name: l, from: a, to: b, capacity: 2, kinds: [x, y]}]
 """
 FILLED = """
-checkvalve: 1
+checkvalve: 2
 name: filled
 tasks:
   a: {kind: script, steps: [{write: l}]}
@@ -127,7 +127,7 @@ def test_a_run_whose_legs_are_as_long_as_a_form_says_fills_a_queue_of_any_size()
 def test_a_queue_is_no_hand_whoever_has_its_name() -> None:
     """What is in a queue keeps its order, also where a task with several threads is called so."""
     design = load(f"""
-checkvalve: 1
+checkvalve: 2
 name: named
 tasks: {{a: {{kind: source}}, {QUEUE}: {{kind: map, pool: p, hand: 2}}, b: {{kind: sink}}}}
 pools: {{p: {{threads: 2}}}}
@@ -170,7 +170,7 @@ def test_lines_that_only_tell_are_no_lines_of_the_checker() -> None:
 
 def test_a_certificate_has_as_many_states_as_were_found_where_no_link_grows() -> None:
     """A link without a bound is counted so far only, so there may be more."""
-    finding = Finding("deadlock", Outcome.HOLDS, "exhaustive", states=12)
+    finding = Finding("deadlock-free", Outcome.HOLDS, "exhaustive", states=12)
     bounded = load(FILLED)
     grows = load(FILLED.replace("{name: l, from: a, to: b, capacity: 9}",
                                 "{name: l, from: a, to: b, flow: unbounded}"))

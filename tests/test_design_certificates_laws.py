@@ -21,7 +21,7 @@ from checkvalve.spec.verdicts.verdict import Budget
 GRIDS = Path(__file__).resolve().parent.parent / "examples" / "grids"
 ONE = {"m": "1..4", "B": "1..4"}
 DESIGN = """
-checkvalve: 1
+checkvalve: 2
 name: buffered
 tasks:
   left: {kind: script, steps: [{write: there, count: 3}, {read: back, count: 3}]}
@@ -35,7 +35,7 @@ links:
 @pytest.fixture(scope="module")
 def certificate() -> dict[str, Any]:
     """That of many to one with late credit: it gets stuck where m > B."""
-    found = law_of(GRIDS / "late-credit.yaml", "deadlock", ONE, Budget(max_seconds=5), 30,
+    found = law_of(GRIDS / "late-credit.yaml", "deadlock-free", ONE, Budget(max_seconds=5), 30,
                    certify=True).certificate
     assert found is not None and not problem_of(found)
     told: dict[str, Any] = json.loads(json.dumps(found))
@@ -156,4 +156,4 @@ def test_a_law_over_numbers_of_a_design_is_certified_on_the_command_line(
     assert run(root, ["certify", str(path), str(GRIDS / "late-credit.yaml")]) == 64
     told = capsys.readouterr()
     assert f"Certificate of violated: {path}" in told.out
-    assert "confirmed: buffered: deadlock law: back >= 3 or there >= 3; where" in told.out
+    assert "confirmed: buffered: law of deadlock; back >= 3 or there >= 3; where" in told.out

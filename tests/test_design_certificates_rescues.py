@@ -24,7 +24,7 @@ from checkvalve.spec.design.why.parts import parts
 from checkvalve.spec.notation.errors import InputError
 
 RETRIES = """
-checkvalve: 1
+checkvalve: 2
 name: retries
 tasks:
   source: {kind: source}
@@ -52,7 +52,7 @@ def _proof() -> tuple[Design, dict[str, Any]]:
 
 
 def _certificate(design: Design, proof: Mapping[str, Any]) -> dict[str, Any]:
-    document = {"certificate": 1, "design": design.name, "property": "local deadlock",
+    document = {"certificate": 1, "design": design.name, "property": "no-local-deadlock",
                 "verdict": "holds",
                 "evidence": {"parts": [{"task": next(iter(design.tasks)), **proof}]}}
     assert not problem_of(document)

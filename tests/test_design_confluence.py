@@ -24,7 +24,7 @@ from checkvalve.spec.design.why.findings import DesignReport
 from checkvalve.spec.verdicts.verdict import Outcome
 
 RATES = """
-checkvalve: 1
+checkvalve: 2
 name: rates
 tasks:
   source: {{kind: source}}
@@ -36,7 +36,7 @@ links:
   - {{from: join, to: sink, flow: credit, capacity: 1000, batch: 250}}
 """
 ENDING = """
-checkvalve: 1
+checkvalve: 2
 name: ending
 tasks:
   client:
@@ -56,7 +56,7 @@ links:
 def structured(design: Design) -> DesignReport:
     """What the engine says of deadlock."""
     found = decide_deadlock(Part.of(design, cycles=False), Settings("structure"))
-    return DesignReport(design, (replace(found, name="deadlock"),))
+    return DesignReport(design, (replace(found, name="deadlock-free"),))
 
 
 def net_of(design: Design) -> Counters:
@@ -69,7 +69,7 @@ def test_a_mesh_of_two_thousand_queues_is_decided_by_one_run(planted: bool) -> N
     """Where an element goes round each row and column it comes back; where one is missing it gets
     stuck. Both certificates are confirmed without a solver."""
     report = structured(mesh(2_000, 10_000, seed=1, planted=planted))
-    found = report.finding("deadlock")
+    found = report.finding("deadlock-free")
     assert found.outcome is (Outcome.VIOLATED if planted else Outcome.HOLDS)
     document = json.loads(json.dumps(certificate(report, found)))
     opinion = check_certificate(document, report.design)
@@ -87,7 +87,7 @@ def test_rates_that_balance_come_back_and_others_get_stuck(takes: int, outcome: 
 def test_a_run_that_ends_with_all_work_done_is_no_deadlock() -> None:
     """And it is the only one, whoever goes first."""
     report = structured(load(ENDING))
-    found = report.finding("deadlock")
+    found = report.finding("deadlock-free")
     assert found.outcome is Outcome.HOLDS and "ends with all work done" in found.method
     document = certificate(report, found)
     assert document is not None and check_certificate(document, report.design).confirmed
@@ -102,7 +102,7 @@ def test_a_design_with_choice_is_not_decided_by_one_run() -> None:
 def test_a_run_that_does_not_come_back_proves_nothing() -> None:
     """One leg less, and the run of a design that has choice."""
     report = structured(mesh(200, 7, seed=1))
-    document = certificate(report, report.finding("deadlock"))
+    document = certificate(report, report.finding("deadlock-free"))
     assert document is not None
     proof = document["evidence"]["parts"][0]
     assert check_certificate(document, report.design).confirmed

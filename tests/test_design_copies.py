@@ -15,7 +15,7 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Outcome
 
 PHILOSOPHERS = """
-checkvalve: 1
+checkvalve: 2
 name: philosophers
 parameters: {n: 2..4}
 tasks:
@@ -26,7 +26,7 @@ tasks:
             {release: "fork[copy]"}, {release: "fork[copy + 1]"}]
   last: {kind: script, steps: [LAST, {release: "fork[1]"}, {release: "fork[n]"}]}
 pools: {fork: {threads: 1, copies: n}}
-expect: {deadlock: VERDICT}
+expect: {deadlock-free: VERDICT}
 """
 IN_ORDER = '{acquire: "fork[1]"}, {acquire: "fork[n]"}'
 IN_A_RING = '{acquire: "fork[n]"}, {acquire: "fork[1]"}'
@@ -53,13 +53,13 @@ def test_each_copy_knows_its_number(last: str, verdict: str) -> None:
     other."""
     for design in load_all(PHILOSOPHERS.replace("LAST", last).replace("VERDICT", verdict)):
         (outcome, _), = states(design)
-        assert outcome.value == design.expect["deadlock"] == verdict
+        assert outcome.value == design.expect["deadlock-free"] == verdict
 
 
 def test_a_shop_with_copies_is_the_one_written_out_by_hand() -> None:
     """Ring, chain, one to one, all to all, shared, and links of a name with an index."""
     copied = load("""
-checkvalve: 1
+checkvalve: 2
 name: shop
 parameters: {n: 2}
 tasks:
@@ -72,10 +72,10 @@ links:
   - {from: worker, to: worker, capacity: n, name: tokens, initial: 1, connect: ring}
   - {from: worker, to: packer, capacity: n + 1, name: boxes, connect: all-to-all}
   - {from: packer, to: till, capacity: 3, name: out, connect: shared}
-expect: {starvation: {packer: violated}}
+expect: {no-starvation: {packer: violated}}
 """)
     by_hand = load("""
-checkvalve: 1
+checkvalve: 2
 name: shop
 tasks:
   source: {kind: source, count: 2}
@@ -95,7 +95,7 @@ links:
   - {from: worker2, to: packer1, capacity: 3, name: boxes_2_1}
   - {from: worker2, to: packer2, capacity: 3, name: boxes_2_2}
   - {from: [packer1, packer2], to: [till1, till2], capacity: 3, name: out}
-expect: {starvation: {packer1: violated, packer2: violated}}
+expect: {no-starvation: {packer1: violated, packer2: violated}}
 """)
 
     def plain(design: Design) -> str:
@@ -112,7 +112,7 @@ expect: {starvation: {packer1: violated, packer2: violated}}
 
 
 STATION = """
-checkvalve: 1
+checkvalve: 2
 name: stations
 parameters: {n: 2, room: 9}
 designs:
@@ -138,7 +138,7 @@ links:
 pools: {hall: {threads: 1}}
 """
 STATIONS = """
-checkvalve: 1
+checkvalve: 2
 name: stations
 tasks:
   source: {kind: source}
@@ -173,7 +173,7 @@ def test_copies_of_a_sub_design_are_what_stands_in_it(monkeypatch: pytest.Monkey
 
 
 KEYED = """
-checkvalve: 1
+checkvalve: 2
 name: keyed
 tasks:
   source: {{kind: source}}
@@ -220,7 +220,7 @@ def test_a_writer_with_a_thread_keeps_it_until_the_chosen_link_has_room() -> Non
     assert {wait.what for wait in found.waits} >= {"room", "a thread"}
 
 
-HEAD = "checkvalve: 1\nname: x\n"
+HEAD = "checkvalve: 2\nname: x\n"
 TWO = "tasks:\n  a: {kind: source, copies: 2}\n  b: {kind: sink, copies: 3}\nlinks:\n"
 LOOP = """designs:
   one:

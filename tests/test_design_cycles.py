@@ -20,7 +20,7 @@ from checkvalve.spec.verdicts.verdict import Outcome
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "designs"
 
 WORKERS = """
-checkvalve: 1
+checkvalve: 2
 name: two connections each
 tasks:
   worker:
@@ -30,7 +30,7 @@ tasks:
 pools: {pg: {threads: 4}}
 """
 CALL_PAIR = """
-checkvalve: 1
+checkvalve: 2
 name: call pair
 tasks:
   at A: {kind: call, pool: [workers A, workers B], roots: 1, depth: 2}
@@ -38,7 +38,7 @@ tasks:
 pools: {workers A: {threads: 1}, workers B: {threads: 1}}
 """
 TWO_WRITERS = """
-checkvalve: 1
+checkvalve: 2
 name: two writers hold the pool
 tasks:
   w1: {kind: script, steps: [{acquire: p}, {write: q}, {release: p}]}
@@ -53,7 +53,7 @@ def checked(text: str) -> tuple[DesignReport, Finding, str]:
     """The report on a design that gets stuck, whose explanation is true; and what is printed."""
     report = check_design(text)
     assert complaints(report) == []
-    return report, report.finding("deadlock"), "\n".join(lines(report))
+    return report, report.finding("deadlock-free"), "\n".join(lines(report))
 
 
 def test_all_who_hold_a_pool_are_in_the_cycle() -> None:
@@ -61,7 +61,7 @@ def test_all_who_hold_a_pool_are_in_the_cycle() -> None:
     report, finding, told = checked(WORKERS)
     workers = [f"worker[{n}]" for n in range(1, 5)]
     assert [wait.task for wait in finding.cycle] == workers
-    assert "The cycle: worker[1] -> worker[2] -> worker[3] -> worker[4] -> worker[1]" in told
+    assert "Cycle of waits: worker[1] -> worker[2] -> worker[3] -> worker[4] -> worker[1]" in told
     held = "All 4 permits of pg are held by worker[1] to worker[4], each of which waits for one"
     assert held in told
     drawn = draw(report)
@@ -75,7 +75,7 @@ def test_a_holder_outside_the_round_is_told_beside_it() -> None:
     report, finding, told = checked(TWO_WRITERS)
     assert {wait.task for wait in finding.cycle} == {"w1", "w2", "reader"}
     assert len(round_of(finding.cycle)) == 2 and "; with it w" in told
-    assert "All 2 permits of p are held by w1 and w2, none of which gives any back" in told
+    assert "Both permits of p are held by w1 and w2, none of which gives any back" in told
     assert draw(report).count('class="box stuck"') == 3
 
 
@@ -90,13 +90,14 @@ def test_nested_calls_are_told_with_the_threads_that_they_hold() -> None:
     """A cycle of one task says how it can wait for itself."""
     _, finding, told = checked((EXAMPLES / "nested-pool-deadlocked.yaml").read_text())
     assert [wait.task for wait in finding.cycle] == ["requests"]
-    assert "All 4 threads of workers are held by requests, which waits for one more." in told
+    assert ("Cycle of waits: all 4 threads of workers are held by requests, which waits for one "
+            "more.") in told
 
 
 def test_permits_that_are_left_but_too_few_are_told() -> None:
     """Two tasks that take three permits, two at a time."""
     _, _, told = checked("""
-checkvalve: 1
+checkvalve: 2
 name: too few left
 tasks:
   a: {kind: script, count: 9, steps: [{acquire: p}, {acquire: p, count: 2}, {release: p, count: 3}]}
@@ -125,7 +126,7 @@ def test_the_judge_sees_a_cycle_with_the_wrong_holders(spoil: str) -> None:
 def test_no_cycle_is_told_beside_a_proof_that_there_is_none(name: str) -> None:
     """Neither in the text nor, as one that is possible, in JSON or in the drawing."""
     report = check_design(EXAMPLES / f"{name}.yaml")
-    assert report.finding("deadlock").outcome is Outcome.HOLDS
+    assert report.finding("deadlock-free").outcome is Outcome.HOLDS
     assert "Wait-for graph" not in "\n".join(lines(report))
     assert all(cycle["excluded"] for cycle in report.to_json()["cycles"])
     assert "stuck" not in draw(report).split("</style>")[1]
@@ -135,10 +136,10 @@ def test_a_part_that_is_proved_has_no_possible_cycle_though_another_is_stuck() -
     """What the graph could not exclude there, the other engines have."""
     live = (EXAMPLES / "philosophers-live.yaml").read_text()
     tasks, pools = live.split("tasks:\n")[1].split("pools:\n")
-    report = check_design(f"checkvalve: 1\nname: both\ntasks:\n"
+    report = check_design(f"checkvalve: 2\nname: both\ntasks:\n"
                           f"  x: {{kind: script, steps: [{{acquire: l}}, {{acquire: l}}]}}\n{tasks}"
                           f"pools:\n  l: {{threads: 1}}\n{pools.split('expect:')[0]}")
-    assert report.finding("deadlock").outcome is Outcome.VIOLATED
+    assert report.finding("deadlock-free").outcome is Outcome.VIOLATED
     possible = {wait.task for cycle in report.cycles if not cycle.excluded for wait in cycle.waits}
     assert possible <= {"x"}
 

@@ -47,14 +47,14 @@ from checkvalve.spec.verdicts.deadline import Deadline
 from checkvalve.spec.verdicts.verdict import Outcome
 
 ROW = """
-checkvalve: 1
+checkvalve: 2
 name: row
 tasks: {a: {kind: source}, b: {kind: sink}}
 links: [{name: l, from: a, to: b, capacity: 9}]
 """
 PAIRS = ROW.replace("capacity: 9", "capacity: 4, gives: 2, takes: 2")
 FILLED = """
-checkvalve: 1
+checkvalve: 2
 name: filled
 tasks:
   a: {kind: script, steps: [{write: l}]}
@@ -67,7 +67,7 @@ links:
 """
 
 TWO_KINDS = """
-checkvalve: 1
+checkvalve: 2
 name: two kinds
 tasks:
   a: {kind: script, steps: [{write: q, of: x}, {write: q, of: y}]}
@@ -81,7 +81,7 @@ links:
   - {name: never, from: e, to: d, capacity: 1}
 """
 HELD_UP = """
-checkvalve: 1
+checkvalve: 2
 name: held up
 tasks:
   a: {kind: script, steps: [{write: q, of: x}, {write: q, of: y}]}
@@ -94,7 +94,7 @@ links:
   - {name: done, from: c, to: d, capacity: 1}
 """
 SCRIPTS = """
-checkvalve: 1
+checkvalve: 2
 name: scripts
 tasks:
   a: {kind: script, steps: [{write: l, of: x}]}
@@ -102,7 +102,7 @@ tasks:
 links: [{name: l, from: a, to: b, capacity: 2, flow: blocking}]
 """
 RINGS = """
-checkvalve: 1
+checkvalve: 2
 name: rings
 tasks:
   a: {kind: source, count: 1}
@@ -334,7 +334,7 @@ def test_amounts_are_made_small_together_by_steps_that_double() -> None:
         def _ask(self, each: Sequence[Candidate], rung: Sequence[int]) -> Answer:
             asked.append([*rung])
             helps = Outcome.HOLDS if min(rung) >= 5 else Outcome.VIOLATED
-            return Answer(helps, Finding("deadlock", helps, ""))
+            return Answer(helps, Finding("deadlock-free", helps, ""))
 
     two = (Candidate(KINDS[0], change, 0), Candidate(KINDS[0], change, 1))
     assert Asking()._together(two, [19, 19]) == [7, 7]
@@ -352,7 +352,7 @@ def test_the_arrow_that_closes_a_circle_is_drawn_backwards() -> None:
 def test_a_sum_tells_of_a_link_that_it_never_holds_what_it_has_room_for() -> None:
     """Two go round a ring with more room, and no state needs to be visited to see it."""
     ring = load("""
-checkvalve: 1
+checkvalve: 2
 name: ring
 tasks: {a: {kind: map}, b: {kind: map}}
 links:
@@ -367,7 +367,7 @@ links:
 def test_what_a_pool_has_in_all_is_a_sum_that_was_meant() -> None:
     """Its free threads, and those in use."""
     net = Counters.of(translate(load("""
-checkvalve: 1
+checkvalve: 2
 name: pooled
 pools: {threads: {threads: 3}}
 tasks:

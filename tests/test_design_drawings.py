@@ -81,7 +81,7 @@ links:
 
 def report_on(text: str) -> DesignReport:
     """The report on a design."""
-    return check_design("checkvalve: 1\nname: drawn\n" + text)
+    return check_design("checkvalve: 2\nname: drawn\n" + text)
 
 
 def points_of(path: str) -> list[tuple[float, float]]:
@@ -136,7 +136,7 @@ def test_a_circle_is_drawn_with_a_red_line_for_each_of_its_waits() -> None:
             report = check_design(random_design(Random(seed)), Budget(max_states=1_000))
         except InputError:  # more ways to move than can be listed
             continue
-        finding = report.finding("deadlock")
+        finding = report.finding("deadlock-free")
         if finding.outcome is Outcome.VIOLATED and finding.cycle:
             circles += 1
             assert len(paths(draw(report), "wait")) >= len(finding.cycle), seed
@@ -164,8 +164,8 @@ def test_queues_show_their_slots_and_what_they_hold() -> None:
 def test_each_verdict_is_told_in_its_colour() -> None:
     """Green, red and amber are classes of the document."""
     drawing = draw(report_on(FULL))
-    assert 'deadlock: <tspan class="task violated">violated</tspan>' in drawing
-    assert 'bounded: <tspan class="task holds">holds</tspan>' in drawing
+    assert 'deadlock: <tspan class="task violated">found</tspan>' in drawing
+    assert 'growth: <tspan class="task holds">none</tspan>' in drawing
 
 
 @pytest.mark.parametrize("text", [STOPPED, POOLED, FULL, SAGA])
@@ -197,8 +197,8 @@ def test_a_drawing_shows_in_programs_that_know_little_of_css() -> None:
 
 def test_an_open_question_is_drawn_with_the_circle_that_was_not_excluded() -> None:
     """Where nobody could say whether the design gets stuck."""
-    report = check_design("checkvalve: 1\nname: drawn\n" + FULL,
+    report = check_design("checkvalve: 2\nname: drawn\n" + FULL,
                           settings=Settings("graph"))
-    assert report.finding("deadlock").outcome is Outcome.UNKNOWN
+    assert report.finding("deadlock-free").outcome is Outcome.UNKNOWN
     assert "a cycle of waits that was not excluded" in draw(report)
     assert paths(draw(report), "wait")

@@ -90,8 +90,8 @@ def test_what_is_read_again_is_what_a_simulation_with_numbers_reads_again(
     lines += ["links:", *(f"  - {{from: {at}, to: {to}, capacity: {room}, name: l{number}}}"
                           for number, (at, to) in enumerate(links))]
     found = check(load("\n".join([
-        "checkvalve: 1", "name: copies", "tasks:", *lines, "expect: {duplication: holds}"
-    ]))).finding("duplication")
+        "checkvalve: 2", "name: copies", "tasks:", *lines, "expect: {no-duplicates: holds}"
+    ]))).finding("no-duplicates")
     again = is_read_again(tasks, links, room)
     assert found.outcome is (Outcome.VIOLATED if again else Outcome.HOLDS), found.reason
     if again:

@@ -20,7 +20,7 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 LINE = """
-checkvalve: 1
+checkvalve: 2
 name: line
 tasks:
   source: {{kind: source{source}}}
@@ -29,7 +29,7 @@ tasks:
 links:
   - {{from: source, to: worker, capacity: 2{flow}}}
   - {{from: worker, to: sink, capacity: 1}}
-expect: {{starvation: {{source: {starves}}}}}
+expect: {{no-starvation: {{source: {starves}}}}}
 """
 
 
@@ -68,7 +68,7 @@ def test_who_waits_for_one_that_has_ceased_is_stuck(text: str, stuck: bool) -> N
 
 def test_the_way_names_the_stop_and_the_wait_names_nobody() -> None:
     """Who has stopped is no help any more."""
-    finding = check_design(line(sink=", may: stop", starves="violated")).finding("deadlock")
+    finding = check_design(line(sink=", may: stop", starves="violated")).finding("deadlock-free")
     assert finding.steps[-1] == "sink stops for ever"
     assert next(wait.gone for wait in finding.waits if wait.task == "worker") == ("sink",)
 
@@ -80,11 +80,11 @@ def test_nobody_goes_on_for_ever_who_may_stop() -> None:
         text = line(sink=", may: stop", starves=starves).replace("{source: ", f"{{{task}: ")
         text = text.replace("capacity: 1", dropping or "capacity: 1")
         report = check_design(text)
-        assert report.finding(f"starvation: {task}").outcome.value == starves
+        assert report.finding(f"no-starvation: {task}").outcome.value == starves
 
 
 LOCKED = """
-checkvalve: 1
+checkvalve: 2
 name: locked
 tasks:
   worker: {{kind: script, copies: 2, {may}steps: [{{acquire: lock}}, {{release: lock}}]}}
@@ -108,7 +108,7 @@ def test_a_lock_is_lost_with_who_crashes_and_not_with_who_stops() -> None:
 
 
 SERVING = """
-checkvalve: 1
+checkvalve: 2
 name: serving
 tasks:
   client: {{kind: script, copies: 2, count: 2, steps: [{{write: requests}}, {{read: replies}}]}}
@@ -162,7 +162,7 @@ def test_endings_are_the_same_to_every_engine(seed: int) -> None:
     if all(link.flow is not Flow.UNBOUNDED for link in design.links.values()):
         assert all(agrees(part) for part in parts(design))
     report = check_design(design, Budget(max_states=1_000))
-    if report.finding("deadlock").outcome is Outcome.VIOLATED:
+    if report.finding("deadlock-free").outcome is Outcome.VIOLATED:
         assert complaints(report) == []
 
 
@@ -183,7 +183,7 @@ def test_who_has_stopped_or_crashed_is_not_said_to_be_done() -> None:
 
 
 LEFT = """
-checkvalve: 1
+checkvalve: 2
 name: left
 tasks:
   s: {kind: script, count: 1, steps: [{write: q, count: 2}]}
@@ -195,19 +195,20 @@ links: [{from: s, to: r, capacity: 2, name: q}]
 def test_what_is_left_where_everybody_is_done_is_named() -> None:
     """Nobody waits then, and an empty table would say nothing."""
     report = check_design(LEFT)
-    finding = report.finding("deadlock")
+    finding = report.finding("deadlock-free")
     assert finding.outcome is Outcome.VIOLATED and not finding.waits
     assert finding.to_json("left")["left"] == [{"in": "q", "elements": 1, "gone": ["r"]}]
     told = "\n".join(lines(report))
-    assert "1 element is left in q, and nobody reads so many any more: r is done." in told
-    assert not check_design(LEFT.replace("read: q", "read: q, count: 2")).finding("deadlock").left
+    assert "1 element is left in q, and no task reads so many any more: r is done." in told
+    report = check_design(LEFT.replace("read: q", "read: q, count: 2"))
+    assert not report.finding("deadlock-free").left
 
 
 @pytest.mark.parametrize("others", ["", "  c: {kind: script, steps: [{acquire: L}, {release: L}]}"])
 def test_what_stands_before_a_crash_is_not_live_with_others_and_without(others: str) -> None:
     """A part at rest is the same question as one whose others go on."""
     text = f"""
-checkvalve: 1
+checkvalve: 2
 name: crash
 tasks:
   a: {{kind: script, count: 1, steps: [{{acquire: L}}, {{write: q}}, {{release: L}}]}}

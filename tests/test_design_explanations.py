@@ -23,19 +23,20 @@ OF_A_BATCH = 35
 
 def checked(text: str) -> DesignReport:
     """The report on a design that can get stuck, whose explanation is true."""
-    report = check_design("checkvalve: 1\nname: stuck\n" + text)
+    report = check_design("checkvalve: 2\nname: stuck\n" + text)
     assert complaints(report) == []
     return report
 
 
 def rows(report: DesignReport) -> list[tuple[str, str, str, str]]:
     """Who waits for what in what, and on whom."""
-    return [(w.task, w.what, w.where, " ".join(w.on)) for w in report.finding("deadlock").waits]
+    return [(w.task, w.what, w.where, " ".join(w.on))
+            for w in report.finding("deadlock-free").waits]
 
 
 def circle(report: DesignReport) -> set[str]:
     """The tasks of the circle."""
-    return {wait.task for wait in report.finding("deadlock").cycle}
+    return {wait.task for wait in report.finding("deadlock-free").cycle}
 
 
 def retrying(inputs: str, links: str, policy: str) -> str:
@@ -61,7 +62,7 @@ def test_explanations_of_random_deadlocks_are_true(batch: int) -> None:
             report = check_design(random_design(Random(seed)), BUDGET)
         except InputError:  # more ways to move than can be listed
             continue
-        if report.finding("deadlock").outcome is Outcome.VIOLATED:
+        if report.finding("deadlock-free").outcome is Outcome.VIOLATED:
             stuck += 1
             assert complaints(report) == [], seed
     assert stuck > OF_A_BATCH // 3
@@ -74,7 +75,7 @@ def test_explanations_with_kinds_windows_and_calls_are_true() -> None:
         for part in parts(random_file(Random(seed))):
             found = decide_deadlock(Part.of(part), Settings("explorer", Budget(max_states=300)))
             if found.outcome is Outcome.VIOLATED:
-                report = DesignReport(part, (replace(found, name="deadlock"),))
+                report = DesignReport(part, (replace(found, name="deadlock-free"),))
                 assert complaints(report) == [], seed
                 told |= {wait.what for wait in found.waits}
     assert {"its kind at the front", "a go", "room", "data"} <= told
@@ -85,7 +86,7 @@ def test_the_judge_sees_a_wrong_explanation(spoil: str) -> None:
     """A row that is no wait, a name that is wrong or missing, an open circle, a missing row."""
     report = checked(retrying("  s: {kind: source}\n",
                               "  - {name: a, from: s, to: m, capacity: 1}\n", "policy: fair"))
-    finding = report.finding("deadlock")
+    finding = report.finding("deadlock-free")
     first, *others = finding.waits
     wrong = {
         "row": replace(finding, waits=(*finding.waits, replace(
@@ -146,11 +147,11 @@ links:
   - {name: m, from: a, to: b, capacity: 2}
 """)
     assert rows(report) == [("a", "room", "l", ""), ("b", "data", "m", "a")]
-    assert report.finding("deadlock").waits[0].gone == ("c",)
+    assert report.finding("deadlock-free").waits[0].gone == ("c",)
     assert not circle(report)
     told = "\n".join(lines(report))
-    assert "Nobody can make room in l any more: c is done." in told
-    assert "what is blocked here is no cycle" in told
+    assert "No task can make room in l any more: c is done." in told
+    assert "the tasks that wait here form no cycle" in told
 
 
 def test_a_stream_whose_reader_has_stopped_is_named_beside_the_circle() -> None:
@@ -168,7 +169,7 @@ links:
 """)
     assert ("send2", "room", "stream2", "") in rows(report)
     assert ("send1", "data", "window", "app1") in rows(report)
-    assert "Nobody can make room in stream2 any more: app2 is done." in "\n".join(lines(report))
+    assert "No task can make room in stream2 any more: app2 is done." in "\n".join(lines(report))
 
 
 def test_who_gives_back_first_waits_for_somebody_else_to_take() -> None:
@@ -193,7 +194,7 @@ tasks:
 pools: {p: {threads: 1}}
 """)
     assert rows(report) == [("user", "a permit", "p", "")]
-    assert report.finding("deadlock").waits[0].gone == ("keeper",)
+    assert report.finding("deadlock-free").waits[0].gone == ("keeper",)
 
 
 def test_more_than_fits_is_never_there() -> None:
@@ -202,7 +203,7 @@ def test_more_than_fits_is_never_there() -> None:
 tasks: {a: {kind: source}, b: {kind: sink}}
 links: [{name: l, from: a, to: b, capacity: 1, takes: 2}]
 """)
-    (first, second) = report.finding("deadlock").waits
+    (first, second) = report.finding("deadlock-free").waits
     assert (first.on, first.never) == ((), False)
     assert (second.on, second.never) == ((), True)
 

@@ -19,19 +19,19 @@ EXAMPLES = Path(__file__).parent.parent / "examples" / "formats"
 
 VERDICTS = {
     "feedback.dot": {
-        "deadlock": "violated", "local deadlock": "holds", "bounded": "holds"},
+        "deadlock-free": "violated", "no-local-deadlock": "holds", "bounded": "holds"},
     "pools.graphml": {
-        "deadlock": "violated", "local deadlock": "holds", "bounded": "holds"},
+        "deadlock-free": "violated", "no-local-deadlock": "holds", "bounded": "holds"},
     "purchases.kafka.txt": {
-        "deadlock": "holds", "local deadlock": "holds", "bounded": "violated"},
+        "deadlock-free": "holds", "no-local-deadlock": "holds", "bounded": "violated"},
     "readers-writer.pnml": {
-        "deadlock": "holds", "local deadlock": "holds", "bounded": "holds"},
+        "deadlock-free": "holds", "no-local-deadlock": "holds", "bounded": "holds"},
     "retries.flux.yaml": {
-        "deadlock": "violated", "local deadlock": "holds", "bounded": "holds"},
+        "deadlock-free": "violated", "no-local-deadlock": "holds", "bounded": "holds"},
     "socket-window.flink.json": {
-        "deadlock": "holds", "local deadlock": "holds", "bounded": "holds"},
+        "deadlock-free": "holds", "no-local-deadlock": "holds", "bounded": "holds"},
     "word-count.flux.yaml": {
-        "deadlock": "holds", "local deadlock": "holds", "bounded": "holds"},
+        "deadlock-free": "holds", "no-local-deadlock": "holds", "bounded": "holds"},
 }
 
 
@@ -106,7 +106,7 @@ def test_assumptions_are_printed_with_the_verdict(tmp_path: Path) -> None:
 def test_a_graph_is_the_design_that_its_yaml_is() -> None:
     """The same attributes, under the same names."""
     design = """
-checkvalve: 1
+checkvalve: 2
 name: loop
 pools: {threads: {threads: 2}}
 tasks:
@@ -117,9 +117,9 @@ tasks:
 links:
   - {from: client, to: server, capacity: 2, name: ask, flow: credit, batch: 2}
   - {from: server, to: client, capacity: 1, name: told, initial: 1}
-expect: {deadlock: violated}
+expect: {deadlock-free: violated}
 """
-    graph = """digraph loop { pools="threads: 2"; expect_deadlock=violated
+    graph = """digraph loop { pools="threads: 2"; expect_deadlock_free=violated
   client [kind=script,
           steps="write ask * 3; acquire threads; read told * 3; release threads"]
   server [kind=map, hand=1]

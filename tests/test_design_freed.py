@@ -24,7 +24,7 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 RETRIES = """
-checkvalve: 1
+checkvalve: 2
 name: retries before a diamond
 tasks:
   source: {kind: source}
@@ -91,7 +91,7 @@ def _drawn_loop(draw: Random) -> Design:
     lines = [f"  - {{from: {a}, to: {b}, capacity: 1, name: q{n}{flow}}}" for n, (a, b, flow) in
              enumerate((*link.split(), draw.choice(["", "", ", flow: credit"])) for link in links)]
     return load("\n".join([
-        "checkvalve: 1", "name: loop", "tasks:", *(f"  {n}: {t}" for n, t in tasks.items()),
+        "checkvalve: 2", "name: loop", "tasks:", *(f"  {n}: {t}" for n, t in tasks.items()),
         "links:", *lines, f"pools: {{p: {{threads: {draw.randint(1, 2)}}}}}"]))
 
 

@@ -124,7 +124,7 @@ def routed(draw: Random) -> tuple[str, list[Actor], list[str]]:
     writes = [("write", "inbox", draw.choice(["order", "bill"])) for _ in range(draw.randint(2, 5))]
     needs = [("read", *draw.choice([("left", "order"), ("right", "bill")])) for _ in range(3)]
     text = f"""
-checkvalve: 1
+checkvalve: 2
 name: routed
 tasks:
   writer: {{kind: script, steps: {steps_of(writes, True)}}}
@@ -147,7 +147,7 @@ def aligned(draw: Random) -> tuple[str, list[Actor], list[str]]:
     draw.shuffle(writes)
     hand = draw.randint(0, 2)
     text = f"""
-checkvalve: 1
+checkvalve: 2
 name: aligned
 tasks:
   writer: {{kind: script, steps: {steps_of(writes, True)}}}
@@ -172,7 +172,7 @@ def windowed(draw: Random) -> tuple[str, list[Actor], list[str]]:
     size = draw.randint(1, 3)
     slide, early = draw.randint(1, size), draw.random() < 0.3
     text = f"""
-checkvalve: 1
+checkvalve: 2
 name: windowed
 tasks:
   writer: {{kind: script, steps: {steps_of([*writes, ('write', 'beside', 'x')], False)}}}
@@ -202,7 +202,7 @@ def test_what_gathers_is_what_a_plain_simulation_makes_of_it(make: Callable[...,
 
 
 GATHERING = """
-checkvalve: 1
+checkvalve: 2
 name: gathering
 tasks:
   source: {kind: source}
@@ -243,7 +243,7 @@ def test_what_cannot_gather_is_refused(change: tuple[str, str], told: str) -> No
 def test_a_wait_at_a_queue_with_kinds_is_one_for_room() -> None:
     """Also that of a merge, a filter and a broadcast; the contents are those of the whole queue."""
     finding = check(load("""
-checkvalve: 1
+checkvalve: 2
 name: full
 tasks:
   source: {kind: source}
@@ -258,7 +258,7 @@ links:
   - {from: merge, to: filter, capacity: 1, name: kept, kinds: [a, b]}
   - {from: filter, to: copies, capacity: 1, name: copied, kinds: [b, a]}
   - {from: copies, to: reader, capacity: 1, name: out, kinds: [a, b, c]}
-""")).finding("deadlock")
+""")).finding("deadlock-free")
     assert finding.outcome is Outcome.VIOLATED
     waits = {wait.task: (wait.what, wait.where) for wait in finding.waits}
     assert waits["copies"] == ("room", "out") and waits["source"] == ("room", "many")

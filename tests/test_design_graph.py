@@ -25,8 +25,8 @@ BUDGET = Budget(max_states=4_000)
 @settings(max_examples=120)
 def test_what_the_graph_proves_the_explorer_confirms(design: Design) -> None:
     """A design that the wait-for graph calls live has no reachable stuck state."""
-    graph = check_design(design, BUDGET, Settings("graph")).finding("deadlock").outcome
-    searched = check_design(design, BUDGET, Settings("explorer")).finding("deadlock").outcome
+    graph = check_design(design, BUDGET, Settings("graph")).finding("deadlock-free").outcome
+    searched = check_design(design, BUDGET, Settings("explorer")).finding("deadlock-free").outcome
     assert graph is not Outcome.VIOLATED
     if graph is Outcome.HOLDS:
         assert searched is not Outcome.VIOLATED
@@ -36,14 +36,14 @@ def test_a_fair_merge_that_writes_to_its_own_input_can_be_stuck() -> None:
     """Where it insists on the other input, taking its own would have made room. Where it does not,
     it may go round with its own for ever, and the source is stuck alone."""
     text = """
-checkvalve: 1
+checkvalve: 2
 name: insists
 tasks: {a: {kind: source}, m: {kind: merge, policy: POLICY}}
 links: [{from: a, to: m, capacity: 1}, {from: m, to: m, capacity: 1, name: own}]
-expect: {deadlock: VERDICT}
+expect: {deadlock-free: VERDICT}
 """
     for policy, verdict in (("fair", "violated"),
-                            ("any", "holds, local_deadlock: violated")):
+                            ("any", "holds, no-local-deadlock: violated")):
         changed = text.replace("POLICY", policy).replace("VERDICT", verdict)
         assert check_design(changed).as_expected
 
@@ -70,9 +70,9 @@ def test_a_pipeline_of_any_length_is_proved_without_a_search(length: int) -> Non
         f"  - {{from: {a}, to: {b}, capacity: 1000000}}\n"
         for a, b in zip(names, names[1:], strict=False)
     )
-    report = check_design(f"checkvalve: 1\nname: p\ntasks: {{{tasks}}}\nlinks:\n{links}")
+    report = check_design(f"checkvalve: 2\nname: p\ntasks: {{{tasks}}}\nlinks:\n{links}")
     assert report.as_expected
-    assert report.finding("deadlock").states == 0
+    assert report.finding("deadlock-free").states == 0
     assert all(cycle.excluded for cycle in report.cycles)
     assert report.all_cycles == (length < 40)
 
@@ -83,7 +83,7 @@ def test_the_cycles_are_told_in_the_words_of_the_design() -> None:
     both = (("ping", "room", "ping->pong"), ("pong", "data", "ping->pong"))
     for held, why in ((0, "always add up to 1, not to 2"), (1, "")):
         report = check_design(f"""
-checkvalve: 1
+checkvalve: 2
 name: ring
 tasks: {{ping: {{kind: map}}, pong: {{kind: map}}}}
 links:
@@ -106,7 +106,7 @@ links:
 ])
 def test_sums_that_never_change_prove_what_counting_would(name: str) -> None:
     """Live designs whose liveness rests on a number: of elements, of threads, of slots."""
-    finding = check_file(EXAMPLES / f"{name}.yaml").finding("deadlock")
+    finding = check_file(EXAMPLES / f"{name}.yaml").finding("deadlock-free")
     assert finding.outcome is Outcome.HOLDS
     assert finding.states == 0
 
@@ -118,7 +118,7 @@ def test_sums_that_never_change_prove_what_counting_would(name: str) -> None:
 def test_a_repair_is_the_least_room_that_helps(text: str, proposed: str) -> None:
     """Where one link's capacity is what is missing."""
     report = check_design(
-        "checkvalve: 1\nname: r\ntasks: {a: {kind: source}, b: {kind: sink}}\n" + text
+        "checkvalve: 2\nname: r\ntasks: {a: {kind: source}, b: {kind: sink}}\n" + text
     )
     (step,) = repair(report).steps
     assert proposed in step.change
@@ -128,7 +128,7 @@ def test_a_channel_that_can_lose_no_more_keeps_nobody_going() -> None:
     """The broadcast can only drop when l1 is full, and a loss would be the one step that moves
     something: it may have happened already, so the graph must not count on it."""
     report = check_design("""
-checkvalve: 1
+checkvalve: 2
 name: accident
 tasks: {a: {kind: merge, policy: preferred, prefers: l0}, b: {kind: source}, c: {kind: broadcast}}
 links:
@@ -136,7 +136,7 @@ links:
   - {name: l1, from: c, to: a, capacity: 1, flow: drop-oldest}
   - {name: l2, from: [c, a], to: [a, c], capacity: 2, lossy: 1}
 """)
-    assert report.finding("deadlock").outcome is Outcome.VIOLATED
+    assert report.finding("deadlock-free").outcome is Outcome.VIOLATED
 
 
 @given(designs)

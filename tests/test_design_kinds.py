@@ -50,7 +50,7 @@ def random_scripts(draw: Random) -> tuple[dict[str, list[dict[str, Any]]], dict[
 def as_text(scripts: dict[str, list[dict[str, Any]]], capacities: dict[str, int]) -> str:
     """The design as a file."""
     names = list(scripts)
-    lines = ["checkvalve: 1", "name: random", "tasks:"]
+    lines = ["checkvalve: 2", "name: random", "tasks:"]
     lines += [f"  {name}: {{kind: script, steps: {steps}}}".replace("'", "")
               for name, steps in scripts.items()]
     lines += ["links:", *(f"  - {{name: {link}, from: {names}, to: {names}, capacity: {room}, "
@@ -120,7 +120,7 @@ def test_kinds_are_what_a_plain_interpreter_makes_of_them() -> None:
 
 
 CLIENTS = """
-checkvalve: 1
+checkvalve: 2
 name: clients
 parameters: {{n: 2}}
 tasks:
@@ -148,7 +148,7 @@ def test_a_reply_belongs_to_its_request(reply: str, who: str, stuck: bool) -> No
 def test_a_source_and_a_sink_take_every_kind() -> None:
     """As scripts of one step; the checker of certificates reads what was written out."""
     design = load("""
-checkvalve: 1
+checkvalve: 2
 name: retries
 tasks:
   source: {kind: source}
@@ -161,7 +161,7 @@ links:
   - {from: [source, worker], to: [worker, again], capacity: 2, name: inbox, kinds: [order, retry]}
   - {from: again, to: sink, capacity: 1, name: log, kinds: [late]}
 """)
-    finding = check(design).finding("deadlock")
+    finding = check(design).finding("deadlock-free")
     assert finding.outcome is Outcome.VIOLATED
     assert lints(design) == ()
     assert len(system_of(design).moves) == 9
@@ -194,7 +194,7 @@ def test_what_has_no_kinds_is_refused(change: tuple[str, str], told: str) -> Non
 def test_several_kinds_overtake_each_other_unless_the_queue_is_read_at_its_head() -> None:
     """Of one kind that goes one way the order is kept anyway."""
     text = """
-checkvalve: 1
+checkvalve: 2
 name: in order
 tasks:
   sender: {kind: script, steps: [{write: inbox, of: a}, {write: inbox, of: b}]}

@@ -30,6 +30,7 @@ from checkvalve.spec.design.net.counters import AIM, Counters
 from checkvalve.spec.design.net.translate import translate
 from checkvalve.spec.design.reading.language import Design
 from checkvalve.spec.design.reading.parameters import point_with, points
+from checkvalve.spec.design.reading.properties import fact
 from checkvalve.spec.design.reading.source import Node, parse
 from checkvalve.spec.design.reading.symbols import Form
 from checkvalve.spec.design.why.parts import parts
@@ -39,7 +40,7 @@ from checkvalve.spec.verdicts.verdict import Budget
 
 GRIDS = Path(__file__).parents[1] / "examples/grids"
 
-TEXT = """checkvalve: 1
+TEXT = """checkvalve: 2
 name: n
 parameters: {p: 1..5, B: 1..7, twice: 2*B}
 tasks: {a: {kind: source}, b: {kind: sink}}
@@ -259,7 +260,7 @@ def test_a_parameter_that_follows_from_others_is_no_part_of_a_law(tmp_path: Path
     """It has nothing to choose; here the link needs room for what is written at once."""
     (tmp_path / "n.yaml").write_text(TEXT)
     told, code = law(str(tmp_path / "n.yaml"))
-    assert "p, B: 35 designs" in told and "deadlock holds if and only if B >= p" in told
+    assert "p, B: 35 designs" in told and "deadlock: none if and only if B >= p" in told
     assert "proved for every p >= 1, B >= 1 (up to 1,000,000)" in told and code == 0
     assert "For one capacity each: B >= p.\n" in told
     assert "Smallest that suffice with p=5, checked: (B=5)" in told
@@ -287,7 +288,7 @@ def test_time_is_given_to_a_law_as_a_whole() -> None:
     unknown; they do not each have the time of all."""
     ticks = count()
     reading = read_any((GRIDS / "late-credit.yaml").read_text(), "late-credit.yaml")
-    grid = Grid.of(reading, "late-credit.yaml", {}, "deadlock", Budget(max_seconds=1e6),
+    grid = Grid.of(reading, "late-credit.yaml", {}, "deadlock-free", Budget(max_seconds=1e6),
                    deadline=Deadline(20, lambda: float(next(ticks))))
     assert 0 < len(grid.decided) < 20 and len(grid.decided) + grid.unknown == 42
 
@@ -300,7 +301,7 @@ def test_a_formula_is_looked_for_only_while_there_is_time() -> None:
         find_law(observed, ["x"], Deadline(5, lambda: float(next(ticks))))
 
 
-CHAIN = """checkvalve: 1
+CHAIN = """checkvalve: 2
 name: n
 parameters: {W: 40}
 tasks: {a: {kind: script, steps: [{write: q, count: W}, {read: to a, count: W}]}, b: {kind: map}}
@@ -337,8 +338,8 @@ def test_what_no_capacity_can_mend_is_proved_to_get_stuck_with_each(tmp_path: Pa
     """There is no law then, and what is proved is told all the same."""
     (tmp_path / "n.yaml").write_text(CHAIN.replace("{write: q, count: W}, ", ""))
     told, code = law(str(tmp_path / "n.yaml"), "--over", "q,to a")
-    assert "deadlock is violated at every point: there is no law." in told and code == 0
-    assert "Each can get stuck: proved for every q >= 1, to a >= 1 (up to 1,000,000)." in told
+    assert "deadlock: found in every design: there is no law." in told and code == 0
+    assert "Each can deadlock: proved for every q >= 1, to a >= 1 (up to 1,000,000)." in told
 
 
 def test_where_a_proof_finds_no_run_the_law_is_tried(tmp_path: Path) -> None:
@@ -361,7 +362,7 @@ def test_where_a_proof_finds_no_run_the_law_is_tried(tmp_path: Path) -> None:
     (["--over", "p"], "the parameter 'B' has a range, and is not named in --over"),
     (["--over", "a->b"], "'a->b' is computed from parameters"),
     (["--set", "p=2", "--set", "B=3"], "none of the design's parameters has a range"),
-    (["--property", "lost"], "nobody asks for the property 'lost'"),
+    (["--property", "lost"], "does not ask for the property 'lost'"),
 ])
 def test_what_has_no_law_to_find_is_refused(
     arguments: list[str], what: str, tmp_path: Path
@@ -376,7 +377,7 @@ def test_what_has_no_law_to_find_is_refused(
 def test_a_mark_and_the_size_of_a_window_are_numbers_to_find_a_law_over(tmp_path: Path) -> None:
     """What a window keeps must find room beside it."""
     (tmp_path / "n.yaml").write_text("""
-checkvalve: 1
+checkvalve: 2
 name: window
 tasks:
   source: {kind: script, steps: [{write: in}, {write: beside}]}
@@ -388,9 +389,9 @@ links:
   - {from: source, to: join, capacity: 1, name: beside}
 """)
     told, _ = law(str(tmp_path / "n.yaml"), "--over", "sums.size=1..4,beside=1..4")
-    assert "deadlock holds if and only if beside + 1 >= sums.size" in told
+    assert "deadlock: none if and only if beside + 1 >= sums.size" in told
     told, _ = law(str(tmp_path / "n.yaml"), "--over", "in.stop=1..2")
-    assert "deadlock holds at every point" in told
+    assert "deadlock: none in every design" in told
 
 
 ECHO = CHAIN.replace("{W: 40}", "{S: 1..3, W: 1..4}").replace("capacity: 3, name: q",
@@ -459,12 +460,13 @@ def test_the_more_of_three_things_has_no_formula() -> None:
     assert find_value([({"x": x}, x * x) for x in range(9)], ["x"]) is None
 
 
-@pytest.mark.parametrize("name", ["live", "ordered", "local deadlock", "duplication", "loss"])
+@pytest.mark.parametrize(
+    "name", ["live", "ordered", "no-local-deadlock", "no-duplicates", "no-loss"])
 def test_a_law_may_be_of_a_property_that_the_file_does_not_expect(
     name: str, tmp_path: Path
 ) -> None:
     """It is asked of each design, found, and said to be observed."""
     (tmp_path / "n.yaml").write_text(CHAIN.replace("W: 40", "W: 1..3").replace("y: 3", "y: 1"))
     told, code = law(str(tmp_path / "n.yaml"), "--property", name)
-    where = " if and only if 2 >= W" if name == "live" else " at every point"
-    assert code == 0 and f"{name} holds{where}" in told and "Observed, not proved." in told
+    where = " if and only if 2 >= W" if name == "live" else " in every design"
+    assert code == 0 and f"{fact(name)}: none{where}" in told and "Observed, not proved." in told

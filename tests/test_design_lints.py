@@ -18,7 +18,7 @@ from checkvalve.spec.notation.errors import InputError
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 DIAMOND = """\
-checkvalve: 1
+checkvalve: 2
 name: diamond
 tasks:
   source: {kind: source}
@@ -34,7 +34,7 @@ links:
   - {from: join, to: sink, capacity: 2}
 """
 PROGRAM = """\
-checkvalve: 1
+checkvalve: 2
 name: program
 tasks:
   one:
@@ -49,7 +49,7 @@ pools:
   p: {threads: 3}
 """
 BLIND = """\
-checkvalve: 1
+checkvalve: 2
 name: blind
 tasks:
   r:
@@ -68,7 +68,7 @@ links:
   - {from: s, to: r, capacity: 1, name: k, kinds: [x, y]}
 """
 GIVEN_BACK_BY_ANOTHER = """\
-checkvalve: 1
+checkvalve: 2
 name: acks
 tasks:
   spout: {kind: script, steps: [{acquire: pending}, {write: tuples}]}
@@ -151,7 +151,7 @@ def test_what_there_is_instead_is_told_in_the_plural() -> None:
 
 def test_a_pool_of_one_user_is_not_to_be_made_smaller_than_one() -> None:
     """There is no such pool."""
-    design = load("checkvalve: 1\nname: odd\ntasks: {s: {kind: source, pool: p}, t: {kind: sink}}\n"
+    design = load("checkvalve: 2\nname: odd\ntasks: {s: {kind: source, pool: p}, t: {kind: sink}}\n"
                   "links: [{from: s, to: t, capacity: 1}]\npools: {p: {threads: 2}}\n")
     lint, = lints(design)
     assert "limits nothing" in lint.what and lint.next_step.startswith("Remove the pool, or let")
@@ -160,7 +160,7 @@ def test_a_pool_of_one_user_is_not_to_be_made_smaller_than_one() -> None:
 def test_rates_that_do_not_balance_get_a_bounded_loop_stuck() -> None:
     """In a loop of any directions: what is too much on one way has no room in the end."""
     rows = [row for row in ODD if "balance" in row[3]]
-    found = [check(load(row[1])).finding("deadlock").outcome.value for row in rows]
+    found = [check(load(row[1])).finding("deadlock-free").outcome.value for row in rows]
     assert found == ["violated"] * len(rows) != []
 
 
@@ -176,7 +176,7 @@ def test_lints_are_printed_before_the_verdict_and_are_in_the_json(tmp_path: Path
     path = tmp_path / "d.yaml"
     path.write_text(PROGRAM + "  q: {threads: 1}\n")
     told = CliRunner().invoke(root, ["check", str(path)], standalone_mode=False)
-    assert told.output.index("odd: ") < told.output.index("deadlock")
+    assert told.output.index("odd: ") < told.output.index("deadlock-free")
     assert told.return_value == 0
     told = CliRunner().invoke(root, ["check", str(path), "--json"], standalone_mode=False)
     assert "nobody uses the pool" in told.output

@@ -133,7 +133,7 @@ def test_what_is_kept_waiting_is_what_a_fair_run_can_keep_waiting() -> None:
 def test_who_starves_is_told_with_those_who_go_round() -> None:
     """A merge that prefers its feedback starves the source; a fair one serves both."""
     text = """
-checkvalve: 1
+checkvalve: 2
 name: feedback
 tasks:
   source: {kind: source}
@@ -158,7 +158,7 @@ expect: {live: violated}
 def test_a_source_that_is_done_or_has_stopped_has_gone_on() -> None:
     """It is what others keep waiting that counts; an unbounded link leaves it open."""
     text = """
-checkvalve: 1
+checkvalve: 2
 name: ends
 tasks:
   source: {kind: source, count: 2}
@@ -177,7 +177,7 @@ expect: {live: holds}
 def test_a_kind_that_nobody_reads_is_kept_waiting() -> None:
     """In a queue whose other kinds are read."""
     text = """
-checkvalve: 1
+checkvalve: 2
 name: unread
 tasks:
   writer: {kind: script, count: 1, steps: [{write: q, of: a}, {write: q, of: b}]}

@@ -17,7 +17,7 @@ from checkvalve.spec.design.reading.source import MAX_CHARACTERS, MAX_DEPTH
 from checkvalve.spec.notation.errors import InputError
 
 GOOD = """\
-checkvalve: 1
+checkvalve: 2
 name: good
 tasks:
   source: {kind: source}
@@ -66,8 +66,8 @@ WRONG = [
     ("too much at the start", changed("capacity: 4", "capacity: 4, initial: 5"), 7, "initial"),
     ("a link to nowhere", changed("to: sink, ", ""), 7, "to"),
     ("a source that is read by a source", changed("to: sink", "to: source"), 4, "link"),
-    ("another version", changed("checkvalve: 1", "checkvalve: 2"), 1, "1"),
-    ("no tasks", "checkvalve: 1\nname: x\n", 1, "tasks"),
+    ("another version", changed("checkvalve: 2", "checkvalve: 3"), 1, "2"),
+    ("no tasks", "checkvalve: 2\nname: x\n", 1, "tasks"),
     ("a duplicate key", GOOD + "name: again\n", 8, "name"),
     ("a tab", changed("  source", "\tsource"), 4, "spaces"),
     ("an alias", changed("{kind: sink}", "&a {kind: sink}"), 5, "out"),
@@ -75,13 +75,13 @@ WRONG = [
     ("two documents", GOOD + "---\n" + GOOD, 8, "one file"),
     ("a list", "- a\n- b\n", 1, "mapping"),
     ("a bare word", "hello\n", 1, "mapping"),
-    ("nothing", "", 1, "checkvalve: 1"),
+    ("nothing", "", 1, "checkvalve: 2"),
     ("a key that is a list", changed("name: good", "? [a, b]\n: c"), 2, "brackets"),
     ("a control character", changed("name: good", "name: go\x07od"), 2, "UTF-8"),
     ("an unclosed bracket", changed("{kind: sink}", "{kind: sink"), 6, "brackets"),
     ("two equal links", GOOD + "  - {from: source, to: sink, capacity: 4}\n", 8, "name"),
-    ("an expectation for no task", GOOD + "expect: {starvation: {sorce: holds}}\n", 8, "source"),
-    ("an unknown property", GOOD + "expect: {dedlock: holds}\n", 8, "deadlock"),
+    ("an expectation for no task", GOOD + "expect: {no-starvation: {sorce: holds}}\n", 8, "source"),
+    ("an unknown property", GOOD + "expect: {dedlock: holds}\n", 8, "deadlock-free"),
     ("a strange name", changed("name: good", "name: ../../etc/passwd"), 2, "letter"),
 ]
 
@@ -144,7 +144,7 @@ def test_a_task_with_too_many_ways_to_move_is_refused(kind: str) -> None:
         f"  - {{{way.format(end)}, capacity: 1, flow: drop-newest}}\n" for end in ends
     )
     last = "from: other, to: hub" if kind == "broadcast" else "from: hub, to: other"
-    error = refused(f"checkvalve: 1\nname: fan\ntasks:\n  hub: {{kind: {kind}}}\n"
+    error = refused(f"checkvalve: 2\nname: fan\ntasks:\n  hub: {{kind: {kind}}}\n"
                     f"  other: {{kind: {inner}}}\n{tasks}links:\n"
                     f"  - {{{last}, capacity: 1}}\n{links}")
     assert error.where == "d.yaml:4:3"
@@ -174,7 +174,7 @@ def test_a_damaged_design_is_a_design_or_an_input_error(data: st.DataObject) -> 
 def test_a_file_that_is_not_utf8_is_refused_with_its_line(tmp_path: Path, content: bytes) -> None:
     """The line of the first bad byte is named."""
     path = tmp_path / "d.yaml"
-    path.write_bytes(b"checkvalve: 1\n" + content)
+    path.write_bytes(b"checkvalve: 2\n" + content)
     with pytest.raises(InputError, match=r"d\.yaml:2.*UTF-8"):
         load_file(path)
 

@@ -32,7 +32,7 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 TWO_CLIENTS = """
-checkvalve: 1
+checkvalve: 2
 name: two clients of a store
 tasks:
   a: {kind: script, steps: [{write: ask}, {read: answer}]}
@@ -43,7 +43,7 @@ links:
   - {name: answer, from: store, to: [a, b], capacity: 2}
 """
 STOPPED_READER = """
-checkvalve: 1
+checkvalve: 2
 name: stopped
 tasks:
   source: {kind: source}
@@ -60,7 +60,7 @@ links:
   - {name: out, from: both, to: sink, capacity: 1}
 """
 FINISHED_SOURCE = """
-checkvalve: 1
+checkvalve: 2
 name: finished
 tasks:
   first: {kind: source, count: 2}
@@ -75,7 +75,7 @@ links:
   - {from: both, to: sink, capacity: 1}
 """
 LARGE = """
-checkvalve: 1
+checkvalve: 2
 name: large
 tasks:
   orders: {kind: source}
@@ -94,7 +94,7 @@ links:
 pools: {hands: {threads: 3}}
 """
 LOCKED = """
-checkvalve: 1
+checkvalve: 2
 name: locked
 tasks:
   thief: {kind: script, count: 1, steps: [{acquire: lock}]}
@@ -102,7 +102,7 @@ tasks:
   waiting: {kind: script, steps: [{acquire: lock}, {release: lock}, {read: never}]}
 links: [{name: never, from: [], to: waiting, capacity: 1}]
 pools: {lock: {threads: 1}}
-expect: {deadlock: violated}
+expect: {deadlock-free: violated}
 """
 
 
@@ -142,7 +142,7 @@ def test_large_capacities_need_no_states() -> None:
     assert found.outcome is Outcome.HOLDS and not found.states
     loop = LARGE.replace("from: again, to: ship", "from: again, to: check")
     report = check_design(loop, Budget(max_states=500))
-    assert report.finding("deadlock").outcome is not Outcome.HOLDS
+    assert report.finding("deadlock-free").outcome is not Outcome.HOLDS
     found = report.finding(LOCAL)
     assert found.outcome is Outcome.HOLDS and not found.states
 
@@ -186,7 +186,7 @@ def test_what_nobody_asked_for_may_stay_unknown() -> None:
     found = report.finding(LOCAL)
     assert found.outcome is Outcome.UNKNOWN and found.expected is None
     assert "reader" in found.reason
-    asked = check_design(text + "expect: {local_deadlock: holds}\n", Budget(max_states=500))
+    asked = check_design(text + "expect: {no-local-deadlock: holds}\n", Budget(max_states=500))
     assert not asked.finding(LOCAL).as_expected
 
 
@@ -284,7 +284,7 @@ def test_states_that_were_found_to_be_too_many_are_not_visited_again(
     spaces = Spaces([Part.of(part) for part in parts(calls(4, 3, 2))], Settings(), False)
     first = next(iter(spaces.sections[0].design.tasks))
     tried = Attempt(first, "explorer", 0.1, Outcome.UNKNOWN, "", verdict.UNASKED + 1)
-    spaces.know(Finding("deadlock", Outcome.UNKNOWN, "", tried=(tried,)))
+    spaces.know(Finding("deadlock-free", Outcome.UNKNOWN, "", tried=(tried,)))
     assert not spaces.is_small(0)
     assert spaces.of(0) == "there are more than 800,000 states"
 

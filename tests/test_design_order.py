@@ -13,7 +13,7 @@ from checkvalve.spec.design.why.findings import Finding
 from checkvalve.spec.verdicts.verdict import Outcome
 
 OVERFLOW = """
-checkvalve: 1
+checkvalve: 2
 name: overflow
 tasks:
   sender: {kind: source}
@@ -28,7 +28,7 @@ links:
 expect: {ordered: violated}
 """
 ONE_WAY = """
-checkvalve: 1
+checkvalve: 2
 name: one way
 tasks:
   a: {kind: source}

@@ -24,13 +24,13 @@ from checkvalve.spec.notation.errors import InputError
 
 GRIDS = Path(__file__).parents[1] / "examples/grids"
 
-EDGE = """checkvalve: 1
+EDGE = """checkvalve: 2
 name: edge
 parameters: {parameters}
 tasks: {{a: {{kind: source}}, b: {{kind: sink}}}}
 links:
   - {{from: a, to: b, capacity: {capacity}, gives: p, takes: 2}}
-expect: {{deadlock: {{holds: "{condition}"}}}}
+expect: {{deadlock-free: {{holds: "{condition}"}}}}
 """
 
 
@@ -57,8 +57,8 @@ def test_numbers_are_computed_from_parameters_in_their_order() -> None:
     design = load(edge())
     assert design.parameters == (("p", 3), ("n", 6))
     link, = design.links.values()
-    assert (link.capacity, link.gives, design.expect) == (4, 3, {"deadlock": "holds"})
-    assert load(edge(condition="n > 6")).expect == {"deadlock": "violated"}
+    assert (link.capacity, link.gives, design.expect) == (4, 3, {"deadlock-free": "holds"})
+    assert load(edge(condition="n > 6")).expect == {"deadlock-free": "violated"}
 
 
 def test_a_range_stands_for_a_design_for_each_value() -> None:
@@ -87,7 +87,7 @@ def test_an_expression_means_what_it_means_in_python(condition: str) -> None:
     """Precedence, chains of comparisons and all; here Python itself is asked."""
     is_so = eval(condition, {"p": 3, "n": 6, "min": min, "max": max})  # noqa: S307 - drawn above
     wanted = "holds" if is_so else "violated"
-    assert load(edge(condition=condition)).expect == {"deadlock": wanted}
+    assert load(edge(condition=condition)).expect == {"deadlock-free": wanted}
 
 
 @pytest.mark.parametrize(("text", "line", "what"), [
@@ -130,7 +130,7 @@ def test_a_sweep_is_told_in_a_line_for_each_property(tmp_path: Path) -> None:
     assert ran.return_value == 1
     told = ran.output.splitlines()
     assert told[0] == f"{file}  p = 1..5, n = 5: 5 designs"
-    assert told[1].startswith("  BAD deadlock        holds 4 times, violated once; ")
+    assert told[1].startswith("  FAIL  deadlock        none in 4 designs, found in 1; ")
     assert told[1].endswith("not as expected: edge p=4, edge p=5")
     assert f"edge p=4  ({file})" in told and told[-1] == "3 of 5 designs as expected"
     ran = CliRunner().invoke(
@@ -155,7 +155,7 @@ def test_a_gate_has_rows_for_each_design_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "edge.yaml"
     file.write_text(edge("{p: 1..2, n: 6}"))
     rows = design_rows("edge.yaml", file, Designs((str(file),), 5.0))
-    assert [row.subject for row in rows if row.property == "deadlock"] == [
+    assert [row.subject for row in rows if row.property == "deadlock-free"] == [
         "edge.yaml (edge p=1)", "edge.yaml (edge p=2)"]
 
 

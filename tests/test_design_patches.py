@@ -27,7 +27,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 EXAMPLES = REPOSITORY / "examples"
 
 WORKERS = """\
-checkvalve: 1
+checkvalve: 2
 name: workers
 tasks:
   worker:
@@ -45,7 +45,7 @@ pools:
   pg: {threads: 3}   # as the server allows
 """
 LOCKS = """\
-checkvalve: 1
+checkvalve: 2
 name: transfer
 tasks:
   one way:
@@ -62,7 +62,7 @@ tasks:
 pools: {alice: {threads: 1}, bob: {threads: 1}}
 """
 RING = """\
-checkvalve: 1
+checkvalve: 2
 name: ring
 tasks: {a: {kind: map}, b: {kind: map}}
 links:
@@ -75,7 +75,7 @@ links:
     initial: 1
     capacity: 1"""
 RETRY = """\
-checkvalve: 1
+checkvalve: 2
 name: broker
 tasks:
   producer: {kind: source}
@@ -89,7 +89,7 @@ links:
   - {name: commits, from: worker, to: done, capacity: 1}
 """
 OWN_THREAD = """\
-checkvalve: 1
+checkvalve: 2
 name: own thread
 tasks:
   a:
@@ -102,7 +102,7 @@ tasks:
 pools: {t: {threads: 1}, l: {threads: 1}}
 """
 SHOP = """\
-checkvalve: 1
+checkvalve: 2
 name: shop
 tasks: {orders: {kind: source}, check: {kind: merge}, pack: {kind: broadcast}, ship: {kind: sink}}
 links:
@@ -112,7 +112,7 @@ links:
   - {from: pack, to: check, capacity: 1, name: second look}
 """
 EMPTY = """\
-checkvalve: 1
+checkvalve: 2
 name: empty ring
 tasks: {a: {kind: map}, b: {kind: map}}
 links:
@@ -126,7 +126,7 @@ TEXTS = {"workers": WORKERS, "locks": LOCKS, "ring": RING, "retry": RETRY, "own 
 def repaired(path: Path) -> Repair:
     """The repair of the deadlock of a design in a file, with its patches."""
     report = with_places(with_repair(check_file(path)))
-    found = report.finding("deadlock").repair
+    found = report.finding("deadlock-free").repair
     assert found is not None and found.ways
     return found
 
@@ -160,7 +160,7 @@ def test_each_patch_applies_and_the_deadlock_is_gone(
         assert way.patch and not way.no_patch
         texts = {applied(tool, tmp_path / path, way.patch) for tool in ("patch", "git")}
         (text,) = texts
-        assert check_design(text).finding("deadlock").outcome is Outcome.HOLDS
+        assert check_design(text).finding("deadlock-free").outcome is Outcome.HOLDS
         lost = [line for line in way.patch.splitlines()[2:] if line.startswith("-")]
         comments = [line.partition("#")[2] for line in TEXTS[name].splitlines() if "#" in line]
         assert lost or "+" in way.patch
@@ -253,7 +253,7 @@ def test_numbers_of_an_expression_stay_expressions(
     monkeypatch.chdir(tmp_path)
     path = Path("d.yaml")
     path.write_text("""\
-checkvalve: 1
+checkvalve: 2
 name: rings
 designs:
   ring:
@@ -289,7 +289,7 @@ def test_the_page_shows_what_is_printed(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     shutil.copy(EXAMPLES / "designs" / "echo-2048-deadlocked.yaml", "echo.yaml")
     page = (REPOSITORY / "docs" / "design-language.md").read_text()
-    shown = page[page.index("  A way out, checked:"):].partition("\n```")[0]
+    shown = page[page.index("  A fix, checked:"):].partition("\n```")[0]
     printed = CliRunner().invoke(root, ["check", "echo.yaml"], standalone_mode=False).output
     assert shown in printed
 
@@ -314,7 +314,7 @@ def test_elements_are_lost_only_where_nothing_else_helps(tmp_path: Path) -> None
     found = repaired(path)
     assert kinds(found) == [["dropping"]] and found.steps[0].tier == "loses"
     told = "\n".join(repair_lines(found))
-    assert "Nothing was found that loses nothing; a way that LOSES something, checked:" in told
+    assert "No fix was found that loses nothing; one that LOSES something, checked:" in told
     assert "it LOSES elements of second look, though nobody said that any may be lost" in told
 
 
@@ -334,10 +334,10 @@ def test_more_permits_of_a_pool_are_not_free(tmp_path: Path) -> None:
     assert (step.kind, step.change) == ("threads", "give the pool pg 4 permits (it has 3)")
     assert step.gives_up.startswith("it costs 1 more permit of pg, and what each stands for")
     found = with_repair(check_file(EXAMPLES / "designs" / "nested-pool-deadlocked.yaml"))
-    repair = found.finding("deadlock").repair
+    repair = found.finding("deadlock-free").repair
     assert repair and repair.steps[0].gives_up == "it costs 1 more thread of workers"
     found = with_repair(check_file(EXAMPLES / "designs" / "storm-blocking-spout-deadlocked.yaml"))
-    repair = found.finding("deadlock").repair
+    repair = found.finding("deadlock-free").repair
     assert repair and repair.steps[0].gives_up.endswith(
         "and what took turns on its one runs at the same time")
 
@@ -357,7 +357,7 @@ def test_ways_are_told_by_what_they_give_up() -> None:
     tiers = ["resources", "slower", "program", "arriving", "primes", "loses"]
     for path in sorted((EXAMPLES / "designs").glob("[e-r]*-deadlocked.yaml"))[::3]:
         report = with_repair(check_file(path, Budget(max_states=20_000)))
-        found = report.finding("deadlock").repair
+        found = report.finding("deadlock-free").repair
         worst = [max(tiers.index(step.tier) for step in way.steps) for way in
                  (found.ways if found else ())]
         assert worst == sorted(worst)
@@ -385,7 +385,7 @@ def test_what_is_written_before_it_is_read_must_not_depend_on_it() -> None:
     """Steps in another order cost more than nothing where one needs the other."""
     kind = next(kind for kind in KINDS if kind.name == "order of steps")
     report = check_design("""
-checkvalve: 1
+checkvalve: 2
 name: server
 tasks:
   server: {kind: script, steps: [{read: asks}, {write: says}]}

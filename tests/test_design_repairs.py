@@ -39,7 +39,7 @@ ORDER = [kind.name for kind in KINDS]
 FEW_STATES = Budget(max_states=150)
 
 LOCKS = """
-checkvalve: 1
+checkvalve: 2
 name: locks
 tasks:
   p: {kind: script, steps: [{acquire: A}, {acquire: B}, {release: B}, {release: A}]}
@@ -47,7 +47,7 @@ tasks:
 pools: {A: {threads: 1}, B: {threads: 1}}
 """
 POOLED = """
-checkvalve: 1
+checkvalve: 2
 name: pooled
 tasks:
   s: {kind: source, pool: w}
@@ -90,7 +90,7 @@ links:
   - {name: window, from: [app1, app2], to: [send1, send2], capacity: 4, initial: 4}
   - {name: stream1, from: send1, to: app1, capacity: 3}
   - {name: stream2, from: send2, to: app2, capacity: 4}
-expect: {deadlock: violated, starvation: {app1: violated}}
+expect: {deadlock-free: violated, no-starvation: {app1: violated}}
 """,
     "order of locks": LOCKS,
     "order of steps": """
@@ -119,12 +119,12 @@ links: [{name: l, from: a, to: c, capacity: 2}, {from: a, to: b, capacity: 2}]
 
 def report_on(text: str) -> DesignReport:
     """The report on a design that has no head."""
-    return check_design(text if "checkvalve:" in text else f"checkvalve: 1\nname: d\n{text}")
+    return check_design(text if "checkvalve:" in text else f"checkvalve: 2\nname: d\n{text}")
 
 
 def repair_of(report: DesignReport) -> Repair:
     """What was found and tried for the deadlock of a report."""
-    found = with_repair(report).finding("deadlock").repair
+    found = with_repair(report).finding("deadlock-free").repair
     assert found is not None
     return found
 
@@ -142,7 +142,7 @@ def random_deadlocks() -> Iterator[DesignReport]:
             report = check_design(random_design(Random(seed)), FEW_STATES)
         except InputError:
             continue
-        finding = report.finding("deadlock")
+        finding = report.finding("deadlock-free")
         small = finding.method == "exhaustive" and finding.states * len(report.design.tasks) < 60
         if finding.outcome is Outcome.VIOLATED and small and len(parts(report.design)) == 1:
             yield report
@@ -170,7 +170,7 @@ def test_a_proposed_repair_makes_the_design_live(
     text = (EXAMPLES / f"{name}.yaml").read_text()
     assert old in text
     report = check_design(text.replace(old, new), settings=Settings("explorer"))
-    assert report.finding("deadlock").outcome.value == "holds"
+    assert report.finding("deadlock-free").outcome.value == "holds"
 
 
 @pytest.mark.parametrize("kind", KNOWN)
@@ -229,7 +229,7 @@ def test_a_repair_is_of_the_first_kind_that_has_one() -> None:
         before = ORDER.index(offered.steps[0].kind) if offered.steps else len(ORDER)
         for kind, design in earlier(report, before):
             if explored_or_refused(design) is Outcome.HOLDS:
-                local = check_design(design).finding("local deadlock")
+                local = check_design(design).finding("no-local-deadlock")
                 assert local.outcome is Outcome.VIOLATED, (kind, offered)
 
 
@@ -268,7 +268,7 @@ def test_a_search_that_the_budget_ends_says_so() -> None:
     found = repair(report, budget)
     assert found.steps == ()
     assert found.cut_short == "the time allowed has ended"
-    assert any("cut short: the time allowed" in line for line in repair_lines(found))
+    assert any("No fix found within the time limit." in line for line in repair_lines(found))
 
 
 def test_what_was_tried_in_vain_is_told() -> None:
@@ -280,8 +280,9 @@ links:
   - {name: back, from: b, to: a, capacity: 2}
 """)
     told = " ".join(map(str.strip, repair_lines(repair_of(report))))
-    waits = "more capacity or hand: nobody who is stuck waits for it"
-    assert told.startswith(f"No repair found; tried: {waits}; window: back down to 1; ")
+    waits = "more capacity or hand: no blocked task waits for it"
+    assert told.startswith(f"No fix found. Larger queues do not help. Tried: {waits}; window: "
+                           "back down to 1; ")
     assert "back up to 2" in told
     assert "dropping: " in told
 
@@ -385,8 +386,8 @@ def test_the_verdict_is_told_before_a_repair_is_looked_for(
 
     monkeypatch.setattr(search, "with_repair", looked)
     run(root, ["check", str(EXAMPLES / "ring-full-deadlocked.yaml")])
-    assert "deadlock" in before[0]
-    assert "The cycle:" in before[0]
+    assert "deadlock-free" in before[0]
+    assert "Cycle of waits:" in before[0]
 
 
 def test_the_document_has_the_repair(capsys: pytest.CaptureFixture[str]) -> None:
@@ -403,11 +404,11 @@ def test_the_document_has_the_repair(capsys: pytest.CaptureFixture[str]) -> None
     }
     assert found["found"] and not found["cut_short"]
     assert found["changes"] == found["ways"][0]["changes"] == [step]
-    assert set(found["ways"][0]["checked"]) == {"deadlock", "local deadlock", "bounded"}
+    assert set(found["ways"][0]["checked"]) == {"deadlock-free", "no-local-deadlock", "bounded"}
 
 
 TWO_CAPACITIES = """
-checkvalve: 1
+checkvalve: 2
 name: two
 tasks:
   send: {kind: script, steps: [{write: x, count: 3}, {write: y, count: 3}]}
@@ -431,7 +432,7 @@ def test_two_capacities_are_raised_where_one_does_not_do(tmp_path: Path) -> None
     path = tmp_path / "two.yaml"
     path.write_text(TWO_CAPACITIES)
     report = with_places(with_repair(check_file(path)))
-    found = report.finding("deadlock").repair
+    found = report.finding("deadlock-free").repair
     assert found is not None
     edits = [edit for step in found.steps for edit in step.edits]
     assert sorted((edit.of, edit.old, edit.new) for edit in edits) == [
@@ -441,7 +442,7 @@ def test_two_capacities_are_raised_where_one_does_not_do(tmp_path: Path) -> None
         assert text[edit.spot.line - 1][edit.spot.column - 1:].startswith("1")
         line, column = text[edit.spot.line - 1], edit.spot.column
         text[edit.spot.line - 1] = f"{line[:column - 1]}{edit.new}{line[column:]}"
-    assert check_design("\n".join(text)).finding("deadlock").outcome is Outcome.HOLDS
+    assert check_design("\n".join(text)).finding("deadlock-free").outcome is Outcome.HOLDS
     assert all(step.least for step in found.steps)
 
 
@@ -494,12 +495,12 @@ def test_a_large_design_is_repaired_where_it_is_stuck() -> None:
     (step,) = repair(replace_findings(report)).steps
     (edit,) = step.edits
     assert int(edit.new) == int(edit.old) + 1
-    assert edit.of.endswith(report.finding("deadlock").cycle[0].task.rpartition(" ")[2])
+    assert edit.of.endswith(report.finding("deadlock-free").cycle[0].task.rpartition(" ")[2])
 
 
 def replace_findings(report: DesignReport) -> DesignReport:
     """The report with nothing but its deadlock."""
-    return replace(report, findings=(report.finding("deadlock"),))
+    return replace(report, findings=(report.finding("deadlock-free"),))
 
 
 def test_a_link_that_grows_is_given_a_bound() -> None:
@@ -529,7 +530,7 @@ links: [{name: l, from: a, to: b, initial: 1, capacity: 1}, {from: b, to: a, flo
 def test_windows_and_marks_can_be_repaired() -> None:
     """Smaller windows, or ones that close early, and a reader that calls stop in time."""
     design = load("""
-checkvalve: 1
+checkvalve: 2
 name: window
 tasks: {s: {kind: source}, w: {kind: window, size: 4, slide: 1}, k: {kind: sink}}
 links:
@@ -543,9 +544,9 @@ links:
     assert smaller.done(design, 2).tasks["w"].size == 2
     assert smaller.says(2) == "let w gather 2 elements (`size: 2`; it is 4)"
     assert early.done(design, 0).tasks["w"].early
-    failing = decide_one(design, "failure")
+    failing = decide_one(design, "no-failure")
     assert failing.outcome is Outcome.VIOLATED
-    assert decide_one(mark.done(design, 1), "failure").outcome is Outcome.HOLDS
+    assert decide_one(mark.done(design, 1), "no-failure").outcome is Outcome.HOLDS
 
 
 def test_a_row_without_an_element_is_given_one() -> None:
@@ -555,7 +556,7 @@ def test_a_row_without_an_element_is_given_one() -> None:
     report = replace_findings(check_design(design, settings=Settings("structure")))
     (step,) = repair(report).steps
     assert step.kind == "more at the start" and step.least
-    tasks = {wait.task for wait in report.finding("deadlock").cycle}
+    tasks = {wait.task for wait in report.finding("deadlock-free").cycle}
     name = step.edits[0].of.removeprefix("link ")
     assert {*design.links[name].writers, *design.links[name].readers} <= tasks
 

@@ -15,7 +15,7 @@ from checkvalve.spec.design.why.findings import DesignReport
 
 def of_deadlock_alone(design: Design) -> DesignReport:
     """The report on nothing but whether a design gets stuck."""
-    return DesignReport(design, (decide_one(design, "deadlock"),))
+    return DesignReport(design, (decide_one(design, "deadlock-free"),))
 
 
 def test_each_part_of_a_large_design_has_its_own_steps(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,14 +32,14 @@ def test_a_part_that_is_too_large_to_decide_is_told_with_the_repair(
     monkeypatch.setattr(search, "MAX_STEPS", 30_000)
     (way,) = repair(of_deadlock_alone(calls(1_000, 10, 1, planted=True))).ways
     assert [step.kind for step in way.steps] == ["threads"]
-    assert (way.checked, way.open) == ((), ("deadlock",))
+    assert (way.checked, way.open) == ((), ("deadlock-free",))
 
 
 def test_two_changes_of_what_arrives_are_tried_together() -> None:
     """A task on two rings, both of which are empty: an element for each, and for one it is no use.
     """
     design = load("""
-checkvalve: 1
+checkvalve: 2
 name: rings
 tasks: {a: {kind: zip}, b: {kind: map}, c: {kind: map}}
 links:

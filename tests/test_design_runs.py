@@ -18,7 +18,7 @@ from checkvalve.spec.design.why.findings import DesignReport, Finding
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 LOOP = """
-checkvalve: 1
+checkvalve: 2
 name: loop
 tasks:
   orders: {{kind: source}}
@@ -33,7 +33,7 @@ links:
 """
 
 TWO_LOOPS = """
-checkvalve: 1
+checkvalve: 2
 name: two loops
 tasks:
   a: {kind: source}
@@ -57,7 +57,7 @@ pools: {hands: {threads: 3}}
 
 
 TURNING = """
-checkvalve: 1
+checkvalve: 2
 name: turning
 tasks: {a: {kind: source}, b: {kind: sink}}
 links: [{from: a, to: b, capacity: 1}]
@@ -68,7 +68,7 @@ links: [{from: a, to: b, capacity: 1}]
 def test_a_deadlock_among_large_capacities_is_found(text: str) -> None:
     """The product of the capacities is no number to search; their sum is one to run. Twice the
     same is found, and the way says that it may not be the shortest."""
-    found = [check(load(text)).finding("deadlock") for _ in range(2)]
+    found = [check(load(text)).finding("deadlock-free") for _ in range(2)]
     assert found[0].steps == found[1].steps and found[0].waits == found[1].waits
     assert found[0].outcome is Outcome.VIOLATED and not found[0].is_shortest
     assert found[0].cycle and "found by" in found[0].method
@@ -88,11 +88,11 @@ def test_runs_get_stuck_only_where_the_explorer_does(design: Design) -> None:
 
 def test_runs_never_say_that_a_design_holds() -> None:
     """This one never gets stuck, and trying is no proof of it."""
-    found = check(load(TURNING), Settings("runs")).finding("deadlock")
-    assert found.outcome is Outcome.UNKNOWN and "did not get stuck" in found.reason
+    found = check(load(TURNING), Settings("runs")).finding("deadlock-free")
+    assert found.outcome is Outcome.UNKNOWN and "did not deadlock" in found.reason
 
 
-PARTS = "checkvalve: 1\nname: parts\ntasks:\n" + "".join(
+PARTS = "checkvalve: 2\nname: parts\ntasks:\n" + "".join(
     f"  s{n}: {{kind: source}}\n  m{n}: {{kind: merge}}\n  w{n}: {{kind: route}}\n"
     f"  k{n}: {{kind: sink}}\n" for n in range(6)) + "links:\n" + "".join(
     f"  - {{from: {a}{n}, to: {b}{n}, capacity: 1000}}\n"
@@ -104,7 +104,7 @@ def test_the_time_of_one_part_ends_neither_the_runs_nor_the_other_parts() -> Non
     end by themselves, may use what is left of all of it."""
     def found(looks: int) -> Finding:
         budget = Budget(max_seconds=looks, clock=count().__next__)
-        return check(load(PARTS), Settings(budget=budget)).finding("deadlock")
+        return check(load(PARTS), Settings(budget=budget)).finding("deadlock-free")
 
     assert found(16_000).outcome is Outcome.VIOLATED
     short = found(2_000)
@@ -113,7 +113,7 @@ def test_the_time_of_one_part_ends_neither_the_runs_nor_the_other_parts() -> Non
 
 def test_a_small_deadlock_is_told_by_a_shortest_way() -> None:
     """What a short search decides is not left to trying."""
-    found = check(load(LOOP.format(n=2))).finding("deadlock")
+    found = check(load(LOOP.format(n=2))).finding("deadlock-free")
     assert found.outcome is Outcome.VIOLATED and found.is_shortest
 
 
@@ -127,9 +127,10 @@ def test_a_run_that_repeats_itself_ends_there() -> None:
 def test_of_a_long_way_the_report_shows_both_ends() -> None:
     """A thousand lines tell nobody anything; JSON has every step."""
     steps = tuple(f"a does {number}" for number in range(1_000))
-    way = Finding("deadlock", Outcome.VIOLATED, "found by trying", steps=steps, is_shortest=False)
+    way = Finding("deadlock-free", Outcome.VIOLATED, "found by trying", steps=steps,
+                  is_shortest=False)
     told = list(lines(DesignReport(load(TURNING), (way,))))
-    assert "  deadlock: a way there (1,000 steps):" in told
+    assert "  deadlock: a counterexample, perhaps not the shortest (1,000 steps):" in told
     assert sum("a does" in line for line in told) == 60
     assert any("940 lines are left out here; --json has every step" in line for line in told)
     assert way.to_json("turning")["trace"] == list(steps)

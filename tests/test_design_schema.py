@@ -117,7 +117,7 @@ def test_there_are_words_for_every_keyword_that_the_schema_uses() -> None:
 def test_a_name_that_does_what_the_hint_says_is_accepted(name: str) -> None:
     """Letters, digits and _, single -, . or blanks: for designs, tasks and pools alike."""
     design = load(f"""
-checkvalve: 1
+checkvalve: 2
 name: {name}
 tasks: {{{name}: {{kind: source, pool: {name} }}, t: {{kind: sink}}}}
 links: [{{from: {name}, to: t, capacity: 1}}]
@@ -131,14 +131,14 @@ pools: {{{name}: {{threads: 1}}}}
 def test_a_name_that_is_no_file_name_is_refused_with_the_hint(name: str) -> None:
     """A drawing is named after its design; all names follow one rule."""
     with pytest.raises(InputError) as caught:
-        load(f"checkvalve: 1\nname: {name}\ntasks: {{t: {{kind: sink}}}}\n")
+        load(f"checkvalve: 2\nname: {name}\ntasks: {{t: {{kind: sink}}}}\n")
     assert "blanks between them" in caught.value.next_step
 
 
 def test_entries_that_look_alike_are_checked_once_and_none_is_hidden() -> None:
     """One link in a thousand that is wrong is named, whatever is wrong with it."""
     links = [{"from": "a", "to": "b", "capacity": 5, "name": f"link {n}"} for n in range(1_000)]
-    design = {"checkvalve": 1, "name": "many", "links": links,
+    design = {"checkvalve": 2, "name": "many", "links": links,
               "tasks": {"a": {"kind": "source"}, "b": {"kind": "sink"}}}
     check_shape(tree(design), "d.yaml")
     for key, value in (("capacity", -1), ("capacity", 10**9), ("name", "x" * 3_000), ("name", "1"),

@@ -85,7 +85,7 @@ def design(writes: str, reads: str, marks: Marks, rest: str = "") -> str:
         return ", ".join(f"{{{verb}: {'main' if each == 'S' else 'beside'}}}" for each in letters)
 
     return f"""
-checkvalve: 1
+checkvalve: 2
 name: two ways
 tasks:
   writer: {{kind: script, steps: [{steps(writes, 'write')}]}}
@@ -115,9 +115,9 @@ def test_stop_and_go_are_what_a_plain_simulation_makes_of_them() -> None:
         assert (states(design(writes, reads, marks))[0][0] is Outcome.VIOLATED) == stuck, seed
         if most > stop + 1:
             found = check(load(design(writes, reads, marks, f", capacity: {most - 1}")))
-            assert found.finding("failure").outcome is Outcome.VIOLATED, seed
+            assert found.finding("no-failure").outcome is Outcome.VIOLATED, seed
         found = check(load(design(writes, reads, marks, f", capacity: {max(most, stop + 1)}")))
-        assert found.finding("failure").outcome is Outcome.HOLDS, seed
+        assert found.finding("no-failure").outcome is Outcome.HOLDS, seed
     assert not any(left.values())
 
 
@@ -148,13 +148,13 @@ def test_the_headroom_is_that_of_the_chapter(rate: int, there: int, back: int, m
     for room, verdict in ((need - 1, Outcome.VIOLATED), (need, Outcome.HOLDS)):
         if room > mark:
             found = check(load(f"""
-checkvalve: 1
+checkvalve: 2
 name: squelch
 tasks: {{sender: {{kind: source}}, receiver: {{kind: sink, may: stop}}}}
 links:
   - {{from: sender, to: receiver, flow: stop-go, capacity: {room}, stop: {mark}, go: 0,
      lag: {rate * (there + back) - 1}}}
-"""), Settings("explorer")).finding("failure")
+"""), Settings("explorer")).finding("no-failure")
             assert found.outcome is verdict
 
 
@@ -162,11 +162,13 @@ def test_a_lost_go_is_a_wait_that_nobody_ends() -> None:
     """The writer waits for it, and the reader on the writer; a lost stop is made good."""
     text = design("S", "S", Marks(1, 1, 0), ", capacity: 4, lossy: 1, full: drop-newest").replace(
         "  - {from: writer, to: reader, name: beside, capacity: 1}\n", "")
-    finding = check(load(text)).finding("deadlock")
+    finding = check(load(text)).finding("deadlock-free")
     assert {(wait.task, wait.what, wait.on) for wait in finding.waits} == {
         ("writer", "a go", ()), ("reader", "data", ("writer",))}
-    assert finding.waits[0].sentence() == "writer waits for a go for main, which nobody gives"
-    assert check(load(text.replace("lossy: 1, ", ""))).finding("deadlock").outcome is Outcome.HOLDS
+    assert finding.waits[0].sentence() == (
+        "writer waits for a go for main, and no task can end this wait")
+    lossless = check(load(text.replace("lossy: 1, ", "")))
+    assert lossless.finding("deadlock-free").outcome is Outcome.HOLDS
 
 
 @pytest.mark.parametrize(("change", "told"), [
@@ -187,7 +189,7 @@ def test_marks_that_are_none_are_refused(change: tuple[str, str], told: str) -> 
 
 def test_who_was_stopped_is_told_when_it_may_go_on() -> None:
     """A link with two free places of three is no room for its writer before the go."""
-    report = check_design("""checkvalve: 1
+    report = check_design("""checkvalve: 2
 name: stopped
 tasks:
   client: {kind: script, steps: [{write: asks, count: 5}, {read: answers, count: 5}]}

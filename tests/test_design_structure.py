@@ -23,7 +23,7 @@ from checkvalve.spec.design.reading.language import Design
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 WINDOW = """
-checkvalve: 1
+checkvalve: 2
 name: a retry loop under a window
 tasks:
   orders: {{kind: source}}
@@ -47,7 +47,7 @@ FILLED = 700 + 1 + 500 + 1 + 300
 """What fills the loop: its queues and both hands."""
 
 PREFERRING = """
-checkvalve: 1
+checkvalve: 2
 name: a merge that prefers its feedback
 tasks:
   source: {kind: source}
@@ -62,7 +62,7 @@ links:
 """
 
 CALLS = """
-checkvalve: 1
+checkvalve: 2
 name: calls in the same order
 tasks:
   a: {{kind: call, pool: [front, back], roots: 500, depth: 2}}
@@ -161,14 +161,15 @@ def test_calls_are_proved_where_pools_are_taken_in_one_order(order: str, proof: 
 
 def test_the_check_of_a_large_design_that_holds_says_so() -> None:
     """By default, and with what was tried before."""
-    found = check(load(PREFERRING)).finding("deadlock")
+    found = check(load(PREFERRING)).finding("deadlock-free")
     assert found.outcome is Outcome.HOLDS and "never change" in found.method
     assert [each.engine for each in found.tried] == ["graph", "explorer", "structure"]
 
 
 def test_what_the_equations_leave_open_is_run_into() -> None:
     """With the engine alone; the end of the run names the circle."""
-    found = check(load(WINDOW.format(window=FILLED)), Settings("structure")).finding("deadlock")
+    report = check(load(WINDOW.format(window=FILLED)), Settings("structure"))
+    found = report.finding("deadlock-free")
     assert found.outcome is Outcome.VIOLATED and not found.is_shortest
     assert any(wait.task == "decide" and wait.where == "retry" for wait in found.cycle)
 
@@ -176,7 +177,7 @@ def test_what_the_equations_leave_open_is_run_into() -> None:
 def test_a_script_is_a_place_in_its_program() -> None:
     """Its position is one counter for each step, so that sums can use it."""
     answer = proved("""
-checkvalve: 1
+checkvalve: 2
 name: echo
 tasks:
   client: {kind: script, steps: [{write: requests, count: 900}, {read: replies, count: 900}]}
@@ -193,7 +194,7 @@ links:
 def test_an_unbounded_link_has_no_most() -> None:
     """Nothing in the equations says that it is full."""
     net: Counters = proved("""
-checkvalve: 1
+checkvalve: 2
 name: unbounded
 tasks: {a: {kind: source}, b: {kind: sink}}
 links: [{from: a, to: b, flow: unbounded}]
@@ -204,7 +205,7 @@ links: [{from: a, to: b, flow: unbounded}]
 def test_a_report_of_a_proof_is_told_in_one_line() -> None:
     """With what it rests on."""
     told = list(lines(check(load(PREFERRING))))
-    assert any("holds" in line and "no stuck state keeps" in line for line in told)
+    assert any("none, proved: " in line and "out every deadlocked state" in line for line in told)
 
 
 def test_the_search_for_a_trap_looks_at_the_clock() -> None:

@@ -20,9 +20,10 @@ EXAMPLES = sorted((Path(__file__).parent.parent / "examples" / "designs").glob("
 
 def deadlocks(text: str) -> bool:
     """The verdict on a design, of which both engines must not disagree."""
-    document = "checkvalve: 1\nname: formula\n" + text
-    verdict = check_design(document).finding("deadlock").outcome
-    searched = check_design(document, settings=Settings("explorer")).finding("deadlock").outcome
+    document = "checkvalve: 2\nname: formula\n" + text
+    verdict = check_design(document).finding("deadlock-free").outcome
+    again = check_design(document, settings=Settings("explorer"))
+    searched = again.finding("deadlock-free").outcome
     assert verdict is searched is not Outcome.UNKNOWN
     return verdict is Outcome.VIOLATED
 
@@ -184,8 +185,8 @@ links:
 def test_the_loop_of_a_merge_is_stuck_for_every_size() -> None:
     """Exactly when all its slots are full."""
     for m, f in product(range(1, 4), range(1, 4)):
-        report = check_design("checkvalve: 1\nname: loop\n" + loop(m, f, ""))
-        contents = dict(report.finding("deadlock").contents)
+        report = check_design("checkvalve: 2\nname: loop\n" + loop(m, f, ""))
+        contents = dict(report.finding("deadlock-free").contents)
         assert contents["merge->broadcast"] == m
         assert contents["back"] == f
 
@@ -197,8 +198,8 @@ def test_the_loop_of_a_preferring_merge_starves_its_source_and_needs_a_slot() ->
         text = loop(m, f, prefers)
         assert deadlocks(text) == (f == 0), (m, f)
         if f:
-            expect = "expect: {starvation: {source: violated, sink: holds}}"
-            assert check_design("checkvalve: 1\nname: loop\n" + text + expect).as_expected
+            expect = "expect: {no-starvation: {source: violated, sink: holds}}"
+            assert check_design("checkvalve: 2\nname: loop\n" + text + expect).as_expected
 
 
 def test_a_dropping_loop_is_live_and_its_source_goes_on_if_the_merge_is_fair() -> None:
@@ -206,9 +207,9 @@ def test_a_dropping_loop_is_live_and_its_source_goes_on_if_the_merge_is_fair() -
     for flow, policy in product(("drop-oldest", "drop-newest"), ("fair", "any")):
         verdict = "holds" if policy == "fair" else "violated"
         text = loop(2, 2, f", policy: {policy}", flow) + f"""
-expect: {{loss: violated, starvation: {{source: {verdict}}}}}
+expect: {{no-loss: violated, no-starvation: {{source: {verdict}}}}}
 """
-        assert check_design("checkvalve: 1\nname: loop\n" + text).as_expected, (flow, policy)
+        assert check_design("checkvalve: 2\nname: loop\n" + text).as_expected, (flow, policy)
 
 
 def test_a_finished_design_may_rest_but_not_with_work_left_in_a_queue() -> None:
@@ -261,7 +262,7 @@ def test_a_source_that_only_drops_does_not_hide_what_is_stuck_behind_it() -> Non
 def test_an_unbounded_link_is_bounded_if_nothing_can_grow_in_it() -> None:
     """One element in a ring of unbounded links stays one element."""
     report = check_design("""
-checkvalve: 1
+checkvalve: 2
 name: ring
 tasks: {a: {kind: map}, b: {kind: map}}
 links: [{from: a, to: b, flow: unbounded, initial: 1}, {from: b, to: a, flow: unbounded}]
@@ -273,13 +274,13 @@ links: [{from: a, to: b, flow: unbounded, initial: 1}, {from: b, to: a, flow: un
 def test_two_links_that_overflow_at_once_fail_once() -> None:
     """A failure is a flag, not a count."""
     report = check_design("""
-checkvalve: 1
+checkvalve: 2
 name: twice
 tasks: {a: {kind: source}, b: {kind: sink}}
 links:
   - {name: l, from: a, to: b, capacity: 1, flow: fail}
   - {name: m, from: a, to: b, capacity: 1, flow: fail}
-expect: {failure: violated}
+expect: {no-failure: violated}
 """)
     assert report.as_expected
 
@@ -287,21 +288,21 @@ expect: {failure: violated}
 def test_a_spent_budget_is_unknown() -> None:
     """And its exit code is 2."""
     few = Settings("explorer", Budget(max_states=5))
-    report = check_design("checkvalve: 1\nname: loop\n" + loop(3, 3, ""), settings=few)
-    assert report.finding("deadlock").outcome is Outcome.UNKNOWN
-    assert report.finding("deadlock").reason
+    report = check_design("checkvalve: 2\nname: loop\n" + loop(3, 3, ""), settings=few)
+    assert report.finding("deadlock-free").outcome is Outcome.UNKNOWN
+    assert report.finding("deadlock-free").reason
     assert report.exit_code == 2
 
 
 @pytest.mark.parametrize(("flow", "prop", "verdict"), [
-    ("drop-newest", "deadlock", "holds"), ("drop-oldest", "deadlock", "holds"),
-    ("drop-newest", "loss", "violated"), ("fail", "failure", "violated"),
-    ("fail", "deadlock", "holds"),
+    ("drop-newest", "deadlock-free", "holds"), ("drop-oldest", "deadlock-free", "holds"),
+    ("drop-newest", "no-loss", "violated"), ("fail", "no-failure", "violated"),
+    ("fail", "deadlock-free", "holds"),
 ])
 def test_two_who_meet_may_overflow_one_link(flow: str, prop: str, verdict: str) -> None:
     """Both write to it in one move, and there is room for one of them: the other overflows."""
     report = check_design(f"""
-checkvalve: 1
+checkvalve: 2
 name: meeting
 tasks: {{b: {{kind: source}}, d: {{kind: map}}, t: {{kind: sink}}}}
 links:
@@ -315,7 +316,7 @@ expect: {{{prop}: {verdict}}}
 def test_two_who_meet_fail_once_where_both_overflow() -> None:
     """Also where each of them overflows a link of its own that fails."""
     report = check_design("""
-checkvalve: 1
+checkvalve: 2
 name: meeting
 tasks: {b: {kind: source}, d: {kind: broadcast}, t: {kind: sink}}
 links:
@@ -323,12 +324,12 @@ links:
   - {name: l, from: b, to: t, capacity: 1, flow: fail}
   - {name: k, from: d, to: t, capacity: 1, flow: fail}
 """)
-    assert report.finding("failure").outcome.value == "violated"
-    assert report.finding("deadlock").outcome.value == "holds"
+    assert report.finding("no-failure").outcome.value == "violated"
+    assert report.finding("deadlock-free").outcome.value == "holds"
 
 
 def test_starvation_is_told_with_those_who_go_round_meanwhile() -> None:
     """The circle that starves the source: whatever the merge prefers never ends."""
     report = check_file(Path(__file__).parent.parent / "examples/designs/akka-a2-unfair.yaml")
-    assert report.finding("starvation: source").reason == (
+    assert report.finding("no-starvation: source").reason == (
         "source takes no step while these go round for ever: merge, broadcast, sink")

@@ -110,7 +110,7 @@ WRONG = [
     ("verify = [\"flow\"]\nx y\n", 2, "not TOML", "Fix"),
     ("# nothing\n", None, "nothing is listed", "List designs"),
     ("verify = [\n\"flow\",\n\"nope\",\n]\n", 3, "no chapter 'nope'", "checkvalve rules"),
-    ("[[suites]]\nsuite = \"nope\"\ntargets = [\"deque\"]\n", 2, "no suite nope", "checkvalve suites"),
+    ("[[suites]]\nsuite = \"nope\"\ntargets = [\"deque\"]\n", 2, "no suite nope", "`checkvalve"),
     ("[[suites]]\nsuite = \"queue\"\ntargets = [\"deque\"]\n[[suites]]\nsuite = \"queue\"\n"
      "targets = [\"js\",\n\"nope\"]\n", 7, "no target nope", "checkvalve targets queue"),
     ("[[suites]]\nsuite = \"queue\"\ntargets = [\"reference.timer\"]\n", 3,

@@ -16,14 +16,14 @@ from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 
 GOOD_DESIGN = """\
-checkvalve: 1
+checkvalve: 2
 name: line
 tasks:
   a: {kind: source}
   b: {kind: sink}
 links:
   - {from: a, to: b, capacity: 2}
-expect: {deadlock: holds}
+expect: {deadlock-free: holds}
 """
 
 SUITE = """\
@@ -127,7 +127,7 @@ def test_an_optional_target_that_is_missing_decides_nothing(
 ])
 def test_what_cannot_be_run_is_a_row_and_ends_with_64(gate: Path, config: str) -> None:
     """Bad input is named in the report, with what to do; the files are written all the same."""
-    (gate / "broken.yaml").write_text("checkvalve: 1\nname: broken\ntasks: [\n")
+    (gate / "broken.yaml").write_text("checkvalve: 2\nname: broken\ntasks: [\n")
     code, document = run_gate(gate, config)
     wrong = [row for row in document["results"] if row["judgement"] == "error"]
     assert code == 64 and len(wrong) == 1 and wrong[0]["message"]

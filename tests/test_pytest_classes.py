@@ -50,7 +50,7 @@ class TestNothing(QueueConformance):
         return object()
 '''
 DESIGN = """
-checkvalve: 1
+checkvalve: 2
 name: NAME
 tasks:
   a: {kind: map}

@@ -86,8 +86,8 @@ class Comparing:
             self.seen["parts with too many states"] += 1
             return
         report = check(part, SETTINGS)
-        self.compare("deadlock", report.finding("deadlock"), gets_stuck(graph), part)
-        self.compare("local deadlock", report.finding("local deadlock"),
+        self.compare("deadlock-free", report.finding("deadlock-free"), gets_stuck(graph), part)
+        self.compare("no-local-deadlock", report.finding("no-local-deadlock"),
                      plain_local(graph) is not None, part)
         bounded = report.finding("bounded")
         self.compare("bounded", bounded, False, part)

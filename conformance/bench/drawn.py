@@ -10,11 +10,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from checkvalve.spec.design.reading.properties import BOUNDED, DEADLOCK_FREE, NO_LOCAL_DEADLOCK
 from checkvalve.spec.notation.errors import InputError
 
 __all__ = ["rows"]
 
-VERDICTS = ("deadlock", "local deadlock", "bounded")
+VERDICTS = (DEADLOCK_FREE, NO_LOCAL_DEADLOCK, BOUNDED)
 HEADINGS = ("file", *VERDICTS, "repairs", "s")
 FAILED = (64, 70)
 """Exit codes of a command that has decided nothing."""

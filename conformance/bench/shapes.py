@@ -96,7 +96,7 @@ SHAPES: Mapping[str, Callable[[int, int, int, bool], Design]] = {
 
 def written(design: Design) -> Iterator[str]:
     """The lines of a file with one of these designs."""
-    yield f"checkvalve: 1\nname: {design.name}\ntasks:"
+    yield f"checkvalve: 2\nname: {design.name}\ntasks:"
     for task in design.tasks.values():
         more = f", hand: {task.hand}" if task.hand else ""
         if task.pool:

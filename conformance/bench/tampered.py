@@ -11,6 +11,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from checkvalve.spec.design.reading.language import Design
+from checkvalve.spec.design.reading.properties import (
+    BOUNDED, DEADLOCK_FREE, LIVE, NO_FAILURE, NO_LOCAL_DEADLOCK, NO_LOSS, ORDERED, starved_task,
+)
 from checkvalve.spec.design.why.parts import parts
 
 __all__ = ["tampered"]
@@ -47,22 +50,21 @@ def _claims(document: Document, design: Design) -> Iterator[Document]:
         yield {"verdict": "violated", "evidence": _empty_run(name, design)}
         return
     about = [next(iter(part.tasks)) for part in parts(design)
-             if not name.startswith("starvation: ")
-             or name.removeprefix("starvation: ") in part.tasks]
+             if starved_task(name) in (None, *part.tasks)]
     for told in CLAIMS:
         yield {"verdict": "holds", "evidence": {"parts": [{"task": t, **told} for t in about]}}
-    if name == "bounded":
+    if name == BOUNDED:
         yield {"verdict": "holds", "evidence": {"bounds": []}}
 
 
 def _empty_run(name: str, design: Design) -> Document:
     first = next(iter(design.tasks))
-    if name == "ordered":
+    if name == ORDERED:
         return {"sender": first, "receiver": [*design.tasks][-1], "steps": []}
     more: Mapping[str, Document] = {
-        "deadlock": {}, "loss": {}, "failure": {},
-        "local deadlock": {"at": 0, "loop": 0, "stuck": [first]},
-        "live": {"loop": 0, "without": {"task": first}},
+        DEADLOCK_FREE: {}, NO_LOSS: {}, NO_FAILURE: {},
+        NO_LOCAL_DEADLOCK: {"at": 0, "loop": 0, "stuck": [first]},
+        LIVE: {"loop": 0, "without": {"task": first}},
     }
     return {"steps": [], **more.get(name, {"loop": 0})}
 

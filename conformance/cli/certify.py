@@ -31,8 +31,10 @@ def command(certificate: Path, design: str, given: tuple[str, ...], as_json: boo
     something that the checker does not cover, 64 for files that are no certificate or no design.
     """
     from checkvalve.spec.certify.checker import check_certificate
+    from checkvalve.spec.design.reading.properties import fact
 
     from ..designs.certificates import design_of, read_certificate
+    from ..designs.wording import said
     document, values = read_certificate(certificate), parameters_given(given)
     if "law" in document:
         from checkvalve.spec.certify.checker import check_law_certificate
@@ -48,6 +50,7 @@ def command(certificate: Path, design: str, given: tuple[str, ...], as_json: boo
         click.echo(json.dumps(told, indent=1, ensure_ascii=False))
     else:
         words = {True: "confirmed", False: "NOT CONFIRMED", None: "not decided"}
-        click.echo(f"{words[opinion.confirmed]}: {told['design']}: {told['property']} "
-                   f"{told['verdict']}: {opinion.why}")
+        claim = (f"law of {fact(told['property'])}" if "law" in document
+                 else said(told["property"], told["verdict"]))
+        click.echo(f"{words[opinion.confirmed]}: {told['design']}: {claim}; {opinion.why}")
     return {True: EXPECTED, False: VIOLATED, None: UNKNOWN}[opinion.confirmed]

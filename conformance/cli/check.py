@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 USUAL_SECONDS = 60.0
-"""What a design may take unless --max-seconds says otherwise: nobody waits longer unasked."""
+"""What a design may take unless --max-seconds says otherwise: longer waits have to be asked for."""
 
 
 @click.command("check")
@@ -205,7 +205,7 @@ def _repaired(report: DesignReport, budget: Budget, say: bool) -> DesignReport:
 
 def _coloured(line: str) -> str:
     """Marks in colour; click leaves the colours out where nobody can see them."""
-    for mark, colour in (("  ok  ", "green"), ("  BAD ", "red"), ("  ?   ", "yellow")):
+    for mark, colour in (("  ok    ", "green"), ("  FAIL  ", "red"), ("  ?     ", "yellow")):
         if line.startswith(mark):
             return click.style(mark, fg=colour, bold=True) + line[len(mark):]
     return line

@@ -1,4 +1,4 @@
-"""``checkvalve law``: for which values of its parameters a design keeps a property."""
+"""``checkvalve law``: the values of its parameters with which a design has a property."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from checkvalve.spec.design.reading.properties import DEADLOCK_FREE, fact
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
@@ -35,13 +36,16 @@ PROVING_SECONDS = 30.0
 """What the proof may take unless --max-seconds says otherwise."""
 MAX_TOLD = 3
 """Smallest points that are told."""
+MAX_RUN = 300
+"""Characters of a run that are told."""
 
 
 @click.command("law")
 @click.argument("design", metavar="DESIGN")
-@click.option("--property", "name", default="deadlock", show_default=True,
-              help="What is asked about: deadlock, local deadlock, bounded (and how full each link "
-                   "gets), live, ordered, duplication, loss, failure, starvation: TASK.")
+@click.option("--property", "name", default=DEADLOCK_FREE, show_default=True,
+              help="What is asked about: deadlock-free, no-local-deadlock, bounded (and how full "
+                   "each link gets), live, ordered, no-duplicates, no-loss, no-failure, "
+                   "'no-starvation: TASK'.")
 @click.option("--over", multiple=True, metavar="NUMBER,…",
               help="Numbers of the design to find a law over: a link (its capacity), a pool (its "
                    "threads), task.queue, task.hand, link.batch, a parameter; n=1..8 for a range.")
@@ -55,13 +59,13 @@ def command(
     design: str, name: str, over: tuple[str, ...], given: tuple[str, ...], wanted: Path | None,
     as_json: bool, budget: Budget,
 ) -> int:
-    """Find a formula for the values of its parameters with which DESIGN keeps a property.
+    """Find a formula for the values of its parameters with which DESIGN has a property.
 
     Every design of the ranges in `parameters` is decided (or of values around the numbers that
     --over names); the shortest formula that says the same is looked for, and tried on 40 designs
-    beyond the ranges. That nothing gets stuck where it is true, and everything where it is false,
-    is then proved for all values, or said to be observed. The formula is solved for each capacity
-    in it, with the smallest that suffice.
+    beyond the ranges. That no design deadlocks where it is true, and each one can where it is
+    false, is then proved for all values, or said to be observed. The formula is solved for each
+    capacity in it, with the smallest that suffice.
 
     Exit code 0 if there is a formula that nothing contradicts, 2 if not, 64 for a file that is
     not a design, or whose parameters have no range. Each design may take 5 s and the proof 30 s.
@@ -128,14 +132,14 @@ def _lines(file: str, name: str, found: Found) -> Iterator[str]:
     if law is None and "looking for a formula" in found.spent:
         return
     if law is None:
-        yield (f"  ?   {name} holds {counted(found.holds, 'time')} of {decided}, and no formula of "
-               "up to two inequalities says where.")
+        yield (f"  ?   {fact(name)}: none in {found.holds} of {counted(decided, 'design')}, and no "
+               "formula of up to two inequalities says where.")
         return
     if not law.atoms:
-        verdict = "holds" if found.holds else "is violated"
-        yield f"  {name} {verdict} at every point: there is no law."
+        everywhere = "none" if found.holds else "found"
+        yield f"  {fact(name)}: {everywhere} in every design: there is no law."
     else:
-        yield f"  {name} holds if and only if {law}"
+        yield f"  {fact(name)}: none if and only if {law}"
         yield (f"  Found from {counted(law.needed, 'design')}, and true of the other "
                f"{decided - law.needed}.")
     if found.against:
@@ -146,10 +150,10 @@ def _lines(file: str, name: str, found: Found) -> Iterator[str]:
     else:
         yield f"  True of {found.beyond} tried beyond the ranges, too."
         if law.atoms or found.holds:
-            what = "Where it is true, no design gets stuck" if law.atoms else "No design gets stuck"
+            what = "Where it is true, no design deadlocks" if law.atoms else "No design deadlocks"
             yield from _side(what, found.proof.holds)
         if law.atoms or not found.holds:
-            what = "Where it is false, each of them can" if law.atoms else "Each can get stuck"
+            what = "Where it is false, each can deadlock" if law.atoms else "Each can deadlock"
             yield from _side(what, found.proof.violated)
     for full in found.full:
         yield from _full(full)
@@ -204,7 +208,8 @@ def _domain(domain: Domain) -> str:
 def _run(run: ToldRun) -> str:
     legs = [f"({'; '.join(steps)}){'' if str(times) == '1' else f' × ({times})'}"
             for steps, times in run.legs]
-    return ", then ".join(legs) or "it is stuck at the start"
+    told = ", then ".join(legs) or "it is deadlocked at the start"
+    return told if len(told) <= MAX_RUN else f"{told[:MAX_RUN]}… (--json has all of it)"
 
 
 def _smallest(sizes: Sizes) -> Iterator[str]:

@@ -98,7 +98,7 @@ def _summary(group: list[Row]) -> str:
     first = group[0]
     wrong = [row for row in group if not row.as_expected]
     known = {mark(row.verdict.outcome, row.as_expected) for row in group}
-    shown = next(word for word in ("BAD", "?  ", "ok ") if word in known)
+    shown = next(word for word in ("FAIL", "?   ", "ok  ") if word in known)
     methods = " or ".join(dict.fromkeys(row.verdict.method for row in group))
     expected = _counted(row.expected for row in group)
     states = max(row.verdict.states for row in group)

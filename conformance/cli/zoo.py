@@ -102,7 +102,7 @@ def _default_runs(
 
 def _show_find(find: Find, story: bool) -> None:
     twin = find.twin
-    mark = "ok " if find.as_expected else "BAD"
+    mark = "ok  " if find.as_expected else "FAIL"
     where = f"case {find.first} of {find.cases}" if find.first else counted(find.cases, "case")
     click.echo(f"{mark} {twin.suite:15} {twin.name:30} {find.verdict:15} {twin.rule:10} "
                f"{find.size:>8}  {where:16} {twin.bug}")
@@ -120,7 +120,7 @@ def _median(found: Sequence[Trophy | Find]) -> float | None:
 
 def _show(trophy: Trophy, story: bool) -> None:
     twin = trophy.twin
-    mark = "ok " if trophy.as_expected else "BAD"
+    mark = "ok  " if trophy.as_expected else "FAIL"
     how = f"{trophy.verdict} by {twin.rule}" if trophy.size else trophy.verdict
     click.echo(f"{mark} {twin.suite:15} {twin.name:30} {how:24} {trophy.size:>8}  {twin.bug}")
     if not trophy.size and trophy.others:

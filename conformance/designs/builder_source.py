@@ -175,7 +175,7 @@ def _described(part: Mapping[str, Any]) -> str:
 
 def _argument(key: str) -> str:
     """The name of a key as an argument: some of them are words of Python's."""
-    return {"from": "writer", "to": "reader", "with": "given"}.get(key, key)
+    return {"from": "writer", "to": "reader", "with": "given"}.get(key, key.replace("-", "_"))
 
 
 def _type(part: Mapping[str, Any]) -> str:

@@ -41,9 +41,8 @@ class Written:
 
 
 def _in_a_path(name: str) -> str:
-    """A property's name as a file's name has it, without blanks of its own: the key of `expect`."""
-    kind, _, task = name.partition(": ")
-    return "-".join(filter(None, [kind.replace(" ", "_"), task]))
+    """A property's name as a file's name has it, without a colon."""
+    return name.replace(": ", "-")
 
 
 def write_certificates(report: DesignReport, folder: Path, deadline: Deadline) -> list[Written]:

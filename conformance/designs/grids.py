@@ -18,6 +18,9 @@ from checkvalve.spec.design.laws.regions import MOST
 from checkvalve.spec.design.loader import load_point, load_tree
 from checkvalve.spec.design.reading.language import Design
 from checkvalve.spec.design.reading.parameters import MAX_POINTS, point_with
+from checkvalve.spec.design.reading.properties import (
+    DEADLOCK_FREE, LIVE, NO_DUPLICATES, NO_LOCAL_DEADLOCK, NO_LOSS, ORDERED, no_starvation,
+)
 from checkvalve.spec.design.why.parts import parts
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.deadline import Deadline, OutOfTime
@@ -25,7 +28,7 @@ from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 __all__ = ["ASKED", "Grid", "swept_names"]
 
-ASKED: Final = ("local deadlock", "live", "ordered", "duplication", "loss")
+ASKED: Final = (NO_LOCAL_DEADLOCK, LIVE, ORDERED, NO_DUPLICATES, NO_LOSS)
 """Properties that a design can be asked for whatever its file expects."""
 DOUBLED: Final = 6
 """The number of times that the largest values are doubled if the property holds nowhere."""
@@ -139,7 +142,7 @@ class Grid:
         if self.deadline.passed():
             return Outcome.UNKNOWN
         budget = self.design_budget()
-        if self.name == "deadlock":  # equations first: they need no more time for larger numbers
+        if self.name == DEADLOCK_FREE:  # equations first: they need no more time for larger numbers
             with suppress(OutOfTime):
                 deadline = budget.start().deadline.share(2)
                 found = [decide(part, deadline) for part in parts(design)]
@@ -157,9 +160,8 @@ class Grid:
         return replace(self.budget, max_seconds=left if most is None else min(most, left))
 
     def holds(self, point: Point) -> bool | None:
-        """True if the property holds at a point; the answer is kept.
-
-        None if it was not decided, or where the language has no such design.
+        """True if the property holds at a point, which is kept; None where nobody knows, or where
+        the language has no such design.
         """
         key = tuple(point[name] for name in self.names)
         if key not in self._outcomes and key not in self._open:
@@ -240,9 +242,8 @@ class Grid:
 
 
 def _asking(design: Design, name: str) -> Design:
-    """The design with the property among those expected, if it is one that any design can be asked
-    for."""
-    known = {*ASKED, *(f"starvation: {task}" for task in design.tasks)}
+    """The design, of which a property is expected that any can be asked for."""
+    known = {*ASKED, *(no_starvation(task) for task in design.tasks)}
     return replace(design, expect={**design.expect, name: "holds"}) if name in known else design
 
 

@@ -18,6 +18,7 @@ from checkvalve.spec.design.laws.over import opened
 from checkvalve.spec.design.laws.regions import Made
 from checkvalve.spec.design.laws.sizes import Sizes, sizes_of
 from checkvalve.spec.design.reading.parameters import points
+from checkvalve.spec.design.reading.properties import BOUNDED, DEADLOCK_FREE
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.deadline import Deadline, OutOfTime
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
@@ -30,10 +31,8 @@ __all__ = ["BEYOND", "Found", "law_of", "made_of"]
 
 BEYOND: Final = 40
 """Designs beyond the grid that a law is tried on."""
-PROVED: Final = "deadlock"
+PROVED: Final = DEADLOCK_FREE
 """The property of which laws are proved."""
-BOUNDED: Final = "bounded"
-"""The property with which it is asked how full each link gets."""
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,19 @@ from textwrap import wrap
 
 from checkvalve.spec.design.reading.language import Design, Flow
 from checkvalve.spec.design.reading.lints import lints
+from checkvalve.spec.design.reading.properties import (
+    BOUNDED, DEADLOCK_FREE, FOUND, LIVE, NO_DUPLICATES, ORDERED, fact, starved_task,
+)
 from checkvalve.spec.design.why.findings import (
     DesignReport, Finding, GraphCycle, Meanwhile, Repair, RepairStep, Way, in_short,
 )
 from checkvalve.spec.design.why.cycles import held, led, ranged, round_of
 from checkvalve.spec.design.why.stuck import FRONT, OF_A_POOL, Blocked, told_gone
+from checkvalve.spec.design.repairs.repair import LATE
 from checkvalve.spec.notation.labels import counted
 from checkvalve.spec.verdicts.verdict import Outcome, mark
+
+from .wording import basis, verdict
 
 __all__ = [
     "explanation_lines", "head", "lines", "numbered", "repair_lines", "sweep_lines",
@@ -24,7 +30,7 @@ SHOWN_CYCLES = 3
 SHOWN_LINKS = 12
 SHOWN_TASKS = 12
 SHOWN_LINES = (40, 20)
-"""Of a long counterexample, so many lines at its beginning and at its end are shown."""
+"""Of a long counterexample, so many lines at its beginning and at its end."""
 
 
 def lines(report: DesignReport) -> Iterator[str]:
@@ -53,11 +59,11 @@ def _wrapped(text: str) -> list[str]:
 
 
 def verdict_lines(report: DesignReport) -> Iterator[str]:
-    """The verdicts, and how each violation comes about."""
-    width = max(len(finding.name) for finding in report.findings)
+    """The verdicts, and the counterexample of each violation."""
+    width = max(len(fact(finding.name)) for finding in report.findings)
     for finding in report.findings:
-        yield "  " + _verdict(finding, width)
-        if finding.name == "bounded":
+        yield from _verdict(finding, width)
+        if finding.name == BOUNDED:
             yield from _fullest(finding)
     for finding in report.findings:
         if finding.outcome is Outcome.VIOLATED:
@@ -73,11 +79,11 @@ def explanation_lines(report: DesignReport) -> Iterator[str]:
     parts = list(dict.fromkeys(attempt.part for attempt in tried))
     for part in parts:
         where = f", in the part of {part}" if len(parts) > 1 else ""
-        yield f"  Engines asked about deadlock{where}:"
+        yield f"  Engines that were asked about deadlock{where}:"
         for attempt in tried:
             if attempt.part == part:
                 yield (f"    {attempt.engine:<9} {attempt.seconds:8.2f} s  "
-                       f"{attempt.outcome.value:<8}  {attempt.why}")
+                       f"{FOUND[attempt.outcome.value]:<7}  {attempt.why}")
 
 
 def sweep_lines(reports: Sequence[DesignReport]) -> Iterator[str]:
@@ -90,7 +96,7 @@ def sweep_lines(reports: Sequence[DesignReport]) -> Iterator[str]:
                      for name, values in swept.items())
     yield f"{design.file}  {told}: {counted(len(reports), 'design')}"
     names = list(dict.fromkeys(each.name for report in reports for each in report.findings))
-    width = max(map(len, names))
+    width = max(len(fact(name)) for name in names)
     for name in names:
         yield "  " + _swept(name, [report for report in reports if any(
             each.name == name for each in report.findings)], width)
@@ -104,11 +110,12 @@ def _swept(name: str, reports: Sequence[DesignReport], width: int) -> str:
     """One property of several designs: how often which verdict, and where it is not expected."""
     found = [report.finding(name) for report in reports]
     counts = [(outcome, sum(each.outcome is outcome for each in found)) for outcome in Outcome]
-    told = ", ".join(f"{outcome.value} {'once' if number == 1 else f'{number} times'}"
-                     for outcome, number in counts if number)
+    several = [(FOUND[outcome.value], number) for outcome, number in counts if number]
+    told = ", ".join([f"{said} in {counted(number, 'design')}" for said, number in several[:1]]
+                     + [f"{said} in {number:,}" for said, number in several[1:]])
     wrong = [report for report in reports if not report.finding(name).as_expected]
     worst = next((each.outcome for each in found if not each.as_expected), found[0].outcome)
-    line = f"{mark(worst, not wrong)} {name:<{width}}  {told}"
+    line = f"{mark(worst, not wrong)}  {fact(name):<{width}}  {told}"
     if wrong:
         where = ", ".join(report.design.name for report in wrong[:3])
         line += f"; not as expected: {where}" + (f" and {len(wrong) - 3} more"
@@ -116,62 +123,65 @@ def _swept(name: str, reports: Sequence[DesignReport], width: int) -> str:
     return line
 
 
-def _verdict(finding: Finding, width: int) -> str:
+def _verdict(finding: Finding, width: int) -> Iterator[str]:
     unasked = finding.outcome is Outcome.UNKNOWN and finding.expected is None
     known = mark(finding.outcome, finding.as_expected and not unasked)
-    line = f"{known} {finding.name:<{width}}  {finding.outcome.value:<8}"
-    if not finding.as_expected:
-        line += f"  (expected: {finding.expected})"
-    line += f"  {finding.method}"
-    if finding.states:
-        line += (f", {counted(finding.states, 'state')}, "
-                 f"{counted(finding.transitions, 'step')} between them")
-    line += f", {finding.seconds:.2f} s"
+    line = (f"{known}  {fact(finding.name):<{width}}  {verdict(finding)}, "
+            f"{finding.seconds:.2f} s")
     if finding.outcome is Outcome.UNKNOWN:
-        line += f"\n      {finding.reason}"
-    return line
+        yield from _indented(line, "  ", "        ")
+    else:
+        yield f"  {line}"
 
 
 def _violation(finding: Finding, design: Design) -> Iterator[str]:
+    what = fact(finding.name)
     if finding.legs:
-        yield (f"  {finding.name}: {finding.way} ({counted(finding.length, 'step')} in "
+        yield (f"  {what}: {finding.way} ({counted(finding.length, 'step')} in "
                f"{counted(len(finding.legs), 'leg')}):")
         yield from _in_part(list(_legs(finding)))
     elif not finding.steps:
-        yield f"  {finding.name}: violated from the start, before any step."
+        yield f"  {what}: found at the start, before any step."
     elif finding.loop is not None and finding.loop < len(finding.steps):
         if finding.loop:
-            yield f"  {finding.name}: {finding.way} ({counted(finding.loop, 'step')}):"
+            yield f"  {what}: {finding.way} ({counted(finding.loop, 'step')}):"
             yield from numbered(finding.steps[:finding.loop], 1)
-        yield f"  {finding.name}: from there on, this repeats forever:"
+        yield f"  {what}: from there on, these steps repeat forever:"
         yield from numbered(finding.steps[finding.loop:], finding.loop + 1)
     else:
         steps = counted(len(finding.steps), "step")
-        yield f"  {finding.name}: {finding.way} ({steps}):"
+        yield f"  {what}: {finding.way} ({steps}):"
         yield from _in_part(list(numbered(finding.steps, 1)))
     if finding.waits:
-        yield "  At the end, these tasks wait:"
+        yield "  At the end these tasks wait:"
         yield from _waits(finding, design)
     yield from _cycle(finding, design)
     yield from _endless(finding)
-    told = finding.name.partition(": ")[0]
-    if told in ("ordered", "live", "duplication", "starvation"):
+    if finding.name in (ORDERED, LIVE, NO_DUPLICATES) or starved_task(finding.name) is not None:
         yield f"  {finding.reason}."
     if finding.meanwhile is not None:
-        yield from _goes_on(finding.meanwhile)
+        yield from _others(finding.meanwhile)
 
 
 def _cycle(finding: Finding, design: Design) -> Iterator[str]:
-    """The cycle of waits, and the holders of the pools in it."""
+    """The cycle of waits, and the holders of the pools in it. A task that waits for itself needs no
+    arrow where the pool that it holds says it all."""
     if not finding.cycle:
         return
     tasks = [wait.task for wait in round_of(finding.cycle)]
-    told = ["  The cycle: " + " -> ".join([*_shortened(tasks), tasks[0]])]
-    behind = [(wait.task, other) for wait, other in led(finding.cycle) if wait.task not in tasks]
-    if behind:
-        told.append("; with it " + ", ".join(" -> ".join(each) for each in behind[:SHOWN_LINKS]))
-    yield from _indented("".join(told), "", "    ")
-    for sentence in held(design, finding.cycle, dict(finding.free)):
+    pools = list(held(design, finding.cycle, dict(finding.free)))
+    if len(tasks) == 1 and pools:
+        first = pools.pop(0)
+        yield from _indented(f"Cycle of waits: {first[:1].lower()}{first[1:]}", "  ", "    ")
+    else:
+        told = ["Cycle of waits: " + " -> ".join([*_shortened(tasks), tasks[0]])]
+        behind = [(wait.task, other) for wait, other in led(finding.cycle)
+                  if wait.task not in tasks]
+        if behind:
+            told.append("; with it " + ", ".join(
+                " -> ".join(each) for each in behind[:SHOWN_LINKS]))
+        yield from _indented("".join(told), "  ", "    ")
+    for sentence in pools:
         yield from _indented(sentence, "  ", "    ")
 
 
@@ -179,23 +189,22 @@ def _shortened(tasks: Sequence[str]) -> list[str]:
     return [*tasks] if len(tasks) <= SHOWN_TASKS else [*tasks[:3], "…", tasks[-1]]
 
 
-def _goes_on(meanwhile: Meanwhile) -> Iterator[str]:
-    """The tasks that are blocked forever, and a run of the others that can be repeated forever."""
+def _others(meanwhile: Meanwhile) -> Iterator[str]:
+    """The tasks that are blocked forever, and the steps that others can repeat forever."""
     tasks = meanwhile.tasks
-    never = "never moves" if len(tasks) == 1 else "never move"
-    yield f"  {' and '.join(tasks)} {never} again. Meanwhile this can be repeated forever:"
+    yield (f"  {' and '.join(tasks)} {'is' if len(tasks) == 1 else 'are'} blocked forever. "
+           "Meanwhile these steps can repeat forever:")
     yield from _in_part(list(numbered(meanwhile.steps[meanwhile.loop:], 1)))
 
 
 def _fullest(finding: Finding) -> Iterator[str]:
-    """The most that each link ever holds; links for which it is exact are listed first, together.
-    """
+    """How full each link gets: first the links whose largest number is known exactly."""
     if not finding.bounds:
         return
     exact = [f"{name} {most:,}" for name, most in finding.bounds if name in finding.reached]
     proved = [f"{name} {most:,}" for name, most in finding.bounds if name not in finding.reached]
-    for told, links in (("most that is ever in a link", exact),
-                        ("never more in a link than", proved)):
+    for told, links in (("largest number in each link", exact),
+                        ("never more in each link than", proved)):
         if links:
             some = ", ".join(links[:SHOWN_LINKS])
             more = len(links) - SHOWN_LINKS
@@ -206,7 +215,7 @@ def _fullest(finding: Finding) -> Iterator[str]:
 
 
 def _legs(finding: Finding) -> Iterator[str]:
-    """The legs of a long way with their numbers, and the steps of each."""
+    """The legs of a long counterexample with their numbers, and the steps of each."""
     for number, leg in enumerate(finding.legs, start=1):
         kept = f" the first {counted(leg.keep, 'step')} of leg {number - 1}" if leg.keep else ""
         and_then = ", then" if leg.keep and leg.steps else ""
@@ -215,16 +224,21 @@ def _legs(finding: Finding) -> Iterator[str]:
 
 
 def numbered(steps: Sequence[str], first: int) -> Iterator[str]:
-    """The steps with their numbers; repetitions are written once."""
+    """The steps with their numbers; what repeats is one entry with the numbers from and to."""
+    entries: list[tuple[str, list[str], int]] = []
     number = first
     for block, times in in_short(steps):
-        if times > 1:
-            last = number + len(block) * times - 1
-            yield f"    {number:>5}  {times} times, up to step {last}:"
-            yield from (f"           . {step}" for step in block)
+        last = number + len(block) * times - 1
+        entries.append((f"{number}" if last == number else f"{number}–{last}", block, times))
+        number = last + 1
+    width = max([5, *(len(label) for label, _, _ in entries)])
+    for label, block, times in entries:
+        if len(block) == 1:
+            again = f", {counted(times, 'time')}" if times > 1 else ""
+            yield f"    {label:>{width}}  {block[0]}{again}"
         else:
-            yield f"    {number:>5}  {block[0]}"
-        number += len(block) * times
+            yield f"    {label:>{width}}  {counted(times, 'time')}:"
+            yield from (f"    {'':>{width}}  . {step}" for step in block)
 
 
 def _in_part(told: list[str]) -> Iterator[str]:
@@ -242,31 +256,31 @@ def _endless(finding: Finding) -> Iterator[str]:
     """The waits that no task can end: where there is no cycle, they are the reason."""
     ceased = finding.ceased
     yield from dict.fromkeys(
-        f"  {_why_nobody(wait, ceased)}" for wait in finding.waits if not wait.on)
+        f"  {_why_no_task(wait, ceased)}" for wait in finding.waits if not wait.on)
     for left in finding.left:
         yield f"  {left.sentence(ceased)}"
 
 
-def _why_nobody(wait: Blocked, ceased: Mapping[str, str]) -> str:
+def _why_no_task(wait: Blocked, ceased: Mapping[str, str]) -> str:
     does = {"room": f"make room in {wait.where}", "data": f"bring data to {wait.where}",
-            FRONT: f"take what stands at the front of {wait.where}",
-            "a go": f"call go for {wait.where} again, as the call was lost",
+            FRONT: f"take the element at the front of {wait.where}",
+            "a go": f"send go for {wait.where} again, as the call was lost",
             "a thread": f"give back threads of {wait.where}",
             "a permit": f"give back permits of {wait.where}",
             "an acquire": f"acquire {wait.where} before that"}[wait.what]
     if wait.never:
-        return f"Nobody can ever {does} as {wait.task} needs it."
+        return f"No task can ever {does} as {wait.task} needs it."
     if not wait.gone:
-        return f"Nobody can {does}."
+        return f"No task can {does}."
     if wait.what in OF_A_POOL and not ceased.keys() & {*wait.gone}:
-        return f"Nobody can {does} any more: {' and '.join(wait.gone)} will not."
-    return f"Nobody can {does} any more: {told_gone(wait.gone, ceased)}."
+        return f"No task can {does} any more: {' and '.join(wait.gone)} will not."
+    return f"No task can {does} any more: {told_gone(wait.gone, ceased)}."
 
 
 def _waits(finding: Finding, design: Design) -> Iterator[str]:
-    contents = dict(finding.contents)
     rows = [("task", "waits for", "in", "on")] + [
-        (wait.task, wait.what, _place(wait, contents, design), ranged(wait.on, ", ") or "nobody")
+        (wait.task, _NEEDED.get(wait.what, wait.what), _place(wait, finding, design),
+         ranged(wait.on, ", ") or "no task can end it")
         for wait in finding.waits
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
@@ -276,8 +290,15 @@ def _waits(finding: Finding, design: Design) -> Iterator[str]:
         ).rstrip()
 
 
-def _place(wait: Blocked, contents: Mapping[str, int], design: Design) -> str:
-    """The place of a wait with its contents, and for stop-and-go the level at which it resumes."""
+_NEEDED = {"an acquire": "room to give back"}
+
+
+def _place(wait: Blocked, finding: Finding, design: Design) -> str:
+    """Where a task waits: a link with what it holds, and how far that has to fall where stop was
+    called; or a pool with how much of it is free."""
+    contents, free = dict(finding.contents), dict(finding.free)
+    if wait.where in free and wait.where in design.pools and wait.where not in contents:
+        return f"{wait.where} ({free[wait.where]} of {design.pools[wait.where].threads} free)"
     if wait.where not in contents:
         return wait.where
     link = design.links.get(wait.where)
@@ -287,10 +308,10 @@ def _place(wait: Blocked, contents: Mapping[str, int], design: Design) -> str:
 
 
 def _graph(report: DesignReport) -> Iterator[str]:
-    """The wait-for graph of a design that is not proved to be free of deadlock: how many cycles,
-    and the shortest of those that are possible beside what was found, those of the same tasks
-    together."""
-    deadlock = next((f for f in report.findings if f.name == "deadlock"), None)
+    """What the wait-for graph says of a design that is not proved to be free of deadlock: how many
+    cycles there are, and the shortest of those that it does not rule out beside the one that was
+    found, those of the same tasks together."""
+    deadlock = next((f for f in report.findings if f.name == DEADLOCK_FREE), None)
     if not report.cycles or (deadlock and deadlock.outcome is Outcome.HOLDS):
         return
     if len(report.cycles) == 1 and deadlock and deadlock.cycle and not report.cycles[0].excluded:
@@ -299,56 +320,77 @@ def _graph(report: DesignReport) -> Iterator[str]:
     found = {wait.task for wait in deadlock.cycle} if deadlock else set()
     possible = [cycle for cycle in report.cycles if not cycle.excluded]
     others = [cycle for cycle in possible if not {wait.task for wait in cycle.waits} <= found]
-    more = "" if report.all_cycles else "more than "
-    every = f"  Wait-for graph: {more}{counted(len(report.cycles), 'elementary cycle')} of waits"
+    number = len(report.cycles)
     if not possible:
-        alone = ", which is impossible" if len(report.cycles) == 1 else ", all of them impossible"
-        every += alone if report.all_cycles else "; those listed are all impossible"
-        stuck = any(finding.waits and not finding.cycle for finding in report.findings)
-        yield every + ("; what is blocked here is no cycle." if stuck else ".")
-    elif not others:
-        yield f"{every}; none that is possible has other tasks than the cycle above."
+        every = (f"The quick test rules out {_all_of(number)}" if report.all_cycles
+                 else f"The quick test rules out the first {number} cycles of waits")
+        acyclic = any(finding.waits and not finding.cycle for finding in report.findings)
+        yield f"  {every}{'; the tasks that wait here form no cycle' if acyclic else ''}."
+        return
+    of = "" if report.all_cycles else "more than "
+    every = (f"Of {of}{number} possible {'cycle' if number == 1 else 'cycles'} of waits, the quick "
+             f"test rules out {number - len(possible)}")
+    if not others:
+        rest = ("the last one has" if len(possible) == 1 else "the others have")
+        yield f"  {every}; {rest} only tasks of the cycle above."
     else:
-        beside = " beside those among the tasks of the cycle above" if found else ""
-        yield from _possible(every + (f"; it does not exclude {len(others)}{beside}"), others)
+        yield from _possible(f"{every}. It leaves {len(others)}"
+                             f"{' beside the cycle above' if found else ''}", others)
+
+
+def _all_of(number: int) -> str:
+    return {1: "the only cycle of waits", 2: "both cycles of waits"}.get(
+        number, f"all {number} cycles of waits")
 
 
 def _possible(every: str, possible: Sequence[GraphCycle]) -> Iterator[str]:
     groups: dict[tuple[str, ...], list[GraphCycle]] = {}
     for cycle in possible:
         groups.setdefault(tuple(wait.task for wait in cycle.waits), []).append(cycle)
-    rounds = f", in {counted(len(groups), 'cycle')} of tasks" if len(groups) > 1 else ""
+    rounds = f", among {counted(len(groups), 'group')} of tasks" if len(groups) > 1 else ""
     yield from _indented(f"{every}{rounds}:".strip(), "  ", "    ")
     for tasks, cycles in list(groups.items())[:SHOWN_CYCLES]:
         others = len(cycles) - 1
-        ways = f" (and in {counted(others, 'other way')})" if others else ""
-        yield f"    {' -> '.join([*tasks, tasks[0]])}: {_waiting(cycles[0])}{ways}"
+        more = f" (and {counted(others, 'more cycle')} of these tasks)" if others else ""
+        yield f"    {' -> '.join([*tasks, tasks[0]])}: {_waiting(cycles[0])}{more}"
     if len(groups) > SHOWN_CYCLES:
         yield f"    and {counted(len(groups) - SHOWN_CYCLES, 'more cycle')} (--json lists all)"
 
 
 def _waiting(cycle: GraphCycle) -> str:
-    return "; ".join(f"{wait.task} waits for {wait.what} in {wait.where}" for wait in cycle.waits)
+    return "; ".join(wait.in_short for wait in cycle.waits)
 
 
-# --- the way out ----------------------------------------------------------------------------------
+# --- fixes ----------------------------------------------------------------------------------------
 
 def repair_lines(repair: Repair, file: str = "") -> Iterator[str]:
-    """The ways out with what they give up, what to write where, and how that was checked; or what
-    was tried."""
+    """The fixes with what they give up, what to write where, and how that was checked; or what was
+    tried."""
     for number, way in enumerate(repair.ways):
         several = ", with all of these together" if len(way.steps) > 1 else ""
-        yield f"  {'Or' if number else _way_out(way)}, checked{several}:"
+        yield f"  {'Or' if number else _kind_of_fix(way)}, checked{several}:"
         for step in way.steps:
             yield from _change(step, file)
         yield from _indented(_checked(way), "      ", "      ")
         yield from _patch(way)
     if not repair.ways:
-        tried = "; ".join(repair.tried) or "nothing"
-        yield from _indented(f"No repair found; tried: {tried}.", "  ", "    ")
-    if repair.cut_short:
-        yield from _indented(f"The search for a repair was cut short: {repair.cut_short}.", "  ",
-                             "    ")
+        yield from _indented(" ".join(_in_vain(repair)), "  ", "    ")
+    elif repair.undecided:
+        yield from _indented(f"There may be more: {repair.undecided}.", "  ", "    ")
+
+
+def _in_vain(repair: Repair) -> Iterator[str]:
+    """The sentences about a search that found no fix."""
+    late = repair.undecided == LATE
+    yield "No fix found within the time limit." if late else "No fix found."
+    if any(each.startswith(("capacity: ", "more capacity")) for each in repair.tried) and not late:
+        yield "Larger queues do not help."
+    if repair.tried:
+        yield f"Tried: {'; '.join(repair.tried)}."
+    if repair.untried:
+        yield f"Not tried: {counted(len(repair.untried), 'change')} (--json lists them)."
+    if repair.undecided and not late:
+        yield f"{repair.undecided[:1].upper()}{repair.undecided[1:]}."
 
 
 def _patch(way: Way) -> Iterator[str]:
@@ -360,15 +402,14 @@ def _patch(way: Way) -> Iterator[str]:
         yield from _indented(f"No patch: {way.no_patch}.", "      ", "      ")
 
 
-def _way_out(way: Way) -> str:
-    """The heading of a repair by its kind, once all repairs that keep the program as it is were
-    tried."""
+def _kind_of_fix(way: Way) -> str:
+    """What kind of a fix it is, where all that would keep the program as it is was tried."""
     tiers = {step.tier for step in way.steps}
     if "loses" in tiers:
-        return "Nothing was found that loses nothing; a way that LOSES something"
+        return "No fix was found that loses nothing; one that LOSES something"
     if "primes" in tiers:
-        return "No task of the design can help; a way for a program that is primed"
-    return "A way out"
+        return "No task of the design can help; a fix for a program that is primed"
+    return "A fix"
 
 
 def _indented(text: str, first: str, others: str) -> list[str]:
@@ -387,9 +428,9 @@ def _change(step: RepairStep, file: str) -> Iterator[str]:
 
 
 def _checked(way: Way) -> str:
-    told = ["; ".join(f"{name}: {method}" for name, method in way.checked)]
+    told = ["; ".join(f"{fact(name)}: none, {basis(method)}" for name, method in way.checked)]
     if way.open:
-        told.append(f"Not decided then: {', '.join(way.open)}")
+        told.append(f"Not decided then: {', '.join(map(fact, way.open))}")
     if way.violated:
-        told.append(f"Not repaired by it: {', '.join(way.violated)}")
+        told.append(f"Still found then: {', '.join(map(fact, way.violated))}")
     return ". ".join(told)

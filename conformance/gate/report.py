@@ -45,6 +45,34 @@ class Row:
     seconds: float = 0.0
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def title(self) -> str:
+        """The property for people: of a design the fact that it is about."""
+        from checkvalve.spec.design.reading.properties import fact
+
+        return fact(self.property) if self._is_of_a_design else self.property
+
+    @property
+    def claim(self) -> str:
+        """The property and what was found, for people."""
+        return f"{self.title}: {self._words(self.found)}"
+
+    @property
+    def wanted(self) -> str:
+        """What was expected, for people."""
+        return self._words(self.expected)
+
+    @property
+    def _is_of_a_design(self) -> bool:
+        from checkvalve.spec.design.reading.properties import is_property
+
+        return self.section == "designs" and is_property(self.property)
+
+    def _words(self, verdict: str) -> str:
+        from checkvalve.spec.design.reading.properties import FOUND
+
+        return FOUND.get(verdict, verdict) if self._is_of_a_design else verdict
+
     def notes(self) -> list[str]:
         """The assumptions about a design and its lints, line by line."""
         if self.section != "designs":
@@ -54,7 +82,7 @@ class Row:
         return list(notes(self.details.get("assumed", ()), self.details.get("lints", ())))
 
     def way(self) -> list[str]:
-        """The counterexample of a design's unexpected violation, as numbered lines."""
+        """The counterexample to a property of a design that should hold, as numbered lines."""
         if self.section != "designs" or self.judgement != "violated":
             return []
         from ..designs.text import numbered

@@ -34,11 +34,11 @@ __all__ = ["Opinion", "check_certificate", "check_law_certificate"]
 
 Proof = Mapping[str, Any]
 PROOFS: Mapping[str, set[str]] = {
-    "deadlock": {"order", "clauses", "legs", "states"},
-    "local deadlock": {"run", "clauses", "legs", "states"},
-    "bounded": {"states"}, "ordered": {"marked"}, "duplication": {"marked"},
-    "loss": {"clauses", "states"}, "failure": {"clauses", "states"}, "live": {"clauses", "states"},
-    "starvation": {"states"},
+    "deadlock-free": {"order", "clauses", "legs", "states"},
+    "no-local-deadlock": {"run", "clauses", "legs", "states"},
+    "bounded": {"states"}, "ordered": {"marked"}, "no-duplicates": {"marked"},
+    "no-loss": {"clauses", "states"}, "no-failure": {"clauses", "states"},
+    "live": {"clauses", "states"}, "no-starvation": {"states"},
 }
 """The kinds of proof that show each property; any other one shows nothing of it."""
 
@@ -88,19 +88,19 @@ def _checked(certificate: Mapping[str, Any], design: Design) -> str:
 # --- violated --------------------------------------------------------------------------------
 
 def _violated(name: str, evidence: Mapping[str, Any], design: Design) -> str:
-    if name == "deadlock":
+    if name == "deadlock-free":
         return _stuck_after(evidence, design)
-    if name == "local deadlock":
+    if name == "no-local-deadlock":
         return stuck_for_ever(evidence, part_of(design, evidence["stuck"][0]))
     if name == "bounded":
         return grows(evidence, design)
-    if name in ("ordered", "duplication"):
+    if name in ("ordered", "no-duplicates"):
         return loses_order(name, evidence, part_of(design, evidence["sender"]))
-    if name in ("loss", "failure"):
-        return (drops if name == "loss" else fails)(evidence, design)
+    if name in ("no-loss", "no-failure"):
+        return (drops if name == "no-loss" else fails)(evidence, design)
     if name == "live":
         return starves(evidence, *_wanted_in(design, evidence["without"]))
-    task = name.removeprefix("starvation: ")
+    task = name.removeprefix("no-starvation: ")
     return starves(evidence, part_of(design, task), wanted_of_task(task))
 
 
@@ -157,7 +157,7 @@ class _Shown:
 def _holds(name: str, evidence: Mapping[str, Any], design: Design) -> str:
     if "bounds" in evidence:
         return _bounds(evidence["bounds"], design)
-    only = name.removeprefix("starvation: ") if name.startswith("starvation: ") else ""
+    only = name.removeprefix("no-starvation: ") if name.startswith("no-starvation: ") else ""
     proof_of = {proof["task"]: proof for proof in evidence["parts"]}
     if len(proof_of) < len(evidence["parts"]):
         raise Refuted("there are two proofs for one part")
@@ -185,7 +185,7 @@ def _of_part(name: str, proof: Proof, part: Design, shown: _Shown) -> None:
     system = system_of(part)
     if "order" in proof:
         shown.orders += 1
-        if name == "deadlock":
+        if name == "deadlock-free":
             never_waits(system, proof)
         else:
             always_moves_again(system, proof, part.tasks)
@@ -194,7 +194,7 @@ def _of_part(name: str, proof: Proof, part: Design, shown: _Shown) -> None:
         shown.visited += 1
     elif "legs" in proof:
         shown.runs += 1
-        check = decided_by_one_run if name == "deadlock" else goes_round
+        check = decided_by_one_run if name == "deadlock-free" else goes_round
         check(system, proof)
     else:
         shown.laws.append(_by_laws(name, system, part, proof))
@@ -202,27 +202,27 @@ def _of_part(name: str, proof: Proof, part: Design, shown: _Shown) -> None:
 
 
 def _by_states(name: str, system: System, part: Design, most: int) -> int:
-    if name == "deadlock":
+    if name == "deadlock-free":
         return never_stuck_in(system, most)
-    if name == "local deadlock":
+    if name == "no-local-deadlock":
         return never_locked_in(system, part, most)
     if name == "bounded":
         return largest_in(system, most)[0]
-    if name in ("loss", "failure"):
-        told = "drops or loses an element" if name == "loss" else "makes the design fail"
+    if name in ("no-loss", "no-failure"):
+        told = "drops or loses an element" if name == "no-loss" else "makes the design fail"
         return never_in(system, most, _accidents(name, system), told)
     if name == "live":
         return never_ceases_in(system, list(wanted_of(part, system)), most)
-    return never_ceases_in(system, [wanted_of_task(name.removeprefix("starvation: "))], most)
+    return never_ceases_in(system, [wanted_of_task(name.removeprefix("no-starvation: "))], most)
 
 
 def _by_laws(name: str, system: System, part: Design, proof: Proof) -> Laws:
     laws = Laws(system, proof)
-    if name == "deadlock":
+    if name == "deadlock-free":
         shown = laws.exclude_stuck()
-    elif name == "local deadlock" and "rescues" in proof:
+    elif name == "no-local-deadlock" and "rescues" in proof:
         shown = laws.exclude_going_on(part.tasks, proof["rescues"])
-    elif name == "local deadlock":
+    elif name == "no-local-deadlock":
         if any(task.may.value for task in part.tasks.values()):
             raise NotCovered("sums, of tasks that are blocked where a task may stop")
         shown = laws.exclude_silence(part.tasks)
@@ -236,7 +236,7 @@ def _by_laws(name: str, system: System, part: Design, proof: Proof) -> Laws:
 
 
 def _accidents(name: str, system: System) -> Iterator[Any]:
-    return (move for move in system.steps if (move.wastes if name == "loss" else move.fails))
+    return (move for move in system.steps if (move.wastes if name == "no-loss" else move.fails))
 
 
 def _bounds(bounds: Sequence[Mapping[str, Any]], design: Design) -> str:

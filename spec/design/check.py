@@ -8,8 +8,8 @@
 | ordered | DESIGN-2 | two marked elements of a sender (``order``) |
 | duplication | DESIGN-2 | all copies of a marked element (``duplication``) |
 | loss, failure | DESIGN-2 | a place whose limit is passed by the first loss (failure) |
-| live | DESIGN-3 | reads, writes and sources flip a bit, for ever or not (``live``) |
-| starvation | DESIGN-3 | the watched task's steps flip a bit, for ever or not |
+| live | DESIGN-3 | reads, writes and sources flip a bit, forever or not (``live``) |
+| starvation | DESIGN-3 | the watched task's steps flip a bit, forever or not |
 """
 
 from __future__ import annotations
@@ -26,15 +26,19 @@ from .net.links import Unbounded
 from .net.rows import Place, Row, Table
 from .net.translate import Aim, translate
 from .reading.language import Design, Flow
+from .reading.properties import (
+    BOUNDED, DEADLOCK_FREE, LIVE, NO_DUPLICATES, NO_FAILURE, NO_LOCAL_DEADLOCK, NO_LOSS,
+    ORDERED, no_starvation, starved_task,
+)
 from .search.searching import (
     Engine, Settings, abstracting, finding_of, not_the_searchs, rows_of, search,
 )
 from .verdicts.deadlock import decide_deadlock, told_all
-from .verdicts.duplication import DUPLICATION, decide_duplication
-from .verdicts.live import LIVE, decide_live, going_round
-from .verdicts.local import LOCAL, Spaces, decide_local
+from .verdicts.duplication import decide_duplication
+from .verdicts.live import decide_live, going_round
+from .verdicts.local import Spaces, decide_local
 from .verdicts.occupancy import largest
-from .verdicts.order import ORDERED, decide_order
+from .verdicts.order import decide_order
 from .why.explain import marking_of, told_waits
 from .why.findings import DesignReport, Finding, GraphCycle
 from .why.parts import Part, parts
@@ -50,21 +54,22 @@ GROWTHS = (8, 40, 200)
 
 def check(design: Design, settings: Settings | None = None) -> DesignReport:
     """Decide every property that the design's author expects something of, and those that
-    every design should have: that it is never stuck, is bounded, and does not fail."""
+    every design should have: that it is never deadlocked, is bounded, and does not fail.
+    """
     settings = settings or Settings()
     settings = replace(settings, budget=settings.budget.start())
     deadline = settings.budget.deadline
     found = parts(design)
     sections = [Part.of(part, deadline=deadline.share(2 * (len(found) - place)))
                 for place, part in enumerate(found)]
-    spaces = Spaces(sections, settings, LOCAL in design.expect)
+    spaces = Spaces(sections, settings, NO_LOCAL_DEADLOCK in design.expect)
     findings = []
     for name in _properties(design):
         finding = decide_property(design, sections, spaces, name, settings)
-        if name == "bounded":
+        if name == BOUNDED:
             finding = _with_bounds(finding, design, spaces)
         findings.append(replace(finding, expected=_expected(design, finding)))
-        if name == "deadlock":
+        if name == DEADLOCK_FREE:
             spaces.know(finding)
     told = [_told_cycles(section, deadline) for section in sections]
     complete = all(section.graph.complete for section in sections) and None not in told
@@ -80,14 +85,14 @@ def decide_one(design: Design, name: str, settings: Settings | None = None) -> F
     Raises InputError for one that nobody asks for.
     """
     if name not in _properties(design):
-        raise InputError(f"nobody asks for the property {name[:60]!r} of this design", design.file,
+        raise InputError(f"the design does not ask for the property {name[:60]!r}", design.file,
                          f"Name it in `expect`. Decided are: {', '.join(_properties(design))}.")
     settings = settings or Settings()
     settings = replace(settings, budget=settings.budget.start())
     found = parts(design)
     sections = [Part.of(part, deadline=settings.budget.deadline.share(2 * (len(found) - place)))
                 for place, part in enumerate(found)]
-    spaces = Spaces(sections, settings, LOCAL in design.expect)
+    spaces = Spaces(sections, settings, NO_LOCAL_DEADLOCK in design.expect)
     return decide_property(design, sections, spaces, name, settings)
 
 
@@ -98,28 +103,29 @@ def fullest(design: Design, settings: Settings | None = None) -> Finding:
     deadline = settings.budget.deadline
     sections = [Part.of(part, deadline=deadline) for part in parts(design)]
     spaces = Spaces(sections, settings, True)
-    return _with_bounds(decide_property(design, sections, spaces, "bounded", settings), design,
+    return _with_bounds(decide_property(design, sections, spaces, BOUNDED, settings), design,
                         spaces)
 
 
 def _expected(design: Design, finding: Finding) -> str | None:
     """The verdict that is wanted: *holds* where nothing is said. But a design that is known to get
     stuck, or not to be live, or of which these tasks are known to starve, may do so in any way, and
-    what nobody asked for may stay unknown."""
+    a property that the design does not ask for may stay unknown.
+    """
     said = design.expect.get(finding.name)
-    if said is not None or finding.name != LOCAL:
+    if said is not None or finding.name != NO_LOCAL_DEADLOCK:
         return said or "holds"
     stuck = finding.meanwhile.tasks if finding.meanwhile else ()
-    starve = all(design.expect.get(f"starvation: {task}") == "violated" for task in stuck)
-    known = "violated" in (design.expect.get("deadlock"), design.expect.get(LIVE)) or bool(
+    starve = all(design.expect.get(no_starvation(task)) == "violated" for task in stuck)
+    known = "violated" in (design.expect.get(DEADLOCK_FREE), design.expect.get(LIVE)) or bool(
         stuck and starve)
     return None if known or finding.outcome is Outcome.UNKNOWN else "holds"
 
 
 def _properties(design: Design) -> list[str]:
-    names = ["deadlock", LOCAL, "bounded"]
+    names = [DEADLOCK_FREE, NO_LOCAL_DEADLOCK, BOUNDED]
     if any(link.overflow is Flow.FAIL for link in design.links.values()):
-        names.append("failure")
+        names.append(NO_FAILURE)
     return names + [name for name in design.expect if name not in names]
 
 
@@ -130,22 +136,24 @@ def decide_property(
     deadline = settings.budget.deadline
     began = deadline.spent()
     try:
-        if name == "deadlock":
+        if name == DEADLOCK_FREE:
             finding = told_all(sections, settings)
-        elif name == LOCAL:
+        elif name == NO_LOCAL_DEADLOCK:
             finding = decide_local(spaces)
         elif name == ORDERED:
             finding = decide_order([part.design for part in sections], settings)
-        elif name == DUPLICATION:
+        elif name == NO_DUPLICATES:
             finding = decide_duplication([part.design for part in sections], settings)
         elif name == LIVE:
             finding = decide_live([part.design for part in sections], settings)
-        elif name == "bounded":
+        elif name == BOUNDED:
             finding = _bounded(design, settings)
-        elif name in ("loss", "failure"):
+        elif name in (NO_LOSS, NO_FAILURE):
             finding = _first_time(design, name, settings)
         else:
-            finding = _starvation(design, name.removeprefix("starvation: "), settings)
+            task = starved_task(name)
+            assert task is not None, name
+            finding = _starvation(design, task, settings)
     except OutOfTime as late:
         finding = Finding(name, Outcome.UNKNOWN, "search, incomplete", reason=str(late))
     return replace(finding, name=name, seconds=deadline.spent() - began)
@@ -163,14 +171,14 @@ def _with_bounds(finding: Finding, design: Design, spaces: Spaces) -> Finding:
 # --- the other properties ---------------------------------------------------------------------
 
 def _first_time(design: Design, name: str, settings: Settings) -> Finding:
-    if name == "failure":
+    if name == NO_FAILURE:
         able, aim = {Flow.FAIL}, Aim(failures=True)
     else:
         able, aim = {Flow.DROP_NEWEST, Flow.DROP_OLDEST}, Aim(losses=True)
     links = design.links.values()
-    if not any(link.overflow in able or (name == "loss" and link.lossy
+    if not any(link.overflow in able or (name == NO_LOSS and link.lossy
                                         and link.flow is not Flow.STOP_GO) for link in links):
-        what = "fails when it is full" if name == "failure" else "drops or loses anything"
+        what = "fails when it is full" if name == NO_FAILURE else "drops or loses anything"
         return Finding(name, Outcome.HOLDS, f"by construction: no link {what}")
     return abstracting(design, aim, "DESIGN-2", settings)
 
@@ -185,22 +193,22 @@ def _starvation(design: Design, task: str, settings: Settings) -> Finding:
                        reason="an unbounded link makes fairness undecided here")
     if found.outcome is Outcome.VIOLATED:
         others = "" if found.loop is None else going_round(part, found.steps[found.loop:])
-        return replace(found, reason=f"{task} takes no step while these go round for ever: {others}"
-                       if others else f"{task} takes no step any more, and neither does anybody")
+        return replace(found, reason=f"{task} takes no step while these continue forever: {others}"
+                       if others else f"neither {task} nor any other task takes a step")
     return found
 
 
 def _bounded(design: Design, settings: Settings) -> Finding:
     grows = [link.name for link in design.links.values() if link.flow is Flow.UNBOUNDED]
     if not grows:
-        return Finding("bounded", Outcome.HOLDS, "by construction: every link is bounded")
+        return Finding(BOUNDED, Outcome.HOLDS, "by construction: every link is bounded")
     if settings.engine in ("auto", "structure"):
         finding = _bounded_by_sums(design, settings)
         if settings.engine == "structure" or finding.outcome is Outcome.HOLDS:
             return finding
     if settings.engine == "graph":
         return not_the_searchs(settings.engine)
-    finding = Finding("bounded", Outcome.UNKNOWN, "")
+    finding = Finding(BOUNDED, Outcome.UNKNOWN, "")
     for most in GROWTHS:
         table = translate(design, Aim(Unbounded(most, abstract=False)))
         verdict = search(table, "DESIGN-2", settings)
@@ -216,27 +224,28 @@ def _bounded(design: Design, settings: Settings) -> Finding:
     return replace(finding, outcome=Outcome.UNKNOWN, steps=(), waits=(), cycle=(),
                    method="search, incomplete",
                    reason=f"an unbounded link reaches {GROWTHS[-1]} elements, but no "
-                          "repetition was found that shows that it grows for ever")
+                          "repetition was found that shows that it grows forever")
 
 
 def _bounded_by_sums(design: Design, settings: Settings) -> Finding:
-    """Whether sums that no step raises bound every unbounded link."""
+    """Decide whether sums that no step raises bound every unbounded link."""
     grows = [link for link in design.links.values() if link.flow is Flow.UNBOUNDED]
     watch = settings.budget.deadline.watch("looking for sums that bound the links")
     known = bounds(design, grows, watch)[1]
     told = tuple((link.name, known[link.name].most) for link in grows if link.name in known)
     least = ", ".join(f"at most {most:,} in {name}" for name, most in told[:3])
     if len(known) == len(grows):
-        return Finding("bounded", Outcome.HOLDS, f"sums that no step raises: {least}", bounds=told)
+        return Finding(BOUNDED, Outcome.HOLDS, f"sums that no step raises allow {least}",
+                       bounds=told)
     missing = next(link.name for link in grows if link.name not in known)
-    return Finding("bounded", Outcome.UNKNOWN, "structure", bounds=told,
+    return Finding(BOUNDED, Outcome.UNKNOWN, "structure", bounds=told,
                    reason=f"no sum that no step raises bounds {missing}")
 
 
 def _pump(table: Table, trace: Trace, deadline: Deadline) -> tuple[int, int] | None:
     """Two points of a run between which only unbounded links change, and only grow.
 
-    The steps between them can then be repeated for ever, as no step among them needs an
+    The steps between them can then be repeated forever, as no step among them needs an
     unbounded link to be empty (the bound of the count itself is not real).
     """
     growing = {p.name: p for p in table.places if p.role == "queue" and p.limit < p.most}
@@ -278,8 +287,8 @@ def _told_cycles(part: Part, deadline: Deadline) -> list[GraphCycle] | None:
 
 
 def _proofs(findings: Sequence[Finding]) -> dict[str, str]:
-    """By its first task, why a part is never stuck, where that is known."""
-    return {attempt.part: attempt.why for finding in findings if finding.name == "deadlock"
+    """By its first task, why a part is never deadlocked, where that is known."""
+    return {attempt.part: attempt.why for finding in findings if finding.name == DEADLOCK_FREE
             for attempt in finding.tried if attempt.outcome is Outcome.HOLDS}
 
 
@@ -287,7 +296,7 @@ def _beside(cycle: GraphCycle, proof: str | None) -> GraphCycle:
     """No cycle is possible in a part that is proved never to be stuck."""
     if cycle.excluded or proof is None:
         return cycle
-    return replace(cycle, excluded=f"no state of these tasks is stuck: {proof}")
+    return replace(cycle, excluded=f"no state of these tasks is deadlocked: {proof}")
 
 
 def _plainness(cycle: GraphCycle) -> tuple[bool, int, int]:

@@ -22,6 +22,7 @@ from .reading.language import (
 )
 from .reading.parameters import Point, points, resolved
 from .reading.programs import length
+from .reading.properties import NO_STARVATION, no_starvation
 from .reading.schema import check_shape, suggest
 from .reading.source import Node, Spot, parse
 from .reading.symbols import whole
@@ -358,7 +359,7 @@ class _Loader:
             if not branch:
                 raise self._error(step.spot, "a branch of `either` is empty, so there is nothing "
                                   "to wait for", "Write `timeout: []` beside `either:`, if it may "
-                                  "go on at any time, or `else: []`, if it does not wait.")
+                                  "continue at any time, or `else: []`, if it does not wait.")
             if branch[0].kind in (StepKind.EITHER, StepKind.BRANCH):
                 raise self._error(branch[0].spot, "a branch of `either` begins with a choice "
                                   "of the script's own, so there is nothing to wait for",
@@ -384,12 +385,12 @@ class _Loader:
     def _expect(self, node: Node | None, tasks: Mapping[str, Task]) -> dict[str, str]:
         found: dict[str, str] = {}
         for key, child in _entries(node):
-            if key != "starvation":
-                found[key.replace("_", " ")] = child.value
+            if key != NO_STARVATION:
+                found[key] = child.value
                 continue
             for task, verdict in child.value.items():
                 self._known(task, tasks, "task", verdict.spot)
-                found[f"starvation: {task}"] = verdict.value
+                found[no_starvation(task)] = verdict.value
         return found
 
 

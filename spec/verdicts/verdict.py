@@ -23,10 +23,10 @@ class Outcome(Enum):
 
 
 def mark(outcome: Outcome, as_expected: bool) -> str:
-    """Three letters before a line of a report: as expected, not so, or not known."""
+    """Four characters before a line of a report: as expected, not so, or not known."""
     if as_expected:
-        return "ok "
-    return "?  " if outcome is Outcome.UNKNOWN else "BAD"
+        return "ok  "
+    return "?   " if outcome is Outcome.UNKNOWN else "FAIL"
 
 
 @dataclass(frozen=True)

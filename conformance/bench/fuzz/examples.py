@@ -32,7 +32,7 @@ _CERTIFIED: Final = (
 """Example designs that have, together, certificates of every kind."""
 
 _RARE: Final = """
-checkvalve: 1
+checkvalve: 2
 name: what the examples have not
 tasks:
   source: {kind: source, count: 3, may: crash}
@@ -50,10 +50,10 @@ links:
   - {from: sums, to: join, name: calls, flow: stop-go, stop: 1, go: 0, lag: 2, full: drop-oldest}
   - {from: join, to: sink, capacity: 1, name: out}
 expect:
-  deadlock: violated
-  duplication: violated
+  deadlock-free: violated
+  no-duplicates: violated
   ordered: violated
-  loss: violated
+  no-loss: violated
 """
 
 _CLONE: Final = Path(__file__).resolve().parents[3]
@@ -171,7 +171,7 @@ def grids() -> tuple[str, ...]:
     """Designs with parameters of few values, and all that the page of the language shows."""
     files = sorted((_CLONE / "examples" / "grids").glob("*.yaml")) if designs() else []
     page = (_CLONE / "docs" / "design-language.md").read_text()
-    shown = re.findall(r"^```yaml\n(checkvalve: 1\n.*?)^```", page, re.MULTILINE | re.DOTALL)
+    shown = re.findall(r"^```yaml\n(checkvalve: 2\n.*?)^```", page, re.MULTILINE | re.DOTALL)
     return tuple(_of_few(text) for text in (*(file.read_text() for file in files), *shown, _RARE))
 
 

@@ -16,6 +16,7 @@ from ..check import Settings, check
 from ..formats.draft import Reading, as_node
 from ..loader import load_tree, only
 from ..reading.language import Design as Loaded
+from ..reading.properties import VERSION
 from ..reading.schema import schema
 from ..reading.source import Node, Spot
 from ..why.findings import DesignReport
@@ -37,7 +38,7 @@ class Design(Kinds):
         self._file, line = _caller("")
         self._spot = Spot(line, 1)
         self._top: dict[str, Node] = {
-            "checkvalve": Node(1, self._spot), "name": Node(name, self._spot)}
+            "checkvalve": Node(VERSION, self._spot), "name": Node(name, self._spot)}
         if about:
             self._top["about"] = Node(about, self._spot)
         self._links: list[Node] = []

@@ -340,31 +340,34 @@ class Kinds:
         })
 
     def expect(
-        self, *, deadlock: Literal["holds", "violated"] | Mapping[str, str] | None = None,
-        local_deadlock: Literal["holds", "violated"] | Mapping[str, str] | None = None,
+        self, *, deadlock_free: Literal["holds", "violated"] | Mapping[str, str] | None = None,
+        no_local_deadlock: Literal["holds", "violated"] | Mapping[str, str] | None = None,
         bounded: Literal["holds", "violated"] | Mapping[str, str] | None = None,
         ordered: Literal["holds", "violated"] | Mapping[str, str] | None = None,
-        duplication: Literal["holds", "violated"] | Mapping[str, str] | None = None,
-        loss: Literal["holds", "violated"] | Mapping[str, str] | None = None,
-        failure: Literal["holds", "violated"] | Mapping[str, str] | None = None,
+        no_duplicates: Literal["holds", "violated"] | Mapping[str, str] | None = None,
+        no_loss: Literal["holds", "violated"] | Mapping[str, str] | None = None,
+        no_failure: Literal["holds", "violated"] | Mapping[str, str] | None = None,
         live: Literal["holds", "violated"] | Mapping[str, str] | None = None,
-        starvation: Mapping[str, Any] | None = None,
+        no_starvation: Mapping[str, Any] | None = None,
     ) -> None:
         """Say which verdicts are wanted.
 
-        ``deadlock``: Nothing ever gets stuck.
-        ``local_deadlock``: No part is ever stuck for ever while the rest goes on.
-        ``bounded``: No unbounded link grows for ever.
-        ``ordered``: Whoever reads a sender's elements reads them in their order.
-        ``duplication``: Nobody reads an element of a sender more than once.
-        ``loss``: No element is dropped or lost.
-        ``failure``: No link with flow `fail` ever overflows.
-        ``live``: Every source goes on, and every accepted element is read and written on, if
-            whatever can run does run in the end.
-        ``starvation``: By task: it goes on for ever, if whatever can run does run in the end.
+        ``deadlock_free``: In every reachable state in which work is left, some task can take a
+            step.
+        ``no_local_deadlock``: No task can be blocked forever while others run.
+        ``bounded``: No unbounded link grows without a limit.
+        ``ordered``: Each reader receives the elements of a sender in the order in which it sent
+            them.
+        ``no_duplicates``: No task reads an element of a sender more than once.
+        ``no_loss``: No element is dropped or lost.
+        ``no_failure``: No link with flow `fail` ever overflows.
+        ``live``: Every source writes again eventually, and every accepted element is read and
+            written on eventually, in every fair run.
+        ``no_starvation``: By task: it takes a step again and again, in every fair run.
         """
         self._expect({
-            "deadlock": deadlock, "local_deadlock": local_deadlock, "bounded": bounded,
-            "ordered": ordered, "duplication": duplication, "loss": loss, "failure": failure,
-            "live": live, "starvation": starvation,
+            "deadlock-free": deadlock_free, "no-local-deadlock": no_local_deadlock,
+            "bounded": bounded, "ordered": ordered, "no-duplicates": no_duplicates,
+            "no-loss": no_loss, "no-failure": no_failure, "live": live,
+            "no-starvation": no_starvation,
         })

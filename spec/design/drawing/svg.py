@@ -11,6 +11,7 @@ from ...notation.labels import counted
 from ...verdicts.verdict import Outcome
 from ..reading.kinds import is_slots
 from ..reading.language import Design, Flow, Kind, Link, Merging, Routing, Task
+from ..reading.properties import DEADLOCK_FREE, FOUND, fact
 from ..why.cycles import held, led
 from ..why.findings import DesignReport
 from ..why.stuck import OF_A_POOL, Blocked
@@ -55,24 +56,25 @@ text { font: 13px system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; fill: #1f293
 
 def draw(report: DesignReport) -> str:
     """The SVG text. The cycle of the first violated property that has one is marked; where
-    nobody could say whether the design gets stuck, the first that was not excluded."""
+    nobody could say whether the design deadlocks, the first that was not excluded.
+    """
     finding = next((f for f in report.findings if f.cycle), None)
     cycle, legend = _left_open(report), ["Red, dashed: a cycle of waits that was not excluded."]
     if finding:
         cycle = finding.cycle
-        legend = ["Red, dashed: who waits on whom, in a cycle.",
+        legend = ["Red, dashed: a cycle of waits.",
                   *held(report.design, cycle, dict(finding.free))]
     stuck = next((f for f in report.findings if f.contents and (f.cycle or f.waits)), None)
     free = finding.free if finding else ()
     drawing = _Drawing(report.design, cycle, dict(stuck.contents) if stuck else {}, dict(free),
                        legend)
     return drawing.text(report.design.name, [
-        (finding.name, finding.outcome.value) for finding in report.findings])
+        (fact(finding.name), finding.outcome.value) for finding in report.findings])
 
 
 def _left_open(report: DesignReport) -> tuple[Blocked, ...]:
-    """A circle that the wait-for graph does not exclude, of a design that may be stuck in it."""
-    if all(f.outcome is not Outcome.UNKNOWN for f in report.findings if f.name == "deadlock"):
+    """A cycle that the wait-for graph does not exclude, of a design that may be stuck in it."""
+    if all(f.outcome is not Outcome.UNKNOWN for f in report.findings if f.name == DEADLOCK_FREE):
         return ()
     return next((cycle.waits for cycle in report.cycles if not cycle.excluded), ())
 
@@ -229,7 +231,7 @@ class _Drawing:
         legend = self.legend if self.cycle else self.legend[:1]
         bottom = self.height + (POOL_GAP + BOX_HEIGHT + 12 if self.pools else 0) + 22 + (
             18 * len(legend))
-        said = sum(len(name) + len(verdict) + 5 for name, verdict in verdicts)
+        said = sum(len(name) + len(FOUND[verdict]) + 5 for name, verdict in verdicts)
         width = max(self.width + MARGIN, said * CHARACTER, len(title) * 12 + 72)
         width = max([width, *(len(told) * CHARACTER + 72 for told in legend)])
         width = max([width, *(box.x + box.width + MARGIN for box in self.pools.values())])
@@ -359,7 +361,7 @@ class _Drawing:
         if link.flow is Flow.CREDIT and link.batch > 1:
             extra.append(f"batch {link.batch}")
         if link.flow is Flow.STOP_GO:
-            extra.append(f"stops above {link.stop}, goes on at {link.go}")
+            extra.append(f"stops above {link.stop}, continues at {link.go}")
         if link.in_line:
             extra.append("read at its head")
         if (link.gives, link.takes) != (1, 1):
@@ -384,7 +386,7 @@ class _Drawing:
                    f'y="{box.y + 40:.1f}">{escape(self.lines[name])}</text>')
             for place in range(min(MANY_SLOTS, self.design.tasks[name].hand)):
                 yield (f'<circle class="hand" cx="{box.x + 10 + 11 * place:.1f}" '
-                       f'cy="{box.y:.1f}" r="4.5"><title>a place in the hand</title></circle>')
+                       f'cy="{box.y:.1f}" r="4.5"><title>a place in the hand</title></cycle>')
 
     def _drawn_pools(self) -> Iterator[str]:
         stuck = {wait.where for wait in self.cycle if wait.what in (*OF_A_POOL, "an acquire")}
@@ -413,7 +415,7 @@ _MARKERS = (
 def _verdict(told: tuple[str, str]) -> str:
     """A verdict in its colour."""
     name, verdict = told
-    return f'{escape(name)}: <tspan class="task {verdict}">{verdict}</tspan>'
+    return f'{escape(name)}: <tspan class="task {verdict}">{FOUND[verdict]}</tspan>'
 
 
 def _straight(points: Sequence[Point]) -> str:

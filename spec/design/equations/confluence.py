@@ -2,11 +2,11 @@
 
 Where no move ever takes away what another one needs, moves that are possible stay so until they are
 made, and all runs do the same in some order (Keller 1975; Landweber and Robertson 1978, of
-persistent nets). So if one run can go on for ever, none gets stuck; and if one ends, all end, in
+persistent nets). So if one run can continue forever, none deadlocks; and if one ends, all end, in
 the same state. That is so of tasks that each read links of their own: of pipelines, joins, meshes
 and programs, but not of merges, routes, or a pool that is shared.
 
-A run that comes back to where it began can go on for ever. How often it makes each move is known
+A run that comes back to where it began can continue forever. How often it makes each move is known
 beforehand: so that every counter is what it was (the balance equations of a fixed-rate graph; Lee
 and Messerschmitt 1987).
 """
@@ -43,7 +43,7 @@ class Only:
 
 
 def has_choice(net: Counters, watch: Callable[[], object] = lambda: None) -> bool:
-    """Whether some move may take away what another needs at the same time: elements, or room."""
+    """True if some move may take away what another needs at the same time: elements, or room."""
     asks: dict[tuple[int, bool], list[int]] = {}
     watch()
     for number, move in enumerate(net.moves):
@@ -59,8 +59,9 @@ def has_choice(net: Counters, watch: Callable[[], object] = lambda: None) -> boo
 
 
 def _exclude(net: Counters, one: Move, other: Move) -> bool:
-    """Whether two moves are never possible at once: by what a counter holds, or because they are
-    of different positions of one program."""
+    """True if two moves are never possible at once: by what a counter holds, or because they are
+    of different positions of one program.
+    """
     if any(move.least[n] > most for move, off in ((one, other), (other, one))
            for n, most in off.most.items() if n in move.least):
         return True
@@ -92,8 +93,9 @@ def only_run(net: Counters, watch: Callable[[], object] = lambda: None) -> Only 
 
 
 def goes_round(design: Design, watch: Callable[[], object] = lambda: None) -> bool:
-    """Whether a design without choice has a run that comes back and makes every move: then every
-    move stays ahead, wherever a run has come to, so that nobody ever stops for good."""
+    """True if a design without choice has a run that comes back and makes every move: then every
+    move stays ahead, wherever a run has come to, so that no task ever stops for good.
+    """
     net = Counters.of(translate(design, AIM, watch), watch)
     found = only_run(net, watch)
     return found is not None and found.returns and {

@@ -1,12 +1,12 @@
-"""An order in which a design empties itself: why it never gets stuck, in its own words.
+"""An order in which a design empties itself: why it never deadlocks, in its own words.
 
 From the last queue to the first: what is there can go, for all that it waits for is empty already.
 Which counters can be emptied, and in which order, is found from the exits: a move that fills
 nothing empties what it takes from, then a move that fills only those does, and so on (the least
 fixed point of an and-or graph). That each is empty where nothing moves is tried by assuming that it
-is not, and following what that means from move to move and along sums that never change.
+is not, and following what that means from move to move and along invariants.
 
-This takes time in the size of the design, and no solver. It says nothing of circles that only
+This takes time in the size of the design, and no solver. It says nothing of cycles that only
 counting excludes.
 """
 
@@ -47,7 +47,7 @@ class Emptying:
 
 
 def emptied(net: Counters, watch: Watch = lambda: None) -> Emptying | None:
-    """The order that shows that nothing ever gets stuck; None where none was found."""
+    """The order that shows that nothing ever deadlocks; None where none was found."""
     moves = range(len(net.moves))
     trying = _Trying(net, moves, watch)
     ranked = _ranked(net, moves)
@@ -258,7 +258,7 @@ class _Trying:
         return max(0, min((each for each in asked if each > 0), default=1) - 1)
 
     def is_wrong(self, least: Mapping[int, int], moves: Sequence[int] = ()) -> bool:
-        """Whether no state has so many there while these moves are not possible."""
+        """True if no state has so many there while these moves are not possible."""
         try:
             self._follow(least, moves)
         except _Nothing:

@@ -1,4 +1,4 @@
-"""The stuck states that a design's sums allow, as equations over whole numbers.
+"""The deadlocked states that a design's sums allow, as equations over whole numbers.
 
 A state is looked for in which every counter is within its range, every sum that no move changes is
 what it was at the start, every counter differs from its start by a multiple of the greatest common
@@ -191,7 +191,7 @@ class Equations:
             self._tell(self._solver, clause)
 
     def stuck(self, timeout: int | None = None) -> Sequence[int] | None:
-        """A stuck state that the equations allow, None if there is none.
+        """A deadlocked state that the equations allow, None if there is none.
 
         Raises GaveUp where the solver does not know, or ``timeout`` milliseconds are over.
         """

@@ -1,12 +1,13 @@
-"""Runs that free a task of which the equations say that it could be stuck for ever.
+"""Runs that free a task of which the equations say that it could be blocked forever.
 
 From a marking that the equations leave open a short run is looked for to a step of such a task. If
-there is one, the task is not stuck for ever in that marking, nor in any other in which the same run
+there is one, the task is not blocked forever in that marking, nor in any other in which the same
+run
 is possible; what each place must hold for it is a clause for the equations, and they are asked
 again. The clause is true of every marking, so nothing is assumed.
 
 The marking may be any on the run that never ends. So one is asked for in which a step is made that
-such a run cannot do without; that no task is stuck there is shown task by task.
+such a run cannot do without; that no task is blocked there is shown task by task.
 
 A run is found by a plan that takes nothing away: what each step costs if everything that was ever
 there stays there (the additive heuristic of Bonet and Geffner, 2001). A step of that plan is made,
@@ -224,8 +225,9 @@ class Freed:
         self._terms: dict[Guard, Any] = {}
 
     def excludes(self, tasks: Sequence[str], may_stop: bool) -> bool:
-        """Whether none of these tasks can be stuck, at some moment of a run; with ``may_stop``,
-        of one that never ends."""
+        """True if none of these tasks can be stuck, at some moment of a run; with ``may_stop``,
+        of one that never ends.
+        """
         moments = self._moments() if may_stop else [self._z3.BoolVal(True, self._solver.ctx)]
         return any(all(self._is_free(task, moment, rounds) for task in tasks)
                    for rounds in ROUNDS for moment in moments)
@@ -257,7 +259,7 @@ class Freed:
         return self._terms[guard]
 
     def _is_free(self, task: str, moment: Any, rounds: int) -> bool:
-        """Whether a task is not stuck at that moment, by this many runs at most."""
+        """True if a task is not stuck at that moment, by this many runs at most."""
         z3, solver = self._z3, self._solver
         for _ in range(min(rounds, self._left)):
             self._watch()
@@ -287,7 +289,8 @@ class Freed:
         return True
 
     def _is_narrow(self, needed: Sequence[Guard]) -> bool:
-        """Whether a place must hold one number and no other, of many: the next run would be about
-        the next number."""
+        """True if a place must hold one number and no other, of many: the next run would be about
+        the next number.
+        """
         least = {place: n for place, n, up in needed if up}
         return any(not up and n == least.get(place) and n >= MANY for place, n, up in needed)

@@ -5,7 +5,7 @@ themselves: its guards are theirs, each less what the moves before it have added
 again and again is possible each time exactly if it is possible the first and the last time. So a
 leg of a million steps is checked with a few sums.
 
-A *leg* keeps the first moves of the leg before it, goes on with moves of its own, and makes all
+A *leg* keeps the first moves of the leg before it, continues with moves of its own, and makes all
 of them so many times. What it keeps needs no second look where nothing has changed, so a run costs
 about as many looks as its legs have moves of their own.
 """
@@ -91,7 +91,7 @@ class Path(Generic[Key]):
         return self.marking[place] + self.change.get(place, 0)
 
     def allows(self, move: Guarded[Key]) -> bool:
-        """Whether a move is possible after the path was gone once."""
+        """True if a move is possible after the path was gone once."""
         return all(self.now(place) >= n for place, n in move.at_least.items()) and all(
             self.now(place) <= n for place, n in move.at_most.items())
 

@@ -38,7 +38,7 @@ class Inequality:
     total: int
 
     def holds(self, values: Sequence[int]) -> bool:
-        """Whether it is true in a state."""
+        """True if it is true in a state."""
         return sum(w * values[n] for n, w in self.weights.items()) <= self.total
 
 
@@ -50,7 +50,7 @@ class Clause:
     options: tuple[Inequality, ...]
 
     def holds(self, values: Sequence[int]) -> bool:
-        """Whether it is true in a state."""
+        """True if it is true in a state."""
         return any(option.holds(values) for option in self.options)
 
 
@@ -212,7 +212,7 @@ def _kept(
 
 
 def _true_after(net: Counters, move: Move, bound: Bound) -> bool:
-    """Whether a move always leaves a bound true."""
+    """True if a move always leaves a bound true."""
     n, sign, number = bound
     by = move.change.get(n, 0)
     if sign > 0:

@@ -1,4 +1,4 @@
-"""Runs to a stuck state that the equations leave open.
+"""Runs to a deadlocked state that the equations leave open.
 
 How often each move is made on the way there is a linear program, the state equation (Murata 1989,
 section IV.B): so many moves of each kind lead from the start to the state, if only their order can
@@ -71,7 +71,7 @@ def amounts(
 
 
 def _leads(net: Counters, amounts: Sequence[int], wanted: Sequence[int]) -> bool:
-    """Whether so many moves of each kind change the counters as wanted."""
+    """True if so many moves of each kind change the counters as wanted."""
     left = list(wanted)
     for n, amount in enumerate(amounts):
         for place, by in net.moves[n].change.items() if amount else ():
@@ -147,7 +147,7 @@ class Pursued:
     end: list[int]
 
     def is_stuck(self, net: Counters) -> bool:
-        """Whether the run has got stuck."""
+        """True if the run has deadlocked."""
         return self.nothing_moves and net.is_work_left(self.end)
 
 
@@ -160,7 +160,7 @@ def pursue(net: Counters, found: Sequence[int], watch: Watch = lambda: None) -> 
 
 
 class _Pursuit:
-    """A run that goes on: its path, what is left of the amounts, and its legs so far."""
+    """A run that continues: its path, what is left of the amounts, and its legs so far."""
 
     def __init__(self, net: Counters, found: Sequence[int], watch: Watch) -> None:
         import numpy as np
@@ -229,7 +229,7 @@ class _Pursuit:
         self.kept = min(self.kept, length)
 
     def _extended(self) -> bool:
-        """Let the path go on from its end, or begin one; false where there is nothing to do."""
+        """Let the path continue from its end, or begin one; false where there is nothing to do."""
         near = [other for n in self.numbers[-RECENT:] for other in self._followers(n)]
         if not self.numbers:
             near = [n for n in self.ready if self.left[n] > 0]

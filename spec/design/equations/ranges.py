@@ -87,17 +87,17 @@ class Ranges:
         return True
 
     def is_true(self, bound: Bound) -> bool:
-        """Whether a bound is true in all of its counter's range."""
+        """True if a bound is true in all of its counter's range."""
         n, sign, number = bound
         return self.low[n] >= number if sign > 0 else self.high[n] <= number
 
     def is_false(self, bound: Bound) -> bool:
-        """Whether a bound is false in all of its counter's range."""
+        """True if a bound is false in all of its counter's range."""
         n, sign, number = bound
         return self.high[n] < number if sign > 0 else self.low[n] > number
 
     def is_open(self, bound: Bound) -> bool:
-        """Whether a bound is true in a part of its counter's range, and false in another."""
+        """True if a bound is true in a part of its counter's range, and false in another."""
         n, sign, number = bound
         if sign > 0:
             return self.low[n] < number <= self.high[n]

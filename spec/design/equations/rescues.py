@@ -1,6 +1,7 @@
-"""Runs to a step of each task, from wherever a run of the others could go on without it.
+"""Runs to a step of each task, from wherever a run of the others could continue without it.
 
-Say a task is stuck for ever, and a run of the others never ends. From some moment on that run makes
+Say a task is blocked forever, and a run of the others never ends. From some moment on that run
+makes
 only what it makes again and again. Then this is so, at each moment from there on:
 
 - every sum that no move changes is what it was, and every clause is true;
@@ -39,8 +40,9 @@ MAX_MOVES = 200
 @dataclass(frozen=True)
 class Rescues:
     """One of the moves ``moment`` is made again and again by any run that never ends; when it is
-    made next, no task is stuck for ever, as the ``runs`` (of moves, by number) show together with
-    the ``sums``."""
+    made next, no task is blocked forever, as the ``runs`` (of moves, by number) show together with
+    the ``sums``.
+    """
 
     sums: Sequence[tuple[Equation, int]]
     moment: Sequence[int]
@@ -51,8 +53,9 @@ def rescues(
     net: Counters, table: Table, tasks: Collection[str], clauses: Sequence[Clause],
     watch: Callable[[], object] = lambda: None,
 ) -> Rescues | None:
-    """Runs that show that none of a part's tasks is ever stuck while others go on, if they are
-    found."""
+    """Runs that show that none of a part's tasks is ever stuck while others continue, if they are
+    found.
+    """
     if len(net.moves) > MAX_MOVES or any(move.fails for move in net.moves):
         return None
     asked = _Asked(net, table, tasks, clauses, watch)
@@ -63,8 +66,9 @@ def rescues(
 
 
 class _Asked:
-    """A Boolean for each task that is stuck for ever and each move that is not made again and
-    again, how often it is, and a number for each counter."""
+    """A Boolean for each task that is blocked forever and each move that is not made again and
+    again, how often it is, and a number for each counter.
+    """
 
     def __init__(
         self, net: Counters, table: Table, tasks: Collection[str], clauses: Sequence[Clause],
@@ -152,7 +156,7 @@ class _Asked:
     # --- who is free ----------------------------------------------------------------------------
 
     def is_free(self, task: str, at: Any) -> bool:
-        """Whether a task is not stuck then, after as many runs as that takes."""
+        """True if a task is not stuck then, after as many runs as that takes."""
         while True:
             self.watch()
             answer = self.solver.check(at, self.stuck[task])
@@ -197,6 +201,6 @@ def _step(move: Move, names: Sequence[str], fair: bool) -> Step:
 
 
 def _covers(more: set[Guard], less: set[Guard]) -> bool:
-    """Whether where the first guards hold the second do."""
+    """True if where the first guards hold the second do."""
     return all(any(name == other and up == ups and (n >= least if up else n <= least)
                    for other, n, ups in more) for name, least, up in less)

@@ -1,21 +1,23 @@
-"""Whether some tasks can be silent while others go on: the rules of ``standstill`` as equations.
+"""Whether some tasks can be silent while others continue: the rules of ``standstill`` as equations.
 
 Here a reason is also a statement about the marking: who waits for room waits at a full link, and
 who waits for data at an empty one. So the rules are asked of Z3 together with the sums that no step
 changes. If no marking and no set of tasks satisfies them, no task can stop unless all of them do.
 
 That is enough where the whole never comes to an end. Where it may, more is asked: a state in which
-some are *stuck for ever*, whatever the others do, and a run from there that never ends, in which
-some are *silent*. Who is stuck is silent, and so is who is out of supply. Only who is stuck needs a
+some are *blocked forever*, whatever the others do, and a run from there that never ends, in which
+some are *silent*. Who is stuck is silent, and so is who is out of supply. Only which tasks are
+blocked needs a
 reason, and less is a reason than before, because a run that is left to give something may not be
 gone on with, and who is not stuck may give only once:
 
 - A step that lacks one thing alone: who gives that if it moves once is stuck, too, and who gives it
-  going on in the run, but for a last step or some, is silent.
+  continuing in the run, but for a last step or some, is silent.
 - A step that lacks several things: for each of two of them, who cannot help giving it in the run
   is silent. (If others use up one of these things, that one is never the one that counts.)
 
-If there is no such state, no run goes on for ever once a task is stuck, whether the whole can get
+If there is no such state, no run continues forever once a task is blocked, whether the whole can
+get
 stuck or not.
 """
 
@@ -38,7 +40,7 @@ __all__ = ["ask_equations"]
 EFFORT = 20_000_000
 """What the solver may do, in its own units (a few seconds)."""
 REASONS = (Giving.ONCE, Giving.GOING_ON, Giving.SURELY)
-"""What counts where the whole may come to an end: who gives in one move, going on, and surely."""
+"""What counts where the whole may come to an end: who gives in one move, continuing, and surely."""
 
 
 def ask_equations(
@@ -89,7 +91,7 @@ class _Asked:
         self.silent: dict[Agent, Any] = {
             agent: z3.Bool(f"s{n}", context) for n, agent in enumerate(silence.moves)}
         self.stuck = self.silent
-        """Who is stuck whatever others do: all the silent ones, where a run may always go on."""
+        """Who is stuck whatever others do: all the silent ones, where a run may always continue."""
         self.ended = [z3.Bool(f"e{n}", context) for n in range(len(silence.rows))]
         self.may_stop = may_stop
         if may_stop:
@@ -113,7 +115,7 @@ class _Asked:
                 [k * self.tokens[p] for p, k in law.weights.items()]) == law.total)
 
     def supplies(self) -> None:
-        """Who is silent, and who uses up what nobody gives, moves no more."""
+        """Who is silent, and who uses up what no task gives, moves no more."""
         z3, silence = self.z3, self.silence
         for number, row in enumerate(silence.rows):
             self.watch()
@@ -131,12 +133,12 @@ class _Asked:
                     z3.And([self.ended[n] for n in mine]), self.silent[agent]))
 
     def reasons(self, agent: Agent) -> None:
-        """No step of a stuck agent is possible; and one that lacks something does so for ever."""
+        """No step of a stuck agent is possible; and one that lacks something does so forever."""
         silence, z3 = self.silence, self.z3
         for number in silence.moves[agent]:
             row = silence.rows[number]
             if self.may_stop and not row.effect.fair:
-                continue  # it may yet be possible: that is no way to go on
+                continue  # it may yet be possible: that is no way to continue
             lacked = {guard: self._lacked(guard) for guard in guards(row)}
             if not (row.effect.fair and silence.needs_a_reason(agent)):
                 lacks = list(lacked.values())

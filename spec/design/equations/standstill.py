@@ -1,4 +1,4 @@
-"""Whether one task that never moves again brings all the others to a standstill.
+"""Whether one task that never moves again brings all the others to a halt.
 
 Say that some tasks are *silent* from some state on: none of them ever moves again. Two things
 follow, whatever the state is.
@@ -6,12 +6,12 @@ follow, whatever the state is.
 - **Out of supply.** A task is silent in the end if each of its steps uses up something (elements,
   room, permits, a thread) that nobody but the silent ones gives.
 - **For a reason.** A task that always has something to do is silent only if a step of it lacks
-  something for ever. Suppose that only its own steps use that up. Then whoever can give it is
+  something forever. Suppose that only its own steps use that up. Then whoever can give it is
   silent too: else he would give it, if he can give it whenever he can do anything, or right after.
 
 So a set of silent tasks is *closed* under both. If the only closed set that is not empty is the
-whole design, then a task that is stuck for ever can bring all the others to a standstill, unless
-they go out of its way for ever. Where the whole never gets stuck, ends or fails, no task is stuck,
+whole design, then a task that is blocked forever can bring all the others to a halt, unless
+they go out of its way forever. Where the whole never deadlocks, ends or fails, no task is blocked,
 then; elsewhere nothing follows (``local``). Capacities are mere numbers here, and nothing is
 searched.
 """
@@ -60,7 +60,7 @@ def standstill(design: Design, watch: Callable[[], object] = lambda: None) -> St
 
 
 def _simple(link: Link) -> Link:
-    """A link that announces each freed slot has as much room for ever as one that blocks."""
+    """A link that announces each freed slot has as much room forever as one that blocks."""
     credit = link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT)
     if credit and link.batch == 1 and not link.lossy:
         return replace(link, flow=Flow.BLOCKING)
@@ -78,7 +78,7 @@ class _Set:
     able: dict[Agent, int] = field(default_factory=dict)
 
     def copy(self) -> _Set:
-        """Another one, to go on with in another way."""
+        """Another one, to continue with in another way."""
         return _Set(dict(self.agents), set(self.ended), dict(self.givers), dict(self.able))
 
 
@@ -212,7 +212,7 @@ class Silence:
         return found or None
 
     def needs_a_reason(self, agent: Agent) -> bool:
-        """Whether an agent is silent only if a step that its own places allow lacks something."""
+        """True if an agent is silent only if a step that its own places allow lacks something."""
         task = self.tasks.get(agent)
         return bool(self.moves[agent]) and (task is None or _always_busy(task)) and all(
             len(self.agents[number]) == 1 for number in self.moves[agent])
@@ -246,7 +246,7 @@ class Silence:
                    for user in self.giving.get((place, -1 if up else 1), ()))}
 
     def _gives_if_it_moves(self, agent: Agent, lack: Lack, when: Giving) -> bool:
-        """Whether an agent that is not silent gives this, as long as it is lacked."""
+        """True if an agent that is not silent gives this, as long as it is lacked."""
         if any(len(self.agents[number]) > 1 for number in self.moves[agent]):
             return False
         rows = [self.rows[number] for number in self.moves[agent]]

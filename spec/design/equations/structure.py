@@ -1,7 +1,7 @@
 """Whether a design can be stuck, asked of equations until they say no or nothing more is known.
 
 A state that the equations leave open is a *candidate*. A run is tried that leads to it, or to
-another stuck state on the way; or a clause is looked for that excludes it, and the question is
+another deadlocked state on the way; or a clause is looked for that excludes it, and the question is
 asked again. Where there is neither the answer is unknown, and names the candidate.
 """
 
@@ -55,30 +55,42 @@ class Answer:
 
     @property
     def method(self) -> str:
-        """How it was proved that the design is never stuck."""
+        """How it was proved that the design is never deadlocked."""
         if self.only is None:
-            return f"no stuck state keeps {self.used}, whatever the order of steps"
+            return f"{self._excluded}, for every scheduling"
         steps = counted(steps_in(self.only.legs), "step")
-        ends = "comes back to its start" if self.only.returns else "ends with all work done"
-        return f"no step takes what another needs, and a run of {steps} {ends}"
+        ends = (f"one full round of {steps} completes" if self.only.returns
+                else f"one run of {steps} ends with all work done")
+        return f"steps never compete, so their order cannot matter; {ends}"
+
+    @property
+    def _excluded(self) -> str:
+        told = self._facts
+        rule = "rules" if len(told) == 1 and told[0].startswith("1 ") else "rule"
+        return (f"{' and '.join(told)} {rule} out every deadlocked state" if told
+                else "no state has all tasks blocked")
+
+    @property
+    def _facts(self) -> list[str]:
+        """What excludes deadlocked states, each as a number of facts of one kind."""
+        sums = sum(len(weights) > 1 for weights, _ in self.sums)
+        shapes = Tally(clause.shape for clause in self.clauses)
+        return [*([counted(sums, "invariant")] if sums else []),
+                *(counted(number, shape) for shape, number in sorted(shapes.items()))]
 
     @property
     def used(self) -> str:
         """What the answer rests on, as a noun phrase."""
-        told = [counted(sum(len(w) > 1 for w, _ in self.sums), "sum that never changes",
-                        "sums that never change")]
-        shapes = Tally(clause.shape for clause in self.clauses)
-        told += [counted(number, shape) for shape, number in sorted(shapes.items())]
-        return ", ".join(told)
+        return ", ".join(self._facts) or "no invariant"
 
 
 def decide(design: Design, deadline: Deadline | None = None) -> Answer:
-    """Whether one connected part of a design can be stuck, by its structure alone.
+    """Decide whether one connected part of a design can be stuck, by its structure alone.
 
     Raises OutOfTime where the deadline passes between two steps.
     """
     deadline = deadline or Deadline()
-    watch = deadline.watch("solving the equations of stuck states")
+    watch = deadline.watch("solving the equations of deadlocked states")
     watch()
     table = translate(design, AIM, watch)
     net = Counters.of(table, watch)
@@ -107,10 +119,10 @@ def decide(design: Design, deadline: Deadline | None = None) -> Answer:
         if legs is not None:
             return replace(answer(False, "a run gets stuck"), legs=legs)
         if clause is None:
-            return answer(False, "a stuck state is left open")
+            return answer(False, "a deadlocked state is left open")
         clauses.append(clause)
         equations.add(clause)
-    return answer(False, f"{ROUNDS} stuck states were excluded, and more are left")
+    return answer(False, f"{ROUNDS} deadlocked states were excluded, and more are left")
 
 
 def _followed(
@@ -118,7 +130,7 @@ def _followed(
 ) -> tuple[Clause | None, tuple[Leg, ...] | None]:
     """A clause that excludes the state, the first of the shapes that does; or a run that gets
     stuck there, or on the way there."""
-    watch = deadline.watch("looking for what excludes a stuck state")
+    watch = deadline.watch("looking for what excludes a deadlocked state")
     small = len(net.moves) <= MAX_WEIGHED
     amount = amounts(net, state, _seconds(deadline))
     watch()

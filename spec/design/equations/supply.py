@@ -1,4 +1,4 @@
-"""Whether a task that goes on gives what another one lacks: a game on its own places.
+"""Whether a task that continues gives what another one lacks: a game on its own places.
 
 The task is always somewhere among its own places (its hand, its position, its turn), and from time
 to time some row of it can move: others decide which. The task may take that row; or instead, or
@@ -7,7 +7,7 @@ help doing so in the end, or can see to it, wherever it is. What is lacked stays
 row that needs it cannot move.
 
 How much that says depends on what is known of the task (``Giving``): that it can always come to
-move again, that it moves once, or that it goes on in a run that is given.
+move again, that it moves once, or that it continues in a run that is given.
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ class Lack:
     up: bool
 
     def raised_by(self, row: Row) -> bool:
-        """Whether the row gives some of it."""
+        """True if the row gives some of it."""
         return row.effect.change.get(self.place, 0) * (1 if self.up else -1) > 0
 
     def forbids(self, row: Row) -> bool:
-        """Whether the row needs what is lacked."""
+        """True if the row needs what is lacked."""
         if self.up:
             return row.effect.at_least.get(self.place, 0) >= self.needed
         return row.effect.at_most.get(self.place, self.needed + 1) <= self.needed
 
     def allows(self, row: Row, most: int) -> bool:
-        """Whether no guard of the row on the place fails while it is lacked."""
+        """True if no guard of the row on the place fails while it is lacked."""
         least, room = row.effect.at_least.get(self.place, 0), row.effect.at_most.get(
             self.place, most)
         if self.up:
@@ -82,7 +82,7 @@ def gives(
     lack: Lack, rows: Sequence[Row], own: Sequence[Place], most: Mapping[str, int],
     when: Giving = Giving.ALWAYS,
 ) -> bool:
-    """Whether a task with these rows and own places gives what is lacked."""
+    """True if a task with these rows and own places gives what is lacked."""
     game = _Game(lack, rows, own, most)
     ways = game.ways()
     return ways is not None and game.won(ways, when)
@@ -134,7 +134,7 @@ class _Game:
                 yield number, tuple(n + effect.change.get(p, 0) for p, n in held.items())
 
     def won(self, ways: Mapping[Own, Mapping[int, Own]], when: Giving) -> bool:
-        """Whether every way leads to giving: the least set of ways that do, rules by rules."""
+        """True if every way leads to giving: the least set of ways that do, rules by rules."""
         good = {(here, n) for here, after in ways.items() for n in after if n in self.giving}
         for rules in when.value:
             growing = True
@@ -157,8 +157,9 @@ class _Game:
         ) or IN_THE_END in rules and all((there, other) in good for other in ways[there])
 
     def _follows(self, other: int, row: int, *, after: bool) -> bool:
-        """Whether one row's guards on links and pools hold wherever another row is possible, or
-        right after it."""
+        """True if one row's guards on links and pools hold wherever another row is possible, or
+        right after it.
+        """
         effect = self.rows[row].effect
         other_row = self.rows[other]
         if not other_row.effect.fair:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ...notation.errors import InputError
+from ..reading.properties import VERSION
 from ..reading.source import Node, Spot
 
 __all__ = ["BEGIN", "Draft", "Reading", "as_node", "refusal"]
@@ -100,7 +101,7 @@ class Draft:
 
     def reading(self) -> Reading:
         """The document, and what was taken for granted."""
-        top: dict[str, Any] = {"checkvalve": 1, "name": _legal(self.name, 80), "tasks": Node(
+        top: dict[str, Any] = {"checkvalve": VERSION, "name": _legal(self.name, 80), "tasks": Node(
             self.tasks, self.spot, self._spots)}
         if self.about:
             top["about"] = self.about

@@ -110,7 +110,7 @@ class _Reader:
                      "chained")
         if any(each.parallelism > 1 for each in self.operators.values()):
             draft.assume("the subtasks of an operator are taken as one: if channels can all be "
-                         "full in a circle, they can with one subtask each")
+                         "full in a cycle, they can with one subtask each")
         often = Counter(each.label for each in self.operators.values())
         names = {id: each.label if often[each.label] == 1 else f"{each.label[:28]} {id[-8:]}"
                  for id, each in self.operators.items()}

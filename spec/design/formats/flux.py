@@ -2,7 +2,7 @@
 
 Each bolt has one receive queue that all who feed it share; where it is full, the emitter waits, and
 executes nothing else meanwhile (Storm 2, in one worker). The executors of a component are taken as
-one: an emitter that chooses among several full queues waits as it does for one, so a circle of full
+one: an emitter that chooses among several full queues waits as it does for one, so a cycle of full
 queues is there with one executor if it is there with many.
 Source: storm.apache.org/releases/current/flux.html; defaults.yaml of Storm 2.
 """
@@ -92,7 +92,7 @@ class _Reader:
             if id not in self.components:
                 near = difflib.get_close_matches(id, list(self.components), n=1)
                 raise refusal(self.file, node.value[key].spot, f"there is no component {id[:40]!r}",
-                              f"Did you mean {near[0]!r}?" if near else "Add it, or mend the "
+                              f"Did you mean {near[0]!r}?" if near else "Add it, or fix the "
                               "stream.")
         start, end = (self.components[id] for id in ends)
         if end.is_spout:
@@ -178,7 +178,7 @@ class _Reader:
                      "and acknowledges it then")
         if any(each.tasks > 1 for each in self.components.values()):
             draft.assume("the executors of a component are taken as one: if queues can all be full "
-                         "in a circle, they can with one executor each")
+                         "in a cycle, they can with one executor each")
         workers = self.values.whole(self.config.get(WORKERS), f"`{WORKERS}`", 1)
         if workers > 1:
             draft.assume(f"all is taken to run in one worker, not in {workers}: between workers, a "

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ...notation.errors import InputError
+from ..reading.properties import NO_STARVATION
 from ..reading.schema import schema
 from ..reading.source import NOWHERE, Node, Spot
 from .draft import Draft, Reading, as_node, refusal
@@ -88,8 +89,8 @@ class _Reader:
 
     def _top(self) -> None:
         attributes = self.graph.attributes
-        words = {key.removeprefix(_EXPECT): value for key, value in attributes.items()
-                 if key.startswith(_EXPECT)}
+        words = {key.removeprefix(_EXPECT).replace("_", "-"): value
+                 for key, value in attributes.items() if key.startswith(_EXPECT)}
         self._no_misspelt(words, _keys("expect"), "an expectation")
         self._no_misspelt({key: value for key, value in attributes.items()
                            if not key.startswith(_EXPECT)}, ["pools", "about"], "the graph")
@@ -193,7 +194,7 @@ _OF_DRAWINGS: Final = {"label", "style", "shape", "color", "points", "head", "ta
 
 def _keys(part: str) -> list[str]:
     """The keys of a part of the design language; its schema is where they are written."""
-    return [key for key in schema()["$defs"][part]["properties"] if key != "starvation"]
+    return [key for key in schema()["$defs"][part]["properties"] if key != NO_STARVATION]
 
 
 def _parts(text: str) -> list[str]:
@@ -210,4 +211,4 @@ def no_edge_to(file: str, spot: Spot, name: str, known: Iterable[str]) -> InputE
     """The error about an edge that names a node which the graph has not."""
     near = difflib.get_close_matches(name, list(known), n=1)
     return refusal(file, spot, f"there is no node {name[:40]!r}",
-                   f"Did you mean {near[0]!r}?" if near else "Add the node, or mend the edge.")
+                   f"Did you mean {near[0]!r}?" if near else "Add the node, or fix the edge.")

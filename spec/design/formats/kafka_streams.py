@@ -3,7 +3,7 @@
 Within a sub-topology a record goes through all processors in one call, without a queue, so a
 sub-topology is one stage. Between sub-topologies lie topics, which are logs: they take whatever is
 written, however far their reader is behind. So such a topic is an unbounded link, and whether it
-can grow for ever is what there is to decide.
+can grow forever is what there is to decide.
 Source: org.apache.kafka.streams.TopologyDescription (Kafka 1.0 to 3).
 """
 

@@ -184,7 +184,7 @@ def _design(net: _Net, file: str, spot: Spot) -> Reading:
     for id, (label, where) in net.transitions.items():
         if not (net.takes[id] or net.gives[id]):
             raise refusal(file, where, f"the transition {label[:40]!r} has no arc, so it can "
-                          "always fire and the net is never stuck", "Remove it.")
+                          "always fire and the net is never deadlocked", "Remove it.")
     names = {id: draft.called(label) for id, (label, _) in net.transitions.items()}
     ends = {"takes": _by_place(net.takes), "gives": _by_place(net.gives)}
     usual = {way: {id: _usual(arcs.get(id, {})) for id in net.places}

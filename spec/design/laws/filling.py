@@ -70,7 +70,7 @@ def _counting(net: Counters) -> Iterator[tuple[int, int]]:
 
 
 def _keeps(move: Move, number: int, place: int, top: Form) -> bool:
-    """Whether a move adds to a counter only at a place, and takes all when it leaves there."""
+    """True if a move adds to a counter only at a place, and takes all when it leaves there."""
     by, step = form_of(move.change.get(number, 0)), move.change.get(place, 0)
     assert by is not None
     if step < 0:
@@ -139,7 +139,7 @@ def _nets(region: Region, link: str) -> Iterator[tuple[Counters, int]]:
 
 
 def _takes(move: Move, queue: int) -> bool:
-    """Whether a move leaves less in a queue."""
+    """True if a move leaves less in a queue."""
     form = form_of(move.change.get(queue, 0))
     assert form is not None
     return form != Form() and all(each <= 0 for _, each in (*form.factors, ("", form.constant)))

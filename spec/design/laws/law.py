@@ -47,7 +47,7 @@ class Atom:
         return sum(factor * _value(term, point) for term, factor in self.factors) - self.least
 
     def holds(self, point: Point) -> bool:
-        """Whether it is true at a point."""
+        """True if it is true at a point."""
         return self.slack(point) >= 0
 
     def __str__(self) -> str:
@@ -71,7 +71,7 @@ class Law:
     needed: int = 0
 
     def holds(self, point: Point) -> bool:
-        """Whether it is true at a point."""
+        """True if it is true at a point."""
         found = [atom.holds(point) for atom in self.atoms]
         return all(found) if self.joint == "and" else any(found)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..reading.properties import DEADLOCK_FREE
 from ..reading.symbols import Form
 from .law import Law
 from .law_proof import Proof, Side, ToldRun
@@ -33,7 +34,7 @@ def law_certificate(
         return None
     atoms = [{"factors": [[kind, list(names), factor] for (kind, names), factor in atom.factors],
               "least": atom.least} for atom in law.atoms]
-    return {"certificate": VERSION, "design": design, "property": "deadlock", "over": list(over),
+    return {"certificate": VERSION, "design": design, "property": DEADLOCK_FREE, "over": list(over),
             "law": {"joint": law.joint, "atoms": atoms}, **sides}
 
 

@@ -1,12 +1,12 @@
-"""Proofs of laws: that a formula for the parameters says where a design gets stuck, for all values.
+"""Proofs of laws: that a formula for the parameters says where a design deadlocks, for all values.
 
 A law has two sides, and each is proved by itself, region by region (see ``regions``):
 
-- *where it is true, no design gets stuck*: there are no parameters of the region for which it is
+- *where it is true, no design deadlocks*: there are no parameters of the region for which it is
   true, and no state that keeps every sum of the net, in which nothing can move and work is left.
   Sums, guards and ends are linear forms of the parameters, so that is one question to Z3;
-- *where it is false, every design gets stuck*: runs whose legs are made so many times as linear
-  forms say (see ``schedules``) get stuck at every such point. Z3 is asked for a point at which none
+- *where it is false, every design deadlocks*: runs whose legs are made so many times as linear
+  forms say (see ``schedules``) deadlock at every such point. Z3 is asked for a point at which none
   of the known runs does, and that point gives the next run.
 
 What a step adds may be a form, too, first. Where that leaves a side open, it is tried once more
@@ -48,8 +48,9 @@ Values = Mapping[str, int]
 
 @dataclass(frozen=True)
 class ToldRun:
-    """A run that gets stuck: each leg is so many steps, in words, made ``times`` times; ``changes``
-    has what each step of each leg adds to which counters."""
+    """A run that deadlocks: each leg is so many steps, in words, made ``times`` times; ``changes``
+    has what each step of each leg adds to which counters.
+    """
 
     legs: tuple[tuple[tuple[str, ...], Form], ...]
     changes: tuple[tuple[Mapping[str, Form], ...], ...] = ()
@@ -64,10 +65,12 @@ class ToldRun:
 class Side:
     """What is known of a side of a law: proved for all of ``domain``, or ``reason`` says why not.
 
-    ``runs`` are those that get stuck, for the side where the law is false, and ``open_at`` is a
-    point at which none was found. ``sums`` are those that exclude a stuck state, for the other one;
+    ``runs`` are those that deadlock, for the side where the law is false, and ``open_at`` is a
+    point at which none was found. ``sums`` are those that exclude a deadlocked state, for the other
+    one;
     ``fixing`` says that what steps add was made a number for them. A side that was proved
-    ``by_rates`` has neither (see ``rates``)."""
+    ``by_rates`` has neither (see ``rates``).
+    """
 
     proved: bool
     domain: Domain
@@ -81,14 +84,14 @@ class Side:
 
 @dataclass(frozen=True)
 class Proof:
-    """Both sides: that nothing gets stuck where the law is true, and all does where it is false."""
+    """Both sides: that nothing deadlocks where the law is true, and all does where it is false."""
 
     holds: Side
     violated: Side
 
     @property
     def is_whole(self) -> bool:
-        """Whether both sides are proved."""
+        """True if both sides are proved."""
         return self.holds.proved and self.violated.proved
 
 
@@ -162,11 +165,11 @@ class _Trying:
         self.sums: dict[tuple[tuple[str, Form], ...], None] = {}
 
     def never(self) -> Side:
-        """Whether nothing gets stuck where the law is true."""
+        """Whether nothing deadlocks where the law is true."""
         return self._side(self._never_in)
 
     def always(self) -> Side:
-        """Whether every design gets stuck where the law is false."""
+        """Whether every design deadlocks where the law is false."""
         return self._side(self._always_in)
 
     def _side(self, shown_in: Callable[[Region], None]) -> Side:
@@ -192,7 +195,7 @@ class _Trying:
             equations = Equations(net, self.watch, given)
             left = self.deadline.left()
             if equations.stuck(None if left == inf else int(1_000 * left)) is not None:
-                raise _Open("the sums of the net allow a stuck state")
+                raise _Open("the sums of the net allow a deadlocked state")
             for weights, _ in equations.sums:
                 self.sums[tuple(_amounts(net, weights).items())] = None
 
@@ -218,7 +221,7 @@ class _Trying:
     def _with_run(
         self, region: Region, runs: list[tuple[Schedule, int]], point: Values
     ) -> list[tuple[Schedule, int]]:
-        """The runs with one that gets stuck at the point, if need be in place of another."""
+        """The runs with one that deadlocks at the point, if need be in place of another."""
         for place, (run, part) in enumerate(runs):
             if not run.samples:  # its forms are what they must be
                 continue
@@ -228,7 +231,7 @@ class _Trying:
         return [*runs, self._run(region, point)]
 
     def _run(self, region: Region, point: Values) -> tuple[Schedule, int]:
-        """A run that gets stuck at the point, and at others of the grid if it can be made to."""
+        """A run that deadlocks at the point, and at others of the grid if it can be made to."""
         for part, net in enumerate(region.nets):
             run = eager(net, point)
             if run is not None and run.is_run(net) is not None:
@@ -240,7 +243,7 @@ class _Trying:
             if run is not None:
                 return run, part
         shown = ", ".join(f"{name}={value}" for name, value in point.items())
-        raise _Open(f"no run was found that gets stuck at {shown}", point)
+        raise _Open(f"no run was found that deadlocks at {shown}", point)
 
     def _widened(
         self, region: Region, part: int, paths: Paths, point: Values

@@ -9,7 +9,7 @@ is asked of the solver is linear, once three facts of arithmetic are used:
 - there are X writes and Y reads after which w - g + r elements would be there (Bézout: u and w are
   1 or more). *Where the law is false* these are too few to read and leave no room to write. Then no
   run writes more than X times or reads more than Y times: who is the first to have done so found no
-  fewer elements than that at a write, and no more at a read. So each run ends, and gets stuck.
+  fewer elements than that at a write, and no more at a read. So each run ends, and deadlocks.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Values = Mapping[str, int]
 
 
 def is_of_rates(law: Law) -> bool:
-    """Whether a law has a greatest common divisor in it."""
+    """True if a law has a greatest common divisor in it."""
     return any(kind in ("gcd", "rest") for atom in law.atoms for (kind, _), _ in atom.factors)
 
 

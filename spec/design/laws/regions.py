@@ -49,7 +49,7 @@ class Region:
     fixed: Values
 
     def has(self, point: Values) -> bool:
-        """Whether a point is in it."""
+        """True if a point is in it."""
         return all(condition.holds(point) for condition in self.conditions)
 
     @property

@@ -2,7 +2,7 @@
 
 A run at one point tells which moves are made again and again, and in which order. How often each
 leg is made is looked for as a linear form of the parameters, so that the run fits several points at
-once. Whether such a run is one at *all* points where the design gets stuck is a question of linear
+once. Whether such a run is one at *all* points where the design deadlocks is a question of linear
 inequalities: each move's guards the first and the last time that it is made (between them they are
 true as well, as every counter grows or falls evenly), and that nothing can move at the end.
 """
@@ -93,7 +93,7 @@ def paths_of(legs: Sequence[Leg]) -> Paths | None:
 
 
 def fitted(net: Counters, paths: Paths, samples: Sequence[Values]) -> Schedule | None:
-    """A run that goes these paths and gets stuck at all of the samples; None if none is found."""
+    """A run that goes these paths and deadlocks at all of the samples; None if none is found."""
     names = [name for name in samples[0] if len({sample[name] for sample in samples}) > 1]
     for most in FACTORS:
         found = _Fitting(net, paths, names, most).times(samples)

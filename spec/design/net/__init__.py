@@ -1,1 +1,1 @@
-"""A design as a net: places and rows, their words, and the sums that never change."""
+"""A design as a net: places and rows, their words, and the invariants."""

@@ -102,11 +102,11 @@ class Counters:
 
     @property
     def lasting(self) -> Iterator[Move]:
-        """The moves after which the design goes on, and that change something."""
+        """The moves after which the design continues, and that change something."""
         return (move for move in self.moves if move.change and not move.fails)
 
     def is_work_left(self, values: Sequence[int]) -> bool:
-        """Whether a state in which nothing moves is no rest."""
+        """True if a state in which nothing moves is no rest."""
         return not self.may_end or any(
             number > counter.rest for number, counter in zip(values, self.counters, strict=True))
 
@@ -142,7 +142,7 @@ def changes_of(table: Table, trace: Trace) -> Iterator[dict[str, int]]:
 
 
 def _is_line(law: Invariant, places: Mapping[str, Place]) -> bool:
-    """Whether a sum is about where elements stand in a queue."""
+    """True if a sum is about where elements stand in a queue."""
     return any(places[place].role in LINES for place in law.weights)
 
 

@@ -87,7 +87,7 @@ def _loops(net: type[Machine]) -> Iterator[Expectation]:
          Aim()),
         ("A3Losing", "DESIGN-2", "violated", "the dropping feedback loses elements", MERGE,
          dropping, Aim(losses=True)),
-        ("A4Failing", "DESIGN-1", "holds", "the feedback fails when full: never stuck", MERGE,
+        ("A4Failing", "DESIGN-1", "holds", "the feedback fails when full: never deadlocked", MERGE,
          failing, Aim()),
         ("A4Failed", "DESIGN-2", "violated", "the failing feedback does fail", MERGE, failing,
          Aim(failures=True)),
@@ -97,7 +97,7 @@ def _loops(net: type[Machine]) -> Iterator[Expectation]:
          growing),
         ("A5Zip", "DESIGN-1", "violated", "a zip whose loop is empty never starts", ZIP,
          FEEDBACK, Aim()),
-        ("A6Zip", "DESIGN-1", "holds", "with one element in the loop it goes on for ever", ZIP,
+        ("A6Zip", "DESIGN-1", "holds", "with one element in the loop it continues forever", ZIP,
          replace(FEEDBACK, capacity=2, initial=1), Aim()),
     ]
     for name, rule, verdict, about, entry, feedback, aim in rows:

@@ -26,7 +26,7 @@ class Unbounded:
 
     ``most`` elements are counted. With ``abstract`` true, the count ``most`` stands for
     "so many or more": a write leaves it there, a read may or may not. Every real run is
-    then a run of the net, so a net that is never stuck means a design that is never
+    then a run of the net, so a net that is never deadlocked means a design that is never
     stuck. With ``abstract`` false the count stops there, as a bounded queue's does.
     """
 
@@ -80,7 +80,7 @@ class LinkPlaces:
 
     @property
     def is_credit(self) -> bool:
-        """Whether permits go round."""
+        """True if permits go round."""
         return self.link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT)
 
     @property
@@ -92,7 +92,7 @@ class LinkPlaces:
 
     @property
     def meets(self) -> bool:
-        """Whether writer and reader must meet, because nothing fits in between."""
+        """True if writer and reader must meet, because nothing fits in between."""
         return self.link.capacity == 0
 
     def places(self) -> Iterator[Place]:

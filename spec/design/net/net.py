@@ -76,7 +76,7 @@ class Net(Machine):
         for effect in self.change[row]:
             self.marking[effect[0]] += effect[1]
 
-    @never_stuck("DESIGN-1", MUST, "A design never gets stuck with work left to do.",
+    @never_stuck("DESIGN-1", MUST, "A design never deadlocks with work left to do.",
                  source=SOURCE)
     def may_rest(self) -> bool:
         """Everything is done, or the design has failed as it says it does."""
@@ -90,7 +90,7 @@ class Net(Machine):
         """The limit of an unbounded link is one that only a growing link can pass."""
         return all(self.marking[p] <= self.limit[p] for p in range(len(self.start)))
 
-    @leads_to("DESIGN-3", SHOULD, "The watched task goes on for ever, as long as it should.",
+    @leads_to("DESIGN-3", SHOULD, "The watched task continues forever, as long as it should.",
               source="libraries#akka-cycles: the unfair cycle",
               phase=upto(2))
     def goes_on(self, phase: int) -> tuple[bool, bool]:

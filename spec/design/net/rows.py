@@ -212,7 +212,7 @@ class Table:
                 *((p.of, p.most - marking[p.name]) for p in self.places if p.role == "slots"))
 
     def free(self, marking: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
-        """How much of each pool nobody holds."""
+        """How much of each pool no task holds."""
         return tuple((p.of, marking[p.name]) for p in self.places if p.role == "pool")
 
     def row_of(self, action: str, index: int) -> Row:

@@ -32,7 +32,7 @@ LOST = "an element was lost"
 BEAT = "the watched task's beat"
 STEPS_LEFT = "steps left"
 HAND = "elements in the hand"
-ENDS = {Mortality.STOP: "stops for ever", Mortality.CRASH: "crashes"}
+ENDS = {Mortality.STOP: "stops forever", Mortality.CRASH: "crashes"}
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,11 @@ class Aim:
 
     @property
     def watches(self) -> bool:
-        """Whether some steps are followed."""
+        """True if some steps are followed."""
         return bool(self.watch or self.emptied)
 
     def follows(self, row: Row) -> bool:
-        """Whether a row is one of those steps, which a link does not take by itself."""
+        """True if a row is one of those steps, which a link does not take by itself."""
         if self.watch:
             return self.watch in row.tasks and row.own
         return row.own and row.effect.change.get(self.emptied, 0) < 0
@@ -271,7 +271,7 @@ def own_place(task: Task, what: str) -> str:
 
 
 def _may_end(design: Design) -> bool:
-    """A design may rest if it has work that can be finished and none that goes on for ever."""
+    """A design may rest if it has work that can be finished and none that continues forever."""
     workers = [t for t in design.tasks.values()
                if t.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL)]
     return bool(workers) and all(task.may_end for task in workers)

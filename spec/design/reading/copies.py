@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from ...notation.errors import InputError
 from .parameters import Point, computed, expected, value_of
+from .properties import NO_STARVATION
 from .schema import check_shape
 from .source import Node, Spot
 
@@ -33,7 +34,7 @@ _INDEX: Final = re.compile(r"\[([^\[\]]*)\]")
 
 
 def has_copies(root: Node) -> bool:
-    """Whether a document, of whatever shape, has anything that is to be written out."""
+    """True if a document, of whatever shape, has anything that is to be written out."""
     if not isinstance(root.value, dict):
         return False
     if "designs" in root.value:
@@ -434,15 +435,15 @@ class _Writer:
 
     def _expect(self, node: Node, top: _Scope) -> Node:
         node = expected(node, self.point, self.file)
-        if "starvation" not in node.value:
+        if NO_STARVATION not in node.value:
             return node
         found: dict[str, Node] = {}
-        below = node.value["starvation"]
+        below = node.value[NO_STARVATION]
         for name, verdict in below.value.items():
             text = self._indexed(Node(name, verdict.spot), self.point)
             for end in self._ends(top, text, verdict.spot)[0]:
                 found[end.task] = verdict
-        return replace(node, value={**node.value, "starvation": replace(below, value=found)})
+        return replace(node, value={**node.value, NO_STARVATION: replace(below, value=found)})
 
     @staticmethod
     def _without(node: Node, key: str) -> Node:

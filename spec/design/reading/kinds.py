@@ -79,12 +79,12 @@ def _of(link: Link, kind: str) -> str:
 
 
 def is_one_kind(link: str) -> bool:
-    """Whether a link is what was written out for one kind of another."""
+    """True if a link is what was written out for one kind of another."""
     return link.endswith(")")
 
 
 def _is_shared(link: Link) -> bool:
-    """Whether elements of several kinds share the slots of a link."""
+    """True if elements of several kinds share the slots of a link."""
     return len(link.kinds) > 1 and link.capacity is not None
 
 
@@ -93,7 +93,7 @@ def _slots(link: str) -> str:
 
 
 def is_slots(pool: str) -> bool:
-    """Whether a pool is what was written out for the free slots of a link with kinds."""
+    """True if a pool is what was written out for the free slots of a link with kinds."""
     return pool.endswith(" (slots)")
 
 
@@ -156,7 +156,7 @@ def _script(task: Task, own: Mapping[str, Link], links: Mapping[str, Link]) -> T
 
 @dataclass(frozen=True)
 class _Passing:
-    """A task that is no script, and its links with kinds: an element goes on as what it is."""
+    """A task that is no script, and its links with kinds: an element continues as what it is."""
 
     task: Task
     own: Mapping[str, Link]
@@ -164,7 +164,8 @@ class _Passing:
 
     def used(self) -> Iterator[tuple[StepKind, str, str]]:
         """The links of one kind that it reads and writes. Raises Misfit where an element of some
-        kind cannot go on."""
+        kind cannot continue.
+        """
         task = self.task
         reads = [link for link in self.links.values() if task.name in link.readers]
         writes = [link for link in self.links.values() if task.name in link.writers]

@@ -81,7 +81,7 @@ class Mortality(Enum):
     """Whether a task may cease to run."""
 
     GOES_ON = ""
-    STOP = "stop"    # between two of its runs, for ever
+    STOP = "stop"    # between two of its runs, forever
     CRASH = "crash"  # at any moment, with what it holds
 
 
@@ -103,7 +103,7 @@ class Step:
     A count of reads and writes is done one element at a time, an acquire all at once. ``branches``
     are those of a choice, which has no target. An ``either`` may be left at any time by way of its
     ``timeout``, and by way of ``otherwise`` (``else`` in a file) where no branch can begin. A
-    script may wait for ever at a ``final`` step, once all else is done. What a step reads or
+    script may wait forever at a ``final`` step, once all else is done. What a step reads or
     writes is ``of`` a kind, and ``named`` (``as`` in a file) is a name for the kind that it
     reads; both are written out when a file is read (see ``kinds``).
     """
@@ -130,7 +130,7 @@ class Step:
 
     @property
     def finals(self) -> bool:
-        """Whether a script may wait for ever somewhere in it."""
+        """True if a script may wait forever somewhere in it."""
         inner = (*self.branches, self.timeout or (), self.otherwise or ())
         return self.final or any(step.finals for steps in inner for step in steps)
 
@@ -141,7 +141,7 @@ class Task:
 
     ``hand`` is the number of elements it can hold between reading and writing; with 0 it
     reads and writes in one move. ``count`` limits a source, or a script's repetitions;
-    None goes on for ever. ``pool`` is where its threads come from (for calls: level by
+    None continues forever. ``pool`` is where its threads come from (for calls: level by
     level); without one it has a thread to itself. ``takes`` and ``gives`` say, by link, how
     many elements a transition reads and writes, where that is not what the link says. A window
     closes when it has ``size`` elements, of which ``slide`` leave it, or ``early`` with fewer.
@@ -170,7 +170,7 @@ class Task:
 
     @property
     def may_end(self) -> bool:
-        """Whether it may have nothing more to do, for ever."""
+        """True if it may have nothing more to do, forever."""
         return self.count is not None or self.may is not Mortality.GOES_ON or any(
             step.finals for step in self.steps)
 
@@ -181,7 +181,7 @@ class Task:
 
     @property
     def chooses(self) -> bool:
-        """Whether a script has a choice, so that its steps are not always the same."""
+        """True if a script has a choice, so that its steps are not always the same."""
         return any(step.kind in (StepKind.EITHER, StepKind.BRANCH) for step in self.steps)
 
 
@@ -224,7 +224,7 @@ class Link:
 
     @property
     def in_line(self) -> bool:
-        """Whether its elements have a place among those of other kinds in their queue."""
+        """True if its elements have a place among those of other kinds in their queue."""
         return self.taking is Taking.HEAD and bool(self.room)
 
     @property
@@ -238,7 +238,7 @@ class Link:
         return self.of or self.name
 
     def carries(self, kind: str) -> bool:
-        """Whether an element of a kind can go on here; of no kind, it may become any."""
+        """True if an element of a kind can continue here; of no kind, it may become any."""
         return not self.kind or not kind or self.kind == kind
 
 
@@ -307,7 +307,7 @@ class Design:
         return writes, reads
 
     def abandoned(self, link: Link) -> bool:
-        """Whether all who read a link may cease to run."""
+        """True if all who read a link may cease to run."""
         return bool(link.readers) and all(
             self.tasks[reader].may is not Mortality.GOES_ON for reader in link.readers)
 

@@ -171,7 +171,7 @@ def computed(node: Node, point: Point, file: str, key: str = "") -> Node:
 
 
 def _expected(node: Node, point: Point, file: str) -> Node:
-    """``{violated: CONDITION}`` as the verdict that it comes to; also below ``starvation``."""
+    """``{violated: CONDITION}`` as the verdict that it comes to; also below ``no-starvation``."""
     if not isinstance(node.value, dict):
         return node
     if len(node.value) == 1:

@@ -2,7 +2,7 @@
 
 The position of a script counts the steps that are left in its text, with those in branches counted
 in the order in which they stand: the first step has the largest number, and 0 is behind the last.
-(Steps at which it may wait for ever come last in that order, wherever they stand.) An ``either``
+(Steps at which it may wait forever come last in that order, wherever they stand.) An ``either``
 stands at one position, from which the first step of each branch leads on; what the first step
 leaves to do has positions of its own.
 """
@@ -21,7 +21,7 @@ __all__ = ["Positions", "ScriptMove", "length", "program"]
 class ScriptMove:
     """From position ``at`` to ``to`` (0: the end of the round), by doing ``step``, or silently, in
     ``words``. It is possible only where none of the steps ``unless`` is. A script may stay at
-    ``at`` for ever if that is ``final``; ``number`` is that of the step there in the text, from 1.
+    ``at`` forever if that is ``final``; ``number`` is that of the step there in the text, from 1.
     """
 
     at: int
@@ -48,8 +48,9 @@ def length(steps: Sequence[Step]) -> int:
 
 @dataclass(frozen=True)
 class Positions:
-    """A script with its positions: it begins at ``start`` and may stay for ever in those up to
-    ``rest``, of which 0 is its end."""
+    """A script with its positions: it begins at ``start`` and may stay forever in those up to
+    ``rest``, of which 0 is its end.
+    """
 
     moves: tuple[ScriptMove, ...]
     start: int
@@ -128,7 +129,12 @@ def _of(step: Step, at: int, following: int) -> Iterator[ScriptMove]:
 
 def _decision(branch: Sequence[Step], number: int) -> str:
     if not branch:
-        return f"decides on way {number}, which is to do nothing"
+        return f"takes branch {number}: nothing to do"
     first = branch[0]
-    what = f", to {first.kind.value} {first.target}" if first.target else ""
-    return f"decides on way {number}{what}"
+    line = f" (line {first.spot.line})" if first.spot.line else ""
+    what = f": {_VERBS[first.kind]} {first.target}" if first.target else ""
+    return f"takes branch {number}{line}{what}"
+
+
+_VERBS = {StepKind.WRITE: "write to", StepKind.READ: "read from", StepKind.ACQUIRE: "acquire",
+          StepKind.RELEASE: "release"}

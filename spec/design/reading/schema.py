@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from ...notation.errors import InputError
 from .alike import Eyes
+from .properties import FORMER, VERSION
 from .source import Node, Spot
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ parameters have values; and then with its copies written out, which have numbers
 def check_shape(root: Node, file: str, stage: Stage = "resolved") -> None:
     """Check a document, or a part of it, against the schema; raises InputError for the first
     problem."""
+    _refuse_older(root, file)
     plain, validator = root.plain(), _validator(stage)
     fewer = _eyes(stage).fewer(plain)
     if fewer is not plain and validator.is_valid(fewer):
@@ -50,6 +52,22 @@ def check_shape(root: Node, file: str, stage: Stage = "resolved") -> None:
         nearest = _nearest(error)
         problem = _problem(root, nearest)
         raise InputError(problem.what, f"{file}:{problem.spot}", problem.next_step)
+
+
+def _refuse_older(root: Node, file: str) -> None:
+    """Raise InputError for a document of version 1, with the new names of all its old keys."""
+    top = root.value if isinstance(root.value, dict) else {}
+    version = top.get("checkvalve")
+    if version is None or version.value != VERSION - 1 or version.value is True:
+        return
+    expected = top["expect"].value if "expect" in top else None
+    old = [key for key in expected if key in FORMER] if isinstance(expected, dict) else []
+    renamed = ", ".join(f"`{key}` is `{FORMER[key]}`" for key in old)
+    raise InputError(
+        f"the design is written in version {VERSION - 1} of the language, and this is version "
+        f"{VERSION}", f"{file}:{version.spot}", f"Write `checkvalve: {VERSION}`" + (
+            f", and rename the keys of `expect`: {renamed}." if old else
+            "; nothing else in this file has changed."))
 
 
 @cache

@@ -1,5 +1,6 @@
-"""What is odd about the steps of a script: permits that nobody gives back, a way that is chosen
-before anybody knows whether there is something to read on it."""
+"""What is odd about the steps of a script: permits that no task gives back, a way that is chosen
+before anybody knows whether there is something to read on it.
+"""
 
 from __future__ import annotations
 

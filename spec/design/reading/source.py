@@ -220,4 +220,4 @@ class _Builder:
         return float(text) if _FLOAT.fullmatch(text) else text
 
 
-_START = "Begin with `checkvalve: 1`; docs/design-language.md has examples."
+_START = "Begin with `checkvalve: 2`; docs/design-language.md has examples."

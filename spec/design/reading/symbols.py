@@ -78,7 +78,7 @@ class Condition:
     relation: Relation
 
     def holds(self, point: Mapping[str, int]) -> bool:
-        """Whether it is true for these values of the parameters."""
+        """True if it is true for these values of the parameters."""
         return _HOLDS[self.relation](self.form.at(point))
 
     @property
@@ -107,7 +107,7 @@ class Notes:
         return tuple(self._found)
 
     def note(self, form: Form, relation: Relation) -> bool:
-        """Whether a form is related to 0 so; the answer is noted."""
+        """True if a form is related to 0 so; the answer is noted."""
         answer = Condition(form, relation).holds(self.point)
         if not form.factors:
             return answer
@@ -237,7 +237,7 @@ def form_of(value: Any) -> Form | None:
 
 
 def is_symbol(value: object) -> bool:
-    """Whether it is a symbol, where a type says that it is a number."""
+    """True if it is a symbol, where a type says that it is a number."""
     return isinstance(value, Symbol)
 
 

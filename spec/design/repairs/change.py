@@ -34,7 +34,7 @@ class Change:
     """Something to try in one ``place``: ``says``, ``edits`` and ``done`` take one of ``values``.
 
     A later value changes more. ``grows`` says that it also makes more states, and that it takes no
-    step from anybody: whoever could go on before still can. What it ``costs``, by its value, is
+    step from anybody: whoever could continue before still can. What it ``costs``, by its value, is
     told in place of what its kind gives up. Two changes of one ``slot`` exclude each other. ``at``
     names the links, pools and tasks that are changed; none for a change of the whole design. One
     that ``restricts`` makes no step possible that was not so before.
@@ -120,7 +120,7 @@ class Family(Generic[T]):
 
 
 class Scope:
-    """What of a design may be changed, with what is nearest to the circle of waits first."""
+    """What of a design may be changed, with what is nearest to the cycle of waits first."""
 
     def __init__(self, design: Design, tasks: Iterable[str], places: Iterable[str]) -> None:
         self.design = design

@@ -19,9 +19,10 @@ from ..check import decide_property
 from ..equations.structure import decide
 from ..net.translate import Aim
 from ..reading.language import Design, Flow
+from ..reading.properties import BOUNDED, DEADLOCK_FREE, NO_FAILURE
 from ..search.searching import Settings
 from ..search.ways import way_into
-from ..verdicts.deadlock import decide_deadlock
+from ..verdicts.deadlock import NO_CYCLE, decide_deadlock
 from ..verdicts.local import Spaces
 from ..why.findings import Finding
 from ..why.parts import Part, parts
@@ -82,7 +83,7 @@ class Judge:
         alike."""
 
     def may_ask(self, price: int = PATIENCE[0]) -> bool:
-        """Whether so many steps are left, and time."""
+        """True if so many steps are left, and time."""
         allowed = self.left >= price and not self.deadline.passed()
         self._refused = self._refused or not allowed
         return allowed
@@ -100,7 +101,7 @@ class Judge:
     # --- deadlock ----------------------------------------------------------------------------
 
     def deadlock(self, design: Design) -> Answer:
-        """Whether a design can get stuck: it does not if none of its parts does."""
+        """Decide whether a design can deadlock: it does not if none of its parts does."""
         findings = []
         try:
             for part in parts(design):
@@ -109,7 +110,7 @@ class Judge:
                     return Answer(finding.outcome, finding)
                 findings.append(finding)
         except (InputError, OutOfTime) as told:  # more ways to move than can be listed
-            return Answer(Outcome.UNKNOWN, Finding("deadlock", Outcome.UNKNOWN, "", reason=str(
+            return Answer(Outcome.UNKNOWN, Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "", reason=str(
                 told)))
         methods = dict.fromkeys(finding.method for finding in findings)
         return Answer(Outcome.HOLDS, replace(findings[-1], method="; ".join(methods)))
@@ -131,7 +132,7 @@ class Judge:
     def _asked(self, part: Design) -> Finding:
         section = Part(part, NOTHING, Aim())
         rows = len(section.table.rows)
-        finding = Finding("deadlock", Outcome.UNKNOWN, "", reason="nothing is left to ask with")
+        finding = Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "", reason="nothing is left to ask with")
         small = rows <= MAX_ROWS
         engines: dict[str, Callable[[], Finding | None]] = {
             "graph": lambda: self._graph(part, rows),
@@ -157,7 +158,7 @@ class Judge:
                 return None
         finally:
             self._spend(looks)
-        return Finding("deadlock", Outcome.HOLDS, "wait-for graph, for every order of steps")
+        return Finding(DEADLOCK_FREE, Outcome.HOLDS, NO_CYCLE)
 
     def _equations(self, section: Part, rows: int) -> Finding | None:
         price = EQUATIONS + EQUATIONS_OF_A_ROW * rows
@@ -171,11 +172,11 @@ class Judge:
                 return way_into(section.design, answer.table, answer.net, answer.legs, looks,
                                 brief=True)
         except OutOfTime as late:
-            return Finding("deadlock", Outcome.UNKNOWN, "structure", reason=str(late))
+            return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "structure", reason=str(late))
         finally:
             self.left -= int(min(looks.spent(), looks.seconds)) // 4
         outcome = Outcome.HOLDS if answer.never_stuck else Outcome.UNKNOWN
-        return Finding("deadlock", outcome, answer.method if answer.never_stuck else "structure",
+        return Finding(DEADLOCK_FREE, outcome, answer.method if answer.never_stuck else "structure",
                        reason=answer.reason)
 
     def _searched(self, section: Part, patience: int, small: bool) -> Finding | None:
@@ -240,8 +241,8 @@ def _room(part: Design) -> int:
 
 
 def _is_plain(design: Design, name: str) -> bool:
-    """Whether a property holds by what a design is made of."""
+    """True if a property holds by what a design is made of."""
     links = design.links.values()
-    if name == "bounded":
+    if name == BOUNDED:
         return all(link.flow is not Flow.UNBOUNDED for link in links)
-    return name == "failure" and all(link.overflow is not Flow.FAIL for link in links)
+    return name == NO_FAILURE and all(link.overflow is not Flow.FAIL for link in links)

@@ -134,7 +134,7 @@ def threads(scope: Scope) -> Iterator[Change]:
 
 
 def is_lock(design: Design, pool: Pool) -> bool:
-    """Whether a pool is one permit that scripts take: with two it would exclude nobody."""
+    """True if a pool is one permit that scripts take: with two it would exclude nobody."""
     return pool.threads == 1 and any(
         step.kind is StepKind.ACQUIRE and step.target == pool.name
         for task in design.tasks.values() for step in task.actions)

@@ -9,6 +9,7 @@ from ...notation.labels import counted
 from ..reading.language import (
     MAX_EARLY, Design, Flow, Kind, Link, Merging, Pool, Routing, Step, StepKind, Taking, Task,
 )
+from ..reading.properties import NO_LOSS
 from ..reading.source import NOWHERE
 from ..why.findings import Edit
 from .change import (
@@ -120,7 +121,7 @@ def dropping(scope: Scope) -> Iterator[Change]:
         first = family.first
         able = first.flow in (Flow.BLOCKING, Flow.CREDIT, Flow.STOP_AND_WAIT) and not first.kind
         if able and first.capacity and not first.lossy and first.gives <= MAX_GIVES:
-            said = scope.design.expect.get("loss") == "violated"
+            said = scope.design.expect.get(NO_LOSS) == "violated"
             unasked = "" if said else ", though nobody said that any may be lost"
             yield _flow(family, Flow.DROP_OLDEST, "let {} drop its oldest element when it is full "
                         "(`flow: drop-oldest`; it is {})",

@@ -19,9 +19,11 @@ __all__ = ["Stuck", "around", "region"]
 
 @dataclass(frozen=True)
 class Stuck:
-    """What of a stuck state would have to be different: the ``tasks`` of which each waits only for
+    """What of a deadlocked state would have to be different: the ``tasks`` of which each waits only
+    for
     others of them, and the ``places`` (links and pools) in which a number keeps them waiting; of
-    the tasks those that are ``held`` up wait for more than data."""
+    the tasks those that are ``held`` up wait for more than data.
+    """
 
     tasks: tuple[str, ...]
     places: tuple[str, ...]
@@ -29,8 +31,9 @@ class Stuck:
 
     @staticmethod
     def of(finding: Finding) -> Stuck:
-        """Who is stuck: the circle, or those who wait for what nobody gives, and whom they wait
-        for."""
+        """Who is stuck: the cycle, or those who wait for what no task gives, and whom they wait
+        for.
+        """
         waits: dict[str, list[Blocked]] = {}
         for wait in (*finding.waits, *finding.cycle):
             waits.setdefault(wait.task, []).append(wait)

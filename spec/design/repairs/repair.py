@@ -2,7 +2,7 @@
 
 Parts of a design that have no entry of the file in common are repaired one by one. A part that is
 large is not searched: the changes are looked for in a *region* around the deadlock, and the whole
-part is asked about those that help there. Where it gets stuck elsewhere then, so is that.
+part is asked about those that help there. Where it deadlocks elsewhere then, so is that.
 
 What is offered was checked, for the whole design, by the engines of ``check``: that it never gets
 stuck, and that each other verdict that is wanted is not violated.
@@ -15,9 +15,8 @@ from dataclasses import dataclass, field, replace
 
 from ...verdicts.verdict import Budget, Outcome
 from ..reading.language import Design
+from ..reading.properties import DEADLOCK_FREE, LIVE, NO_LOCAL_DEADLOCK, starved_task
 from ..reading.source import NOWHERE, Spot
-from ..verdicts.live import LIVE
-from ..verdicts.local import LOCAL
 from ..why.findings import DesignReport, Finding, Repair, RepairStep, Way
 from ..why.parts import parts
 from .change import Change, Scope
@@ -40,8 +39,8 @@ MAX_MIDDLE = 40
 """Tasks that a region is made around."""
 RADII = (1, 2, 4)
 """So many links are around those who are stuck, in a region."""
-DEADLOCK = "deadlock"
 LATE = "the time allowed has ended"
+"""Why nothing more was tried: the reason of a repair that the budget ended."""
 
 
 def with_repair(report: DesignReport, budget: Budget | None = None) -> DesignReport:
@@ -64,23 +63,24 @@ def _broken(report: DesignReport) -> list[str]:
     expected to hold."""
     violated = [each for each in report.findings if each.outcome is Outcome.VIOLATED]
     return [each.name for each in violated
-            if each.name == DEADLOCK or each.expected == Outcome.HOLDS.value]
+            if each.name == DEADLOCK_FREE or each.expected == Outcome.HOLDS.value]
 
 
 def _wanted(report: DesignReport) -> list[str]:
     """The properties that are not to be violated after it, beside deadlock. Where the design is
-    expected not to be live, or somebody to starve, a part of it may be stuck for ever."""
+    expected not to be live, or somebody to starve, a part of it may be blocked forever.
+    """
     against = [name for name, verdict in report.design.expect.items() if verdict == "violated"]
-    if any(name == LIVE or name.startswith("starvation: ") for name in against):
-        against.append(LOCAL)
-    return [each.name for each in report.findings if each.name not in (DEADLOCK, *against)]
+    if any(name == LIVE or starved_task(name) is not None for name in against):
+        against.append(NO_LOCAL_DEADLOCK)
+    return [each.name for each in report.findings if each.name not in (DEADLOCK_FREE, *against)]
 
 
 def repair(report: DesignReport, budget: Budget | None = None) -> Repair:
     """The changes with which every wanted verdict of a design holds."""
     judge = Judge(MAX_STEPS, (budget or Budget()).start().deadline)
     broken, design = _broken(report), report.design
-    groups = _groups(design) if broken == [DEADLOCK] else [design]
+    groups = _groups(design) if broken == [DEADLOCK_FREE] else [design]
     ways: list[list[Way]] = []
     undecided: list[Way] = []
     tried: list[str] = []
@@ -97,18 +97,19 @@ def repair(report: DesignReport, budget: Budget | None = None) -> Repair:
         left_out = _left_open(report) if len(group.tasks) > MAX_TASKS else ()
         done = _Repairing(group, base, _Asked(judge, broken[1:], names, left_out), several)
         found = done.ways()
-        if not found and broken[0] == DEADLOCK and broken[1:]:  # then without the others
+        if not found and broken[0] == DEADLOCK_FREE and broken[1:]:  # then without the others
             kept = [name for name in names if name not in broken]
             rest = _Repairing(group, base, _Asked(judge, [], kept, left_out), several)
             found = [replace(way, violated=tuple(broken[1:])) for way in rest.ways()]
         reasons |= done.reasons
         if not found:
-            return Repair((), tuple(done.tried), LATE if judge.deadline.passed() else "; ".join(
-                reasons))
+            late = judge.deadline.passed()
+            return Repair((), tuple(done.tried), LATE if late else "; ".join(reasons),
+                          tuple(done.untried))
         tried += done.tried
         ways.append(found)
-    late = {LATE: None} if judge.deadline.passed() else {}
-    return Repair(tuple(_together(ways, undecided)), tuple(tried), "; ".join(late))
+    return Repair(tuple(_together(ways, undecided)), tuple(tried),
+                  LATE if judge.deadline.passed() else "")
 
 
 def _left_open(report: DesignReport) -> list[str]:
@@ -134,9 +135,8 @@ def _together(ways: Sequence[Sequence[Way]], undecided: Sequence[Way]) -> Iterat
 
 
 def _is_about(name: str, group: Design) -> bool:
-    """Whether a property is one of this group: starvation is of one task."""
-    task = name.removeprefix("starvation: ")
-    return task == name or task in group.tasks
+    """True if a property is one of this group: starvation is of one task."""
+    return starved_task(name) in (None, *group.tasks)
 
 
 def _base(
@@ -145,7 +145,7 @@ def _base(
     """What fails in a group, or is not known of it; None if nothing does."""
     finding = report.finding(broken[0])
     waits = [wait for wait in (*finding.cycle, *finding.waits) if wait.task in group.tasks]
-    if waits or broken[0] != DEADLOCK:
+    if waits or broken[0] != DEADLOCK_FREE:
         return replace(finding, waits=tuple(w for w in finding.waits if w in waits),
                        cycle=tuple(w for w in finding.cycle if w in waits))
     judge.left = MAX_STEPS
@@ -185,7 +185,7 @@ class _Asked:
     left_out: Collection[str] = ()
 
     def helps(self, design: Design) -> Answer:
-        """Whether what is broken holds."""
+        """Decide whether what is broken holds."""
         answer = self.judge.deadlock(design)
         if answer.outcome is Outcome.HOLDS and self.broken:
             found = self.judge.verdicts(design, self.broken)
@@ -209,6 +209,7 @@ class _Repairing:
     asked: _Asked
     several: int
     tried: list[str] = field(default_factory=list)
+    untried: dict[str, None] = field(default_factory=dict)
     reasons: dict[str, None] = field(default_factory=dict)
     _checked: dict[Found, tuple[Answer, list[Finding]]] = field(default_factory=dict)
 
@@ -233,7 +234,8 @@ class _Repairing:
         found = search.run()
         if not found:
             self.tried += search.tried()
-            self.reasons |= dict.fromkeys(filter(None, [search.cut_short()]))
+            self.untried |= dict.fromkeys(search.untried())
+            self.reasons |= dict.fromkeys(filter(None, [search.undecided()]))
         self.tried += [self._broken(each) for each in search.rejected]
         return found
 
@@ -273,14 +275,15 @@ class _Repairing:
             if done or elsewhere is None:
                 return done
             before, least, finding = elsewhere
-        self.reasons[f"it gets stuck in more than {ROUNDS} places"] = None
+        self.reasons[f"there are deadlocks in more than {ROUNDS} places"] = None
         return []
 
     def _tried_on_all(
         self, here: Sequence[Found], before: Chosen, least: tuple[bool, ...], near: Collection[str]
     ) -> tuple[list[Found], tuple[Chosen, tuple[bool, ...], Finding] | None]:
         """Those changes of a region with which the whole group keeps what is wanted; else, the
-        first with which it gets stuck in other places only, and how."""
+        first with which it deadlocks in other places only, and how.
+        """
         elsewhere = None
         done = []
         for each in here:
@@ -324,7 +327,7 @@ class _Repairing:
             for (c, index), least in zip(found.chosen, found.least, strict=True))
         held = {each.name: each.method for each in others if each.outcome is Outcome.HOLDS}
         names = self.asked.names
-        return Way(steps, ((DEADLOCK, answer.finding.method), *(
+        return Way(steps, ((DEADLOCK_FREE, answer.finding.method), *(
             (name, held[name]) for name in names if name in held)),
             tuple(name for name in names if name not in held))
 
@@ -341,8 +344,10 @@ def _doing(change: Change, value: int) -> Callable[[Design], Design]:
 
 
 def _middle(finding: Finding) -> tuple[str, ...]:
-    """The tasks that a region is made around: who is stuck, or the circle of those if they are
-    many (the whole of it, for a piece of it is not stuck)."""
+    """The tasks that a region is made around: which tasks are blocked, or the cycle of those if
+    they are
+    many (the whole of it, for a piece of it is not stuck).
+    """
     tasks = Stuck.of(finding).tasks
     circle = tuple(wait.task for wait in finding.cycle)
     return tasks if len(tasks) <= MAX_MIDDLE else circle or tasks[:MAX_MIDDLE]

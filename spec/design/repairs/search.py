@@ -1,7 +1,9 @@
-"""The search for changes of one part of a design, several at once if need be, led by what is stuck.
+"""The search for changes of one part of a design, several at once if need be, led by what is
+blocked.
 
 Changes are tried by what they give up: all of one tier, one by one and then together, before any of
-the next. A set that does not help leaves a stuck state, and only what takes part in that one joins
+the next. A set that does not help leaves a deadlocked state, and only what takes part in that one
+joins
 the set (so each set is one that hits every deadlock which was seen on the way to it). Of the free
 changes only those of a number that somebody waits for are tried: a run into a deadlock is still a
 run where other queues are larger, and still ends in one.
@@ -22,6 +24,7 @@ from ..equations.confluence import has_choice
 from ..net.counters import AIM, Counters
 from ..net.translate import translate
 from ..reading.language import Design
+from ..reading.properties import DEADLOCK_FREE
 from ..why.findings import Finding
 from .change import Change, KindOfChange, Scope, Tier
 from .judge import Answer, Judge
@@ -46,7 +49,7 @@ SHARE_OF_A_KIND = 3
 FOR_MORE = 4
 """Once there is a way, one of so many parts of what is left is for others."""
 NO_DESIGN = Answer(Outcome.UNKNOWN, Finding(
-    "deadlock", Outcome.UNKNOWN, "", reason="the changes do not fit together"))
+    DEADLOCK_FREE, Outcome.UNKNOWN, "", reason="the changes do not fit together"))
 """What is said of changes that make no design: nothing is left open by it."""
 
 
@@ -83,8 +86,9 @@ def changed(design: Design, chosen: Chosen) -> Design | None:
 
 
 def _is_stuck_anyhow(design: Design) -> bool:
-    """Whether all runs of a design that can get stuck come to the same end, so that no part of them
-    alone is better: no step takes what another needs."""
+    """True if all runs of a design that can deadlock come to the same end, so that no part of them
+    alone is better: no step takes what another needs.
+    """
     net = Counters.of(translate(design, AIM))
     return not net.may_end and not has_choice(net)
 
@@ -144,8 +148,9 @@ class Search:
             sets = self._level(self._first(sets), tier)
 
     def _all_in_vain(self, sets: Sequence[tuple[Candidate, ...]]) -> bool:
-        """Whether all changes of these sets together, to their utmost, are known not to help: then
-        some of them hardly ever do, and there are many such sets."""
+        """True if all changes of these sets together, to their utmost, are known not to help: then
+        some of them hardly ever do, and there are many such sets.
+        """
         unique = {each.change.slot: each for chosen in sets for each in chosen}
         everything = tuple(sorted(unique.values(), key=lambda each: each.rank))
         if len(everything) < LARGEST_SET or not self.judge.may_ask():
@@ -155,7 +160,7 @@ class Search:
         return self._ask(everything, utmost).outcome is Outcome.VIOLATED
 
     def _first(self, sets: Sequence[tuple[Candidate, ...]]) -> list[tuple[Candidate, ...]]:
-        """Those to try first: of kinds that give up little, near to what is stuck."""
+        """Those to try first: of kinds that give up little, near to what is blocked."""
         unique = {tuple(sorted(each, key=lambda c: c.rank)): None for each in sets}
         ordered = sorted(unique, key=lambda each: (
             [KINDS.index(c.kind) for c in reversed(each)], [c.rank for c in each]))
@@ -195,7 +200,7 @@ class Search:
                 yield (*each, other)
 
     def _concerns(self, candidate: Candidate, stuck: Stuck) -> bool:
-        """Whether a change may make a difference to those who are stuck."""
+        """True if a change may make a difference to those who are stuck."""
         at = candidate.change.at
         if candidate.kind.tier == Tier.RESOURCES:
             return not at.isdisjoint((*stuck.places, *stuck.held))
@@ -256,7 +261,7 @@ class Search:
             design = changed(self.design, chosen)
             return NO_DESIGN if design is None else self._ask_of(design)
         except InputError as told:  # more ways to move than can be listed
-            return Answer(Outcome.UNKNOWN, Finding("deadlock", Outcome.UNKNOWN, "",
+            return Answer(Outcome.UNKNOWN, Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "",
                                                    reason=str(told)))
 
     # --- the least that helps ------------------------------------------------------------------
@@ -329,17 +334,18 @@ class Search:
             c.kind is kind for c in self.candidates) and not any(
             told_of.startswith(f"{kind.name}: ") for told_of in told)]
         if useless and not self._left:
-            told.insert(0, f"more {' or '.join(useless)}: nobody who is stuck waits for it")
+            told.insert(0, f"more {' or '.join(useless)}: no blocked task waits for it")
         sets = [f"{counted(times, 'set')} of {size}" for size, times in self._sets.items()
                 if size > 1]
         return told + ([f"together: {', '.join(sets)}"] if sets else [])
 
-    def cut_short(self) -> str:
-        """Why there may be a way that was not found, or nothing."""
-        reasons = ["some of what was tried is too large to decide"] if self._unknown else []
-        if self._left:
-            reasons.append(f"nothing was left for {_some(list(self._left), 4)}")
-        return "; ".join(reasons)
+    def undecided(self) -> str:
+        """Why a change that was tried may be a fix all the same; empty if none may."""
+        return "some of what was tried is too large to decide" if self._unknown else ""
+
+    def untried(self) -> list[str]:
+        """The changes that the budget of the search did not reach."""
+        return list(self._left)
 
 
 def _first_of(candidate: Candidate) -> int:

@@ -5,10 +5,10 @@ states on the way, which are as many as the product of the capacities. A run in 
 same tasks go first meets it after about the sum of them: whoever comes first fills what he writes,
 and empties what he reads. So a run has *phases*. In each the tasks (or their rows) are in an order
 drawn from a seed, and the first that can move does; a phase ends after so many steps, or when it
-repeats itself, for then it would do so for ever. One run in four moves at random instead.
+repeats itself, for then it would do so forever. One run in four moves at random instead.
 
 All is counted in steps and drawn from a fixed seed, so the answer is the same on every machine.
-A run that got stuck is shortened, and then replayed by the interpreter like every trace.
+A run that deadlocked is shortened, and then replayed by the interpreter like every trace.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["NEVER", "STEPS", "Runs", "Tried"]
 STEPS, RUNS = 1_200_000, 1_000
 """Steps of all runs together, which take some seconds, and the most runs."""
 MORE = 100_000
-"""Steps of further runs, once one got stuck."""
+"""Steps of further runs, once one deadlocked."""
 SHORTENING = 300_000
 """Steps for shortening a run."""
 SLACK, TURNOVERS = 500, 4
@@ -40,7 +40,7 @@ NEVER = 10**9
 
 @dataclass
 class Tried:
-    """What runs came to: the rows of one that got stuck, if there is one."""
+    """What runs came to: the rows of one that deadlocked, if there is one."""
 
     stuck: tuple[int, ...] | None = None
     runs: int = 0
@@ -49,8 +49,10 @@ class Tried:
 
 @dataclass
 class _Run:
-    """A run that goes on: the marking with a sum of its numbers, each of which has a weight of its
-    own; the rows that can move, and those that did."""
+    """A run that continues: the marking with a sum of its numbers, each of which has a weight of
+    its
+    own; the rows that can move, and those that did.
+    """
 
     marking: list[int]
     ready: set[int]
@@ -143,8 +145,9 @@ class Runs:
             yield tuple(sorted(set().union(*(lookers[place] for place, _ in change))))
 
     def try_all(self, steps: int = STEPS, seed: int = 0) -> Tried:
-        """Runs until one gets stuck or so many ``steps`` were made, and some more for one that is
-        shorter; the shortest, made shorter still."""
+        """Runs until one deadlocks or so many ``steps`` were made, and some more for one that is
+        shorter; the shortest, made shorter still.
+        """
         tried = Tried()
         try:
             self._try(tried, steps, random.Random(seed))
@@ -215,7 +218,7 @@ class Runs:
         return marking
 
     def can_move(self, marking: Sequence[int], row: int) -> bool:
-        """Whether the guards of a row hold."""
+        """True if the guards of a row hold."""
         # In loops: runs spend most of their time here, and a generator costs three times as much.
         for place, n in self._needs[row]:
             if marking[place] < n:
@@ -226,7 +229,7 @@ class Runs:
         return True
 
     def _one(self, draw: random.Random, kind: int) -> tuple[_Run, bool]:
-        """A run, and whether it got stuck."""
+        """A run, and whether it deadlocked."""
         run = _Run(list(self._start), set(self._first))
         phases = 1 + draw.randrange(PHASES)
         for phase in range(phases):
@@ -284,7 +287,7 @@ class Runs:
                 order.cannot(other)
 
     def _is_stuck(self, marking: Sequence[int]) -> bool:
-        """Whether work is left where nothing can move."""
+        """True if work is left where nothing can move."""
         if marking[self._stopped] > 0:
             return False
         return not self._may_end or any(
@@ -329,5 +332,5 @@ class Runs:
 
 
 def _is_again(run: _Run, kept: tuple[int, list[int]]) -> bool:
-    """Whether a run is where it was: the sums are compared first, which is a number each."""
+    """True if a run is where it was: the sums are compared first, which is a number each."""
     return run.weighed == kept[0] and run.marking == kept[1]

@@ -49,7 +49,7 @@ def abstracting(design: Design, aim: Aim, rule: str, settings: Settings) -> Find
     return replace(
         finding, outcome=Outcome.UNKNOWN, steps=(), waits=(), cycle=(), loop=None,
         method="search, of a coarser design",
-        reason=f"a way to a violation was found only where unbounded links are counted up to "
+        reason=f"a counterexample was found only where unbounded links are counted up to "
                f"{ABSTRACTIONS[-1]}; it may not be real",
     )
 
@@ -94,7 +94,7 @@ def finding_of(design: Design, table: Table, rule: str, verdict: Verdict) -> Fin
     marking = end_marking(table, verdict.trace)
     contents = table.contents(marking)
     if rule == "DESIGN-2" or (loop is not None and loop < len(steps)):
-        return make(steps=steps, loop=loop, contents=contents,  # nobody waits for ever there
+        return make(steps=steps, loop=loop, contents=contents,  # no task waits forever there
                     changes=tuple(changes_of(table, verdict.trace)))
     waits = waits_in(design, table, marking)
     return make(steps=steps, waits=tuple(waits), cycle=tuple(closed_cycle(waits)),

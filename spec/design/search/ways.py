@@ -1,4 +1,4 @@
-"""A way into a deadlock that was found by its structure: replayed, and told.
+"""A run into a deadlock that was found by its structure: replayed, and told.
 
 The interpreter replays a short way step by step, as it does what a search has found. A long one is
 replayed by sums, leg by leg (see ``legs``), in the places and rows of the translated design, and
@@ -17,6 +17,7 @@ from ..equations.legs import Guarded, Leg, expanded, followed, steps_in
 from ..net.counters import NO_MOST, Counters
 from ..net.rows import FAILED, Row, Table
 from ..reading.language import Design
+from ..reading.properties import DEADLOCK_FREE
 from ..why.findings import Finding, ToldLeg
 from ..why.cycles import closed_cycle
 from ..why.stuck import left_in, waits_in
@@ -27,6 +28,8 @@ __all__ = ["told_legs", "way_into"]
 
 SHORT = 3_000_000
 """Steps times places of a way that the interpreter replays."""
+BY_EQUATIONS = "found by following the equations"
+"""How a run was found to a state that the equations leave open."""
 FEW = 20_000
 """Steps of a way that is told step by step."""
 
@@ -61,15 +64,11 @@ def way_into(
                             "", "Please report this design.")
     waits = waits_in(design, table, marking)
     contents = table.contents(marking)
-    return Finding("deadlock", Outcome.VIOLATED, _method(long), waits=tuple(waits),
+    return Finding(DEADLOCK_FREE, Outcome.VIOLATED, BY_EQUATIONS, waits=tuple(waits),
                    cycle=tuple(closed_cycle(waits)), contents=contents,
                    free=table.free(marking),
                    left=tuple(left_in(design, table, marking)),
                    legs=() if brief else told_legs(table, net, legs), is_shortest=False)
-
-
-def _method(steps: int) -> str:
-    return f"found by following the equations: a run of {steps:,} steps"
 
 
 def _step_by_step(
@@ -85,12 +84,12 @@ def _step_by_step(
     item, = instances(bound, "DESIGN-1")
     trace = trace_of(bound.interpreter, shorter, item, deadline=deadline)
     found = finding_of(design, table, "DESIGN-1", Verdict(
-        Outcome.VIOLATED, _method(len(rows)), trace=trace))
+        Outcome.VIOLATED, BY_EQUATIONS, trace=trace))
     return replace(found, is_shortest=False)
 
 
 def _is_stuck(table: Table, marking: Mapping[str, int]) -> bool:
-    """Whether nothing can move, and work is left."""
+    """True if nothing can move, and work is left."""
     if marking[FAILED] or any(_can_move(row, marking) for row in table.rows):
         return False
     return not table.may_end or any(marking[p.name] > p.rest for p in table.places)

@@ -1,10 +1,11 @@
-"""Runs into a state from which a part is stuck for ever, and one of the others that never ends.
+"""Runs into a state from which a part is blocked forever, and one of the others that never ends.
 
 A row is *dead* in a marking if it lacks something that only dead rows give. Dead rows never move
 again, whatever the others do: none of them can be the first. So the most rows that may be dead are
 those that cannot move, less those that lack nothing of the kind, and so on. A task all of whose
-rows are dead is stuck for ever. More rows are dead the further a run has come; so the first marking
-of a run with such a task is found by halving, and from there the others are let go on, always in
+rows are dead is blocked forever. More rows are dead the further a run has come; so the first
+marking
+of a run with such a task is found by halving, and from there the others are let continue, always in
 one order, until a marking comes again.
 
 A run into a deadlock of the whole is looked at first: on the way there, a part is often stuck long
@@ -28,7 +29,7 @@ STEPS = 200_000
 LONGEST = 60_000
 """Steps in which the others are to come round."""
 ORDERS = 12
-"""Orders in which the others are let go on."""
+"""Orders in which the others are let continue."""
 
 Marking = Sequence[int]
 Finished = Callable[[Mapping[str, int], str], bool]
@@ -40,7 +41,8 @@ Lack = tuple[int, bool]
 @dataclass(frozen=True)
 class Alone:
     """A run of rows to a marking from which ``tasks`` never move again, and rows ``on`` from there,
-    of which those from ``loop`` on can be repeated for ever."""
+    of which those from ``loop`` on can be repeated forever.
+    """
 
     way: tuple[int, ...]
     tasks: tuple[str, ...]
@@ -49,7 +51,7 @@ class Alone:
 
 
 class Dead:
-    """Which rows of a table are dead in a marking, and so which tasks are stuck for ever."""
+    """Which rows of a table are dead in a marking, and so which tasks are blocked forever."""
 
     def __init__(self, table: Table, finished: Finished) -> None:
         self._finished = finished
@@ -100,7 +102,7 @@ class Dead:
         return any(all(n in dead for n in self._givers.get(lack, ())) for lack in lacks)
 
     def tasks_in(self, marking: Marking) -> tuple[str, ...]:
-        """The tasks that are stuck for ever, and have not finished."""
+        """The tasks that are blocked forever, and have not finished."""
         dead = self.rows_in(marking)
         stuck = [task for task, mine in self._of.items() if dead.issuperset(mine)]
         if not stuck:
@@ -149,7 +151,7 @@ class Halted:
         return tuple(rows)
 
     def _on_the_way(self, rows: tuple[int, ...]) -> Alone | None:
-        """A local deadlock in the first marking of a run in which a task is stuck for ever."""
+        """A local deadlock in the first marking of a run in which a task is blocked forever."""
         if not self._dead.tasks_in(self._runs.after(rows)):
             return None
         low, high = 0, len(rows)
@@ -187,5 +189,5 @@ class Halted:
 
 
 def _rank(row: Row, wanted: float) -> float:
-    """Accidents are no way to go on."""
+    """Accidents are no way to continue."""
     return wanted if row.effect.fair else NEVER

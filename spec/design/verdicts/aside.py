@@ -1,8 +1,8 @@
-"""Local deadlocks on the way into a deadlock of the whole, in designs of any size.
+"""Local deadlocks on the run into a deadlock of the whole, in designs of any size.
 
-Long before the last task stops, some of them are stuck for ever (``alone.Dead``). The first such
+Long before the last task stops, some of them are blocked forever (``alone.Dead``). The first such
 moment of a way in legs is found by halving: of its legs, of how often one is made, of its moves.
-From there somebody is looked for who goes round for ever: an element is followed from move to move
+From there somebody is looked for who goes round forever: an element is followed from move to move
 until all is as it was, as it is where work fails and is tried again. If nobody does, such a round
 is looked for from the start, and begun before the way is gone.
 
@@ -34,9 +34,10 @@ Amounts = Mapping[int, int]
 
 @dataclass(frozen=True)
 class Round:
-    """``legs`` of moves to where ``tasks`` are stuck for ever, and moves ``on`` from there, of
-    which those from ``loop`` on can be repeated for ever; ``end`` is what the counters are at the
-    end of the legs."""
+    """``legs`` of moves to where ``tasks`` are blocked forever, and moves ``on`` from there, of
+    which those from ``loop`` on can be repeated forever; ``end`` is what the counters are at the
+    end of the legs.
+    """
 
     legs: tuple[Leg, ...]
     tasks: tuple[str, ...]
@@ -130,7 +131,7 @@ class Aside:
         return [counter.start for counter in self._net.counters]
 
     def _stuck(self, values: Sequence[int]) -> tuple[str, ...]:
-        """Who is stuck for ever where the counters are this."""
+        """Who is blocked forever where the counters are this."""
         self._watch()
         marking = self._net.marking(values)
         return self._dead.tasks_in([marking[name] for name in self._places])
@@ -149,7 +150,9 @@ class Aside:
         return [path.marking[n] for n in range(len(self._net.counters))]
 
     def _first(self, legs: tuple[Leg, ...]) -> tuple[Leg, ...] | None:
-        """The way to the first moment in which somebody is stuck for ever; None where nobody is."""
+        """The way to the first moment in which somebody is blocked forever; None where no task is.
+
+        """
         rounds = list(self._once(legs))
 
         def after(number: int) -> list[int]:
@@ -239,7 +242,7 @@ class Aside:
             values[n] + moved.get(n, 0) <= k for n, k in guarded.at_most.items())
 
     def _goes_round(self, values: Sequence[int], moves: Sequence[int]) -> bool:
-        """Whether these moves can be made one after another, and come back."""
+        """True if these moves can be made one after another, and come back."""
         moved: Amounts = {}
         for move in moves:
             if not self._possible(move, values, moved):

@@ -1,6 +1,6 @@
 """Certificates: what a verdict on a design rests on, for a checker that shares no code with us.
 
-*Violated* has a run: the changes of each step, and which steps can be repeated for ever. *Holds*
+*Violated* has a run: the changes of each step, and which steps can be repeated forever. *Holds*
 has a proof for each connected part: sums and clauses (``structure``), the run of a part without
 choice, or that all states are to be visited. Names of counters are those of ``counters``; the form
 is that of ``checkvalve/spec/certify/schema.json``.
@@ -27,13 +27,15 @@ from ..net.invariants import Equation
 from ..net.rows import Table
 from ..net.translate import translate
 from ..reading.language import Design, Flow, Mortality
+from ..reading.properties import (
+    BOUNDED, DEADLOCK_FREE, LIVE, NO_DUPLICATES, NO_FAILURE, NO_LOCAL_DEADLOCK, NO_LOSS,
+    ORDERED, starved_task,
+)
 from ..search.ways import told_legs
 from ..why.findings import DesignReport, Finding, ToldLeg
 from ..why.parts import parts
-from .duplication import DUPLICATION
-from .live import LIVE
-from .local import FREED, LOCAL
-from .order import ORDERED, doubtful_pairs
+from .local import FREED
+from .order import doubtful_pairs
 
 __all__ = ["Certificates", "Uncertified", "certificate", "of_rescues", "of_structure"]
 
@@ -83,29 +85,28 @@ class Certificates:
     # --- holds ----------------------------------------------------------------------------------
 
     def _shown(self, finding: Finding) -> dict[str, Any]:
-        if finding.name == "bounded":
+        if finding.name == BOUNDED:
             known = _sums_of_bounds(self.report.design)
             if known is not None:
                 return known
         proofs = []
         for number, part in enumerate(self.parts):
             first = next(iter(part.tasks))
-            if finding.name.startswith("starvation: ") and (
-                    finding.name.removeprefix("starvation: ") not in part.tasks):
+            if starved_task(finding.name) not in (None, *part.tasks):
                 continue
             proofs.append({"task": first, **self._proof(finding, number, part)})
         return {"parts": proofs}
 
     def _proof(self, finding: Finding, number: int, part: Design) -> dict[str, Any]:
-        if finding.name == "deadlock":
+        if finding.name == DEADLOCK_FREE:
             return (self._emptied(number) or of_structure(self._answer(number))
                     or _visited(finding, part))
-        if finding.name == LOCAL:
+        if finding.name == NO_LOCAL_DEADLOCK:
             return (self._alone(finding, number, part) or self._rescued(finding, number)
                     or _visited(finding, part))
-        if finding.name in (ORDERED, DUPLICATION):
+        if finding.name in (ORDERED, NO_DUPLICATES):
             return {"marked": [list(pair) for pair in doubtful_pairs(part)]}
-        if finding.name in ("loss", "failure", LIVE) and not finding.states:
+        if finding.name in (NO_LOSS, NO_FAILURE, LIVE) and not finding.states:
             return {"sums": [], "clauses": []}  # no link of its is able to
         return _visited(finding, part)
 
@@ -125,7 +126,7 @@ class Certificates:
         return self._answers[number]
 
     def _alone(self, finding: Finding, number: int, part: Design) -> dict[str, Any] | None:
-        """Why no task of a part is stuck for ever alone, if its structure says that."""
+        """Why no task of a part is blocked forever alone, if its structure says that."""
         if any(task.may is not Mortality.GOES_ON for task in part.tasks.values()):
             return None
         found = self._emptied(number, returns=True)
@@ -152,11 +153,11 @@ class Certificates:
             return None
         answer = self._answers.get(number)
         return of_rescues(self.parts[number], () if answer is None else answer.clauses,
-                          self.deadline.watch("looking for runs that free who is stuck"))
+                          self.deadline.watch("looking for runs that unblock tasks"))
 
 
 def _makes_every_move(answer: Answer) -> bool:
-    """Whether the run of a part without choice comes back, and makes every move."""
+    """True if the run of a part without choice comes back, and makes every move."""
     return answer.only is not None and answer.only.returns and {
         number for leg in answer.only.legs for number in leg.then
     } == set(range(len(answer.net.moves)))
@@ -173,7 +174,9 @@ def _of_order(found: Emptying, net: Counters, table: Table) -> dict[str, Any]:
 
 
 def of_structure(answer: Answer) -> dict[str, Any] | None:
-    """The run of a part without choice, or the sums and clauses that exclude every stuck state."""
+    """The run of a part without choice, or the sums and clauses that exclude every deadlocked
+    state.
+    """
     if not answer.never_stuck:
         return None
     if answer.only is not None:
@@ -184,8 +187,9 @@ def of_structure(answer: Answer) -> dict[str, Any] | None:
 def of_rescues(
     part: Design, clauses: Sequence[Clause] = (), watch: Callable[[], object] = lambda: None
 ) -> dict[str, Any] | None:
-    """Runs which show that no task of a part is stuck for ever while a run of others never ends;
-    ``clauses`` are always true. None where none are found."""
+    """Runs which show that no task of a part is blocked forever while a run of others never ends;
+    ``clauses`` are always true. None where none are found.
+    """
     table = translate(part, AIM)
     net = Counters.of(table)
     found = rescues(net, table, part.tasks, clauses, watch)
@@ -208,7 +212,7 @@ def _visited(finding: Finding, part: Design) -> dict[str, Any]:
     counts an unbounded link only so far, and has no number for what that stands for.)"""
     if not finding.states:
         raise Uncertified("it rests on an argument that has no certificate yet")
-    linked = finding.name in (LOCAL, LIVE) or finding.name.startswith("starvation: ")
+    linked = finding.name in (NO_LOCAL_DEADLOCK, LIVE) or starved_task(finding.name) is not None
     most = MAX_LINKED if linked else MAX_STATES
     if finding.states > most and finding.name != LIVE:
         raise Uncertified(f"it rests on {counted(finding.states, 'state')}, and the checker visits "
@@ -231,19 +235,19 @@ def _sums_of_bounds(design: Design) -> dict[str, Any] | None:
 # --- violated -----------------------------------------------------------------------------------
 
 def _run(finding: Finding) -> dict[str, Any]:
-    """A run into a violation, and what can be repeated for ever at its end."""
+    """A run into a violation, and what can be repeated forever at its end."""
     steps = [dict(step) for step in finding.changes]
-    if finding.name == "deadlock":
+    if finding.name == DEADLOCK_FREE:
         return {"legs": _in_json(finding.legs)} if finding.legs else {"steps": steps}
-    if finding.name in ("loss", "failure"):
+    if finding.name in (NO_LOSS, NO_FAILURE):
         return {"steps": steps}
-    if finding.name == "bounded":
+    if finding.name == BOUNDED:
         return {"steps": steps[:len(finding.steps)], "loop": finding.loop}
-    if finding.name in (ORDERED, DUPLICATION):
+    if finding.name in (ORDERED, NO_DUPLICATES):
         assert finding.between is not None
         sender, receiver = finding.between
         return {"sender": sender, "receiver": receiver, "steps": steps}
-    if finding.name == LOCAL:
+    if finding.name == NO_LOCAL_DEADLOCK:
         assert finding.meanwhile is not None
         at = len(finding.steps)
         first = {"legs": _in_json(finding.legs)} if finding.legs else {}

@@ -1,4 +1,4 @@
-"""Whether a design can get stuck: engines, asked in turn, the cheapest first.
+"""Whether a design can deadlock: engines, asked in turn, the cheapest first.
 
 | engine | says | what it costs |
 |---|---|---|
@@ -24,6 +24,7 @@ from ..equations.structure import Answer, decide
 from ..net.links import Unbounded
 from ..net.translate import Aim, translate
 from ..reading.language import Design
+from ..reading.properties import DEADLOCK_FREE
 from ..search.runs import Runs
 from ..search.searching import ABSTRACTIONS, Settings, abstracting, finding_of
 from ..search.ways import way_into
@@ -45,6 +46,9 @@ MAX_SEARCHED = 2_000
 MAX_TOLD = 2_000
 """Ways to move of a part whose open candidate is told: who waits on whom takes long to find."""
 
+NO_CYCLE = "no cycle of the wait-for graph is possible, for every scheduling"
+"""What the wait-for graph proves."""
+
 Stage = tuple[str, Callable[[], Finding]]
 
 
@@ -65,9 +69,10 @@ def told_all(sections: list[Part], settings: Settings) -> Finding:
 
 
 def _in_shares(sections: Sequence[Part], settings: Settings) -> list[Finding]:
-    """The findings on the parts up to the first that can get stuck. Each gets its share of the
+    """The findings on the parts up to the first that can deadlock. Each gets its share of the
     time, so that one of them does not leave the others without any; where that was not enough, it
-    is asked once more in what all of them have left."""
+    is asked once more in what all of them have left.
+    """
     found: list[Finding] = []
     again: list[int] = []
     places: Sequence[int] = range(len(sections))
@@ -91,8 +96,10 @@ def _in_shares(sections: Sequence[Part], settings: Settings) -> list[Finding]:
 
 
 def decide_deadlock(part: Part, settings: Settings, trying: Budget | None = None) -> Finding:
-    """Whether one connected part can get stuck; runs of a small one, which end by themselves, may
-    use what is left of ``trying``. The finding has an attempt for each engine that was asked."""
+    """Decide whether one connected part can deadlock; runs of a small one, which end by themselves,
+    may
+    use what is left of ``trying``. The finding has an attempt for each engine that was asked.
+    """
     clock = settings.budget.deadline
     attempts: list[Attempt] = []
     asked: list[tuple[str, Finding]] = []
@@ -101,7 +108,8 @@ def decide_deadlock(part: Part, settings: Settings, trying: Budget | None = None
         try:
             finding = ask()
         except OutOfTime as late:  # of this part; others may still be decided
-            finding = Finding("deadlock", Outcome.UNKNOWN, "search, incomplete", reason=str(late))
+            finding = Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "search, incomplete",
+                              reason=str(late))
         attempts.append(Attempt(next(iter(part.design.tasks), ""), engine,
                                 clock.spent() - began, finding.outcome,
                                 finding.reason or finding.method, finding.states))
@@ -153,31 +161,31 @@ def _stages(part: Part, settings: Settings, trying: Budget) -> Iterator[Stage]:
 
 def _graphed(part: Part) -> Finding:
     if part.graph.proves_live:
-        return Finding("deadlock", Outcome.HOLDS, "wait-for graph, for every order of steps")
+        return Finding(DEADLOCK_FREE, Outcome.HOLDS, NO_CYCLE)
     graph = part.graph
     if graph.complete and all(cycle.excluded for cycle in graph.cycles) \
             and not unending(part.design):
-        return Finding("deadlock", Outcome.UNKNOWN, "wait-for graph",
-                       reason="no circle of waits is possible, but somebody may wait for who has "
-                              "ended, stopped or crashed; the engine `explorer` decides")
-    return Finding("deadlock", Outcome.UNKNOWN, "wait-for graph",
-                   reason="the wait-for graph has cycles that it cannot exclude; "
+        return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "wait-for graph",
+                       reason="no cycle of waits is possible, but a task may wait for another one "
+                              "that has ended, stopped or crashed; the engine `explorer` decides")
+    return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "wait-for graph",
+                   reason="the wait-for graph has cycles that it cannot rule out; "
                           "the engine `explorer` decides")
 
 
 def _proved(design: Design, settings: Settings, share: float = 1) -> Finding:
-    """What the equations of stuck states come to, in one of so many parts of the time."""
+    """What the equations of deadlocked states come to, in one of so many parts of the time."""
     answer = decide(design, settings.budget.deadline.share(share))
     if answer.never_stuck:
-        return Finding("deadlock", Outcome.HOLDS, answer.method)
+        return Finding(DEADLOCK_FREE, Outcome.HOLDS, answer.method)
     if answer.legs is not None:
         return way_into(design, answer.table, answer.net, answer.legs, settings.budget.deadline)
-    return Finding("deadlock", Outcome.UNKNOWN, "structure", reason=_left_open(design, answer))
+    return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "structure", reason=_left_open(design, answer))
 
 
 def _left_open(design: Design, answer: Answer) -> str:
     """What the equations do not exclude, and who would wait for whom in it."""
-    told = f"the equations ({answer.used}) do not exclude every stuck state"
+    told = f"the equations ({answer.used}) do not rule out every deadlocked state"
     if answer.candidate is None or len(answer.net.moves) > MAX_TOLD:
         return f"{told}: {answer.reason}"
     waits = waits_in(design, answer.table, answer.candidate)
@@ -191,8 +199,8 @@ def _searched(part: Part, settings: Settings, most: int | None = None) -> Findin
     budget = settings.budget
     budget.deadline.check("searching")
     if part.has_more_than(MAX_SEARCHED):
-        return Finding("deadlock", Outcome.UNKNOWN, "search, not begun",
-                       reason=f"more than {MAX_SEARCHED:,} ways to move are too many to search")
+        return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "search, not begun",
+                       reason=f"more than {MAX_SEARCHED:,} transitions are too many to search")
     if most is not None:
         limit = most if budget.max_states is None else min(most, budget.max_states)
         budget = replace(budget.share(2), max_states=limit)
@@ -212,11 +220,11 @@ def _tried(design: Design, settings: Settings) -> Finding:
     tried = Runs(table, watch).try_all()
     what = f"{counted(tried.runs, 'run')} of {counted(tried.steps, 'step')} in all"
     if tried.stuck is None:
-        return Finding("deadlock", Outcome.UNKNOWN, "runs that try to get stuck",
-                       reason=f"{what} did not get stuck")
+        return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "runs that try to deadlock",
+                       reason=f"{what} did not deadlock")
     bound = bind(Net, **table.constants())
     item, = instances(bound, "DESIGN-1")
     trace = trace_of(bound.interpreter, tried.stuck, item, deadline=settings.budget.deadline)
     found = finding_of(design, table, "DESIGN-1", Verdict(
-        Outcome.VIOLATED, f"found by trying: {what}", trace=trace))
+        Outcome.VIOLATED, f"found by trying {what}", trace=trace))
     return replace(found, is_shortest=False)

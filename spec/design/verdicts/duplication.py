@@ -13,29 +13,28 @@ from collections.abc import Iterator
 from ...verdicts.verdict import Outcome
 from ..net.rows import Table
 from ..reading.language import Design, Kind
+from ..reading.properties import NO_DUPLICATES
 from ..search.searching import Settings, finding_of, search
 from ..why.findings import Finding, worst_of
 from .order import ahead_of, doubtful_pairs, told_of_pair
 from .tags import MERGED, TWICE, NotTold, tagged
 
-__all__ = ["DUPLICATION", "decide_duplication"]
+__all__ = ["decide_duplication"]
 
-DUPLICATION = "duplication"
-"""The name of the property."""
 RULE = "DESIGN-2"
 
 
 def decide_duplication(parts: list[Design], settings: Settings) -> Finding:
-    """Whether each receiver reads each element of each sender at most once."""
+    """Decide whether each receiver reads each element of each sender at most once."""
     asked = [(part, *pair, who) for part in parts for pair in doubtful_pairs(part)
              if (who := tuple(_copying(part, pair[0])))]
     if not asked:
-        return Finding(DUPLICATION, Outcome.HOLDS,
+        return Finding(NO_DUPLICATES, Outcome.HOLDS,
                        "by construction: no copies of an element go to the same receiver")
     if settings.engine not in ("auto", "explorer"):
-        return Finding(DUPLICATION, Outcome.UNKNOWN, settings.engine,
+        return Finding(NO_DUPLICATES, Outcome.UNKNOWN, settings.engine,
                        reason="only the engine `explorer` decides this property")
-    holds = Finding(DUPLICATION, Outcome.HOLDS, "exhaustive, of all copies of one element")
+    holds = Finding(NO_DUPLICATES, Outcome.HOLDS, "exhaustive, of all copies of one element")
     return worst_of(holds, (_of_pair(*each, settings) for each in asked))
 
 
@@ -62,5 +61,5 @@ def _of_pair(
         return found
 
     return told_of_pair(
-        DUPLICATION, design, sender, receiver, ask,
+        NO_DUPLICATES, design, sender, receiver, ask,
         f"{receiver} reads an element of {sender} again, which {' or '.join(who)} copied")

@@ -1,10 +1,11 @@
-"""Liveness as one verdict: every source goes on, and all that was accepted is read and written on.
+"""Liveness as one verdict: every source continues, and all that was accepted is read and written
+on.
 
 Under weak fairness (a step that stays possible is taken in the end), and asked one by one, each
 with a bit that the steps in question flip: a source that is not done writes again; a link with as
 many elements as are taken at once is read again; a task that holds elements writes one of them. A
 link is first in, first out, so if it is always read again, every element in it is. An element may
-still go round for ever in a loop: it is read, and read again.
+still go round forever in a loop: it is read, and read again.
 """
 
 from __future__ import annotations
@@ -16,26 +17,25 @@ from ...verdicts.verdict import Outcome
 from ..net.links import LinkPlaces, Unbounded
 from ..net.translate import Aim, own_place, translate
 from ..reading.language import Design, Flow, Kind, Mortality
+from ..reading.properties import LIVE
 from ..search.searching import Settings, abstracting
 from ..why.findings import Finding, worst_of
 
-__all__ = ["LIVE", "decide_live", "going_round"]
+__all__ = ["decide_live", "going_round"]
 
-LIVE = "live"
-"""The name of the property."""
 RULE = "DESIGN-3"
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """One thing that must go on: what is watched, and what is told where it does not."""
+    """One thing that must continue: what is watched, and what is told where it does not."""
 
     aim: Aim
     told: str
 
 
 def decide_live(parts: Sequence[Design], settings: Settings) -> Finding:
-    """Whether every source and every accepted element goes on."""
+    """Decide whether every source and every accepted element continues."""
     asked = [(part, each) for part in parts for each in _asked(part)]
     if not asked:
         return Finding(LIVE, Outcome.HOLDS, "by construction: no source, and nothing in between")
@@ -53,8 +53,8 @@ def _one(part: Design, asked: _Asked, settings: Settings) -> Finding:
                        reason="an unbounded link makes fairness undecided here")
     if found.outcome is Outcome.VIOLATED:
         others = going_round(part, found.steps[found.loop:]) if found.loop is not None else ""
-        meanwhile = (f" while these go round for ever: {others}" if others
-                     else ": nothing moves any more")
+        meanwhile = (f" while these continue forever: {others}" if others
+                     else ": no task takes a step any more")
         without = ("task", asked.aim.watch) if asked.aim.watch else ("counter", asked.aim.emptied)
         return replace(found, reason=f"{asked.told}{meanwhile}", without=without)
     if found.outcome is Outcome.UNKNOWN and found.reason:

@@ -1,29 +1,30 @@
-"""Local deadlock: a part of a design that is stuck for ever while the rest goes on.
+"""Local deadlock: a part of a design that is blocked forever while the others continue.
 
-A task is *stuck for ever* in a state if none of its steps is possible in it or in any state that
+A task is *blocked forever* in a state if none of its steps is possible in it or in any state that
 steps lead to from there (an accident, such as a loss, is no help), and it has not *finished*. A
 source or script that counts has finished when it is done. Any other task has finished if it holds
 nothing, its links hold less than it takes, and so have all those from whom its elements come, a
 source or script among them. A design that gave up (``flow: fail``) has no task that is stuck.
 
-A *local deadlock* is a reachable state in which some task is stuck for ever, and from which a run
+A *local deadlock* is a reachable state in which some task is blocked forever, and from which a run
 of the others never ends. Where every run ends, that end is a state in which nothing can move, and
 the property ``deadlock`` tells it.
 
 Where all states can be visited, that is decided as it is said here, backwards over the steps
 between them; that comes first where they are few. Else there are two arguments. The first is for a
-design that never comes to an end (``standstill``). Say that a task is stuck for ever. Go on to a
+design that never comes to an end (``standstill``). Say that a task is blocked forever. Go on to a
 state in which as many tasks as possible are silent. If no task can be silent without all of them,
-nothing moves there any more. So where no reachable state is stuck, and none is at rest or has
-failed, no task is ever stuck for ever. Where some state is, that says nothing: others may go on for
+nothing moves there any more. So where no reachable state is stuck, and none is idle or has
+failed, no task is ever blocked forever. Where some state is, that says nothing: others may continue
+for
 ever as long as they leave it out. Then it is asked what follows in a run that never ends
-(``silent``): a task that is stuck for ever stops others, and they stop others, and if that reaches
+(``silent``): a task that is blocked forever stops others, and they stop others, and if that reaches
 all there is no such run. From what both leave open, runs are looked for that free who is said to be
 stuck (``freed``).
 
 A design of many steps is asked first whether it empties itself (``equations.emptying``): if all its
 queues, windows and pools can be emptied one after the other from every state, and every task can
-move then, nobody is stuck for ever.
+move then, no task is blocked forever.
 
 Where there are too many states, runs are tried that get a part stuck (``alone``).
 """
@@ -48,6 +49,7 @@ from ..net.counters import AIM, Counters, changes_of
 from ..net.rows import FAILED, Place, Table
 from ..net.translate import Aim, translate
 from ..reading.language import Design, Flow, Kind, Mortality, Task
+from ..reading.properties import NO_LOCAL_DEADLOCK
 from ..search.searching import Settings
 from ..search.space import Space, TooLarge, space_of, trace_along
 from ..search.ways import told_legs
@@ -63,16 +65,17 @@ from .aside import Aside
 if TYPE_CHECKING:
     from ..search.space import Marks
 
-__all__ = ["FREED", "LOCAL", "Spaces", "decide_local", "finish", "on_all_states", "with_ends"]
+__all__ = ["FREED", "Spaces", "decide_local", "finish", "on_all_states", "with_ends"]
 
-LOCAL = "local deadlock"
-"""The name of the property."""
-ALL_STOP = "if one task stops for ever all can come to stop, which is excluded"
-NO_RUN = "once one task is stuck for ever, no run of the others goes on for ever"
+ALL_STOP = ("a single task cannot block forever unless the whole system deadlocks, "
+            "and it does not")
+NO_RUN = "once one task is blocked forever, no run of the others continues forever"
 """The two arguments that need no states."""
-EMPTIES = "from every state all can be emptied, in one order, and then every task can move"
+EMPTIES = ("from every state the design can be emptied, in one order, "
+           "and then every task can take a step")
 """What is said of a design that empties itself."""
-FREED = "a run frees who could be stuck alone, from each state that the equations leave open"
+FREED = ("a run unblocks every task that could be blocked alone, "
+         "from each state that the equations leave open")
 """What is said where runs helped an argument."""
 UNASKED = 1_000_000
 """States that are visited where the design's author does not ask, of all parts together."""
@@ -100,7 +103,7 @@ class Spaces:
         self.never_ends = False
         """Whether it is known that no reachable state of the design is stuck."""
         self.deadlock: Finding | None = None
-        """What is known of a deadlock of one part, with the way into it."""
+        """What is known of a deadlock of one part, with the run into it."""
         self.trying = STEPS
         """Steps of the runs that try to get a part stuck."""
         self._known: dict[int, Space | str] = {}
@@ -124,7 +127,7 @@ class Spaces:
         return self._known[place]
 
     def is_small(self, place: int) -> bool:
-        """Whether a part has so few states that all are visited, which can be certified."""
+        """True if a part has so few states that all are visited, which can be certified."""
         if place not in self._known and place not in self._large:
             space = self._find(place, SHOWN if self.asked else min(SHOWN, self._unasked))
             if isinstance(space, str):
@@ -185,14 +188,15 @@ def with_ends(design: Design) -> Design | None:
 
 
 def decide_local(spaces: Spaces) -> Finding:
-    """Whether some part of a design can be stuck for ever while the rest goes on."""
+    """Decide whether some part of a design can be blocked forever while the others continue."""
     found, settings = list[Finding](), spaces.settings
     for place, parts in enumerate(shares(spaces.sections)):
         spaces.settings = replace(settings, budget=settings.budget.share(parts))
         try:
             found.append(_of_part(spaces, place))
         except OutOfTime as late:  # of this part; of another one more may be known
-            found.append(Finding(LOCAL, Outcome.UNKNOWN, "search, incomplete", reason=str(late)))
+            found.append(Finding(NO_LOCAL_DEADLOCK, Outcome.UNKNOWN, "search, incomplete",
+                                 reason=str(late)))
     spaces.settings = settings
     worst = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.HOLDS)
     finding = min(found, key=lambda each: worst.index(each.outcome))
@@ -208,24 +212,24 @@ def _of_part(spaces: Spaces, place: int) -> Finding:
     watch = spaces.settings.budget.deadline.watch("asking who may stop alone")
     ceasing = [task.name for task in design.tasks.values() if task.may is not Mortality.GOES_ON]
     if not ceasing and goes_round(design, watch):
-        return Finding(LOCAL, Outcome.HOLDS, "no step takes what another needs, and a run that "
-                       "comes back makes every step")
+        return Finding(NO_LOCAL_DEADLOCK, Outcome.HOLDS, "steps never compete, "
+                       "and one full round has a step of every task")
     aside = _aside(spaces, place)
     if aside is not None:
         return aside
     is_large = spaces.sections[place].has_more_than(MAX_FREED)
     if is_large and not ceasing and _empties_itself(design, watch):
-        return Finding(LOCAL, Outcome.HOLDS, EMPTIES)
+        return Finding(NO_LOCAL_DEADLOCK, Outcome.HOLDS, EMPTIES)
     answer, argument = _argued(design, spaces.never_ends, ceasing, watch)
     if answer.total and argument == ALL_STOP:
-        return Finding(LOCAL, Outcome.HOLDS, argument)
+        return Finding(NO_LOCAL_DEADLOCK, Outcome.HOLDS, argument)
     if spaces.is_small(place):
         return on_all_states(spaces, place)
     if not answer.total and not is_large:
         answer, _ = _argued(design, spaces.never_ends, ceasing, watch, freeing=True)
         argument = FREED
     if answer.total:
-        return Finding(LOCAL, Outcome.HOLDS, argument)
+        return Finding(NO_LOCAL_DEADLOCK, Outcome.HOLDS, argument)
     found = on_all_states(spaces, place)
     if found.outcome is Outcome.UNKNOWN:
         tried = _tried(spaces, place)
@@ -236,7 +240,7 @@ def _of_part(spaces: Spaces, place: int) -> Finding:
 
 
 def _empties_itself(design: Design, watch: Callable[[], None]) -> bool:
-    """Whether a design can be emptied from every state, and every task can move then.
+    """True if a design can be emptied from every state, and every task can move then.
 
     It takes time in its size, and no solver, so it is asked first of what is large.
     """
@@ -264,8 +268,9 @@ def _argued(
 
 
 def _aside(spaces: Spaces, place: int) -> Finding | None:
-    """A violation on the way into a deadlock that is known, of a part that is large, or if the way
-    is long: else a shorter one is found by states or by runs."""
+    """A violation on the run into a deadlock that is known, of a part that is large, or if the way
+    is long: else a shorter one is found by states or by runs.
+    """
     part, deadlock = spaces.sections[place], spaces.deadlock
     if deadlock is None or spaces.settings.engine not in ENGINES_THAT_TRY or not (
             deadlock.legs or part.has_more_than(MAX_TRIED)):
@@ -284,7 +289,8 @@ def _aside(spaces: Spaces, place: int) -> Finding | None:
     on, = told_legs(table, net, [Leg(0, found.on, 1)])
     others = {task for n in found.on[found.loop:] for task in table.rows[net.moves[n].row].tasks}
     return Finding(
-        LOCAL, Outcome.VIOLATED, "found on the way into a deadlock", is_shortest=False,
+        NO_LOCAL_DEADLOCK, Outcome.VIOLATED, "found on the way into a deadlock of the whole",
+        is_shortest=False,
         waits=tuple(waits), cycle=tuple(circle), contents=table.contents(marking),
         free=table.free(marking),
         legs=told_legs(table, net, found.legs), changes=on.changes,
@@ -294,8 +300,8 @@ def _aside(spaces: Spaces, place: int) -> Finding | None:
 
 def _never_again(tasks: Sequence[str], others: Collection[str], more: int = 0) -> str:
     some = " and ".join([*tasks, f"{more:,} more"] if more else tasks)
-    return (f"{some} never {'moves' if len(tasks) + more == 1 else 'move'} again, and "
-            f"{counted(len(others), 'task')} can go on for ever")
+    return (f"{some} {'is' if len(tasks) + more == 1 else 'are'} blocked forever, and "
+            f"{counted(len(others), 'task')} can continue forever")
 
 
 def _tried(spaces: Spaces, place: int) -> Finding | str:
@@ -307,7 +313,7 @@ def _tried(spaces: Spaces, place: int) -> Finding | str:
         return "no runs were tried"
     table = translate(design, Aim())
     if len(table.rows) > MAX_TRIED:
-        return f"no runs were tried, with more than {MAX_TRIED:,} ways to move"
+        return f"no runs were tried, with more than {MAX_TRIED:,} transitions"
     try:
         watch = settings.budget.deadline.share(2).watch("trying runs that get a part stuck")
         found = Halted(table, finish(design, table), watch).look_for(
@@ -315,29 +321,31 @@ def _tried(spaces: Spaces, place: int) -> Finding | str:
     except OutOfTime as late:
         return str(late)
     if found is None:
-        return "no run that was tried got a part stuck"
+        return "no run that was tried blocked a part"
     told = _told(design, table, found)
-    return replace(told, method="found by trying runs that get a part stuck", is_shortest=False)
+    return replace(told, method="found by trying runs that block a part", is_shortest=False)
 
 
 def on_all_states(spaces: Spaces, place: int) -> Finding:
-    """Whether a part can be stuck for ever while the rest of it goes on, by all its states."""
+    """Decide whether a part can be blocked forever while the rest of it continues, by all its
+    states.
+    """
     design, space = spaces.sections[place].design, spaces.of(place)
     if isinstance(space, str):
-        return Finding(LOCAL, Outcome.UNKNOWN, "search, incomplete", reason=space)
+        return Finding(NO_LOCAL_DEADLOCK, Outcome.UNKNOWN, "search, incomplete", reason=space)
     stuck = _Stuck(design, space)
     first = stuck.first()
     if first is not None:
         return replace(
             _told(design, space.table, stuck.alone(first)), states=space.states,
             transitions=len(space.source), depth=int(space.graph.depth[-1]))
-    return Finding(LOCAL, Outcome.HOLDS, "exhaustive", space.states, len(space.source),
+    return Finding(NO_LOCAL_DEADLOCK, Outcome.HOLDS, "exhaustive", space.states, len(space.source),
                    int(space.graph.depth[-1]))
 
 
 def _open(answer: Standstill, why: str) -> str:
     some = ", ".join(answer.open[:6]) + (", …" if len(answer.open) > 6 else "")
-    return (f"it is left open whether {some} can stop for ever while the rest goes on; and {why}. "
+    return (f"it is left open whether {some} can be blocked forever while others run; and {why}. "
             "Next, give it more time (--max-seconds) or states, or ask about the same design with "
             "smaller capacities")
 
@@ -345,7 +353,7 @@ def _open(answer: Standstill, why: str) -> str:
 # --- on all states ----------------------------------------------------------------------------
 
 class _Stuck:
-    """Which tasks are stuck for ever in which states."""
+    """Which tasks are blocked forever in which states."""
 
     def __init__(self, design: Design, space: Space) -> None:
         import numpy as np
@@ -365,14 +373,14 @@ class _Stuck:
         return self.space.endless(self.steps)
 
     def first(self) -> int | None:
-        """The first state, breadth first, in which a task is stuck and the others go on."""
+        """The first state, breadth first, in which a task is blocked and the others continue."""
         import numpy as np
         if not self.of:
             return None
         return int(min(np.flatnonzero(found)[0] for found in self.of.values()))
 
     def tasks_in(self, state: int) -> list[str]:
-        """Those who are stuck for ever in a state."""
+        """Those who are blocked forever in a state."""
         return [task for task, found in self.of.items() if found[state]]
 
     def _able(self, task: str) -> Marks:
@@ -387,7 +395,8 @@ class _Stuck:
 
     def _stuck(self, task: str, never: Marks) -> Marks:
         """Of the states in which a task never moves again, those in which it has not finished, and
-        from which the others go on."""
+        from which the others continue.
+        """
         failed = self.space.markings[:, self.space.number[FAILED]] > 0
         found = never & ~failed & ~self._finished(task)
         return found & self.endless if found.any() else found
@@ -403,7 +412,9 @@ class _Stuck:
         return found
 
     def alone(self, state: int) -> Alone:
-        """The shortest way to a state, who is stuck in it, and how the others go on."""
+        """The shortest way to a state, which tasks are blocked in it, and how the others continue.
+
+        """
         return Alone(tuple(self.space.graph.path(state)), tuple(self.tasks_in(state)),
                      *_goes_on(self.space, state, self))
 
@@ -429,7 +440,7 @@ class _Finish:
 
     @cached_property
     def _fed(self) -> set[str]:
-        """Those to whom elements come from who goes on for ever, and these."""
+        """Those to whom elements come from who continues forever, and these."""
         found = {name: None for name, task in self._design.tasks.items() if not task.may_end
                  and task.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL)}
         waiting = list(found)
@@ -443,7 +454,7 @@ class _Finish:
         return {*found}
 
     def is_true(self, marking: Mapping[str, int], task: str) -> bool:
-        """Whether a task has finished in a marking."""
+        """True if a task has finished in a marking."""
         return any(all(marking[name] <= most for name, most in places.items())
                    for places in self.of(task))
 
@@ -490,7 +501,7 @@ def _upstream(design: Design, task: str) -> list[str]:
 # --- how it comes about -------------------------------------------------------------------------
 
 def _told(design: Design, table: Table, alone: Alone) -> Finding:
-    """The way there, who waits for whom, and what goes on meanwhile."""
+    """The way there, who waits for whom, and what continues meanwhile."""
     way, tasks = alone.way, alone.tasks
     trace = trace_along(table, [*way, *alone.on])
     last = marking_of(table, trace.steps[len(way) - 1].state if way else trace.initial)
@@ -498,7 +509,7 @@ def _told(design: Design, table: Table, alone: Alone) -> Finding:
     steps = steps_of(table, trace)
     others = {task for n in alone.on[alone.loop:] for task in table.rows[n].tasks}
     return Finding(
-        LOCAL, Outcome.VIOLATED, "exhaustive", steps=tuple(steps[:len(way)]),
+        NO_LOCAL_DEADLOCK, Outcome.VIOLATED, "exhaustive", steps=tuple(steps[:len(way)]),
         waits=tuple(waits), cycle=tuple(closed_cycle(waits)),
         contents=table.contents(last), free=table.free(last),
         changes=tuple(changes_of(table, trace)),

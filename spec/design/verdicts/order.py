@@ -1,7 +1,7 @@
 """Order: whether a receiver can read a later element of a sender before an earlier one.
 
 Senders are sources and the scripts that write, receivers are sinks and the scripts that read; in
-between, what a task reads goes on in what it writes. Each link is first in, first out. So order
+between, what a task reads continues in what it writes. Each link is first in, first out. So order
 can only be lost where there are two ways from the sender to the receiver (a route and a merge,
 copies, a loop), or on a way through a task whose hand has several threads. For each such pair the
 engines are asked whether it is lost, in the design with two marked elements (``tags``).
@@ -16,21 +16,20 @@ from ...verdicts.verdict import Outcome
 from ..net.rows import Table
 from ..net.translate import Aim, translate
 from ..reading.language import Design, Kind, Link
+from ..reading.properties import ORDERED
 from ..search.searching import Settings, finding_of, search
 from ..why.findings import Finding, worst_of
 from .local import with_ends
 from .tags import NotTold, tagged
 
-__all__ = ["ORDERED", "ahead_of", "decide_order", "doubtful_pairs", "told_of_pair"]
+__all__ = ["ahead_of", "decide_order", "doubtful_pairs", "told_of_pair"]
 
-ORDERED = "ordered"
-"""The name of the property."""
 RULE = "DESIGN-2"
 """No place passes its limit: that of a second element that was received first is 0."""
 
 
 def decide_order(parts: list[Design], settings: Settings) -> Finding:
-    """Whether each receiver reads the elements of each sender in their order."""
+    """Decide whether each receiver reads the elements of each sender in their order."""
     pairs = [(part, *pair) for part in parts for pair in doubtful_pairs(part)]
     if not pairs:
         return Finding(ORDERED, Outcome.HOLDS,
@@ -117,8 +116,9 @@ def ahead_of(design: Design, sender: str) -> list[Link]:
 
 
 def _one_way(design: Design, sender: str, receiver: str, ahead: list[Link]) -> bool:
-    """Whether all that goes from one to the other goes one way, one after another: backwards from
-    the receiver each task has one link, and each link one writer, among those of the sender."""
+    """True if all that goes from one to the other goes one way, one after another: backwards from
+    the receiver each task has one link, and each link one writer, among those of the sender.
+    """
     here, seen = receiver, {receiver}
     while True:
         links = [link for link in ahead if here in link.readers]

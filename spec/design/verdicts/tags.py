@@ -6,7 +6,7 @@ sender wrote later (0: not there). Each row becomes several: by where the two ar
 and, where one of them moves on, by how many elements it comes to stand behind. So the two move as
 the rows of the table say, and the same engines decide whether the second one can be read first.
 
-Whatever a task reads goes on in all that it writes in the same move, or holds in its hand; a
+Whatever a task reads continues in all that it writes in the same move, or holds in its hand; a
 script's reads end there, and what it writes is new. A hand is first in, first out, but for threads
 of a pool: each has an element of its own, and any of them may be done first. Of an element that was
 copied, the last copy of the first and the first copy of the second count.
@@ -181,7 +181,7 @@ class _Tagging:
         return takes, puts
 
     def _ends(self, task: str, takes: Mapping[str, int], puts: Mapping[str, int]) -> bool:
-        """Whether what a row takes has arrived."""
+        """True if what a row takes has arrived."""
         return bool(takes) and not puts and self.design.tasks[task].kind in (
             Kind.SINK, Kind.SCRIPT)
 

@@ -1,1 +1,1 @@
-"""Who waits on whom in a state: circles, waits, the words of findings."""
+"""Who waits on whom in a state: cycles, waits, the words of findings."""

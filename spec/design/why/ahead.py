@@ -1,6 +1,6 @@
 """What a task still has ahead of it: the steps that its own places leave it.
 
-A task's *own* places (its hand, its position, what it has left) are changed by nobody else. So
+A task's *own* places (its hand, its position, what it has left) are changed by no other task. So
 what it can ever do is found by walking over them alone, as if its links and pools always had
 what it needs. A source that has made all its elements and a script that has ended have nothing
 ahead, and a script in its last round only what comes after its position.
@@ -19,7 +19,8 @@ __all__ = ["Ahead", "dead_rows"]
 
 MAX_OWN_STATES = 5_000
 """Own states of one task that are walked over; beyond, it is taken to have all its steps ahead.
-Only tasks with hands or calls have so many, and these go round for ever."""
+Only tasks with hands or calls have so many, and these go round forever.
+"""
 
 MANY = 3
 """As good as any larger number of rounds or elements that are left: guards ask for 2 at most."""
@@ -97,7 +98,7 @@ class Ahead:
         return self._known[task]
 
     def gains(self, task: str, pool: str, sign: int) -> bool:
-        """Whether the task can come to have given more to a pool's place than it has taken
+        """True if the task can come to have given more to a pool's place than it has taken
         since (``sign`` 1), or to have taken more than it has given (-1).
 
         So a task can give back only what it holds, or what it never takes.

@@ -2,7 +2,8 @@
 
 A wait for room or data leads to one task that could end it. A wait for threads or permits of a
 pool could be ended by anybody who holds some: it is part of a deadlock only because none of them
-can go on. So with such a wait all holders belong to the cycle. Where that can be, they stand in one
+can continue. So with such a wait all holders belong to the cycle. Where that can be, they stand in
+one
 round, each of which waits on the next; a holder that does not fit into it comes behind, with the
 waits that lead from it back into the round.
 """
@@ -210,7 +211,7 @@ def held(design: Design, cycle: Sequence[Blocked], free: Mapping[str, int]) -> I
 def _amount(design: Design, pool: str, free: int) -> str:
     total, unit = design.pools[pool].threads, design.unit(pool)
     if not free:
-        return f"All {total} {unit}s of {pool} are"
+        return f"{'Both' if total == 2 else f'All {total}'} {unit}s of {pool} are"
     taken = total - free
     of = f"{taken} of the {counted(total, unit)} of {pool} {'is' if taken == 1 else 'are'}"
     return f"Too few are left: {of}"

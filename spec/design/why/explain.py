@@ -91,14 +91,14 @@ def _selective(design: Design) -> Iterator[tuple[str, str]]:
 
 
 def _may_hold(task: Task, pool: str, wait: Wait) -> bool:
-    """Whether a task that waits like this may hold threads of a pool."""
+    """True if a task that waits like this may hold threads of a pool."""
     in_hand = own_place(task, "elements")
     hands = [high for place, _, high in wait.own if place.startswith(in_hand)]
     return pool in task.pool and task.kind is not Kind.SINK and (not hands or any(hands))
 
 
 def _caller_holds(task: Task, pool: str, wait: Wait) -> bool:
-    """Whether a call that waits like this has callers that keep a thread of a pool meanwhile."""
+    """True if a call that waits like this has callers that keep a thread of a pool meanwhile."""
     queued = {own_place(task, f"queued calls at level {level}"): level
               for level in range(1, task.depth + 1)}
     level = max((queued.get(place, 0) for place, _, _ in wait.own), default=0)
@@ -106,7 +106,7 @@ def _caller_holds(task: Task, pool: str, wait: Wait) -> bool:
 
 
 def _gives_first(task: Task, pool: str) -> bool:
-    """Whether a script gives back threads that it has not taken in the same round."""
+    """True if a script gives back threads that it has not taken in the same round."""
     if task.chooses:
         return any(step.kind is StepKind.RELEASE and step.target == pool for step in task.actions)
     signs = {StepKind.ACQUIRE: 1, StepKind.RELEASE: -1}

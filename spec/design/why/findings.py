@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ...notation.labels import counted
 from ...verdicts.verdict import Outcome
 from ..reading.language import Design
 from ..reading.lints import lints
@@ -17,7 +18,7 @@ __all__ = [
     "RepairStep", "ToldLeg", "Way", "in_short", "worst_of",
 ]
 
-CEASED = {"stops for ever": "has stopped for ever", "crashes": "has crashed"}
+CEASED = {"stops forever": "has stopped forever", "crashes": "has crashed"}
 """Steps after which a task does nothing any more, and what is said of it then."""
 
 
@@ -89,26 +90,34 @@ class Way:
 class Repair:
     """Changes that were checked to make a design keep what is wanted, or what was tried in vain.
 
-    ``ways`` is one or more sets of changes, of which each does by itself, what gives up least
-    first. ``tried`` has an entry for each kind of change that was tried in vain, ``cut_short`` says
-    why there may be one that was not found.
+    ``ways`` is one or more sets of changes, each of which is a fix by itself, what gives up least
+    first. ``tried`` has an entry for each kind of change that was tried in vain. There may be a fix
+    that was not found for the reason ``undecided``, or among the changes ``untried``.
     """
 
     ways: tuple[Way, ...]
     tried: tuple[str, ...]
-    cut_short: str
+    undecided: str
+    untried: tuple[str, ...] = ()
 
     @property
     def steps(self) -> tuple[RepairStep, ...]:
         """The changes of the best way; none where none was found."""
         return self.ways[0].steps if self.ways else ()
 
+    @property
+    def cut_short(self) -> str:
+        """Why there may be a fix that was not found; empty if there is none."""
+        number = len(self.untried)
+        untried = f"{counted(number, 'change')} {'was' if number == 1 else 'were'} not tried"
+        return "; ".join(filter(None, [self.undecided, untried if number else ""]))
+
     def to_json(self, file: str) -> dict[str, Any]:
         """The repair as the entry ``repair`` of a result."""
         return {
             "found": bool(self.ways), "changes": [step.to_json(file) for step in self.steps],
             "ways": [way.to_json(file) for way in self.ways], "tried": list(self.tried),
-            "cut_short": self.cut_short,
+            "cut_short": self.cut_short, "untried": list(self.untried),
         }
 
 
@@ -150,8 +159,10 @@ class ToldLeg:
 
 @dataclass(frozen=True)
 class Meanwhile:
-    """What goes on while ``tasks`` are stuck for ever: ``steps``, of which those from ``loop`` on
-    can be repeated for ever. Of very many tasks it has those that wait for each other."""
+    """What continues while ``tasks`` are blocked forever: ``steps``, of which those from ``loop``
+    on
+    can be repeated forever. Of very many tasks it has those that wait for each other.
+    """
 
     tasks: tuple[str, ...]
     steps: tuple[str, ...]
@@ -167,18 +178,20 @@ class Finding:
     """The verdict on one property (its ``name``) of a design.
 
     ``steps`` is the shortest way to a violation (any way, where it ``is_shortest`` not); with
-    ``loop`` set, the steps from that index on repeat for ever. A way of very many steps has
+    ``loop`` set, the steps from that index on repeat forever. A way of very many steps has
     ``legs`` in place of steps. ``waits`` says who waits for what at its end, ``cycle`` are
     those of them that close a cycle, with those of all holders of the pools in it (none where the
-    waits lead to one that nobody can end), ``contents`` is how many elements are then in each link,
-    and ``free`` how much of each pool nobody holds. ``repair`` is what was
+    waits lead to one that no task can end), ``contents`` is how many elements are then in each
+    link,
+    and ``free`` how much of each pool no task holds. ``repair`` is what was
     found and tried to make the design live, None where nothing was looked for. ``tried`` has
     an entry for each engine that was asked, in their order. ``bounds`` are proved: so many
     elements at most are ever in each of these links, and in those of ``reached`` sometimes so
     many. ``changes`` are those of each step (and then of each step ``meanwhile``), by the names of
     ``counters``. What is ``expected`` is None where nobody said what it should be. ``between`` are
-    the sender and the receiver whose order is lost; ``without`` is what does not go on in a design
-    that is not live: a ``task``, or taking from a ``counter``. ``left`` is what nobody reads where
+    the sender and the receiver whose order is lost; ``without`` is what does not continue in a
+    design
+    that is not live: a ``task``, or taking from a ``counter``. ``left`` is what no task reads where
     everybody is done.
     """
 
@@ -224,11 +237,12 @@ class Finding:
     @property
     def way(self) -> str:
         """The steps, as a noun phrase."""
-        return "the shortest way there" if self.is_shortest else "a way there"
+        return ("the shortest counterexample" if self.is_shortest
+                else "a counterexample, perhaps not the shortest")
 
     @property
     def as_expected(self) -> bool:
-        """Whether the verdict is the one that the design's author expects, if any."""
+        """True if the verdict is the one that the design's author expects, if any."""
         return self.expected in (None, self.outcome.value)
 
     def to_json(self, design: str, file: str = "") -> dict[str, Any]:
@@ -285,7 +299,7 @@ class DesignReport:
 
     @property
     def as_expected(self) -> bool:
-        """Whether every verdict is the expected one."""
+        """True if every verdict is the expected one."""
         return all(finding.as_expected for finding in self.findings)
 
     @property

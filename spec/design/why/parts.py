@@ -59,7 +59,7 @@ class Part:
         return len(self.design.tasks) + len(self.design.links)
 
     def has_more_than(self, rows: int) -> bool:
-        """Whether it can move in more ways than these. One of more tasks than that surely can."""
+        """True if it can move in more ways than these. One of more tasks than that surely can."""
         return len(self.design.tasks) > rows or len(self.table.rows) > rows
 
 
@@ -73,14 +73,14 @@ def shares(sections: Sequence[Part]) -> Iterator[float]:
 
 
 def unending(design: Design) -> bool:
-    """Whether no task can ever have finished."""
+    """True if no task can ever have finished."""
     return not any(task.may_end for task in design.tasks.values())
 
 
 def parts(design: Design) -> list[Design]:
     """The parts of a design that have no link and no pool in common, in their order.
 
-    A part can be stuck while another goes on, so each is checked on its own.
+    A part can be stuck while another continues, so each is checked on its own.
     """
     group = {name: name for name in design.tasks}
 

@@ -1,6 +1,6 @@
 """Who waits for what in a state in which nothing moves, read off the net itself.
 
-A task's *ways* to go on are its rows whose guards on its own places hold: what its hand, its
+A task's *ways* to continue are its rows whose guards on its own places hold: what its hand, its
 position or its turn forbids is no wait but a decision. So is what a row asks of a link that the
 task stands at the other end of: a merge that prefers an input, or passes one over in its turn,
 takes another only where the first is empty, and a writer drops only where the link is full. What
@@ -10,8 +10,9 @@ partner who lacks less than this. Nor is one that needs more than can ever be (t
 link with one slot), unless the task has no other.
 
 A wait is *on* the tasks that still have a step ahead that would end it (see ``ahead``). Those
-that had one, and have it no more, are *gone*. In a stuck state, the walk from a wait to those it
-is on either comes back, which is a circle, or ends at a wait that nobody can end any more.
+that had one, and have it no more, are *gone*. In a deadlocked state, the walk from a wait to those
+it
+is on either comes back, which is a cycle, or ends at a wait that no task can end any more.
 """
 
 from __future__ import annotations
@@ -42,13 +43,14 @@ FRONT = "its kind at the front"
 """What somebody needs in whose way an element of another kind stands."""
 
 WORDS = {
-    FRONT: ("its kind at the front of {}", "where only {} can take what stands there"),
-    "room": ("room in {}", "which only {} can make"),
-    "data": ("data in {}", "which only {} can bring"),
-    "a go": ("a go for {}", "which only {} can call"),
-    "a thread": ("a thread of {}", "which only {} can give back"),
-    "a permit": ("a permit of {}", "which only {} can give back"),
-    "an acquire": ("somebody to acquire {}", "which only {} can do"),
+    FRONT: ("for its kind at the front of {}", "where only {} can take the element in front"),
+    "room": ("for room in {}", "which only {} can make"),
+    "data": ("for data in {}", "which only {} can bring"),
+    "a go": ("for a go for {}", "which only {} can send"),
+    "a thread": ("for a thread of {}", "which only {} can give back"),
+    "a permit": ("for a permit of {}", "which only {} can give back"),
+    "an acquire": ("to give a permit back to {}, which is already full",
+                   "until {} acquires one"),
 }
 
 
@@ -59,7 +61,7 @@ class Blocked:
     to which it gives back more than anybody has taken.
 
     ``on`` are the tasks that could end the wait, ``gone`` those that no longer can: they have
-    ended, or are past the step that would have. ``never`` says that nobody ever could: more is
+    ended, or are past the step that would have. ``never`` says that no task ever could: more is
     asked at once than fits, or there is nobody whom the task could meet at a link without room.
     """
 
@@ -70,16 +72,19 @@ class Blocked:
     gone: tuple[str, ...] = ()
     never: bool = False
 
+    @property
+    def in_short(self) -> str:
+        """The wait as a sentence, without the tasks that could end it."""
+        return f"{self.task} waits {WORDS[self.what][0].format(self.where)}"
+
     def sentence(self) -> str:
-        """The wait as a sentence."""
-        thing, held = WORDS[self.what]
+        """The wait as a sentence, with the tasks that could end it."""
         if self.never:
-            return f"{self.task} waits for {thing.format(self.where)} as there can never be"
+            return f"{self.in_short}, and can never get it"
         if not self.on:
             done = f": {' and '.join(self.gone)} will not any more" if self.gone else ""
-            return f"{self.task} waits for {thing.format(self.where)}, which nobody gives{done}"
-        others = " or ".join(self.on)
-        return f"{self.task} waits for {thing.format(self.where)}, {held.format(others)}"
+            return f"{self.in_short}, and no task can end this wait{done}"
+        return f"{self.in_short}, {WORDS[self.what][1].format(' or '.join(self.on))}"
 
 
 @dataclass(frozen=True)
@@ -95,8 +100,8 @@ class Left:
         """It as a sentence; ``ceased`` are those who have stopped or crashed."""
         why = f": {told_gone(self.gone, ceased)}" if self.gone else ""
         what = "is left in" if self.number == 1 else "are left in"
-        return (f"{counted(self.number, 'element')} {what} {self.where}, and nobody reads so many "
-                f"any more{why}.")
+        return (f"{counted(self.number, 'element')} {what} {self.where}, and no task reads so "
+                f"many any more{why}.")
 
 
 def told_gone(gone: Sequence[str], ceased: Mapping[str, str]) -> str:
@@ -125,7 +130,7 @@ def left_in(design: Design, table: Table, marking: Mapping[str, int]) -> list[Le
 def waits_in(design: Design, table: Table, marking: Mapping[str, int]) -> list[Blocked]:
     """Who waits for what in a marking, task by task, without doubles.
 
-    A task that has ended, or that goes on but does nothing except dropping, waits for nothing.
+    A task that has ended, or that continues but does nothing except dropping, waits for nothing.
     """
     state = _State(design, table, marking)
     return [state.told(task, need) for task in design.tasks for need in state.needs(task)]
@@ -214,7 +219,7 @@ class _State:
         return found
 
     def _may_choose(self, row: Row) -> bool:
-        """Whether a row is not dead, and closed only by what links and pools hold."""
+        """True if a row is not dead, and closed only by what links and pools hold."""
         return id(row) not in self.dead and all(
             self.places[place].role in SHARED for place, _ in self._failing(row))
 
@@ -251,12 +256,13 @@ class _State:
     # --- links without room -------------------------------------------------------------------
 
     def _since(self, joint: Row) -> bool:
-        """Whether nobody is ready at the links that a part of the row passes over."""
+        """True if no task is ready at the links that a part of the row passes over."""
         return not any(self._failing(Row(joint.task, reason)) for reason in joint.since)
 
     def _comes(self, joint: Row, row: Row, end: Meeting) -> bool:
-        """Whether the row's partner at a link without room is ready in this joint step, and
-        so are those whom the partner meets in turn."""
+        """True if the row's partner at a link without room is ready in this joint step, and
+        so are those whom the partner meets in turn.
+        """
         link, writing = end
         there = [part for part in joint.parts if (link, not writing) in part.effect.meets]
         reached: list[Row] = []
@@ -333,7 +339,7 @@ class _State:
         return any(self._gives(row, need) for row in ahead.rows(task))
 
     def _gives(self, row: Row, need: Need) -> bool:
-        """Whether the row would bring a link what is needed there."""
+        """True if the row would bring a link what is needed there."""
         what, where, _ = need
         if what == FRONT:
             return row.effect.change.get(self._front(where), 0) < 0
@@ -356,7 +362,7 @@ class _State:
             self.design.links[where], Unbounded(1, abstract=True)).queue
 
     def _keeps(self, task: str, need: Need) -> bool:
-        """Whether the task has taken threads and will never give them back."""
+        """True if the task has taken threads and will never give them back."""
         what, where, _ = need
         if what not in OF_A_POOL:
             return False

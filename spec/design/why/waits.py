@@ -2,7 +2,7 @@
 
 Theory. An *agent* is a task, or the reader's end of a credit link that announces freed
 slots. Its rows are guarded by places of its own (its hand, its position) and by shared
-places (queues, permits, threads). In a stuck state every agent that has not finished is in
+places (queues, permits, threads). In a deadlocked state every agent that has not finished is in
 some state of its own (a *group* of rows with the same guards on its own places), and each
 row of the group fails in a shared place: too few tokens, or too many. One such
 combination of failures is a *wait*. From a wait we follow a failure to an agent that could
@@ -13,9 +13,9 @@ A cycle is impossible if it needs one place to hold at once at least and at most
 that exclude each other (a queue both too full to write to and too empty to read from needs
 capacity < gives + takes - 1), or if it breaks a sum that no row changes (the tokens of a
 credit link, the threads of a pool, the elements in a ring; see ``invariants``). The cycles
-are told to the reader. For the proof more is used: in a stuck state *all* agents wait at
+are told to the reader. For the proof more is used: in a deadlocked state *all* agents wait at
 once. So one wait is chosen for every agent, in all ways; if each choice contradicts itself,
-the design is never stuck, whatever the order of its steps. (Every choice contains a cycle,
+the design is never deadlocked, whatever the order of its steps. (Every choice contains a cycle,
 so that no cycle is possible is one case of this.)
 
 The converse is not claimed: a choice without a known contradiction need not be reachable.
@@ -87,7 +87,7 @@ class WaitGraph:
     """The elementary cycles of the wait-for graph.
 
     ``complete`` is false if there were more than MAX_CYCLES. ``proves_live`` is true if
-    the graph proves that the design is never stuck.
+    the graph proves that the design is never deadlocked.
     """
 
     cycles: tuple[Cycle, ...]
@@ -98,7 +98,7 @@ class WaitGraph:
 # --- facts ----------------------------------------------------------------------------------
 
 class Facts:
-    """Bounds on places that hold in one stuck state, and whether they can hold together."""
+    """Bounds on places that hold in one deadlocked state, and whether they can hold together."""
 
     def __init__(
         self, places: Iterable[Place], invariants: Sequence[Invariant],
@@ -226,7 +226,7 @@ def _waits(table: Table, facts: Facts) -> list[Wait] | None:
 
 
 def _never(facts: Facts, guard: tuple[str, int, int]) -> None:
-    """Rows that nothing shared can block: in a stuck state their own guard fails."""
+    """Rows that nothing shared can block: in a deadlocked state their own guard fails."""
     place, low, high = guard
     if high >= facts.bounds[place][1]:
         facts.between(place, 0, low - 1)
@@ -236,7 +236,8 @@ def _never(facts: Facts, guard: tuple[str, int, int]) -> None:
 
 Helps = Callable[[Wait, Failure, Wait], bool]
 """Whether the agent of the second wait, from where it waits, could end the first one's failure
-by going on. It only thins out the cycles that are listed; the proof does not rest on it."""
+by continuing. It only thins out the cycles that are listed; the proof does not rest on it.
+"""
 
 
 def wait_graph(
@@ -316,7 +317,7 @@ def _next(waits: Sequence[Wait], helpers: Helpers, failure: Failure) -> Iterator
 
 def _cannot_all_wait(waits: Sequence[Wait], agents: set[Agent], helpers: Helpers,
                      facts: Facts) -> bool:
-    """Whether no choice of one wait for every agent is free of contradictions."""
+    """True if no choice of one wait for every agent is free of contradictions."""
     options: dict[Agent, list[Wait]] = {agent: [] for agent in agents}
     for wait in waits:
         options[wait.agent, wait.announces].append(wait)

@@ -1,0 +1,117 @@
+"""One word for each thing: docstrings, messages, rules and docs keep to docs/glossary.md."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CODE = ("spec", "reference", "conformance", "benchmarks", "examples", "tests")
+PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs")
+
+PEOPLE = (
+    "people", "person", "users?", "readers?", "engineers?", "architects?", "developers?",
+    "authors?", "owners?", "maintainers?", "someone", "anyone", "everyone", "those", "teams?")
+"""Nouns after which *who* is a person."""
+
+INSTEAD = {
+    r"who|whoever|whom|whomever": "the task, the waiter, the process",
+    r"he|him|his|himself": "it, the task",
+    r"circles?": "cycle",
+    r"standstills?|st(?:an|oo)ds? still": "deadlock; makes no progress",
+    r"stuck": "deadlocked; of one task: blocked",
+    r"for ever": "forever",
+    r"some day|one day": "eventually",
+    r"at rest|comes? to rest|came to rest": "idle, quiescent",
+    r"sums? that (?:never|do(?:es)? not) change": "invariant",
+    r"tells?|told|telling": "reports, notifies, answers, says",
+    r"mend(?:s|ed|ing)?": "fix",
+    r"ways? in(?:to)?": "counterexample, run",
+    r"in line": "in the wait queue",
+    r"g(?:o|oes|oing) on": "continues, progresses",
+}
+"""Words that are not used, and the field's words for them. ``tell A from B`` is another word."""
+
+APART = re.compile(r"\b(?:tells?|told|telling) (?:[\w`'’*,-]+ ){0,7}(?:apart|from)\b", re.I)
+BANNED = {re.compile(rf"\b(?:{words})\b", re.I): instead for words, instead in INSTEAD.items()}
+OF_PEOPLE = re.compile(rf"\b(?:{'|'.join(PEOPLE)}),?$", re.I)
+
+RIDDLES = re.compile(r"(?:Who|Whom|Whose|Whoever|Whether|What|With what|By what|By whom|Of what)\b")
+"""With these no docstring begins: it says what is returned, or what is done."""
+
+
+def texts_of(path: Path) -> Iterator[tuple[int, str, bool]]:
+    """The line, the text and whether it is a docstring, of what a file says to people."""
+    if path.suffix == ".md":
+        yield from paragraphs(path.read_text(encoding="utf-8"))
+        return
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)
+              for part in ast.walk(node) if part is not node}
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr) and id(node) not in inside:
+            fixed = (part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+            yield node.lineno, "".join(map(str, fixed)), False
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if id(node) not in inside and len(node.value.split()) > 1:
+                yield node.lineno, node.value, id(node) in docstrings
+
+
+def paragraphs(text: str) -> Iterator[tuple[int, str, bool]]:
+    """The lines of a page outside of its blocks of code."""
+    fenced = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced:
+            yield number, re.sub(r"`[^`]*`", "``", line), False
+
+
+def found_in(text: str) -> Iterator[str]:
+    """What stands in a text that has another word, each with that."""
+    for pattern, instead in BANNED.items():
+        for match in pattern.finditer(text):
+            if match[0].lower() == "who" and OF_PEOPLE.search(text[:match.start()].rstrip()):
+                continue
+            if match[0].lower().startswith("t") and APART.match(text, match.start()):
+                continue
+            yield f"{match[0]!r}: write {instead}"
+
+
+def files() -> list[Path]:
+    """Every file with prose of ours; the glossary names the words themselves."""
+    code = [path for folder in CODE for path in sorted((ROOT / folder).rglob("*.py"))]
+    pages = [path for place in PAGES for path in (
+        sorted((ROOT / place).rglob("*.md")) if (ROOT / place).is_dir() else [ROOT / place])]
+    return [path for path in (*code, *pages) if path.name not in ("glossary.md", Path(__file__).name)]
+
+
+@pytest.mark.parametrize("place", [*CODE, *PAGES])
+def test_each_thing_has_one_word(place: str) -> None:
+    """The field's, as the glossary has it."""
+    own = [path for path in files() if path.is_relative_to(ROOT / place)]
+    assert [f"{path.relative_to(ROOT)}:{line}: {what}" for path in own
+            for line, text, _ in texts_of(path) for what in found_in(text)] == []
+
+
+@pytest.mark.parametrize("place", CODE)
+def test_a_docstring_says_what_is_returned_or_done(place: str) -> None:
+    """It does not begin like a question."""
+    own = [path for path in files() if path.is_relative_to(ROOT / place) and path.suffix == ".py"]
+    assert [f"{path.relative_to(ROOT)}:{line}: {text[:60]!r}" for path in own
+            for line, text, is_docstring in texts_of(path)
+            if is_docstring and RIDDLES.match(text.lstrip())] == []
+
+
+@pytest.mark.parametrize(("text", "number"), [
+    ("Who waits is told.", 2), ("people who wait", 0), ("It tells a cycle from a tree.", 0),
+    ("A waiter is notified.", 0), ("The circle.", 1), ("users, who know", 0),
+])
+def test_words_are_found_where_they_stand_for_tasks(text: str, number: int) -> None:
+    """People may be who, and one thing may be told from another."""
+    assert len(list(found_in(text))) == number

@@ -2,7 +2,7 @@
 
 A system says which operations it needs, and under which names they are usual. The names are looked
 for in the order in which they stand; what the user says by ``--names`` comes first. What was found
-is reported, so that no reader has to guess what was called.
+is reported, so that nobody has to guess what was called.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class Proxy:
                         break
                     self._serve(selector, key.fileobj)
                 self._woken_up()
-                # While it is cut nothing is read: what is sent stays where it is.
+                # While it is cut nobody reads: what is sent stays where it is.
                 self._open.wait()
 
     def _woken_up(self) -> None:

@@ -191,7 +191,7 @@ class Server:
 
 
 def free_port() -> int:
-    """A port of loopback that is free at this moment."""
+    """A port of loopback that nobody listens on at this moment."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])

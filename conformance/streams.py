@@ -1,7 +1,7 @@
 """Standard output and files as this project writes them: all of it, or an error.
 
 Python writes stdout without a buffer under ``PYTHONUNBUFFERED`` or ``-u``; then one write may
-take a part of a text, and nobody looks at how much. A character that an encoding lacks, or
+take a part of a text, and callers do not look at how much. A character that an encoding lacks, or
 half of one that came with a file's name, is written as JSON escapes it.
 """
 

@@ -42,7 +42,7 @@ CHAPTERS = {
     "flow.marks": "a receiver with two watermarks, which says stop and go",
     "flow.observed_marks": "observer of a receiver with two watermarks",
     "flow.marks_seen": "refinement: such a receiver and one that squelches, and their observer",
-    "flow.bucket": "a token bucket: permits that nobody sends",
+    "flow.bucket": "a token bucket: permits that come with time",
     "flow.observed_rate": "observer of a limit on a rate",
     "flow.rate_seen": "refinement: a token bucket, and the observer of a limit on a rate",
     "flow.throttles": "several sources, each with a bucket, in front of one receiver",

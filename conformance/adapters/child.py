@@ -143,7 +143,7 @@ class Child:
         if self not in _living:
             return
         _living.discard(self)
-        # Before the child is reaped: until then nobody else can have its group's number.
+        # Before the child is reaped: until then no other group can have its number.
         try:
             os.killpg(self._process.pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):

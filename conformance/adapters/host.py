@@ -202,7 +202,7 @@ def confine() -> None:
         with contextlib.suppress(ImportError, OSError, AttributeError):
             import ctypes
 
-            # Where the harness is killed while the target hangs, nobody else would end it.
+            # Where the harness is killed while the target hangs, nothing else would end it.
             ctypes.CDLL(None).prctl(_KILL_WITH_PARENT, signal.SIGKILL)
 
 

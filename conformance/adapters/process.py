@@ -2,7 +2,7 @@
 
 A ``hello`` makes a running adapter forget everything and start afresh, so a process is used
 again by the next session, unless it says in its hello that it cannot (``"again": false``), or
-the session failed. Processes that nobody uses wait in a small pool of this Python process.
+the session failed. Idle processes wait in a small pool of this Python process.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Pipe:
                 child.kill()
 
     def __del__(self) -> None:
-        # A session that nobody closed. (``_child`` is missing when the program did not start.)
+        # A session that was not closed. (``_child`` is missing when the program did not start.)
         if getattr(self, "_child", None) is not None:
             self.close(failed=True)
 

@@ -1,4 +1,4 @@
-"""Reading a file that somebody else wrote."""
+"""Reading a file whose text cannot be trusted."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def spark_session(
 ) -> Iterator[SparkSession]:
     """A session on the cluster at ``master``, stopped at the end; ``settings`` are Spark's own.
 
-    Raises InputError: ``master`` is no address of Spark's or nobody answers there, there is
+    Raises InputError: ``master`` is no address of Spark's or nothing answers there, there is
     no Java, or a session runs in this process already (then give that one to the engine).
     """
     check_master(master)
@@ -109,7 +109,7 @@ def _runs_already() -> bool:
 
 
 def check_master(master: str) -> None:
-    """Raise InputError if ``master`` is no address of Spark's, or nobody listens there."""
+    """Raise InputError if ``master`` is no address of Spark's, or nothing listens there."""
     if not re.fullmatch(_FORMS, master):
         raise InputError(f"{master!r} is not the address of a Spark master", "", _FORM_ADVICE)
     where = re.match(r"(spark|sc)://([^/;]+)", master)

@@ -56,7 +56,7 @@ def _budget(limits: Limits) -> Budget:
 
 def _design_row(subject: str, found: Finding, notes: dict[str, Any]) -> Row:
     verdict = found.outcome.value
-    judgement = judge(found.expected or verdict, verdict)  # nobody may have asked
+    judgement = judge(found.expected or verdict, verdict)  # there may be no expectation
     way = f"{found.way} has {counted(len(found.steps), 'step')}:" if found.steps else ""
     return Row(
         "designs", subject, found.name, found.expected or "", verdict, judgement,

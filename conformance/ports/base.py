@@ -424,7 +424,7 @@ def _fault_of_hello(port: Port, greeting: Message) -> str | None:
     for name, kind in (("name", NAME), ("version", NAME), ("can", NAMES), ("policy", NAME)):
         if not kind.accepts(greeting.get(name)):
             return f"ok.{name} must be {kind.words}"
-    # A misspelt name would turn off the rules that need the operation, and nobody would know.
+    # A misspelt name would turn off the rules that need the operation, unnoticed.
     unknown = [name for name in greeting["can"] if name not in port.operations]
     if unknown:
         return (f"ok.can names {excerpt(unknown[0])!r}, which is no operation of the port "

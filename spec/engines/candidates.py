@@ -3,7 +3,7 @@
 Theory of operation. Seen from outside, a machine with hidden steps is an automaton of its
 own. Its states are the sets of states that explain what was seen, closed under the internal
 actions; an observed step leads from each set to one other, or is refused. This module makes
-that automaton as far as anybody walks: a set is one object however often it is reached, and
+that automaton as far as it is walked: a set is one object however often it is reached, and
 remembers where each step led. The monitor walks along one run; a search walks along all.
 
 What is remembered is bounded. When it grows over ``kept`` entries, all of it is dropped, and
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 STATES_MAX: Final = 100_000
-"""States that a candidate set has at most, where nobody asks for more or fewer."""
+"""States that a candidate set has at most, unless more or fewer are asked for."""
 
 KEPT: Final = 200_000
 """Entries that the sets of one machine remember, about at most: states, steps, what they do."""

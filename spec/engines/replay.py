@@ -1,6 +1,6 @@
 """Replaying counterexamples: the interpreter's own word on what an engine has found.
 
-An engine says which steps break a rule. Before anybody sees them, the interpreter takes each
+An engine says which steps break a rule. Before they are shown, the interpreter takes each
 step again and asks the rule, so that a wrong engine ends in an error of ours and never in a
 wrong verdict. Nothing here is shared with the engines: a lasso is judged by what a weakly fair
 run is (see ``_unfair``), not by how it was looked for.

@@ -75,7 +75,7 @@ def bind(machine: type[Machine], **constants: Any) -> BoundMachine:
 
 
 def bind_to_watch(machine: type[Machine], **constants: Any) -> BoundMachine:
-    """As ``bind``, for a machine that only watches runs: nobody asks for all instances of the
+    """As ``bind``, for a machine that only watches runs: it needs no list of all instances of the
     actions that can be seen, nor of the rules, so that there may be any number of these."""
     return _bound(machine, constants, watching=True)
 

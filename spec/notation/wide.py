@@ -47,7 +47,7 @@ class WideArray(Sequence[Any]):
         self._size = BLOCK * (len(blocks) - 1) + len(blocks[-1])
 
     def frozen(self) -> Blocks:
-        """Its elements as they are now; blocks that nobody wrote are those that it came with."""
+        """Its elements as they are now; blocks that were not written stay the same objects."""
         return tuple(block if block.__class__ is tuple else tuple(block)
                      for block in self._blocks)
 

@@ -12,7 +12,7 @@ but rules reads; one that is only unfair, for no finite run shows that; and one 
 declared ranges, which is no machine. What a search cannot decide within its budget counts neither
 way. A mutant that is accepted, and breaks a rule about states or steps, is noted as equivalent if
 all that it shows the right machine shows, too (``outside``): it would break the rule in a way that
-nobody can see, and no observer can be blamed for it. One of the book is never excused so.
+cannot be seen, and no observer can be blamed for it. One of the book is never excused so.
 """
 
 from __future__ import annotations

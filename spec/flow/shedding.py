@@ -357,5 +357,5 @@ UNSEEN = {
     "FLOW-137":
         "That a source never has to wait is about a sender that drops, and no port has one.",
     "FLOW-139":
-        "It is false of a channel that drops nothing, so no implementation has to keep it.",
+        "It is false of a channel that drops nothing, so no implementation is to keep it.",
 }

@@ -206,6 +206,6 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "FLOW-133":
-        "It is false of several sources that are right by themselves, so no implementation has to "
+        "It is false of several sources that are right by themselves, so no implementation is to "
         "keep it.",
 }

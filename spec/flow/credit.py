@@ -401,17 +401,17 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "FLOW-E1":
-        "It is false of a right link, as its expectation says, so no implementation has to keep "
+        "It is false of a right link, as its expectation says, so no implementation is to keep "
         "it.",
     "FLOW-E2":
-        "It is false of a right link with tokens in flight, so no implementation has to keep it.",
+        "It is false of a right link with tokens in flight, so no implementation is to keep it.",
     "FLOW-E3":
-        "It is false of a right link from its first credit on, so no implementation has to keep "
+        "It is false of a right link from its first credit on, so no implementation is to keep "
         "it.",
     "FLOW-E5":
         "It is false of a right link that announces slots in a step of its own, so no "
-        "implementation has to keep it.",
+        "implementation is to keep it.",
     "FLOW-E4":
-        "It is the text's weaker bound, and false of a right link, so no implementation has to "
+        "It is the text's weaker bound, and false of a right link, so no implementation is to "
         "keep it.",
 }

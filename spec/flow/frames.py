@@ -71,8 +71,8 @@ class Edge(Machine):
         require(self.held >= self.c)
         self.held -= self.c
 
-    @never_stuck("FLOW-34", MUST, "Two stages with different frame sizes never "
-                 "block each other.", source=COMPOSING)
+    @never_stuck("FLOW-34", MUST, "Two stages with different frame sizes never block each other.",
+                 source=COMPOSING)
     def goes_on(self) -> bool:
         """False: there is always more to write, and a stage to read it."""
         return False
@@ -125,8 +125,8 @@ class Gathering(Machine):
         """False: the sender has always more."""
         return False
 
-    @always("FLOW-36", MUST, "Credits and elements in the buffer are at most B "
-            "in all.", source=COMPOSING)
+    @always("FLOW-36", MUST, "Credits and elements in the buffer are at most B in all.",
+            source=COMPOSING)
     def it_fits(self) -> bool:
         """The inputs that the stage has taken do not count; they are at most m."""
         return self.permits + self.waiting <= self.B
@@ -204,8 +204,8 @@ class Diamond(Machine):
         self.group = 0
         self.waiting -= self.n
 
-    @never_stuck("FLOW-37", MUST, "Two branches that split and join again are "
-                 "never blocked.", source=PARTING)
+    @never_stuck("FLOW-37", MUST, "Two branches that split and join again are never blocked.",
+                 source=PARTING)
     def goes_on(self) -> bool:
         """False: there is always another element."""
         return False

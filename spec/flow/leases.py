@@ -146,8 +146,8 @@ class Leases(Machine):
         """Provided that one worker lives, and a lease lasts longer than the work."""
         return all(self.place[job] == Place.DONE for job in range(self.J))
 
-    @always("FLOW-101", MUST, "The result of a job is taken at most "
-                              "once.", source=WORKERS, job=upto(J))
+    @always("FLOW-101", MUST, "The result of a job is taken at most once.", source=WORKERS,
+            job=upto(J))
     def results_count_once(self, job: int) -> bool:
         """The same however many workers have worked on the job."""
         return self.counted[job] <= 1

@@ -144,6 +144,6 @@ EXPECTATIONS = (
            H=2, L=1, R=(0, 1)),
     expect(Unheard, "FLOW-110", "violated", "a receiver that never says stop is overrun", H=2, L=1,
            R=(0, 1)),
-    expect(KeepingQuiet, "FLOW-111", "violated", "a sender that is never "
-           "resumed stops forever", H=2, L=1, R=(0, 1)),
+    expect(KeepingQuiet, "FLOW-111", "violated", "a sender that is never resumed stops forever",
+           H=2, L=1, R=(0, 1)),
 )

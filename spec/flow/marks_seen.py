@@ -76,9 +76,8 @@ class CallingTooLate(Squelch):
         return self.held > self.H + self.R
 
 
-SEEN = refines(Marks, ObservedMarks, "stop and go are said in time and "
-               "alternately", shows=MarksSeen,
-               seen_by={"H": "H", "L": "L", "M": 8}, H=(1, 2), L=(0, 1), R=(0, 2))
+SEEN = refines(Marks, ObservedMarks, "stop and go are said in time and alternately",
+               shows=MarksSeen, seen_by={"H": "H", "L": "L", "M": 8}, H=(1, 2), L=(0, 1), R=(0, 2))
 CALLED = refines(Squelch, ObservedMarks, "a squelch is a stop", shows=SquelchSeen,
                  seen_by={"H": "H", "L": 0, "M": 12}, R=(1, 2), F=(1, 2), B=(0, 1), H=2, C=10)
 
@@ -92,9 +91,8 @@ EXPECTATIONS = (
     refused(GoingOnEarly, "FLOW-115", "go is said above the low mark", like=SEEN, H=2, L=0, R=0),
     *(refused(variant, "FLOW-118", "there is too little room, and the rest is lost", like=CALLED,
               R=(1, 2), F=1, B=0, H=1, C=0) for variant in (Squelch, AtFullRate)),
-    expect(CallingTooLate, "FLOW-40", "violated", "a receiver that calls a tick "
-           "late is overrun", R=(1, 2), F=1,
-           B=0, H=1, C=lambda R, F, B, H: (H + R * (F + B),)),
+    expect(CallingTooLate, "FLOW-40", "violated", "a receiver that calls a tick late is overrun",
+           R=(1, 2), F=1, B=0, H=1, C=lambda R, F, B, H: (H + R * (F + B),)),
     expect(CallingTooLate, "FLOW-127", "violated", "a receiver that calls a tick late holds more "
            "than is known",
            R=(1, 2), F=1, B=0, H=1, C=4),

@@ -35,9 +35,8 @@ BOUNDED = guard_rule(
 NOT_KEPT = guard_rule(
     "FLOW-124", MUST, "A stage that holds a value answers each credit with an output.",
     source=f"{ROLLED}: until they can be sent")
-OF_SOMETHING = guard_rule(
-    "FLOW-125", MUST, "Every output stands for at least one "
-                      "value.", source="003#tokens: no data is made")
+OF_SOMETHING = guard_rule("FLOW-125", MUST, "Every output stands for at least one value.",
+                          source="003#tokens: no data is made")
 AS_THEY_CAME = guard_rule(
     "FLOW-126", MUST, "A batch contains its values as they came, in their order.", source=FRAMES)
 

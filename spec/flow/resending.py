@@ -211,5 +211,5 @@ UNSEEN = {
         "How long a job waits is measured in time; a master's port has no clock.",
     "FLOW-69":
         "It is false of a queue that drops its oldest, as its expectation says, so no "
-        "implementation has to keep it.",
+        "implementation is to keep it.",
 }

@@ -78,7 +78,7 @@ class AllLinks(Carrying[Shares]):
 
 def given(permits: int) -> list[Seen]:
     """The message with ``permits`` credits and its arrival; empty if there are none."""
-    return [see("grants", count=credits), see("permit", count=permits)] if permits > 0 else []
+    return [see("grants", count=permits), see("permit", count=permits)] if permits > 0 else []
 
 
 ONE = refines(FanIn, ObservedLink, "each link keeps its credits", shows=FirstLink,

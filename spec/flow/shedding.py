@@ -164,8 +164,8 @@ class Shedding(Machine):
         return self.pending <= self.C
 
     @always("FLOW-138", MUST, "On a channel that drops nothing the tokens of a link stay C, "
-            "whatever its sender drops and wherever the elements of "
-            "the sender wait.", source=f"{TOKENS}; 003#E7")
+            "whatever its sender drops and wherever the elements of the sender wait.",
+            source=f"{TOKENS}; 003#E7")
     def tokens_are_conserved(self) -> bool:
         """True of a channel that drops elements itself (X = 1), where no credits are needed."""
         return self.X == 1 or (
@@ -311,10 +311,8 @@ class PlacesSeen(View[Shedding]):
             yield see("rests")
 
 
-PLACES = refines(
-    Shedding, ObservedMaster, "a sender drops only elements for which it has no "
-                              "place", shows=PlacesSeen,
-    seen_by={"K": "S", "W": 1}, C=1, S=(1, 2), K=4, X=0)
+PLACES = refines(Shedding, ObservedMaster, "a sender drops only elements for which it has no place",
+                 shows=PlacesSeen, seen_by={"K": "S", "W": 1}, C=1, S=(1, 2), K=4, X=0)
 
 GRID: dict[str, Any] = {"C": (1, 2), "S": (0, 1, 2), "K": 4, "G": (0, 1)}
 
@@ -359,5 +357,5 @@ UNSEEN = {
     "FLOW-137":
         "That a source never has to wait is about a sender that drops, and no port has one.",
     "FLOW-139":
-        "It is false of a channel that drops nothing, so no implementation has to keep it.",
+        "It is false of a channel that drops nothing, so no implementation is to keep it.",
 }

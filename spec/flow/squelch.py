@@ -181,6 +181,6 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "FLOW-41":
-        "It leaves out the elements under way to the receiver, so no implementation has to keep "
+        "It leaves out the elements under way to the receiver, so no implementation is to keep "
         "it.",
 }

@@ -256,5 +256,5 @@ EXPECTATIONS = (
 UNSEEN = {
     "FLOW-145":
         "It is false of stages with a buffer behind them, which streams have, so no implementation "
-        "has to keep it.",
+        "is to keep it.",
 }

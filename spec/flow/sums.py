@@ -346,9 +346,8 @@ class SpendingSeen(View[Bucket]):
 
 
 EXPECTATIONS = (
-    refines(Ring, FreeSlot, "an element of a ring that can move is behind a free "
-                            "slot", shows=SlotSeen,
-            seen_by={"K": "K"}, K=range(2, 7), k=lambda K: range(1, K)),
+    refines(Ring, FreeSlot, "an element of a ring that can move is behind a free slot",
+            shows=SlotSeen, seen_by={"K": "K"}, K=range(2, 7), k=lambda K: range(1, K)),
     prove(FreeSlot, "FLOW-91", "an element is behind each free slot, for rings of all sizes",
           for_all=("K",)),
     prove(FreeSlot, "FLOW-90", "a ring with a free slot and an element is never blocked, for all "

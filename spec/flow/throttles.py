@@ -188,11 +188,11 @@ RATES = refines(
 
 EXPECTATIONS = (
     expect(Throttles, "FLOW-132", "violated", "003#E22: more and more elements wait exactly where "
-           "the sum of the rates exceeds the receiver's "
-           "rate", where="r1 + (n - 1) * r > u", **GRID),
-    expect(EachAlone, "FLOW-133", "violated", "each throttle is slower than the receiver, and "
-           "all of them together are not", where="r1 + (n - 1) * r > u",
-           n=(1, 2, 3), r1=1, r=1, b=2, u=(1, 2), th=(0, 1)),
+           "the sum of the rates exceeds the receiver's rate", where="r1 + (n - 1) * r > u",
+           **GRID),
+    expect(EachAlone, "FLOW-133", "violated",
+           "each throttle is slower than the receiver, and all of them together are not",
+           where="r1 + (n - 1) * r > u", n=(1, 2, 3), r1=1, r=1, b=2, u=(1, 2), th=(0, 1)),
     refines(Counted, Spending, "n buckets admit nothing that one with their sums does not",
             shows=ThrottlesSeen,
             seen_by={"r": "r1 + (n - 1) * r", "b": "n * b", "u": "u", "th": "th"},
@@ -206,6 +206,6 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "FLOW-133":
-        "It is false of several sources that are right by themselves, so no implementation has to "
+        "It is false of several sources that are right by themselves, so no implementation is to "
         "keep it.",
 }

@@ -152,8 +152,8 @@ class Gate(Machine):
 
     # --- what is true of all of it -------------------------------------------------------
 
-    @always("GATE-7", MUST, "At an open gate every waiting call may "
-                            "pass.", source="libraries#gates")
+    @always("GATE-7", MUST, "At an open gate every waiting call may pass.",
+            source="libraries#gates")
     def open_is_open(self) -> bool:
         """A call that waits there only has not run yet."""
         return not self.open or len(self.may_pass) == len(self.waiting)

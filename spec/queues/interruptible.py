@@ -90,11 +90,11 @@ EXPECTATIONS = (
            "cancellation requests never make a queue exceed its capacity",
            C=(1, 2), K=2, T=2, W=2),
     expect(InterruptibleQueue, "QUEUE-14", "holds",
-           "no item is in two places, with or without cancellation "
-           "requests", C=(1, 2), K=2, T=2, W=2),
+           "no item is in two places, with or without cancellation requests", C=(1, 2), K=2, T=2,
+           W=2),
     expect(InterruptibleQueue, "QUEUE-15", "holds",
-           "in turn, room does not stay unused beside a put, with or "
-           "without cancellation requests", C=(1, 2), K=2, T=2, W=2),
+           "in turn, room does not stay unused beside a put, with or without cancellation requests",
+           C=(1, 2), K=2, T=2, W=2),
     refines(OrderlyQueue, InterruptibleQueue,
             "an orderly queue is one in which no cancellation is requested", shows=InLineSeen,
             seen_by={"K": "K", "T": "T", "W": "W", "C": "C"}, C=(1, 2), K=2, T=1, W=1),

@@ -217,8 +217,7 @@ class UnknownQueue(OverflowingQueue):
     # --- what is true of all of them -----------------------------------------------------
 
     @always("QUEUE-19", MUST, "Under every policy, each item that arrived is inside, handed out, "
-                              "waiting, refused or "
-                              "dropped.", source="003#dropping; libraries#policies")
+            "waiting, refused or dropped.", source="003#dropping; libraries#policies")
     def all_are_accounted_for(self) -> bool:
         """Offered = delivered + refused + dropped + pending."""
         pending = len(self.inside) + int(self.waiting < self.K)

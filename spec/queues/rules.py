@@ -71,7 +71,7 @@ CANCEL_PASSES_ON = guard_rule(
 SIZE = guard_rule(
     "QUEUE-11", MUST,
     "The size that a queue reports is the number of items inside.",
-    source="003#defining (Pending(B) is its term; that a call reports it is ours)",
+    source="003#defining (Pending(B) is its term, and that a call reports it is ours)",
 )
 DROPS_AS_PROMISED = guard_rule(
     "QUEUE-17", MUST,

@@ -54,8 +54,8 @@ _OPERATIONS: Final = (
     Operation("spoil", SEEN, "a new call, which puts an item that the queue may not be able to "
               "take: then it fails; in other queues it comes out as it is", (_BY, _ITEM)),
     Operation("take", SEEN, "a new call, which takes an item", (_BY,)),
-    Operation("join", SEEN, "a new call, which waits until all items that went in are "
-              "done", (_BY,)),
+    Operation("join", SEEN, "a new call, which waits until all items that went in are done",
+              (_BY,)),
     Operation("done", SEEN, "a consumer is done with an item that it took"),
     Operation("close", SEEN, "close it: nothing goes in any more, and the items inside are still "
               "handed out"),

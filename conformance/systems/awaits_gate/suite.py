@@ -68,7 +68,7 @@ SUITE: Final = SweepingSuite(
     scene="A gate for coroutines, shut at first. Callbacks of their event loop run one by one.",
     courses={"GATE-2": (("wait", "wait", "open", "shut", "settle"),)},
     fuller={
-        "GATE-2": (Fuller((STEPPED_WAKES,), "a gate that is shut again before the woken calls "
-                          "run"),),
+        "GATE-2": (Fuller((STEPPED_WAKES,),
+                          "a gate that is shut again before the woken calls run"),),
         "GATE-5": (Fuller((STEPPED_WAKES,), "a call that runs when the gate is shut again"),)},
 )

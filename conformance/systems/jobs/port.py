@@ -29,8 +29,8 @@ WORKER: Final = Argument("worker", COUNT, "its number")
 _OPERATIONS: Final = (
     hello("start a fresh master, with no job, which no worker has asked"),
     Operation("submit", DONE, "a client's job arrives; ok: what the master does now, in its order",
-              (Argument("job", ITEM, "its name, a text or a number; another job may have it "
-                        "too"),)),
+              (Argument("job", ITEM,
+                        "its name, a text or a number; another job may have it too"),)),
     Operation("ask", DONE, "a worker's ask arrives, perhaps late or for the second time; ok: what "
               "the master does now",
               (WORKER, Argument("got", COUNT, "how many jobs the worker had got when it sent the "

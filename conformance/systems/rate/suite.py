@@ -110,8 +110,8 @@ class RateConversation(PlainConversation):
         for permits in {request["permits"], request["other"]}:
             through, away = _ANSWERS[self.policy]
             for step, words in ((through, "gets them"), (away, "gets none")):
-                yield Answer(f"the caller that asks for {permits} "
-                             f"{words}", (step, (("permits", permits),)))
+                yield Answer(f"the caller that asks for {permits} {words}",
+                             (step, (("permits", permits),)))
 
     def seen(self, request: Message, answer: Any) -> Seen:
         """The steps that an answer shows: each tick is a step. Of two callers at once, one that

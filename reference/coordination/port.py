@@ -90,8 +90,7 @@ class FaultyCoordination(Coordination, Protocol):
         ...
 
     def resume(self, handle: int) -> None:
-        """Let it continue; it does not know how long it was halted, and looks at the clock first.
-        """
+        """Let it continue; it looks at the clock first, to learn how long it was halted."""
         ...
 
     def lose(self, handle: int, loss: Loss) -> None:

@@ -45,8 +45,7 @@ class BatchSubscriber(Generic[E]):
 
     @property
     def end(self) -> Complete | Failed | None:
-        """The end of the stream, for the application, once it has processed all elements before it.
-        """
+        """The end of the stream, once the application has processed all elements before it."""
         return None if self._buffer or self._stopped else self._ended
 
     # --- signals -----------------------------------------------------------------------------

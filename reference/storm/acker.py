@@ -188,8 +188,7 @@ class Acker:
         return (Tell(self._task_of(entry), telling, root),)
 
     def _telling(self, entry: Entry) -> Telling | None:
-        """The message that an entry sends to its spout, if it is known: zero first, then the mark.
-        """
+        """The message of an entry to its spout, if that is known: zero first, then the mark."""
         if entry.task is None:
             return None
         if entry.value == 0:

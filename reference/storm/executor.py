@@ -334,8 +334,7 @@ class BoltTask(Executor):
             self.send(Kind.DATA, to, value, tuple(edges.items()))
 
     def ack(self, message: Message) -> None:
-        """Send the tuple's edge to the ackers, with those of the tuples that were emitted from it.
-        """
+        """Send the ackers the tuple's edge, with those of the tuples emitted from it."""
         values = self._ack_values.pop(message, {})
         for root, edge in message.anchors:
             self.send(Kind.ACK, self.acker_of(root), (root, edge ^ values.get(root, 0)))

@@ -55,8 +55,7 @@ class StatusMisuse(ValueError):
 
 
 class UnknownTask(StatusMisuse):
-    """The task does not belong to this worker, perhaps not any more: drop its tuple and continue.
-    """
+    """The task is not this worker's, perhaps not any more: drop its tuple and continue."""
 
 
 class UnknownWorker(StatusMisuse):
@@ -194,8 +193,7 @@ class StatusTracker:
     # -- sending a status, by either thread ---------------------------------------------------
 
     def _tell(self, only: str | None = None) -> Steps:
-        """Send a status to every connection that exists at the moment of sending, or to one only.
-        """
+        """Send a status to every connection existing at that moment, or to one only."""
         number = self._take_number()
         yield ()
         status = self._read(number)

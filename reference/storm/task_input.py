@@ -66,8 +66,7 @@ class UnknownSender(InputMisuse):
 
 @final
 class Nothing(enum.Enum):
-    """The answer of ``step`` and ``poll`` when no tuple was processed; ``None`` could be a tuple.
-    """
+    """The answer of ``step`` and ``poll`` if no tuple was processed; ``None`` can be a tuple."""
 
     NOTHING = enum.auto()
 

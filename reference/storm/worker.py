@@ -239,8 +239,7 @@ class Worker:
     # -- arrivals -----------------------------------------------------------------------------
 
     def receive(self, messages: Iterable[Message]) -> list[Sent]:
-        """The receiving thread: take messages that came over a connection; return statuses to send.
-        """
+        """The receiving thread: take messages from a connection; return statuses to send."""
         told: list[Sent] = []
         for (to, sender), run in groupby(messages, key=lambda each: (each.to, each.sender)):
             together = list(run)

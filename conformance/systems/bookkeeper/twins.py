@@ -375,8 +375,7 @@ TWINS.late("bookie-one-too-many", 40, 300)
 # ---- bugs that show in long queues ---------------------------------------------------------------
 
 class _StackFrom(Bookie):
-    """A server that starts the newest waiting request of a channel first, from a certain number on.
-    """
+    """A server that starts a channel's newest waiting request first, from a certain number on."""
 
     requests = 4
 

@@ -103,7 +103,7 @@ def fixture() -> Fixture:
 def test_a_failing_run_is_saved_as_a_fixture_that_fails_again(fixture: Fixture) -> None:
     """It deploys, plans one fault and runs; the story says which event broke the rule."""
     assert [request["do"] for request in fixture.requests] == ["deploy", "stray", "run"]
-    assert "worker" in fixture.headline() and "dies of itself" in fixture.headline()
+    assert "worker" in fixture.headline() and "dies without being killed" in fixture.headline()
     assert replay(fixture, resolve_target("zoo:cluster-STORM-3751")).same
     assert replay(fixture, resolve_target(REFERENCE)).breach is None
     host = f"{shlex.quote(sys.executable)} -m checkvalve.conformance.serve"

@@ -94,7 +94,7 @@ def test_bolts_that_form_a_circle_are_refused() -> None:
     """They could all wait for each other; the message names them."""
     bolts = tuple(Component(name, WORDS.bolts[0].make) for name in ("ping", "pong"))
     streams = (Stream("source", "ping"), Stream("ping", "pong"), Stream("pong", "ping"))
-    with pytest.raises(TopologyMisuse, match="ping, pong form a circle"):
+    with pytest.raises(TopologyMisuse, match="ping, pong form a cycle"):
         Topology("looping", str, 1, bolts, streams)
 
 
@@ -104,8 +104,8 @@ def test_a_circle_of_bolts_that_is_let_through_stalls() -> None:
                   settings=Settings(capacity=1), workers=1)
     (offence,) = offences(one)
     assert offence.rule is RULES["STORM-C13"]
-    assert "in a circle: " in offence.words()
-    with pytest.raises(TopologyMisuse, match="ping, pong form a circle"):
+    assert "in a cycle: " in offence.words()
+    with pytest.raises(TopologyMisuse, match="ping, pong form a cycle"):
         ping_pong()
 
 

@@ -1,1 +1,1 @@
-"""A server in the manner of BookKeeper's, sans-I/O: admission, responses, and memory."""
+"""A server in the style of BookKeeper's, sans-I/O: admission, responses, and memory."""

@@ -1,15 +1,16 @@
-"""How a server admits requests and sends responses, after BookKeeper's pull request 1410.
+"""Admission of requests and sending of responses, after BookKeeper's pull request 1410.
 
 Adds and reads have a limit each on how many are in progress: from when they are started until their
 response was written or dropped. A request for which there is no permit waits at its channel, and
-nothing more is read from that channel meanwhile. Nothing else waits: the thread that calls is never
-held, so that it can go on writing responses, whoever gives permits back.
+nothing more is read from that channel meanwhile. Nothing else waits: the calling thread is never
+blocked, so that it can continue to write responses, whichever thread returns permits.
 
 A response waits while its channel is not writable, ``patience`` ticks at most, and is dropped then.
-The channel is listed for as long again: what cannot be written to it meanwhile is dropped at once.
-A server that is ``closing`` closes such a channel, so that its client learns of it.
+The channel is listed for as long again: a response that cannot be written to it meanwhile is
+dropped at once. A server that is ``closing`` closes such a channel, so that its client learns of
+it.
 
-No clock, no connection, no threads: a driver says what has happened, and does what it is told. A
+No clock, no connection, no threads: a driver reports events, and carries out the effects. A
 call that raises has changed nothing.
 """
 
@@ -24,29 +25,29 @@ from typing import Any, Final, NamedTuple
 __all__ = ["Bookie", "BookieMisuse", "Do", "Effect", "Kind", "Limits", "Name"]
 
 Name = int | str
-"""Of a request."""
+"""The name of a request."""
 
 
 class BookieMisuse(ValueError):
     """The driver broke a rule of the interface; nothing has changed.
 
-    Usual causes: a channel or a request that there is not, a limit below zero, a batch from a
+    Usual causes: an unknown channel or request, a limit below zero, a batch from a
     channel that is paused.
     """
 
 
 class Kind(Enum):
-    """What a request is; each kind has its limit and its pool."""
+    """The kind of a request; each kind has its limit and its pool."""
 
     ADD = "add"
     READ = "read"
 
 
 class Do(Enum):
-    """What the driver is to do, with a request or with a channel."""
+    """An action for the driver, with a request or with a channel."""
 
     START = "start"         # give the request to storage
-    REJECT = "reject"       # its response is that there are too many
+    REJECT = "reject"       # its response is an error: too many requests
     WRITE = "write"         # write its response
     DROP = "drop"           # forget its response
     PAUSE = "pause"         # read nothing more from the channel
@@ -105,17 +106,17 @@ class Bookie:
         self._lines: dict[Kind, deque[int]] = {kind: deque() for kind in Kind}
         self._effects: list[Effect] = []
 
-    # -- what a driver asks -------------------------------------------------------------------
+    # -- queries of a driver ------------------------------------------------------------------
 
     def in_progress(self, kind: Kind) -> int:
-        """How many requests of a kind are in progress."""
+        """Number of requests of a kind that are in progress."""
         return self._in_progress[kind]
 
     def is_reading(self, channel: int) -> bool:
-        """Whether the driver may read from a channel."""
+        """True if the driver may read from a channel."""
         return channel in self._channels and not self._channels[channel].paused
 
-    # -- what a driver tells ------------------------------------------------------------------
+    # -- events from a driver -----------------------------------------------------------------
 
     def connect(self, channel: int) -> None:
         """There is a new channel, which is writable."""
@@ -133,7 +134,7 @@ class Bookie:
         return self._all_effects()
 
     def done(self, request: Name) -> list[Effect]:
-        """Storage has done with a request: its response is to be sent."""
+        """Storage has finished a request: its response is to be sent."""
         if request not in self._storing:
             raise BookieMisuse(f"request {request!r} is not at storage")
         done = self._storing.pop(request)
@@ -142,7 +143,7 @@ class Bookie:
         return self._all_effects()
 
     def turn(self, channel: int, writable: bool) -> list[Effect]:
-        """A channel has become writable, or no longer is."""
+        """A channel becomes writable, or stops being so."""
         at = self._channel(channel)
         at.writable = writable
         if writable:
@@ -161,7 +162,7 @@ class Bookie:
         return self._all_effects()
 
     def hang_up(self, channel: int) -> list[Effect]:
-        """The client has closed a channel: nobody waits for its responses."""
+        """The client has closed a channel: its responses are not needed any more."""
         self._channel(channel)
         self._close(channel)
         return self._all_effects()
@@ -169,7 +170,8 @@ class Bookie:
     # -- admission ----------------------------------------------------------------------------
 
     def _serve(self, channel: int) -> None:
-        """Start what can be, of one channel; what cannot waits in line."""
+        """Start the requests of a channel that have a permit; the first without one waits in a
+        queue."""
         at = self._channels[channel]
         while at.decoded:
             if not self._may_start(at.decoded[0].kind):
@@ -195,7 +197,7 @@ class Bookie:
         self._effects.append(Effect(Do.START, request.name))
 
     def _serve_lines(self) -> None:
-        """Give the permits that have come back to those who wait."""
+        """Give returned permits to the waiting channels."""
         while kinds := [kind for kind in Kind if self._lines[kind] and self._has_permit(kind)]:
             channel = self._next_in(self._lines[kinds[0]])
             at = self._channels[channel]
@@ -230,7 +232,7 @@ class Bookie:
         self._finish(request)
 
     def _give_up(self, channel: int, at: _Channel) -> None:
-        """A response to a channel has waited in vain: all that wait are dropped."""
+        """A response to a channel has waited in vain: drop all that wait."""
         self._list(at)
         for request in self._unsent(at):
             self._drop(request)
@@ -248,7 +250,7 @@ class Bookie:
         unsent, at.unsent = at.unsent, []
         return unsent
 
-    # -- the few places where something is decided --------------------------------------------
+    # -- decisions ----------------------------------------------------------------------------
 
     def _has_permit(self, kind: Kind) -> bool:
         limit = self._limit(kind)
@@ -258,7 +260,7 @@ class Bookie:
         return self.limits.adds if kind is Kind.ADD else self.limits.reads
 
     def _may_start(self, kind: Kind) -> bool:
-        # Behind those who wait already.
+        # Behind the channels that wait already.
         return self._has_permit(kind) and not self._lines[kind]
 
     def _next_in(self, line: deque[int]) -> int:
@@ -296,7 +298,7 @@ class Bookie:
         return self.closing
 
     def _keep(self, request: _Request) -> None:
-        """A response that waits is in progress still."""
+        """A waiting response is still in progress."""
 
     def _drop_to_closed(self, request: _Request) -> None:
         self._drop(request)

@@ -1,12 +1,12 @@
 """Entries in memory before they go to disk, after BookKeeper's ``EntryMemTable``.
 
 There is room for twice the size at which a table is worth a flush: a table may fill while the one
-before it is flushed. An entry for which there is no room waits in line, and asks for a flush as
-long as it waits, however small the table is. So every entry gets room that is not longer than all
-the room there is; a longer one never would, and is refused.
+before it is flushed. An entry for which there is no room waits in a queue, and asks for a flush as
+long as it waits, however small the table is. So every entry gets room that is not longer than twice
+the size; a longer one never would, and is refused.
 
-No disk and no threads: a driver writes what it is told to flush, and says when that is done. A
-flush that fails is to be tried again. A call that raises has changed nothing.
+No disk and no threads: a driver writes the tables to be flushed, and reports when that is done. A
+flush that fails must be tried again. A call that raises has changed nothing.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class MemtableMisuse(ValueError):
 
 
 class EntryTooLong(ValueError):
-    """An entry is longer than all the room that there is: it would wait for ever."""
+    """An entry is longer than there can ever be room for: it would wait forever."""
 
 
 class Moved(NamedTuple):
-    """What a call has led to: these entries are in the table now, by the keys that the driver gave;
-    so many bytes are to be flushed (0: nothing new is asked for)."""
+    """The effects of a call: these entries are in the table now, by the keys that the driver gave;
+    this many bytes are to be flushed (0: nothing new is requested)."""
 
     inserted: list[Any]
     flush: int
@@ -57,7 +57,7 @@ class Memtable:
 
     @property
     def waiting(self) -> int:
-        """How many entries wait for room."""
+        """Number of entries that wait for room."""
         return len(self._line)
 
     def add(self, key: Key, length: int) -> Moved:
@@ -95,7 +95,7 @@ class Memtable:
         self._snapshot, self._table = self._table, {}
         return sum(self._snapshot.values())
 
-    # -- the few places where something is decided --------------------------------------------
+    # -- decisions ----------------------------------------------------------------------------
 
     def _has_room(self, length: int) -> bool:
         return length <= self._free

@@ -1,11 +1,11 @@
 """The changes of znodes in the order of their versions, from the replies that clients got.
 
 A reply may be read late, because its client was paused, or be lost with its server. By then others
-may have read what was written, and have written more. Whoever writes on a version knows of it by
-some reply, and so does who sees all replies: what is missing in between is in somebody's read.
+may have read the new value, and have written more. A client that writes on a version knows of it by
+some reply, and so does an observer of all replies: what is missing in between is in some read.
 
-The order is that of each znode alone. Between two of them, a change may be told later than it was
-made, and there is no telling how much.
+The order is that of each znode alone. Between two of them, a change may be reported later than it
+was made, and the delay is unknown.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .terms import (
 __all__ = ["NOBODY", "ChangesInOrder"]
 
 NOBODY = -1
-"""The handle of a change whose author is not known."""
+"""The handle of a change whose author is unknown."""
 
 
 class ChangesInOrder:
-    """Tells ``record`` of every change once, and of each znode's in the order of its versions.
+    """Reports every change to ``record`` once, and each znode's in the order of its versions.
 
-    A change that only reads have shown is told before the next one, as a ``Write`` of ``NOBODY``;
-    its own reply, when it comes at last, is not told again.
+    A change that only reads have shown is reported before the next one, as a ``Write`` of
+    ``NOBODY``; its own reply, when it comes at last, is not reported again.
     """
 
     def __init__(self, record: Callable[[Transaction], object]) -> None:

@@ -8,12 +8,12 @@ caller's, so one seed gives one run.
 
 Each client has a connection, a FIFO either way. While it is up the client is heard, and its
 session lives. Silence has two causes. A client that is cut off (``partition``) cannot be
-reached, but its clock goes on: it gives the connection up when it has heard nothing for two
+reached, but its clock continues: it gives the connection up when it has heard nothing for two
 thirds of the timeout, and tries again until ``heal``. A client that is paused does nothing at
-all: what arrives waits, and it finds out how long it slept when it is resumed. Meanwhile the
-server counts: a session that was silent for its timeout is over, whoever it was silent for.
+all: arriving messages wait, and it finds out how long it slept when it is resumed. Meanwhile the
+server counts: a session that was silent for its timeout is over, whatever the cause of the silence.
 
-So between its expiry and its next word with the server a client does not know that its session
+So between its expiry and its next contact with the server a client does not know that its session
 is over. Every stale leader comes from that gap; it is here in full length.
 """
 
@@ -53,7 +53,7 @@ class _Close:
 
 @dataclass
 class _Client:
-    """What a client knows, and its connection. Times are None where nothing is to happen."""
+    """A client's knowledge, and its connection. Times are None if nothing is to happen."""
 
     timeout: int
     up: Link[tuple[int, Request] | _Close]
@@ -75,7 +75,7 @@ class _Client:
 
     @property
     def patience(self) -> int:
-        """How long it hears nothing before it gives its connection up, in ms."""
+        """Time without a message after which it gives its connection up, in ms."""
         return self.timeout * 2 // 3
 
     @property
@@ -87,7 +87,7 @@ class InMemory:
     """An implementation of the coordination port, and of all its faults, in virtual time.
 
     ``delay`` draws how long a message is on its way, in ms, and how long a client waits before
-    it connects again. ``record`` is told of every transaction, also of those that fail.
+    it connects again. ``record`` receives every transaction, also those that fail.
     """
 
     def __init__(self, delay: Callable[[], int] = lambda: 1,
@@ -159,11 +159,11 @@ class InMemory:
             for handle in range(len(self._clients)):
                 self._run_server_for(handle)
                 self._run_client(handle)
-            self._is_next_known = False  # whoever was told of a transaction may have asked
+            self._is_next_known = False  # a receiver of a transaction may have submitted a request
         self.now = now
 
     def next_instant(self) -> int | None:
-        """When something is due next; None: never, unless somebody does something.
+        """The next instant at which something is due; None: never, without a further call.
 
         It is asked for much more often than anything changes.
         """
@@ -332,7 +332,7 @@ class InMemory:
             self._break(handle)
 
     def partition(self, handle: int) -> None:
-        """From now on nothing gets through, either way; what is under way waits."""
+        """From now on no message gets through, either way; those under way wait."""
         self._client(handle).is_cut_off = True
         self._falls_silent(handle)
 
@@ -342,12 +342,12 @@ class InMemory:
         self._speaks_again(handle)
 
     def pause(self, handle: int) -> None:
-        """The client's process stands still, as in a long collection of garbage."""
+        """The client's process is halted, as in a long garbage collection."""
         self._client(handle).is_paused = True
         self._falls_silent(handle)
 
     def resume(self, handle: int) -> None:
-        """The process goes on; its client looks at the clock first."""
+        """The process continues; its client looks at the clock first."""
         client = self._client(handle)
         client.is_paused = False
         slept_too_long = (client.quiet_since is not None
@@ -390,19 +390,19 @@ class InMemory:
             if client.connect_at is not None:
                 client.connect_at = max(client.connect_at, self.now + self._delay())
 
-    # -- looking in ---------------------------------------------------------------------------
+    # -- inspection ---------------------------------------------------------------------------
 
     def peek(self, path: str) -> tuple[bytes, Stat] | None:
-        """What a znode holds at the server now, without a session: for tests and judges."""
+        """The contents of a znode at the server now, without a session: for tests and judges."""
         found = self.server.tree.read(Read(path))
         return (found.data, found.stat) if isinstance(found, Data) else None
 
     def is_alive(self, handle: int) -> bool:
-        """Whether the server still knows the session, whatever its client believes."""
+        """True if the server still knows the session, whatever its client believes."""
         return self._at(handle).session in self.server.sessions
 
     def _client(self, handle: int) -> _Client:
-        """A client, of which whoever asks for it may change what is due next."""
+        """A client; the caller may change what is due next for it."""
         self._is_next_known = False
         return self._at(handle)
 

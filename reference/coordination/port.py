@@ -1,25 +1,25 @@
-"""The coordination port: what every implementation of it promises.
+"""The coordination port: the promises of every implementation.
 
 A caller opens sessions, submits requests, and collects what comes back. No call waits for the
-service, except ``collect``, and no call raises because of it: misuse alone is
-raised, such as a path that is none. Times are milliseconds, virtual or
+service, except ``collect``, and no call raises because of it: only misuse
+raises, such as an illegal path. Times are milliseconds, virtual or
 real. The laws, which hold for each session:
 
 1. Requests take effect in the order in which they were submitted, and replies come in that
-   order. Deliveries of one session stand in the order in which things happened.
+   order. Deliveries of one session have the order in which the events happened.
 2. A write makes a version greater by one. A conditional operation takes effect only on the
    version that it names; so of several with the same version at most one succeeds.
 3. A ``Multi`` takes effect as a whole or not at all, and nothing happens in between.
 4. Every transaction has a greater zxid than those before it, so the ``czxid`` of a znode that
    was deleted and made again has grown.
-5. A watch fires once. It does so before the reply of any read that sees what it is about, and
-   survives the loss of a connection: what changed meanwhile is told after ``Connected``.
-6. When a connection is lost, ``Disconnected`` is told, and every request without a reply gets
-   ``ConnectionLost``. What is submitted from then on waits for the next connection.
+5. A watch fires once. It does so before the reply of any read that sees the change, and
+   survives the loss of a connection: changes made meanwhile are reported after ``Connected``.
+6. When a connection is lost, ``Disconnected`` is delivered, and every request without a reply gets
+   ``ConnectionLost``. Requests submitted from then on wait for the next connection.
 7. A session of which the service has heard nothing for its timeout expires, and its ephemeral
-   znodes vanish. Its client is told ``Expired`` when it reaches the service again, not before;
+   znodes vanish. Its client receives ``Expired`` when it reaches the service again, not before;
    then every request without a reply gets ``SessionExpired``, and so does every later one.
-8. A session that is closed ends at once, with its ephemeral znodes, and is told nothing more.
+8. A session that is closed ends at once, with its ephemeral znodes, and receives nothing more.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ __all__ = ["Coordination", "FaultyCoordination", "Loss", "TimedCoordination", "T
 
 
 class Loss(Enum):
-    """When the connection goes, relative to the effect of the next request."""
+    """The moment at which the connection breaks, relative to the effect of the next request."""
 
     REQUEST = "before the request takes effect"
     REPLY = "after it took effect, before the reply"
 
 
 class Transaction(NamedTuple):
-    """What the service carried out: when, for which handle, and with which result."""
+    """A transaction that the service carried out: when, for which handle, and with which result."""
 
     at: int
     handle: int
@@ -71,7 +71,7 @@ class Coordination(Protocol):
         ...
 
     def collect(self, within: int = 0) -> list[tuple[int, Delivery]]:
-        """What came since the last call, each with the handle of its session.
+        """Deliveries since the last call, each with the handle of its session.
 
         Waits while there is nothing, but for no more than ``within`` ms.
         """
@@ -79,18 +79,18 @@ class Coordination(Protocol):
 
 
 class FaultyCoordination(Coordination, Protocol):
-    """One to which a test can do what goes wrong in real life."""
+    """A service into which a test can inject the faults of real life."""
 
     def expire(self, handle: int) -> None:
         """End a session at the service; its client does not know yet."""
         ...
 
     def pause(self, handle: int) -> None:
-        """Let the client of a session stand still: it hears nothing, and is not heard."""
+        """Halt the client of a session: it hears nothing, and is not heard."""
         ...
 
     def resume(self, handle: int) -> None:
-        """Let it go on; it does not know how long it stood, and looks at the clock first."""
+        """Let it continue; it looks at the clock first, to learn how long it was halted."""
         ...
 
     def lose(self, handle: int, loss: Loss) -> None:
@@ -98,7 +98,7 @@ class FaultyCoordination(Coordination, Protocol):
         ...
 
     def partition(self, handle: int) -> None:
-        """From now on nothing gets through, either way; what is under way waits."""
+        """From now on no message gets through, either way; those under way wait."""
         ...
 
     def heal(self, handle: int) -> None:
@@ -115,7 +115,7 @@ class FaultyCoordination(Coordination, Protocol):
 
 
 class TimedCoordination(FaultyCoordination, Protocol):
-    """One whose time its user lets pass."""
+    """A service whose time its user advances."""
 
     now: int
     is_running: bool
@@ -125,9 +125,9 @@ class TimedCoordination(FaultyCoordination, Protocol):
         ...
 
     def next_instant(self) -> int | None:
-        """When something may be due next; None: never, unless somebody does something."""
+        """The next instant at which something may be due; None: never, without a further call."""
         ...
 
     def peek(self, path: str) -> tuple[bytes, Stat] | None:
-        """What a znode holds at the service now: for judges."""
+        """The contents of a znode at the service now: for judges."""
         ...

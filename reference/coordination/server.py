@@ -20,7 +20,7 @@ _Told = list[tuple[int, Event]]
 
 
 class Server:
-    """Sessions are told of by their ids here, which count from 1."""
+    """The service itself. Sessions are named by their ids here, which count from 1."""
 
     def __init__(self) -> None:
         self.tree = Tree()
@@ -37,7 +37,7 @@ class Server:
         return self._ids
 
     def handle(self, session: int, request: Request) -> tuple[Result, _Told]:
-        """Carry out a request: its result, and who is to be told what before that."""
+        """Carry out a request: its result, and the events that sessions receive before that."""
         if session not in self.sessions:
             return SessionExpired(), []
         if isinstance(request, Read | Children | Exists):
@@ -68,7 +68,7 @@ class Server:
 
         With each watch comes whether its znode existed when it was set.
         """
-        told: dict[tuple[int, Event], None] = {}    # two watches may tell of one deletion
+        told: dict[tuple[int, Event], None] = {}    # two watches may report one deletion
         for watch, existed in watches:
             kind = missed(watch, self.stat(watch.path), seen, existed)
             if kind is None:
@@ -78,7 +78,7 @@ class Server:
         return list(told)
 
     def stat(self, path: str) -> Stat | None:
-        """What a znode says of itself now; None if there is none."""
+        """The status of a znode now; None if there is none."""
         found = self.tree.read(Exists(path))
         stat = getattr(found, "stat", None)
         assert stat is None or isinstance(stat, Stat)

@@ -1,13 +1,13 @@
-"""What is asked of a coordination service, and what comes back: plain data.
+"""Requests to a coordination service, and its replies: plain data.
 
 The terms are ZooKeeper's. A *znode* has a path (``/brokers/ids/3``), some bytes, a version that
 counts its writes, and the *zxid* (the number of a transaction) that created it. An *ephemeral*
 znode belongs to a session and vanishes with it. A *watch* is set by a read and fires once.
 
-Terms of different classes are never equal, whatever they hold. Nothing raises: what went wrong is
+Terms of different classes are never equal, whatever they hold. Nothing raises: a failure is
 a result as well. Three of these say more than that:
 
-- ``ConnectionLost``: the operation took effect, or not, and nobody can say which.
+- ``ConnectionLost``: the operation took effect, or not, and that cannot be known.
 - ``SessionExpired``: the session is gone; this operation had no effect.
 - ``RolledBack``: one part of a ``Multi`` failed, so no part of it had an effect.
 """
@@ -31,7 +31,7 @@ ANY_VERSION: Final = -1
 
 
 class Stat(NamedTuple):
-    """What a znode says of itself beside its bytes.
+    """The status of a znode, besides its bytes.
 
     ``czxid``, ``mzxid`` and ``pzxid`` are the transactions that created it, wrote it last, and
     changed its children last. ``cversion`` counts the changes of its children. ``owner`` is the
@@ -105,7 +105,7 @@ class Children:
 
 @dataclass(frozen=True, slots=True)
 class Exists:
-    """Whether there is a znode; the watch fires when it is created, written or deleted."""
+    """A question if a znode exists; the watch fires when it is created, written or deleted."""
 
     path: str
     watch: bool = False
@@ -169,7 +169,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the znode says of itself; None if there is none."""
+    """The status of the znode; None if there is none."""
 
     stat: Stat | None
 
@@ -240,10 +240,10 @@ Result: TypeAlias = (Created | Written | Deleted | Checked | Data | Listed | Fou
                      | Failure)
 
 
-# -- what a session is told -----------------------------------------------------------------------
+# -- deliveries to a session ---------------------------------------------------------------------
 
 class Kind(Enum):
-    """What happened to a znode that was watched."""
+    """The change of a watched znode."""
 
     CREATED = "created"
     DELETED = "deleted"
@@ -253,7 +253,10 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A watch has fired. It is used up: who wants to know more reads again, and watches."""
+    """A watch has fired.
+
+    It is used up: a client that wants further changes reads and watches again.
+    """
 
     kind: Kind
     path: str

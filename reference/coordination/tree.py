@@ -1,7 +1,8 @@
-"""The znodes, as a value: what an operation does to them, and which watches it fires.
+"""The znodes, as a value: the effect of an operation on them, and which watches it fires.
 
 A tree is a dictionary of immutable nodes, so a transaction that fails is undone by keeping the
-dictionary of before. Who asks and when does not matter here: sessions and watches are next door.
+earlier dictionary. The session and the time of a request do not matter here: sessions and watches
+are in the modules beside this one.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class Tree:
     # -- reading ------------------------------------------------------------------------------
 
     def read(self, request: Read | Children | Exists) -> Data | Listed | Found | NoNode:
-        """What a reading request gives now."""
+        """The present result of a reading request."""
         node = self._nodes.get(request.path)
         if isinstance(request, Exists):
             return Found(node and node.stat())
@@ -87,7 +88,7 @@ class Tree:
 
     def change(self, request: Operation | Multi, zxid: int, session: int,
                ) -> tuple[_Done | Committed | _Refusal | RolledBack, list[Event]]:
-        """Carry out one transaction: its result, and what it did for whoever watches."""
+        """Carry out one transaction: its result, and its events for watches."""
         self._fired = []
         if isinstance(request, Multi):
             return self._multi(request, zxid, session), self._fired

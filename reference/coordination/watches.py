@@ -1,7 +1,7 @@
-"""Watches: who is told of what, once.
+"""Watches: which session receives which event, once.
 
 A read of the bytes and a question whether a znode exists set a watch of the first kind, a read
-of the names below one of the second. A client sets a watch that it has already no second time.
+of the names below one of the second. If a client already has a watch, it does not set it again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["About", "Watch", "Watches", "missed", "watch_of", "watched_by"]
 
 
 class About(Enum):
-    """What a watch is about."""
+    """The subject of a watch."""
 
     DATA = "data"
     CHILDREN = "children"
@@ -49,10 +49,10 @@ def watch_of(request: Read | Children | Exists,
 
 
 def missed(watch: Watch, stat: Stat | None, seen: int, existed: bool) -> Kind | None:
-    """What a client that saw all up to the zxid ``seen`` has missed of what it watches.
+    """The event that a client has missed if it saw everything up to the zxid ``seen``.
 
     ``stat`` is of the znode as it is now, and ``existed`` whether it was there when the watch
-    was set. None: nothing, and the watch goes on. Source: the server's handling of the request
+    was set. None: no event, and the watch remains. Source: the server's handling of the request
     SetWatches, which a client sends when it has a connection again.
     """
     if stat is None:
@@ -75,7 +75,7 @@ class Watches:
         self._sessions.setdefault(watch, {})[session] = None
 
     def fire(self, events: list[Event]) -> list[tuple[int, Event]]:
-        """Who is told what; each session once of each event, and these watches are used up."""
+        """The sessions and the events that they receive, each once; these watches are used up."""
         told: list[tuple[int, Event]] = []
         for event in events:
             whom: dict[int, None] = {}

@@ -1,15 +1,16 @@
 """The publisher's side of one subscription: demand in, signals out, one at a time.
 
-Whoever drives an outlet takes its next signal, hands it to the subscriber, and says when that call
-has returned. While a signal is out there is no other, whatever is requested meanwhile and by whom:
-so signals never overlap, and a request from within a signal cannot recurse. A driver calls
+The driver of an outlet takes its next signal, hands it to the subscriber, and reports when that
+call has returned. While a signal is out there is no other, whatever is requested meanwhile, and by
+any thread: so signals never overlap, and a request from within a signal cannot recurse. A driver
+calls
 
     while (signal := outlet.take()) is not None:
         deliver(signal)
         outlet.done()
 
-after every request, cancel, and change of its supply. Where a signal is out already, the loop does
-nothing: whoever is in it goes on.
+after every request, cancel, and change of its supply. If a signal is out already, the loop does
+nothing: the thread that is in it continues.
 
 An outlet has no clock and starts nothing. Demand and cancel never wait and never raise.
 """
@@ -28,11 +29,13 @@ E = TypeVar("E")
 
 
 class Supply(Protocol[E]):
-    """Where the elements of an outlet come from."""
+    """The source of an outlet's elements."""
 
     def take(self, wanted: bool) -> Next[E] | Complete | Failed | None:
-        """The next element, if one is wanted; or the end, which needs no demand where it is known.
-        None: nothing now."""
+        """The next element, if one is wanted; or the end, which needs no demand if it is known.
+
+        None: nothing now.
+        """
         ...
 
 
@@ -49,11 +52,11 @@ class Outlet(Generic[E]):
 
     @property
     def demand(self) -> int:
-        """How many elements are requested and not signalled."""
+        """Number of elements that are requested and not signalled."""
         return self._demand
 
     def request(self, count: int) -> None:
-        """The subscriber requests elements. After the end, or a cancel, nothing happens."""
+        """The subscriber requests elements. After the end, or a cancel, this has no effect."""
         if self._ignores():
             return
         if count < 1:
@@ -78,7 +81,7 @@ class Outlet(Generic[E]):
         """The signal that was taken has returned."""
         self._out = False
 
-    # -- the few places where something is decided --------------------------------------------
+    # -- decisions ----------------------------------------------------------------------------
 
     def _next(self) -> Signal[E] | None:
         if self._ignores():
@@ -106,7 +109,7 @@ class Outlet(Generic[E]):
         return self._demand > 0
 
     def _count_off(self) -> None:
-        # Demand that is as good as endless stays so.
+        # Demand that is practically unbounded stays so.
         if self._demand < DEMAND_MAX:
             self._demand -= 1
 

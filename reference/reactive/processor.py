@@ -1,11 +1,11 @@
 """A processor that makes one element of each: a buffered subscriber in front of an outlet.
 
-It asks for no more than its buffer holds, whatever its own subscriber asks for, so it needs no
-other room. What it makes of an element is made when that is wanted. A failure of its publisher, or
+It requests no more than its buffer holds, whatever its own subscriber requests, so it needs no
+other room. It transforms an element when the result is wanted. A failure of its publisher, or
 of the function, is passed on before the elements that wait; when its subscriber cancels, it
 cancels.
 
-Whoever drives it takes signals from the outlet and calls from the inlet, until there are neither.
+Its driver takes signals from the outlet and calls from the inlet, until there are neither.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ B = TypeVar("B")
 
 
 class _Mapped(Generic[A, B]):
-    """What waits in an inlet, made into something else."""
+    """The elements that wait in an inlet, transformed."""
 
     def __init__(self, inlet: BatchSubscriber[A], function: Callable[[A], B]) -> None:
         self._inlet = inlet
@@ -39,13 +39,14 @@ class _Mapped(Generic[A, B]):
             return None
         try:
             return Next(self._function(element))
-        except Exception as error:  # noqa: BLE001  whatever it is, it is the subscriber's to know
+        except Exception as error:  # noqa: BLE001 any exception is passed on to the subscriber
             self._inlet.stop()
             return Failed(error)
 
 
 class MapProcessor(Generic[A, B]):
-    """One subscriber, for whom ``function`` makes an element of each that the ``inlet`` gets."""
+    """A processor with one subscriber: ``function`` transforms each element that the ``inlet``
+    gets."""
 
     outlet: type[Outlet[B]] = Outlet
 
@@ -57,7 +58,7 @@ class MapProcessor(Generic[A, B]):
 
     @property
     def subscribers(self) -> tuple[Hashable, ...]:
-        """To whom the processor refers: its subscriber, until its stream is over."""
+        """The subscriber to which the processor refers, until its stream is over."""
         if self._outlet is None or self._outlet.is_over:
             self._subscriber = None
         return () if self._subscriber is None else (self._subscriber,)
@@ -71,11 +72,11 @@ class MapProcessor(Generic[A, B]):
         return self._outlet
 
     def follow(self) -> None:
-        """To be called before calls are taken: what nobody is left to want, it does not want."""
+        """To be called before calls are taken: without a subscriber, the processor cancels."""
         if self._outlet is not None and self._outlet.is_over and self.inlet.end is None:
             self._leave()
 
-    # -- the few places where something is decided --------------------------------------------
+    # -- decisions ----------------------------------------------------------------------------
 
     def _leave(self) -> None:
         self.inlet.stop()

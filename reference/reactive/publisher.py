@@ -1,7 +1,7 @@
 """A publisher of an iterable: each subscriber gets all elements, at its own pace.
 
 The iterable is asked for an element only when one is wanted, so it may be endless, or make each
-element with much work. What it raises is signalled as the failure of the stream.
+element with much work. An exception that it raises is signalled as the failure of the stream.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ class IterableSupply(Generic[E]):
             return Next(next(self._iterator))
         except StopIteration:
             return COMPLETE
-        except Exception as error:  # noqa: BLE001  whatever it is, it is the subscriber's to know
+        except Exception as error:  # noqa: BLE001 any exception is passed on to the subscriber
             return Failed(error)
 
 
 class IterablePublisher(Generic[E]):
     """Makes an outlet for each subscriber; ``make`` gives it elements of its own.
 
-    A subscriber is whatever the driver knows it by. The publisher refers to it until its
-    subscription is over, which it finds out when the next one comes, or when it is asked.
+    A subscriber is any object by which the driver knows it. The publisher refers to it until its
+    subscription is over, which it notices when the next one comes, or when it is asked.
     """
 
     outlet: type[Outlet[E]] = Outlet
@@ -53,7 +53,7 @@ class IterablePublisher(Generic[E]):
 
     @property
     def subscribers(self) -> tuple[Hashable, ...]:
-        """Those that the publisher refers to, in the order in which they came."""
+        """The subscribers that the publisher refers to, in the order in which they came."""
         self._forget()
         return tuple(self._outlets)
 
@@ -71,7 +71,7 @@ class IterablePublisher(Generic[E]):
         for subscriber in [each for each in self._outlets if self._may_forget(each)]:
             del self._outlets[subscriber]
 
-    # -- the few places where something is decided --------------------------------------------
+    # -- decisions ----------------------------------------------------------------------------
 
     def _supply(self) -> IterableSupply[E]:
         return IterableSupply(self._make)

@@ -1,4 +1,4 @@
-"""What a publisher signals to a subscriber, and what a subscriber calls on its subscription."""
+"""Signals of a publisher to a subscriber, and calls of a subscriber on its subscription."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Subscribed:
 
 @dataclass(frozen=True, slots=True)
 class Next(Generic[E]):
-    """onNext, with what it brings."""
+    """onNext: the subscriber receives an element."""
 
     element: E
 
@@ -49,7 +49,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """request: so many elements more."""
+    """request: ``count`` more elements are wanted."""
 
     count: int
 

@@ -1,7 +1,7 @@
-"""A subscriber with a buffer, which asks for a batch as soon as there is room for one.
+"""A subscriber with a buffer, which requests a batch as soon as there is room for one.
 
-Signals come in, and calls of the subscription go out, one at a time: whoever drives it takes the
-next call, makes it, and says when that has returned. So calls never overlap, whichever threads
+Signals come in, and calls of the subscription go out, one at a time: the driver takes the
+next call, makes it, and reports when it has returned. So calls never overlap, whichever threads
 bring signals and process elements. A driver calls
 
     while (call := subscriber.take()) is not None:
@@ -9,7 +9,7 @@ bring signals and process elements. A driver calls
         subscriber.done()
 
 after every signal and whenever an element was processed. No signal waits for an element to be
-processed: what comes is put into the buffer.
+processed: elements are put into the buffer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ E = TypeVar("E")
 
 
 class BatchSubscriber(Generic[E]):
-    """A buffer of ``capacity`` elements. It asks for ``batch`` or more at a time."""
+    """A buffer of ``capacity`` elements. It requests ``batch`` or more at a time."""
 
     def __init__(self, capacity: int, batch: int = 1) -> None:
         if not 1 <= batch <= capacity:
@@ -45,7 +45,7 @@ class BatchSubscriber(Generic[E]):
 
     @property
     def end(self) -> Complete | Failed | None:
-        """What the application is to know of the end, once it has processed all before it."""
+        """The end of the stream, once the application has processed all elements before it."""
         return None if self._buffer or self._stopped else self._ended
 
     # --- signals -----------------------------------------------------------------------------
@@ -100,7 +100,7 @@ class BatchSubscriber(Generic[E]):
         """The call that was taken has returned."""
         self._out = False
 
-    # -- the few places where something is decided --------------------------------------------
+    # -- decisions ----------------------------------------------------------------------------
 
     def _next(self) -> Call | None:
         if self._cancelled:
@@ -115,7 +115,7 @@ class BatchSubscriber(Generic[E]):
         return Request(room)
 
     def _room(self) -> int:
-        """How many elements fit that were not asked for."""
+        """Number of elements that fit and were not requested."""
         return self.capacity - len(self._buffer) - self._asked
 
     def _worth_asking(self) -> int:
@@ -143,7 +143,7 @@ class BatchSubscriber(Generic[E]):
         self._ended = end
 
     def processes_within(self) -> bool:
-        """Whether a driver is to process an element within the signal that brings it."""
+        """True if a driver must process an element within the signal that brings it."""
         return False
 
 

@@ -4,7 +4,7 @@ Theory of operation
 -------------------
 Every edge of a tree has an id of 64 bits, which is xored into the root's number once when the
 tuple is emitted and once when it is acked. INIT brings the ids of the spout's own edges and
-says which spout task to tell; an ACK brings a bolt's edge with those of the tuples that the
+names the spout task to answer; an ACK brings a bolt's edge with those of the tuples that the
 bolt emitted from it. Messages come in any order. A root's tree is complete when INIT has come
 and the number is zero.
 
@@ -12,11 +12,11 @@ and the number is zero.
     ACK             creates the entry if there is none, adds its value
     FAIL            creates the entry if there is none, marks it, and renews its lifetime
     RESET_TIMEOUT   creates the entry if there is none, and renews its lifetime
-    tick            rotates; entries that have not been renewed for ``buckets`` ticks go
+    tick            rotates; entries that have not been renewed for ``buckets`` ticks are dropped
 
-After each message about a root whose task is known: zero tells ack; else a mark tells fail;
-either forgets the root; else a RESET_TIMEOUT is passed on. Zero comes first: a tree that is
-complete was processed, whatever was said of one of its tuples. Nobody is told of an expiry,
+After each message about a root whose task is known: zero sends ack; otherwise a mark sends fail;
+either forgets the root; otherwise a RESET_TIMEOUT is passed on. Zero comes first: a tree that is
+complete was processed, even if one of its tuples was failed. An expiry sends nothing,
 since the spout has its own timeout, which is shorter.
 
 Invariants
@@ -51,7 +51,7 @@ class AckerMisuse(ValueError):
 
 
 class Telling(enum.Enum):
-    """What a spout task can be told about one of its roots."""
+    """A message to a spout task about one of its roots."""
 
     ACK = "ack"
     FAIL = "fail"
@@ -68,7 +68,7 @@ class Tell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What the acker knows of a root. ``task`` is None until INIT has come."""
+    """The acker's record of a root. ``task`` is None until INIT has come."""
 
     value: int = 0
     task: int | None = None
@@ -133,7 +133,7 @@ class Acker:
         return (Tell(entry.task, Telling.RESET_TIMEOUT, root),)
 
     def tick(self) -> tuple[Tell, ...]:
-        """A period of the message timeout has passed: the oldest entries go, in silence."""
+        """A period of the message timeout has passed: the oldest entries expire silently."""
         self._expired += len(self._entries.rotate())
         return ()
 
@@ -143,7 +143,7 @@ class Acker:
         return len(self._entries)
 
     def entry(self, root: int) -> Entry | None:
-        """What is known of a root."""
+        """The entry of a root, if there is one."""
         return self._entries.get(root)
 
     def statistics(self) -> Statistics:
@@ -165,7 +165,7 @@ class Acker:
         return entry.value ^ value
 
     def _keep(self, root: int, entry: Entry) -> None:
-        """Store an entry whose lifetime goes on as it was, or begins if it is new."""
+        """Store an entry without renewing its lifetime, which begins if the entry is new."""
         if root in self._entries:
             self._entries.replace(root, entry)
         else:
@@ -188,7 +188,7 @@ class Acker:
         return (Tell(self._task_of(entry), telling, root),)
 
     def _telling(self, entry: Entry) -> Telling | None:
-        """What the entry says to its spout, if it is known: zero first, then the mark."""
+        """The message of an entry to its spout, if that is known: zero first, then the mark."""
         if entry.task is None:
             return None
         if entry.value == 0:

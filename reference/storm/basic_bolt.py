@@ -21,13 +21,13 @@ class FailedException(Exception):
 
 
 class BasicOutput(NamedTuple):
-    """Where a basic bolt emits: everything is anchored to the tuple that it processes."""
+    """The output of a basic bolt: every emitted tuple is anchored to the one that it processes."""
 
     out: Output
     input: Message
 
     def emit(self, value: tuple[Any, ...]) -> None:
-        """Send a tuple to whoever is subscribed."""
+        """Send a tuple to every subscribed component."""
         self.out.emit(value, (self.input,))
 
 

@@ -6,17 +6,17 @@ Time is a sequence of instants. In each, what is due happens first (faults, time
 then the actors, which are the executors and the transfer thread of each worker, take their
 turns in an order that the seed decides, and some do not get a turn at all. No turn is atomic:
 before any message that a task sends, others may have theirs, so that room appears, or is gone,
-between two emits of one execution. Where nothing can happen, time jumps to the next instant at
+between two emits of one execution. If nothing can happen, time jumps to the next instant at
 which something is due. An instant is Storm's millisecond: no executor waits longer than that
 between two turns (see ``waiting``), so each may have one at every instant.
 
-What happens is recorded: a ``Happened`` for each event, in order. The same scenario gives the
+Events are recorded: a ``Happened`` for each, in order. The same scenario gives the
 same history, on every machine. The words are:
 
     emitted sender life to number       a message was emitted
     processed task sender life number   the task took it from its input
     lost sender life to number          it was lost, and counted
-    holds task recvq overflowq          what the input of a task holds after something came
+    holds task recvq overflowq          lengths of a task's queues after a tuple came
     stands task count                   messages in its pendingEmits, after a turn
     pends task count                    pending roots of a spout, after a round
     root message root                   the spout begins an attempt
@@ -24,20 +24,20 @@ same history, on every machine. The words are:
     acked message root, failed message root
     failing task root                   a bolt failed a tuple of the attempt
     asking task root                    a bolt asked for more time for the attempt
-    raised task                         its user code raised what nobody catches
+    raised task                         its user code raised an exception that is not caught
     left worker waited                  a message left the transfer queue
-    wrote worker to standing            to a connection on which so many messages were under way
+    wrote worker to standing            to a connection with so many messages under way
     heard worker task blocked           the newest status says that the task is backlogged, or not
     held worker task                    a message for the task is held back because of that
     killed worker, died worker why, began worker life
-    forgot task spout                   what a task held is gone with its worker
+    forgot task spout                   the tuples that a task held are lost with its worker
     rested, stalled circle              how it ended
 
-A worker that raises has died, and a new one takes its place; so has one that a fault kills.
-Whatever was in it, or on its connections, is lost and counted. A run ends when it rests (the
-source is exhausted, every message acked, every queue empty), or is given up: when ``PATIENCE``
+A worker that raises has died, and a new one takes its place; the same holds for one that a fault
+kills. Everything in it, or on its connections, is lost and counted. A run ends when it is quiescent
+(the source is exhausted, every message acked, every queue empty), or is given up: when ``PATIENCE``
 instants have passed since the last fault, or ``QUIET_PERIODS`` without any event, or more than
-``DEATHS_MAX`` workers have died of themselves.
+``DEATHS_MAX`` workers have died without being killed.
 """
 
 from __future__ import annotations
@@ -60,25 +60,25 @@ _Actor = tuple[int, int | None]
 """A worker with one of its tasks, or with its transfer thread."""
 
 PATIENCE: Final = 5_000
-"""Instants after the last fault in which a run has to come to rest."""
+"""Instants after the last fault within which a run has to become quiescent."""
 
 QUIET_PERIODS: Final = 5
 """Periods of the message timeout without an event after which there will be none: every timer
 has fired by then, as often as anything waits for it (a root waits longest, for three ticks)."""
 
 DEATHS_MAX: Final = 20
-"""Deaths of workers of themselves after which nobody starts them again."""
+"""Number of deaths without a kill after which workers are not restarted any more."""
 
 CHECK_EVERY, COMMIT_EVERY, FLUSH_EVERY = 10, 40, 3
 DELAY_MAX: Final = 4
 ASKS: Final = 6
-"""How often, in a period of the message timeout, a bolt that works for long asks for more."""
+"""Requests for more time by a bolt that works for long, in a period of the message timeout."""
 
 INTERLEAVING: Final = 0.25
-"""How likely others have a turn before a message is sent."""
+"""Probability that others have a turn before a message is sent."""
 
 TURNS_BETWEEN: Final = 3
-"""How many of them at most."""
+"""Largest number of such turns."""
 
 SLOWNESS: Final = 7
 RESTART_AFTER: Final = 20
@@ -87,7 +87,7 @@ GHOST: Final = 10_000
 
 
 class Happened(NamedTuple):
-    """At an instant, something happened: a word, and what it is about."""
+    """An event: its instant, its word, and its fields."""
 
     at: int
     what: str
@@ -114,14 +114,14 @@ class Cluster:
         self.workers: dict[int, Worker | None] = dict.fromkeys(range(scenario.workers))
         self._lives = dict.fromkeys(self.workers, -1)
         self._strays = self._deaths = 0
-        self._at_turn: list[_Actor] = []        # whose turn it is, and who has one in between
+        self._at_turn: list[_Actor] = []        # actors whose turns are under way, nested
         self._busy_until: dict[int, int] = {}
         self._due: list[tuple[int, Callable[[], None]]] = []
         self.connections: dict[tuple[int, int], Connection[Message, Status]] = {
             (one, other): Connection(self._delay, scenario.settings.link_capacity)
             for one in self._lives for other in self._lives if one != other}
         for connection in self.connections.values():
-            connection.down = 2         # neither end is there
+            connection.down = 2         # neither end is up
         for number in self._lives:
             self._begin(number)
         for fault in scenario.faults:
@@ -132,7 +132,7 @@ class Cluster:
         while not self.is_at_rest():
             if self._is_given_up():
                 circle = " -> ".join(map(str, self.circle()))
-                self.record("stalled", f"in a circle: {circle}" if circle else "in no circle")
+                self.record("stalled", f"in a cycle: {circle}" if circle else "in no cycle")
                 return tuple(self.history)
             something = self._what_is_due()
             something = self._arrivals() or something
@@ -147,7 +147,7 @@ class Cluster:
                 or self.now - max(self.history[-1].at, last_fault) > QUIET_PERIODS * self._period)
 
     def record(self, what: str, *about: int | str) -> None:
-        """Put what happened into the history, with the time."""
+        """Put an event into the history, with the time."""
         self.history.append(Happened(self.now, what, about))
 
     def _delay(self) -> int:
@@ -193,7 +193,8 @@ class Cluster:
         return something
 
     def _turns(self) -> bool:
-        """The actors' turns; those who were left out get theirs if nobody else has anything."""
+        """The actors' turns; those that were left out get theirs if no other actor has anything to
+        do."""
         actors = self._actors()
         self.random.shuffle(actors)
         chosen = [actor for actor in actors if self.random.random() < 0.75]
@@ -252,7 +253,7 @@ class Cluster:
         return len(worker.outgoing) < before
 
     def _next_instant(self) -> int:
-        """When something is due, where nothing happens before."""
+        """The next instant at which something is due, if nothing happens before."""
         whens = [when for when, _ in self._due]
         whens += [when for when in self._busy_until.values() if when > self.now]
         for connection in self.connections.values():
@@ -281,7 +282,7 @@ class Cluster:
         return bool(told)
 
     def _guarded(self, number: int, call: Callable[[], object]) -> bool:
-        """Call a worker; whatever it raises, it dies of it."""
+        """Call a worker, which dies of any exception."""
         try:
             return bool(call())
         except _Gone:
@@ -296,7 +297,7 @@ class Cluster:
     # -- the lives of workers -----------------------------------------------------------------
 
     def _begin(self, number: int) -> None:
-        """A worker starts, for the first time or anew."""
+        """A worker starts, for the first time or again."""
         self._lives[number] += 1
         place = Place(number, self._lives[number], self.worker_of)
         worker = self.worker_type(
@@ -310,7 +311,7 @@ class Cluster:
                 self._restore(*ends)
 
     def _end(self, number: int) -> None:
-        """A worker is no more; what was in it and on its way is lost."""
+        """A worker ends; everything in it and on its way is lost."""
         worker = self.workers[number]
         self.workers[number] = None
         if worker is None:
@@ -324,7 +325,7 @@ class Cluster:
             self.record("forgot", task, int(isinstance(worker.tasks[task], SpoutTask)))
 
     def _break(self, one: int, other: int) -> None:
-        """A connection has one more reason not to be there."""
+        """Count one more reason for which a connection is down."""
         connection = self.connections[one, other]
         sender, receiver = self.workers[one], self.workers[other]
         if connection.is_up:
@@ -338,7 +339,7 @@ class Cluster:
         connection.down += 1
 
     def _restore(self, one: int, other: int) -> None:
-        """A connection has one reason less not to be there."""
+        """Count one reason less for which a connection is down."""
         connection = self.connections[one, other]
         connection.down -= 1
         sender, receiver = self.workers[one], self.workers[other]
@@ -406,13 +407,13 @@ class Cluster:
             self.record("emitted", GHOST, 0, GHOST, message.number)
             self.connections[on, to].tuples.send(self.now, message)
 
-    # -- looking at it ------------------------------------------------------------------------
+    # -- queries ------------------------------------------------------------------------------
 
     def is_at_rest(self) -> bool:
-        """No fault is left, every message is acked, and nothing is anywhere."""
+        """True if no fault is left, every message is acked, and every queue is empty."""
         if self.now < self.scenario.last_fault:
             return False
-        # The cheapest question first, for it is asked at every instant.
+        # The cheapest question first, because it is asked at every instant.
         spouts = [task for worker in self.workers.values() if worker
                   for task in worker.tasks.values() if isinstance(task, SpoutTask)]
         return (all(spout.is_done() for spout in spouts)
@@ -420,12 +421,12 @@ class Cluster:
                 and all(worker and worker.is_empty() for worker in self.workers.values()))
 
     def waits(self) -> dict[int, int]:
-        """The wait-for graph: each task that has something pending, and the task it is for."""
+        """The wait-for graph: each task with pending messages, and the destination of the first."""
         return {number: task.pending[0].to for worker in self.workers.values() if worker
                 for number, task in worker.tasks.items() if task.pending}
 
     def circle(self) -> tuple[int, ...]:
-        """Tasks that wait for each other in a circle, from one of them back to it; else ()."""
+        """The tasks of a cycle in the wait-for graph, from one of them back to it; else ()."""
         waits = self.waits()
         for start in waits:
             path, at = [start], waits[start]

@@ -1,7 +1,7 @@
-"""Which task of a spout reads which partition, and what happens when a leader changes.
+"""The assignment of partitions to the tasks of a spout, and the reaction to a change of leader.
 
-Task i of n has the partitions i, i + n, i + 2 n, …, each with a manager of its own. The world
-is looked at from time to time (``refresh``): a partition that is new gets a new manager; one
+Task i of n has the partitions i, i + n, i + 2 n, …, each with a manager of its own. The partitions
+are looked up from time to time (``refresh``): a partition that is new gets a new manager; one
 whose leader has changed gets a successor, which has all that the old one had; one that is gone
 has its manager closed, which records the position. Acks and fails find the manager by the
 partition, never by its leader. There is no clock and no connection in here.
@@ -53,11 +53,11 @@ class Coordinator:
         return MappingProxyType(self._managers)
 
     def owns(self, partition: int) -> bool:
-        """Whether a partition is this task's."""
+        """True if a partition belongs to this task."""
         return partition % self.tasks == self.task
 
     def refresh(self, leaders: Mapping[int, str]) -> dict[int, int]:
-        """All partitions there are, with their leaders: the positions to record at once.
+        """Take all existing partitions, with their leaders; return the positions to record at once.
 
         Those are of the partitions that are gone.
         """
@@ -68,7 +68,7 @@ class Coordinator:
         for partition, leader in mine.items():
             self._managers[partition] = self._manager_under(partition, leader)
             self._managers[partition].tell_time(self._now)
-        # In the order of their numbers, whenever they came.
+        # In the order of their numbers, not of their arrival.
         self._managers = dict(sorted(self._managers.items()))
         self._leaders = mine
         return closed
@@ -82,13 +82,15 @@ class Coordinator:
     # -- reading and emitting -----------------------------------------------------------------
 
     def wants(self) -> dict[int, Fetch]:
-        """What to read now, of each partition that wants anything."""
+        """The fetches that are wanted now, by partition."""
         wanted = {partition: manager.wants() for partition, manager in self._managers.items()}
         return {partition: fetch for partition, fetch in wanted.items() if fetch is not None}
 
     def fetched(self, partition: int, records: Sequence[int], reached: int) -> bool:
-        """See ``PartitionManager.fetched``. Raises ``CoordinatorMisuse`` for a partition that
-        this task has not."""
+        """See ``PartitionManager.fetched``.
+
+        Raises ``CoordinatorMisuse`` for a partition of another task.
+        """
         if partition not in self._managers:
             raise CoordinatorMisuse(f"partition {partition!r} is not of task {self.task}")
         return self._managers[partition].fetched(records, reached)
@@ -96,7 +98,7 @@ class Coordinator:
     def next(self) -> Emit | None:
         """A message of the next partition that has one; None if none has.
 
-        Each has its turn, and keeps it while more of what was fetched waits to be emitted.
+        Each has its turn, and keeps it while more of its fetched messages wait to be emitted.
         Source: KafkaSpout.nextTuple and EmitState.EMITTED_MORE_LEFT of storm-kafka.
         """
         after = [each for each in self._managers if each > self._turn]
@@ -108,7 +110,7 @@ class Coordinator:
                 return Emit(partition, offset)
         return None
 
-    # -- what becomes of it -------------------------------------------------------------------
+    # -- acks and failures --------------------------------------------------------------------
 
     def ack(self, emit: Emit) -> bool:
         """The message was processed; False, and nothing happens, if it is not under way here."""

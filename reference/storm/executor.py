@@ -2,26 +2,26 @@
 
 Theory of operation
 -------------------
-A task sends without ever waiting. What cannot be transferred goes to its own *pendingEmits*,
-one FIFO queue for all destinations, and is retried from its head; the first failure ends the
-retry, so nothing overtakes. The stopping rules, which make every circle of waiting tasks go
-through somebody who does not wait:
+A task sends without ever waiting. A message that cannot be transferred goes to its own
+*pendingEmits*, one FIFO queue for all destinations, and is retried from its head; the first failure
+ends the retry, so nothing overtakes. The stopping rules, which make every cycle of waiting tasks go
+through a task that does not wait:
 
 * a **bolt** (the acker is one) consumes nothing while its pendingEmits is not empty; this is
-  looked at before every tuple;
+  checked before every tuple;
 * a **spout** consumes its recvQ at every call, whatever is pending; it calls nextTuple only
   while its pendingEmits is empty and fewer roots than the maximum are pending, where the
-  maximum is looked at before the retry.
+  maximum is checked before the retry.
 
 A spout emits the tuples of a root first, then its INIT. There is no clock and no thread in
-here: who has them calls ``call`` again and again, and ``commit`` from time to time.
+here: the driver calls ``call`` again and again, and ``commit`` from time to time.
 
 A period of the message timeout reaches a task as a tick: a message in its recvQ like any other,
 with the delay that this brings (D14).
 
 Without ackers nothing is tracked: no tuple has anchors, and the spout's ack() is called for a
-message as soon as it was emitted. Nothing comes back then but ticks, so the spout looks into
-its recvQ only every so many calls.
+message as soon as it was emitted. Only ticks come back then, so the spout looks into
+its recvQ only once in ``RECVQ_SKIPS`` calls.
 
 Invariants
 ----------
@@ -29,8 +29,8 @@ Invariants
 * from one task to another, messages are transferred in the order in which they were emitted;
 * every root that was emitted is acked, failed, or pending.
 
-What user code raises passes through ``call``, as in Storm: whoever drives the worker ends it, with
-all its tasks. A task that stopped alone would hold what is in its queues for ever.
+An exception of user code passes through ``call``, as in Storm: the driver of the worker ends it,
+with all its tasks. A task that stopped alone would hold the tuples in its queues forever.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ RECVQ_SKIPS = 3
 
 
 class UserCodeFailed(Exception):
-    """What the user code of a task raises, and nobody catches: its worker dies of it."""
+    """An exception of a task's user code that is not caught: its worker dies of it."""
 
 
 @dataclass
@@ -80,12 +80,12 @@ class Attempt(NamedTuple):
 
 @dataclass(frozen=True)
 class Context:
-    """What a task gets from its worker.
+    """The services that a task gets from its worker.
 
-    ``transfer`` takes a message or refuses it; ``record`` is told what happens (a word, then
-    what it is about); ``random`` draws ids; ``life`` counts the worker's restarts. ``pause`` is
-    called before every message that a task sends: whoever drives the worker may let others go
-    on there, as threads do. ``flush`` gets a task's number: what it has in batches moves on.
+    ``transfer`` takes a message or refuses it; ``record`` receives events (a word, then
+    its fields); ``random`` draws ids; ``life`` counts the worker's restarts. ``pause`` is
+    called before every message that a task sends: the driver of the worker may let others run
+    there, as threads do. ``flush`` gets a task's number: the messages in its batches are passed on.
     """
 
     topology: Topology
@@ -98,9 +98,9 @@ class Context:
 
 
 class Executor:
-    """What all tasks have: an input, and pendingEmits.
+    """The common part of all tasks: an input, and pendingEmits.
 
-    ``idle`` is how it waits where nothing stands in pendingEmits and there is nothing to do.
+    ``idle`` is the strategy by which it waits if pendingEmits is empty and there is nothing to do.
     """
 
     idle: Levels = BOLT
@@ -126,7 +126,7 @@ class Executor:
         return self._waiter.waits(BACKPRESSURE if self.pending else self.idle)
 
     def call(self) -> bool:
-        """One turn of the loop: whether anything happened."""
+        """One turn of the loop; true if anything happened."""
         raise NotImplementedError
 
     def tick(self) -> None:
@@ -135,11 +135,11 @@ class Executor:
     # -- its user code ------------------------------------------------------------------------
 
     def throw_next(self) -> None:
-        """The user code raises what nobody catches, the next time that it is called."""
+        """Plan that the user code raises an uncaught exception at its next call."""
         self._is_to_throw = True
 
     def enter_user_code(self) -> None:
-        """Called before the user code is. Raises ``UserCodeFailed`` if that is planned."""
+        """To be called before user code is. Raises ``UserCodeFailed`` if that is planned."""
         if self._is_to_throw:
             self._is_to_throw = False
             self.context.record("raised", self.task)
@@ -159,14 +159,14 @@ class Executor:
             self._pend(message)
 
     def _has_to_pend(self) -> bool:
-        """Whether what is emitted now has to stand behind what was emitted before."""
+        """True if a message that is emitted now has to wait behind earlier ones."""
         return bool(self.pending)
 
     def _pend(self, message: Message) -> None:
         self.pending.append(message)
 
     def flush_pending(self) -> bool:
-        """Retry from the head until the first failure: whether anything went."""
+        """Retry from the head until the first failure; true if any message was sent."""
         before = len(self.pending)
         while self.pending and self.context.transfer(self.pending[0]):
             self.pending.popleft()
@@ -197,7 +197,7 @@ class Executor:
     # -- receiving ----------------------------------------------------------------------------
 
     def take(self) -> Message | None:
-        """The next message of the input; a flush is seen to at once."""
+        """The next message of the input; a flush is handled at once."""
         while not isinstance(message := self.inbox.poll(), Nothing):
             if message.kind is Kind.FLUSH:
                 self.context.flush(self.task)
@@ -209,14 +209,14 @@ class Executor:
         return None
 
     def note_pending(self) -> None:
-        """Tell the record how much stands in pendingEmits."""
+        """Record the length of pendingEmits."""
         self.context.record("stands", self.task, len(self.pending))
 
 
 class BoltTask(Executor):
     """The executor of one task of a bolt. ``at_most`` tuples are consumed in a turn.
 
-    Whoever drives it may plan what its user code does: ``fail_next`` makes the next tuple fail,
+    Its driver may plan what its user code does: ``fail_next`` makes the next tuple fail,
     ``hold_next`` makes the next one take until ``release``; meanwhile ``ask`` makes the bolt
     ask for more time. All of it happens in turns of the bolt.
     """
@@ -256,7 +256,7 @@ class BoltTask(Executor):
         return moved or consumed > 0
 
     def may_consume(self) -> bool:
-        """Looked at before every tuple."""
+        """True if nothing is pending; checked before every tuple."""
         return not self.pending
 
     def process(self, message: Message) -> None:
@@ -282,22 +282,22 @@ class BoltTask(Executor):
     def tick(self) -> None:
         self.bolt.tick()
 
-    # -- what its user code is planned to do --------------------------------------------------
+    # -- plans for its user code --------------------------------------------------------------
 
     def fail_next(self) -> None:
         """The user code raises ``FailedException`` for the next tuple that it executes."""
         self._to_fail += 1
 
     def hold_next(self) -> None:
-        """The next tuple is worked at until ``release``."""
+        """Let the work at the next tuple last until ``release``."""
         self._is_to_hold, self._is_released = True, False
 
     def ask(self) -> None:
-        """Ask for more time for the tuple that is worked at, if there is one."""
+        """Ask for more time for the tuple under work, if there is one."""
         self._is_to_ask = self.held is not None
 
     def release(self) -> None:
-        """The tuple that is worked at is done; no other one is held."""
+        """Finish the tuple under work; no other one is held."""
         self._is_to_hold, self._is_released = False, self.held is not None
 
     def _attend(self) -> bool:
@@ -317,7 +317,7 @@ class BoltTask(Executor):
             self.note_pending()
         return True
 
-    # -- what a bolt calls --------------------------------------------------------------------
+    # -- calls of a bolt ----------------------------------------------------------------------
 
     def emit(self, value: tuple[object, ...], anchors: Iterable[Message]) -> None:
         """One new edge for each anchor and target: it goes to the anchor's ack value and,
@@ -334,26 +334,26 @@ class BoltTask(Executor):
             self.send(Kind.DATA, to, value, tuple(edges.items()))
 
     def ack(self, message: Message) -> None:
-        """Tell the ackers: the tuple's edge, with those of what was emitted from it."""
+        """Send the ackers the tuple's edge, with those of the tuples emitted from it."""
         values = self._ack_values.pop(message, {})
         for root, edge in message.anchors:
             self.send(Kind.ACK, self.acker_of(root), (root, edge ^ values.get(root, 0)))
 
     def fail(self, message: Message) -> None:
-        """Tell the ackers that the roots of the tuple are to fail."""
+        """Ask the ackers to fail the roots of the tuple."""
         self._ack_values.pop(message, None)
         for root, _edge in message.anchors:
             self.send(Kind.FAIL, self.acker_of(root), (root, 0))
 
     def reset_timeout(self, message: Message) -> None:
-        """Tell the ackers that the timeout of the tuple's roots is to begin anew."""
+        """Ask the ackers to restart the timeout of the tuple's roots."""
         for root, _edge in message.anchors:
             self.context.record("asking", self.task, root)
             self.send(Kind.RESET, self.acker_of(root), (root, 0))
 
 
 class _Failing:
-    """User code that fails whatever it gets."""
+    """User code that fails every tuple."""
 
     def process(self, value: tuple[object, ...], out: BasicOutput) -> None:
         """Fail every tuple, by FailedException."""
@@ -379,7 +379,7 @@ class AckerTask(BoltTask):
             self.tell(self.acker.ack(root, number))
 
     def tell(self, tells: Iterable[Tell]) -> None:
-        """Send what the acker has to say to spouts."""
+        """Send the acker's messages to spouts."""
         for tell in tells:
             self.send(Kind.TELL, tell.to, (tell.root, tell.telling.value))
 
@@ -394,11 +394,11 @@ class _NoBolt:
         """Take the message, and do nothing."""
 
     def tick(self) -> None:
-        """Timeouts mean nothing to it."""
+        """Do nothing: an acker's bolt has no timeouts."""
 
 
 class SpoutTask(Executor):
-    """The spout's executor, on the partition that ``log`` stands for.
+    """The spout's executor, on the partition that ``log`` represents.
 
     ``max_pending`` roots may be pending (0: any number) when a round begins; a round emits
     up to ``per_round``.
@@ -418,7 +418,7 @@ class SpoutTask(Executor):
         self.partition = PartitionManager(log.committed, fetch_size=4)
 
     def call(self) -> bool:
-        """Consume what came; then retry; then nextTuple, if the rules allow."""
+        """Consume the input; then retry; then nextTuple, if the rules allow it."""
         heard = self.may_consume() and self._is_to_look() and self.hear()
         may_emit = self.roots.begin_round()
         moved = bool(self.pending) and self.flush_pending()
@@ -432,17 +432,18 @@ class SpoutTask(Executor):
         return heard or moved or emitted > 0
 
     def may_consume(self) -> bool:
-        """A spout always takes its input."""
+        """True always: a spout never stops consuming its input."""
         return True
 
     def _is_to_look(self) -> bool:
-        """With ackers at every call; without, only once in so many, for there is little."""
+        """True at every call with ackers; without, only once in several calls, as there is little
+        to read."""
         self._skipped = 0 if self.roots.acking or self._skipped >= RECVQ_SKIPS else (
             self._skipped + 1)
         return self._skipped == 0
 
     def hear(self) -> bool:
-        """Process what the ackers say, and ticks: whether there was anything."""
+        """Process the ackers' answers, and ticks; true if there was anything."""
         heard = False
         while (message := self.take()) is not None:
             heard = True
@@ -453,7 +454,7 @@ class SpoutTask(Executor):
         return heard
 
     def hear_of(self, root: int, telling: str) -> None:
-        """What an acker says of a root."""
+        """Process an acker's answer about a root."""
         if telling == Telling.ACK.value:
             self.conclude(self.roots.ack(root))
         elif telling == Telling.FAIL.value:
@@ -519,9 +520,9 @@ class SpoutTask(Executor):
         self.conclude(self.roots.tick())
 
     def commit(self) -> None:
-        """Record how far the partition is done; a restart begins there."""
+        """Record the position up to which the partition is done; a restart begins there."""
         self.log.committed = self.partition.commit()
 
     def is_done(self) -> bool:
-        """Every message of the source was acked."""
+        """True if every message of the source was acked."""
         return not len(self.roots) and self.partition.commit() == self.log.length

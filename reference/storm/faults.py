@@ -1,4 +1,4 @@
-"""What goes wrong in a run of a cluster: a plan, drawn from a seed, that says what and when.
+"""Faults in a run of a cluster: a plan of what goes wrong and when, drawn from a seed.
 
 Every fault has an end. Times are instants of the cluster's clock. A plan is a tuple of faults
 in any order; leaving one out gives another plan, so plans can be shrunk.
@@ -19,11 +19,11 @@ __all__ = [
 ]
 
 TOILS: Final = (300, 900)
-"""How long a bolt may work at a tuple: up to three periods of the message timeout."""
+"""Instants that a bolt may work at a tuple: up to three periods of the message timeout."""
 
 
 class ScenarioMisuse(ValueError):
-    """There are fewer than no messages, or a fault is about a worker or task that is not there."""
+    """The number of messages is negative, or a fault is about an unknown worker or task."""
 
 
 class What(Enum):
@@ -37,11 +37,11 @@ class What(Enum):
     FAIL = "task {on} fails the next tuple that it executes"
     TOIL = "task {on} works for so long at a tuple, and asks for more time"
     THROW = "user code of task {on} raises what nobody catches, the next time that it is called"
-    STRAY = "a tuple for a task that is not there arrives at worker {to} from worker {on}"
+    STRAY = "a tuple for a task that does not exist arrives at worker {to} from worker {on}"
 
 
 class Fault(NamedTuple):
-    """From the instant ``at`` on, for ``lasts`` instants."""
+    """A fault from the instant ``at`` on, for ``lasts`` instants."""
 
     at: int
     what: What
@@ -51,7 +51,7 @@ class Fault(NamedTuple):
 
     @property
     def ends(self) -> int:
-        """When it is over."""
+        """The instant at which the fault is over."""
         return self.at + self.lasts
 
     def words(self) -> str:
@@ -61,9 +61,9 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True)
 class Scenario:
-    """One run: all that it depends on. Its topology has its number of ackers.
+    """One run, with everything that it depends on. Its topology has its number of ackers.
 
-    Raises ``ScenarioMisuse`` for what cannot happen, ``TopologyMisuse`` below 1 worker.
+    Raises ``ScenarioMisuse`` for impossible faults, ``TopologyMisuse`` below 1 worker.
     """
 
     topology: Topology
@@ -95,7 +95,7 @@ class Scenario:
 
     @property
     def last_fault(self) -> int:
-        """When the last fault is over."""
+        """The instant at which the last fault is over."""
         return max((fault.ends for fault in self.faults), default=0)
 
 

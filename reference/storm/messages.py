@@ -1,4 +1,4 @@
-"""What travels between tasks, and what a bolt is given and gives: messages, bolts, outputs."""
+"""Messages between tasks, and the interfaces of a bolt's user code: messages, bolts, outputs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Value = tuple[Any, ...]
 
 
 class Kind(Enum):
-    """What a message between tasks is."""
+    """The kind of a message between tasks."""
 
     DATA = "data"
     INIT = "init"       # spout -> acker: (xor of the root's edges)
-    ACK = "ack"         # bolt -> acker: (xor of an edge with what was emitted from it)
+    ACK = "ack"         # bolt -> acker: (xor of an edge with those emitted from it)
     FAIL = "fail"       # bolt -> acker: (), an edge of the root has failed
     RESET = "reset"     # bolt -> acker: (), more time is asked for
-    TELL = "tell"       # acker -> spout: (what became of the root)
+    TELL = "tell"       # acker -> spout: (the outcome of the root)
     TICK = "tick"       # the worker's timer -> each of its tasks: ()
     FLUSH = "flush"     # the worker's timer -> a task that has a batch: ()
 
@@ -42,22 +42,22 @@ class Message(NamedTuple):
 
 
 class Output(Protocol):
-    """Where a bolt sends: see ``executor.BoltTask``."""
+    """The output of a bolt: see ``executor.BoltTask``."""
 
     def emit(self, value: Value, anchors: Iterable[Message]) -> None:
-        """Send a tuple to whoever is subscribed, in the trees of its anchors."""
+        """Send a tuple to every subscribed component, in the trees of its anchors."""
         ...
 
     def ack(self, message: Message) -> None:
-        """The tuple is done with; what was emitted from it has been emitted."""
+        """The tuple is processed; everything that comes of it was emitted."""
         ...
 
     def fail(self, message: Message) -> None:
-        """The tuple cannot be processed: the root of its tree is to fail at once."""
+        """The tuple cannot be processed: the root of its tree must fail at once."""
         ...
 
     def reset_timeout(self, message: Message) -> None:
-        """The tuple is still being worked at: its root's timeout is to begin anew."""
+        """The tuple is still being processed: its root's timeout must restart."""
         ...
 
 

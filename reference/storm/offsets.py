@@ -1,10 +1,10 @@
-"""storm-kafka-client's way to do it: offsets that were acked, and how far they go without a gap.
+"""storm-kafka-client's method: offsets that were acked, and how far they reach without a gap.
 
 ``OffsetManager`` says which position may be committed; ``ClientPartition`` is a partition
 manager that is built around it. It fits where ``spout.PartitionManager`` does, and keeps the
 same promises by other means: an offset is known from its emit on, a commit goes only as far as
-acked offsets do, and a retry reads the log again from the failed offset, including what was
-acked meanwhile, which is passed over when its turn comes to be emitted.
+acked offsets do, and a retry reads the log again from the failed offset, including messages that
+were acked meanwhile, which are skipped when they would be emitted.
 
 Voids (offsets that compaction or a transaction has left without a message) are never emitted.
 A gap in the acked offsets is one if nothing in it was emitted.
@@ -35,15 +35,15 @@ class OffsetManager:
         self.emitted.add(offset)
 
     def ack(self, offset: int) -> None:
-        """An offset is done with, whether or not it was emitted: it may have left the log."""
+        """Mark an offset as done, whether or not it was emitted: it may have left the log."""
         if offset >= self.committed:
             self.emitted.add(offset)
             self.acked.add(offset)
 
     def find_next_commit(self) -> int:
-        """The position up to which everything is done; the present one if that is all.
+        """The position up to which everything is done; the present one if there is no progress.
 
-        Storm's own ends after an acked offset; this one goes on over a void that follows.
+        Storm's own ends after an acked offset; this one also passes a void that follows.
         """
         position = self.committed
         for offset in sorted(self.emitted):
@@ -55,7 +55,7 @@ class OffsetManager:
         return position
 
     def _is_void(self, start: int, end: int) -> bool:
-        """Whether nothing from ``start`` up to ``end`` was emitted, which was; offsets are
+        """True if nothing from ``start`` up to ``end`` was emitted, while ``end`` was; offsets are
         emitted in their order, so nothing between will be."""
         return not any(start <= each < end for each in self.emitted)
 
@@ -69,18 +69,18 @@ class OffsetManager:
 
 
 class Guarantee(enum.Enum):
-    """What is promised of each message."""
+    """The delivery guarantee for each message."""
 
-    AT_LEAST_ONCE = "commits what is done"
-    AT_MOST_ONCE = "commits what was fetched, before any of it is emitted"
-    NO_GUARANTEE = "commits what was fetched, from time to time"
+    AT_LEAST_ONCE = "commits messages that are done"
+    AT_MOST_ONCE = "commits fetched messages, before any of them is emitted"
+    NO_GUARANTEE = "commits fetched messages, from time to time"
 
 
 class ClientPartition(PartitionManager):
-    """A manager of one partition; see ``PartitionManager`` for what is not said here.
+    """A manager of one partition; see ``PartitionManager`` for the rest.
 
     ``uncommitted_max`` is how many offsets may have been emitted and not been committed
-    before nothing more is read (0: any number), but for what is to be retried. With a
+    before nothing more is read (0: any number), except retries. With a
     guarantee other than AT_LEAST_ONCE nothing is retried; with AT_MOST_ONCE the driver has to
     commit, and to record the position, between a fetch and the next emit.
     """
@@ -98,7 +98,7 @@ class ClientPartition(PartitionManager):
     # -- reading ------------------------------------------------------------------------------
 
     def wants(self) -> Fetch | None:
-        """See ``PartitionManager``; what waits and must not be emitted is passed over first."""
+        """See ``PartitionManager``; waiting messages that must not be emitted are skipped first."""
         self._pass_over()
         return super().wants() if self._due() or not self._is_full() else None
 
@@ -106,7 +106,7 @@ class ClientPartition(PartitionManager):
         return offset in self._retrying or offset not in self._offsets.emitted
 
     def _is_full(self) -> bool:
-        """Too much is uncommitted; retries are exempt, or nothing would ever change that."""
+        """True if too much is uncommitted; retries are exempt, or it would never change."""
         return 0 < self.uncommitted_max <= len(self._offsets.emitted)
 
     def fetched(self, records: Any, reached: int) -> bool:
@@ -141,7 +141,7 @@ class ClientPartition(PartitionManager):
         while self._waiting and not self._is_to_be_emitted(self._waiting[0]):
             self._waiting.popleft()
 
-    # -- what becomes of it -------------------------------------------------------------------
+    # -- acks and failures --------------------------------------------------------------------
 
     def _is_worth_a_retry(self, offset: int) -> bool:
         return self.guarantee is Guarantee.AT_LEAST_ONCE and super()._is_worth_a_retry(offset)

@@ -1,8 +1,8 @@
-"""When a failed message is emitted again, and when it no longer is.
+"""The times at which a failed message is emitted again, and when it is given up.
 
-Pure functions from the number of failures so far. They read no clock: times are told, in
-milliseconds, by whoever has one. Defaults are those of storm-kafka's
-``ExponentialBackoffMsgRetryManager``; those of storm-kafka-client are ``CLIENT``.
+Pure functions from the number of failures so far. They read no clock: the caller gives times, in
+milliseconds. Defaults are those of storm-kafka's ``ExponentialBackoffMsgRetryManager``; those of
+storm-kafka-client are ``CLIENT``.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class Backoff:
         if failures == 1 and self.first is not None:
             return min(self.longest, self.first)
         delay: float = self.initial
-        for _ in range(failures - 1):       # stops early, for powers grow without end
+        for _ in range(failures - 1):       # stops early, because powers grow without end
             if delay >= self.longest or self.multiplier == 1 or not delay:
                 break
             delay *= self.multiplier
         return min(self.longest, int(delay))
 
     def is_worth_a_retry(self, failures: int) -> bool:
-        """Whether a message that has failed so often is emitted again."""
+        """True if a message that has failed this often is emitted again."""
         _check_failures(failures)
         return self.retries is None or failures <= self.retries
 

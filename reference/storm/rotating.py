@@ -1,7 +1,7 @@
 """A map that forgets: N buckets, of which each tick drops the oldest.
 
-What is put after a tick goes with the N-th tick after it. If ticks are P apart, its lifetime
-is more than (N - 1) P and at most N P. There is no clock in here: whoever has one calls
+An entry that is put after a tick is dropped with the N-th tick after it. If ticks are P apart, its
+lifetime is more than (N - 1) P and at most N P. There is no clock in here: the driver calls
 ``rotate``.
 
 A call that raises has changed nothing.
@@ -39,7 +39,7 @@ class RotatingMap(Generic[K, V]):
         self._buckets: deque[dict[K, V]] = deque({} for _ in range(buckets))
 
     def put(self, key: K, value: V) -> None:
-        """Hold the key from now on for ``buckets`` rotations, whatever it had left before."""
+        """Hold the key from now on for ``buckets`` rotations."""
         for bucket in self._buckets:
             bucket.pop(key, None)
         self._buckets[0][key] = value
@@ -60,14 +60,14 @@ class RotatingMap(Generic[K, V]):
         raise KeyError(key)
 
     def remove(self, key: K) -> V:
-        """Forget the key; its value. ``KeyError`` if absent."""
+        """Remove the key, and return its value. ``KeyError`` if absent."""
         for bucket in self._buckets:
             if key in bucket:
                 return bucket.pop(key)
         raise KeyError(key)
 
     def rotate(self) -> dict[K, V]:
-        """One tick: the oldest bucket goes, and is returned in the order of its puts."""
+        """One tick: drop the oldest bucket, and return it in the order of its puts."""
         expired = self._buckets.pop()
         self._buckets.appendleft({})
         return expired

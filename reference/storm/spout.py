@@ -1,10 +1,10 @@
 """The spout's side of reliability: roots that are pending, and a source that can be read again.
 
-``SpoutPending`` is what a spout executor keeps of the roots that it emitted: at most so many,
-each until it is acked, failed, or not heard of for two ticks. ``PartitionManager`` is the
-source of one partition of a log: it decides what to read, what to emit again, and how far the
+``SpoutPending`` is a spout executor's record of the roots that it emitted: at most a given number,
+each until it is acked, failed, or two ticks have passed without an answer. ``PartitionManager`` is
+the source of one partition of a log: it decides what to read, what to emit again, and how far the
 partition is done. Neither has a clock or a connection, and neither knows the other: a driver
-emits what ``PartitionManager.next`` gives, and calls ``ack`` or ``fail`` of it when
+emits what ``PartitionManager.next`` gives, and calls its ``ack`` or ``fail`` when
 ``SpoutPending`` says so.
 
 A call that raises has changed nothing.
@@ -42,7 +42,7 @@ class SpoutMisuse(ValueError):
 
 
 class Outcome(enum.Enum):
-    """Which of the spout's callbacks is due."""
+    """The callback of the spout that is due."""
 
     ACK = "ack"
     FAIL = "fail"
@@ -58,7 +58,7 @@ class Call(NamedTuple, Generic[M]):
 class SpoutPending(Generic[M]):
     """The pending roots of a spout executor.
 
-    ``max_pending`` is for each of its ``tasks`` (0: unlimited). It is looked at once a round:
+    ``max_pending`` is for each of its ``tasks`` (0: unlimited). It is checked once a round:
     a round that begins below it emits all it has. So up to ``max_pending * tasks - 1`` plus
     what one round emits can be pending. Without ``acking`` (there are no ackers) nothing is ever
     pending: a message is acked as soon as it was emitted. Raises ``SpoutMisuse`` for a
@@ -79,7 +79,7 @@ class SpoutPending(Generic[M]):
     # -- emitting -----------------------------------------------------------------------------
 
     def begin_round(self) -> bool:
-        """The executor's one look at the maximum: whether it may call nextTuple now."""
+        """Check the maximum once; true if the executor may call nextTuple now."""
         self._in_round = not self._has_reached_max()
         return self._in_round
 
@@ -105,7 +105,7 @@ class SpoutPending(Generic[M]):
     def emit_from_callback(self, root: int, message: M) -> tuple[Call[M], ...]:
         """As ``emit``, but from the spout's ack() or fail(), where no round is needed.
 
-        Storm allows that, and does not look at the maximum there: as many roots more can be
+        Storm allows that, and does not check the maximum there: as many more roots can be
         pending as the callbacks emit. Raises ``SpoutMisuse`` for a root id that is pending.
         """
         _check_root(root)
@@ -115,7 +115,7 @@ class SpoutPending(Generic[M]):
         """Nothing more is emitted until another round begins."""
         self._in_round = False
 
-    # -- what the acker says, and the clock ---------------------------------------------------
+    # -- answers of the acker, and the clock --------------------------------------------------
 
     def ack(self, root: int) -> tuple[Call[M], ...]:
         """The tree is complete; nothing is due for a root that is not pending (any more)."""
@@ -126,20 +126,20 @@ class SpoutPending(Generic[M]):
         return self._over(root, Outcome.FAIL)
 
     def reset_timeout(self, root: int) -> tuple[Call[M], ...]:
-        """The root's timeout begins anew, if it is pending."""
+        """Restart the root's timeout, if it is pending."""
         _check_root(root)
         if root in self._pending:
             self._pending.put(root, self._pending.remove(root))
         return ()
 
     def tick(self) -> tuple[Call[M], ...]:
-        """A period of the message timeout has passed: what is too old has failed."""
+        """A period of the message timeout has passed: roots that are too old have failed."""
         return tuple(Call(Outcome.FAIL, each) for each in self._pending.rotate().values())
 
     def __len__(self) -> int:
         return len(self._pending)
 
-    # -- the few places where something is decided --------------------------------------------
+    # -- decisions ----------------------------------------------------------------------------
 
     def _has_reached_max(self) -> bool:
         return 0 < self.limit <= len(self._pending)
@@ -171,7 +171,7 @@ class PartitionMisuse(ValueError):
 
 
 class Fetch(NamedTuple):
-    """What is to be read from the log: up to ``size`` records from ``offset`` on."""
+    """A read of the log: up to ``size`` records from ``offset`` on."""
 
     offset: int
     size: int
@@ -179,7 +179,8 @@ class Fetch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PartitionStatistics:
-    """What the manager holds, and how often it gave up or let go since it was made."""
+    """The contents of the manager, and how often it gave messages up or dropped them since its
+    start."""
 
     waiting: int
     pending: int
@@ -231,7 +232,7 @@ class PartitionManager:
     # -- reading ------------------------------------------------------------------------------
 
     def wants(self) -> Fetch | None:
-        """What to read now, or None: something still waits, or nothing may be emitted."""
+        """The next fetch, or None: messages still wait, or none may be emitted."""
         if self._waiting or self._is_at_max():
             return None
         self._asked = Fetch(self._fetches_from(), self.fetch_size)
@@ -240,9 +241,9 @@ class PartitionManager:
     def fetched(self, records: Sequence[int], reached: int) -> bool:
         """The log's answer: the offsets that it has, and up to where it looked.
 
-        ``records`` are ascending, from the offset asked for on, at most as many as asked for;
-        ``reached`` is above all of them. Below ``reached`` the log has nothing else: what is
-        sought there is gone (retention, compaction) and is let go of. Returns whether there
+        ``records`` are ascending, from the requested offset on, at most as many as requested;
+        ``reached`` is above all of them. Below ``reached`` the log has nothing else: offsets that
+        are sought there are gone (retention, compaction) and are given up. Returns true if there
         was any progress: if not, there is nothing to read for the time being. Raises
         ``PartitionMisuse`` for another answer, and for one that was not asked for.
         """
@@ -276,7 +277,7 @@ class PartitionManager:
         _check("the time", now, self._now)
         self._now = now
 
-    # -- what becomes of it -------------------------------------------------------------------
+    # -- acks and failures --------------------------------------------------------------------
 
     def ack(self, offset: int) -> bool:
         """One of the message's tuples was processed, all that came of it included.
@@ -318,13 +319,13 @@ class PartitionManager:
         return self.commit()
 
     def successor(self) -> PartitionManager:
-        """The manager after a change of the partition's leader: it has all that this one had."""
+        """The manager after a change of the partition's leader, with all the state of this one."""
         other = type(self)(self._committed, **self._settings())
         other._inherit(self)
         return other
 
     def _settings(self) -> dict[str, Any]:
-        """What it was made with, but for the position."""
+        """The arguments that it was made with, except the position."""
         return {"fetch_size": self.fetch_size, "backoff": self.backoff,
                 "outstanding_max": self.outstanding_max}
 
@@ -334,7 +335,7 @@ class PartitionManager:
             len(self._waiting), self._held(), len(self._failed), self._emitted_to,
             self._committed, self._given_up, self._let_go)
 
-    # -- the few places where something is decided --------------------------------------------
+    # -- decisions ----------------------------------------------------------------------------
 
     def _fetches_from(self) -> int:
         return min(self._due(), default=self._emitted_to)
@@ -346,7 +347,7 @@ class PartitionManager:
         return offset in self._due()
 
     def _due(self) -> frozenset[int]:
-        """The failed offsets whose time has come."""
+        """The failed offsets whose delay is over."""
         return frozenset(
             offset for offset in self._failed if self._due_at.get(offset, 0) <= self._now)
 
@@ -363,7 +364,7 @@ class PartitionManager:
         self._failed.discard(offset)
 
     def _let_go_of_missing(self, start: int, present: frozenset[int], reached: int) -> None:
-        """Failed offsets that the log no longer has can never be emitted again."""
+        """Give up failed offsets that the log no longer has."""
         for offset in sorted(self._failed):
             if start <= offset < reached and offset not in present:
                 self._failed.discard(offset)

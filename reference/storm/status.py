@@ -1,30 +1,29 @@
-"""Backpressure status in Storm: how a worker tells others which of its tasks are backlogged.
+"""Backpressure status in Storm: how a worker informs others which of its tasks are backlogged.
 
 Theory of operation
 -------------------
 The receiving worker has a ``StatusTracker``, each sending worker ``RemoteFlags``. A status is
 a snapshot of all tasks of its worker, with the worker's incarnation and a number. There is no
-network in here: what is to be sent is returned, and what arrived is handed in, late, lost,
+network in here: statuses to be sent are returned, and those that arrived are handed in, late, lost,
 doubled or in another order.
 
 The receiving thread *spills* tuples while the timer's thread *checks* for drained overflowQs;
-both tell. So that they can be interleaved, what the receiving thread does is an iterator:
-every item is one access to what both share, with the statuses that it sends (most send none).
+both send statuses. So that they can be interleaved, the work of the receiving thread is an
+iterator: every item is one access to shared data, with the statuses that it sends (most send none).
 
-The protocol differs from Storm's in four places, each of which repairs a way to stall for
-ever:
+The protocol differs from Storm's in four places, each of which prevents an endless stall:
 
 * The number is taken *before* the flags are read, so a newer number means a newer snapshot,
-  and the sender ignores whatever is older than what it has heard from the same incarnation.
-* A new connection is added to those that are told *before* it gets its snapshot.
-* The status is repeated every so many checks, changed or not: any loss is healed.
-* The tuple is put into the overflowQ *before* the flag is looked at, so that no check can
+  and the sender ignores a status older than the newest from the same incarnation.
+* A new connection is added to the known ones *before* it gets its snapshot.
+* The status is repeated every so many checks, changed or not: that repairs any loss.
+* The tuple is put into the overflowQ *before* the flag is read, so that no check can
   clear the flag between the two.
 
 Invariants
 ----------
-* once the receiving thread is at rest, a task whose overflowQ holds something is marked;
-* every change of a flag is told to every connection;
+* once the receiving thread is idle, a task whose overflowQ is not empty is marked;
+* every change of a flag is sent to every connection;
 * a sender's flags are those of the newest status that it has heard;
 * a call that raises has changed nothing.
 """
@@ -41,7 +40,7 @@ __all__ = [
 ]
 
 REMINDER_TUPLES: Final = 10_000
-"""Storm's RESEND_BACKPRESSURE_SIZE: an overflowQ that has grown by more is told again."""
+"""Storm's RESEND_BACKPRESSURE_SIZE: growth of an overflowQ after which a status is sent again."""
 
 REPEAT_CHECKS: Final = 20
 """Checks between repetitions: one a second, with Storm's check every 50 ms."""
@@ -56,7 +55,7 @@ class StatusMisuse(ValueError):
 
 
 class UnknownTask(StatusMisuse):
-    """The task is not one of this worker's, perhaps not any more: drop its tuple and go on."""
+    """The task is not this worker's, perhaps not any more: drop its tuple and continue."""
 
 
 class UnknownWorker(StatusMisuse):
@@ -82,13 +81,13 @@ class Sent(NamedTuple):
 
 
 Steps = Iterator[tuple[Sent, ...]]
-"""What a thread does, one access to what is shared after the other, and what it sends."""
+"""The steps of a thread: one access to shared data each, with the statuses that it sends."""
 
 
 class StatusTracker:
     """The receiving worker's side, for the tasks of ``worker``.
 
-    ``reminder`` is how much an overflowQ may grow (in tuples) before it is told again,
+    ``reminder`` is how much an overflowQ may grow (in tuples) before a status is sent again,
     ``repeat`` how many checks pass between repetitions, ``incarnation`` grows with each
     restart of the worker. Raises ``StatusMisuse`` for numbers that make no sense.
     """
@@ -122,7 +121,7 @@ class StatusTracker:
         """A tuple for ``task`` found no room in recvQ, and ``before`` are in the overflowQ.
 
         ``put`` adds it there; it is called at the right moment. Raises ``UnknownTask``, at
-        once, for a task that this worker has not.
+        once, for a task of another worker.
         """
         if task not in self._flags:
             raise UnknownTask(f"{task!r} is no task of {self.worker}")
@@ -137,7 +136,7 @@ class StatusTracker:
             yield from self._tell()
 
     def _mark(self, task: int, before: int) -> bool:
-        """Set the flag: whether that is worth telling."""
+        """Set the flag; true if a status has to be sent."""
         due = self._is_reminder_due(task, before)
         worth = due or not self._flags[task]
         if worth:
@@ -149,7 +148,7 @@ class StatusTracker:
         return before - self._told_at[task] > self.reminder
 
     def connect(self, connection: str) -> Steps:
-        """A sender has connected, and is told how things are.
+        """Add a new connection, and send the current status to it.
 
         Raises ``StatusMisuse``, at once, for a connection that is there already.
         """
@@ -171,7 +170,8 @@ class StatusTracker:
     # -- the timer's thread -------------------------------------------------------------------
 
     def check(self, overflow_sizes: Mapping[int, int]) -> tuple[Sent, ...]:
-        """Clear the flags of the tasks whose overflowQ is empty, and tell if there is reason.
+        """Clear the flags of the tasks whose overflowQ is empty, and send a status if there is a
+        reason.
 
         A task that is not in ``overflow_sizes`` has an empty one.
         """
@@ -190,10 +190,10 @@ class StatusTracker:
     def _is_repetition_due(self) -> bool:
         return self._quiet_checks >= self.repeat
 
-    # -- telling, by either thread ------------------------------------------------------------
+    # -- sending a status, by either thread ---------------------------------------------------
 
     def _tell(self, only: str | None = None) -> Steps:
-        """Tell every connection there is when it comes to sending, or only one."""
+        """Send a status to every connection existing at that moment, or to one only."""
         number = self._take_number()
         yield ()
         status = self._read(number)
@@ -228,15 +228,15 @@ class RemoteFlags:
         return frozenset(task for task, flag in self._flags.items() if flag)
 
     def is_blocked(self, task: int) -> bool:
-        """Whether nothing may be sent to a task. Raises ``UnknownTask``."""
+        """True if nothing may be sent to a task. Raises ``UnknownTask``."""
         if task not in self._flags:
             raise UnknownTask(f"{task!r} is no task of a worker that is known here")
         return self._flags[task]
 
     def hear(self, status: Status) -> bool:
-        """Take a status: whether it was news.
+        """Take a status; true if it was news.
 
-        One that is older than what was heard from the worker is ignored; so is what it says
+        A status older than the newest heard from the worker is ignored; so are its entries
         about tasks that are not known here. Raises ``UnknownWorker``.
         """
         if status.worker not in self._newest:

@@ -1,24 +1,24 @@
-"""A task's input in Storm: recvQ, overflowQ, the receiving thread's batch, and who drains them.
+"""A task's input in Storm: recvQ, overflowQ, the receiving thread's batch, and their consumer.
 
 Theory of operation
 -------------------
-The state is two sequences and what the consumer remembers between its steps. There is no
-thread and no clock in here: every method runs at once. What in a worker are three threads
+The state is two sequences and the consumer's memory between its steps. There is no
+thread and no clock in here: every method runs at once. The three threads of a worker
 (the receiving thread, a local sender, the task) are three groups of methods here; any
 interleaving of their calls is a run of a worker.
 
 *Remote* tuples come in transfers. The receiving thread never waits: a tuple goes to recvQ if
-that has room and nothing else must go first, else to the overflowQ, and at the overflow limit
+that has room and nothing else must go first, otherwise to the overflowQ, and at the overflow limit
 the tuple that arrives is dropped and counted. *Local* tuples enter recvQ or are refused.
 
 Batches. With ``batch`` above 1 a producer collects tuples before it inserts them. The batch is
-a part of the way into recvQ: while it holds something nothing may pass it, so what cannot be
-flushed goes to the overflowQ before any later tuple does, and at the end of a transfer the
+a part of the path to recvQ: while it is not empty nothing may pass it, so tuples that cannot be
+flushed go to the overflowQ before any later tuple does, and at the end of a transfer the
 receiving thread's batch is empty. A local sender's batch belongs to that sender; ``flush``
-(what a flush tuple asks for) moves what fits.
+(the effect of a flush tuple) inserts what fits.
 
 The task reads the size of the overflowQ, then that of recvQ, takes that many from recvQ, then
-that many from the overflowQ, and starts again. What it still has to take survives when the
+that many from the overflowQ, and starts again. The rest of its budgets survives when the
 task stops in between.
 
 Invariants
@@ -66,7 +66,7 @@ class UnknownSender(InputMisuse):
 
 @final
 class Nothing(enum.Enum):
-    """What ``step`` and ``poll`` answer when no tuple was processed; ``None`` could be one."""
+    """The answer of ``step`` and ``poll`` if no tuple was processed; ``None`` can be a tuple."""
 
     NOTHING = enum.auto()
 
@@ -75,7 +75,7 @@ NOTHING: Final = Nothing.NOTHING
 
 
 class Phase(enum.Enum):
-    """What the task does next."""
+    """The next action of the task."""
 
     IDLE = "reads the size of the overflowQ"
     SIZED = "reads the size of recvQ"
@@ -84,10 +84,10 @@ class Phase(enum.Enum):
 
 
 class Arrival(NamedTuple):
-    """What became of a transfer: for each tuple, in its order, whether it was kept.
+    """The outcome of a transfer: for each tuple, in order, true if it was kept.
 
-    ``spilled`` has, for each tuple that found no room in recvQ, how many stood in the
-    overflowQ then: what the backpressure status is told about.
+    ``spilled`` has, for each tuple that found no room in recvQ, the length of the
+    overflowQ then, which the backpressure status needs.
     """
 
     kept: tuple[bool, ...]
@@ -116,8 +116,8 @@ class TaskInput(Generic[T]):
 
     ``overflow_limit`` 0 means that there is none. ``batch`` is at most half the capacity, or
     1. ``remote`` and ``local`` name the senders. Raises ``InputMisuse`` for anything else.
-    ``report`` is told the name of each inner step of the task before it is taken: a look at a
-    size, a turn to the other queue, a tuple that is taken. Whoever watches may replace it.
+    ``report`` is called with the name of each inner step of the task before it is taken: reading a
+    size, turning to the other queue, taking a tuple. An observer may replace it.
     """
 
     def __init__(
@@ -157,14 +157,14 @@ class TaskInput(Generic[T]):
         return _Transfer(self).run(list(tuples))
 
     def _is_open(self) -> bool:
-        """Whether a remote tuple may go to recvQ at all: nothing waits in the overflowQ."""
+        """True if a remote tuple may go to recvQ at all: nothing waits in the overflowQ."""
         return not self._overflowq
 
     def _overflow_has_room(self) -> bool:
         return self.overflow_limit == 0 or len(self._overflowq) < self.overflow_limit
 
     def _overflow(self, tuple_: T) -> bool:
-        """A tuple that found no room in recvQ: whether it is kept."""
+        """Take a tuple that found no room in recvQ; true if it is kept."""
         if not self._overflow_has_room():
             return self._drop(tuple_)
         self._overflowq.append(tuple_)
@@ -202,7 +202,7 @@ class TaskInput(Generic[T]):
         return True
 
     def publish_directly(self, tuple_: T) -> bool:
-        """Take a tuple that goes past all batches, as ticks and flushes do, or refuse it."""
+        """Take a tuple that passes all batches, like ticks and flushes, or refuse it."""
         if not self._has_room():
             return False
         self._insert(tuple_)
@@ -210,7 +210,7 @@ class TaskInput(Generic[T]):
         return True
 
     def flush(self, sender: str | None = None) -> int:
-        """Move what fits from local senders' batches into recvQ: how many tuples moved.
+        """Insert what fits of local senders' batches into recvQ, and return the number of tuples.
 
         From those of all senders, or of one. Raises ``UnknownSender`` for one that is not local.
         """
@@ -218,7 +218,7 @@ class TaskInput(Generic[T]):
         return sum(map(self._flush, batches))
 
     def batched(self, sender: str) -> int:
-        """How many tuples are in a local sender's batch. Raises ``UnknownSender``."""
+        """Number of tuples in a local sender's batch. Raises ``UnknownSender``."""
         return len(self._batch_of(sender))
 
     def _batch_of(self, sender: str) -> deque[T]:
@@ -242,9 +242,9 @@ class TaskInput(Generic[T]):
     # -- the task -----------------------------------------------------------------------------
 
     def consume(self, at_most: int) -> list[T]:
-        """Process up to so many tuples, fewer only if no more are in the two queues.
+        """Process up to ``at_most`` tuples, fewer only if no more are in the two queues.
 
-        A bolt stops early because its own output is stuck; what was left of its round is done
+        A bolt stops early because its own output is blocked; the rest of its round is done
         first when it comes back. Raises ``InputMisuse`` for a negative number.
         """
         _check("a number of tuples", at_most, 0)
@@ -258,7 +258,7 @@ class TaskInput(Generic[T]):
         return processed
 
     def empty(self) -> list[T]:
-        """Take out all that is in it, batches included: nobody processes it any more."""
+        """Take out everything, batches included: it will not be processed any more."""
         found = self.consume(len(self._recvq) + len(self._overflowq))
         for batch in self._batches.values():
             found += batch
@@ -274,7 +274,7 @@ class TaskInput(Generic[T]):
         return NOTHING
 
     def step(self) -> T | Nothing:
-        """One access of the task to what it shares with others: a size, or a tuple."""
+        """One access of the task to shared data: a size, or a tuple."""
         if self._phase is Phase.RECVQ and not self._recvq_is_due():
             self.report("turn_to_overflowq")
             self._phase = Phase.OVERFLOWQ
@@ -293,7 +293,7 @@ class TaskInput(Generic[T]):
         return NOTHING
 
     def _look(self) -> None:
-        """The two snapshots; their order is what keeps the senders' order."""
+        """Take the two snapshots; their order is what keeps the senders' order."""
         self.report("size_overflowq" if self._phase is Phase.IDLE else "size_recvq")
         if self._phase is Phase.IDLE:
             self._overflowq_budget = len(self._overflowq)
@@ -309,7 +309,7 @@ class TaskInput(Generic[T]):
         return self._overflowq_budget > 0
 
     def _pause(self) -> None:
-        """The task stops consuming; the budgets stay."""
+        """Stop consuming; the budgets stay."""
 
     def _process(self, queue: deque[T]) -> T | Nothing:
         if not queue:
@@ -317,7 +317,7 @@ class TaskInput(Generic[T]):
         self._processed += 1
         return queue.popleft()
 
-    # -- looking at it ------------------------------------------------------------------------
+    # -- queries ------------------------------------------------------------------------------
 
     def statistics(self) -> Statistics:
         """A snapshot; nothing in it changes later."""
@@ -379,9 +379,9 @@ class _Transfer(Generic[T]):
 
 
 def _check(what: str, value: int, at_least: int) -> None:
-    if type(value) is not int or value < at_least:    # True is an int, and no size
+    if type(value) is not int or value < at_least:    # True is an int, but no size
         raise InputMisuse(f"{what} is an integer from {at_least} up, not {value!r}")
 
 
 def _say_nothing(step: str) -> None:
-    """What is reported goes nowhere as long as nobody watches."""
+    """Do nothing: without an observer, reports are dropped."""

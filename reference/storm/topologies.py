@@ -1,11 +1,11 @@
-"""Topologies: which components there are, who sends to whom, and two of them to run.
+"""Topologies: components, the streams between them, and two topologies to run.
 
 A topology is data and user code; it knows neither workers nor threads. Its tasks are numbered
 from 0: the spout, the bolts in the order of the text, the ackers. Every tuple of the source is
 ``(message, text)``, where ``message`` is its offset; every tuple that reaches the sink is
 ``(message, part, ...)``, and a message has ``parts`` of them.
 
-A circle of bolts is refused: with bounded queues they can all wait for each other (STORM-3637).
+A cycle of bolts is refused: with bounded queues they can all wait for each other (STORM-3637).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = [
 class TopologyMisuse(ValueError):
     """The topology or its deployment makes no sense.
 
-    Usual causes: bolts that form a circle, a stream between components that are not there,
+    Usual causes: bolts that form a cycle, a stream between unknown components,
     fewer workers than one.
     """
 
@@ -55,8 +55,8 @@ class Topology:
     """A spout called ``source`` and its bolts. ``text`` gives the record at an offset.
 
     Without ``ackers`` (0) acknowledgement is off: nothing is tracked, nothing is replayed. With
-    None there is one for each worker, as Storm's ``topology.acker.executors`` has it: ``on``
-    then says how many.
+    None there is one for each worker, as with Storm's ``topology.acker.executors``: ``on``
+    then sets the number.
 
     Raises ``TopologyMisuse`` for streams that lead nowhere or, unless ``circles`` are
     allowed, bolts that feed each other.
@@ -81,12 +81,12 @@ class Topology:
         circle = self.circle()
         if circle and not self.circles:
             raise TopologyMisuse(
-                f"the bolts {', '.join(circle)} form a circle, and can all wait for each other")
+                f"the bolts {', '.join(circle)} form a cycle, and can all wait for each other")
         sources = {stream.source for stream in self.streams}
         object.__setattr__(self, "sinks", frozenset(names - sources))
 
     def circle(self) -> tuple[str, ...]:
-        """Components that are, or wait for, part of a circle of streams; empty without one."""
+        """Components that are part of a cycle of streams, or feed one; empty without a cycle."""
         left = {"source", *(bolt.name for bolt in self.bolts)}
         while True:
             ends = {name for name in left if not any(
@@ -96,16 +96,17 @@ class Topology:
             left -= ends
 
     def on(self, workers: int) -> Topology:
-        """This topology on so many workers: with as many ackers, unless their number is set."""
+        """This topology on ``workers`` workers: with as many ackers, unless their number is set."""
         return self if self.ackers is not None else replace(self, ackers=workers)
 
     def tasks_of(self) -> dict[str, range]:
         """The task numbers of ``source``, of each bolt, and of ``acker``.
 
-        Raises ``TopologyMisuse`` where the number of ackers depends on the workers; see ``on``.
+        Raises ``TopologyMisuse`` if the number of ackers depends on the workers; see ``on``.
         """
         if self.ackers is None:
-            raise TopologyMisuse("one acker for each worker: of how many, Topology.on says")
+            raise TopologyMisuse("one acker for each worker: Topology.on sets the number of "
+                                 "workers")
         first, found = 1, {"source": range(1)}
         for bolt in self.bolts:
             found[bolt.name] = range(first, first + bolt.tasks)
@@ -203,7 +204,7 @@ class _Side:
 class _Join:
     """Waits for both sides of a root, and emits them as one tuple, in the trees of both.
 
-    A side whose other side does not come is let go of after two ticks: its root has then
+    A side whose other side does not come is dropped after two ticks: its root has then
     timed out.
     """
 
@@ -223,7 +224,7 @@ class _Join:
         out.ack(message)
 
     def tick(self) -> None:
-        """The oldest halves go."""
+        """Drop the oldest halves."""
         self._halves.rotate()
 
 
@@ -240,7 +241,7 @@ DIAMOND: Final = Topology(
      Stream("right", "join", _by_message), Stream("join", "sink")))
 
 
-# ---- a circle of bolts ----------------------------------------------------------------------
+# ---- a cycle of bolts -----------------------------------------------------------------------
 
 
 class _Forward:
@@ -254,7 +255,7 @@ class _Forward:
         out.ack(message)
 
     def tick(self) -> None:
-        """Nothing is kept that could grow old."""
+        """Do nothing: no tuple is kept that could grow old."""
 
 
 _HOPS: Final = 3

@@ -1,4 +1,4 @@
-"""How long a Storm thread waits before it tries again: its two wait strategies.
+"""The pause of a Storm thread before it tries again: its two wait strategies.
 
 Pure functions from the number of idle turns so far to the next pause. They take no time
 themselves, and read no clock. Defaults are those of Storm's conf/defaults.yaml for
@@ -24,7 +24,7 @@ class WaitMisuse(ValueError):
 
 
 class Pause(NamedTuple):
-    """How long to wait (0: try again at once), and the number of idle turns after that."""
+    """The time to wait (0: try again at once), and the number of idle turns after that."""
 
     nanoseconds: int
     idle_turns: int
@@ -63,7 +63,7 @@ empty), ``topology.bolt.wait.progressive`` (an empty recvQ) and ``topology.spout
 
 
 class Waiter:
-    """What an executor remembers of its idle turns; which strategy it waits by may change.
+    """An executor's count of its idle turns; the strategy by which it waits may change.
 
     Source: the loops of SpoutExecutor and BoltExecutor, with a count for each strategy.
     """
@@ -72,7 +72,7 @@ class Waiter:
         self._idle_turns: dict[Levels, int] = {}
 
     def went_on(self) -> None:
-        """Something has happened: the next wait begins at the first level."""
+        """There was progress: the next wait begins at the first level."""
         self._idle_turns.clear()
 
     def waits(self, levels: Levels) -> int:

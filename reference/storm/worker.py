@@ -4,23 +4,23 @@ Theory of operation
 -------------------
 A message to a task of the same worker goes into that task's recvQ or is refused. A message to
 a remote task is refused while the task is known to be backlogged, or while the transfer queue
-is full; else it goes to the transfer queue. Its thread, here ``drain``, takes from the head:
-what has no connection is dropped and counted, what is for a connection that is not writable
-waits there (and, there being one thread, all behind it). Together taken, tuples are grouped by
+is full; otherwise it goes to the transfer queue. Its thread, here ``drain``, takes from the head:
+a message without a connection is dropped and counted, one for a connection that is not writable
+waits there (and, there being one thread, all behind it). Messages taken together are grouped by
 task, so on a connection only the order from task to task survives.
 
-``receive`` is the receiving thread: it never waits, and drops what is for a task that is not
-(or no longer) here. What it spills is told to the senders; ``check`` tells them when the
+``receive`` is the receiving thread: it never waits, and drops tuples for a task that is not
+(or no longer) here. When it spills, statuses are sent to the senders; ``check`` sends them when the
 overflowQ has drained, and repeats the status from time to time, so that no loss lasts.
 
-One timer ticks for all tasks of the worker. A tick goes into the task's recvQ; where that is
-full it stays due, and the timer goes on with the others (Storm's timer waits there, and with it
-the ticks of all others, D14). A task is owed one tick at most.
+One timer ticks for all tasks of the worker. A tick goes into the task's recvQ; if that is
+full it stays due, and the timer continues with the others (Storm's timer waits there, and with it
+the ticks of all others, D14). At most one tick is due to a task.
 
 With ``batch`` above 1 a local message goes into its sender's batch first, and the receiving
 thread has a batch of its own. A timer puts a flush into the recvQ of each task that has
-something in a batch, or skips it where there is no room; the task flushes when it gets there.
-Ticks and flushes are no part of what is recorded.
+messages in a batch, or skips it if there is no room; the task flushes when it gets there.
+Ticks and flushes are not recorded.
 
 There is no network, no clock and no thread in here. A worker that dies is thrown away; a new
 one with the next ``life`` takes its place.
@@ -55,7 +55,7 @@ STORM_TRANSFER_CAPACITY: Final = 1_000
 
 
 class SettingsMisuse(ValueError):
-    """A size is negative, no integer, or 0 where there has to be room for something."""
+    """A size is negative, no integer, or 0 although there has to be room."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Settings:
     """Sizes in messages; ``overflow_limit`` and ``max_pending`` 0 mean that there is none.
 
     ``link_capacity`` messages under way make a connection that is not writable. ``timeout`` is
-    the time between two ticks of the message timeout, in instants of whoever has a clock.
+    the time between two ticks of the message timeout, in instants of the driver's clock.
     The defaults are small, so that a short run fills every queue; ``storm`` gives Storm's own.
 
     Raises ``SettingsMisuse`` for sizes that make no sense.
@@ -113,7 +113,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a worker stands: its number, its life, and the worker of every task."""
+    """The place of a worker in the cluster: its number, its life, and the worker of every task."""
 
     number: int
     life: int
@@ -135,7 +135,7 @@ def name_of(worker: int) -> str:
 class Worker:
     """One life of a worker.
 
-    ``now`` tells the time, ``record`` is told what happens, ``pause`` is called before every
+    ``now`` returns the time, ``record`` receives events, ``pause`` is called before every
     message that a task sends; see ``executor.Context``.
     """
 
@@ -161,7 +161,7 @@ class Worker:
             incarnation=place.life)
         self._owed: dict[int, None] = {}        # tasks whose tick has yet to find room
         self._ticks = 0
-        self._held_back: set[int] = set()       # tasks for which that has been told already
+        self._held_back: set[int] = set()       # tasks for which `held` was recorded
         far = [str(task) for tasks in remote.values() for task in tasks]
         self.inputs: dict[int, TaskInput[Message]] = {
             task: parts.inbox(
@@ -181,7 +181,7 @@ class Worker:
                                self.settings.per_round)
         return (parts.acker if component == "acker" else parts.bolt)(task, inbox, context)
 
-    # -- what tasks send ----------------------------------------------------------------------
+    # -- messages of tasks --------------------------------------------------------------------
 
     def transfer(self, message: Message) -> bool:
         """Take a task's message, or refuse it."""
@@ -202,7 +202,8 @@ class Worker:
         return True
 
     def drain(self, is_writable: Callable[[int], bool]) -> dict[int, list[Message]]:
-        """What the transfer thread sends now, by worker; it stops at what must wait."""
+        """The messages that the transfer thread sends now, by worker; it stops at one that must
+        wait."""
         taken: dict[int, dict[int, list[Message]]] = {}
         room: set[int] = set()
         while self.outgoing:
@@ -222,7 +223,7 @@ class Worker:
                 for peer, groups in taken.items()}
 
     def _without_connection(self, message: Message) -> bool:
-        """The head has no connection: it is dropped, and the thread goes on."""
+        """Drop the head if it has no connection, so that the thread can continue."""
         self._leave()
         self.lose(message)
         return True
@@ -235,10 +236,10 @@ class Worker:
         """Count a message as lost."""
         self.record("lost", message.sender, message.life, message.to, message.number)
 
-    # -- what arrives -------------------------------------------------------------------------
+    # -- arrivals -----------------------------------------------------------------------------
 
     def receive(self, messages: Iterable[Message]) -> list[Sent]:
-        """The receiving thread: take what came over a connection; what is to be told."""
+        """The receiving thread: take messages from a connection; return statuses to send."""
         told: list[Sent] = []
         for (to, sender), run in groupby(messages, key=lambda each: (each.to, each.sender)):
             together = list(run)
@@ -257,11 +258,11 @@ class Worker:
         return told
 
     def not_here(self, message: Message) -> None:
-        """A message for a task that is not of this worker, perhaps not any more."""
+        """Handle a message for a task that is not of this worker, perhaps not any more."""
         self.lose(message)
 
     def hear(self, status: Status) -> None:
-        """What another worker says of its tasks; what is older than what it said is no news."""
+        """Take another worker's status; one older than the newest heard is ignored."""
         if self.flags.hear(status):
             self._held_back.clear()
             for tasks, is_blocked in ((status.blocked, 1), (status.free, 0)):
@@ -279,20 +280,20 @@ class Worker:
         self.connected.add(peer)
 
     def cut_off(self, peer: int) -> None:
-        """It has none any more; what it last heard of the other's tasks stands."""
+        """The connection is gone; the flags of the other's tasks stay as they were last heard."""
         self.connected.discard(peer)
         self.flags.disconnected(name_of(peer))
 
     def connect(self, peer: int) -> list[Sent]:
-        """A sender has connected to this worker: what it is told."""
+        """A sender has connected to this worker: return the status to send to it."""
         return [sent for step in self.tracker.connect(name_of(peer)) for sent in step]
 
     def disconnect(self, peer: int) -> None:
-        """A sender is gone."""
+        """A sender's connection is gone."""
         self.tracker.disconnect(name_of(peer))
 
     def check(self) -> list[Sent]:
-        """The backpressure-check-timer: what is to be told."""
+        """The backpressure-check-timer: return the statuses to send."""
         sizes = {task: inbox.statistics().overflowq for task, inbox in self.inputs.items()}
         return list(self.tracker.check(sizes))
 
@@ -302,9 +303,9 @@ class Worker:
         self.run_timer()
 
     def run_timer(self) -> bool:
-        """The timer's thread: the ticks that are due and find room. Whether there was any.
+        """The timer's thread: put due ticks that find room; true if there was any.
 
-        Whoever drives a worker calls this from time to time; ``tick`` calls it as well.
+        The driver of a worker calls this from time to time; ``tick`` calls it as well.
         """
         served = [task for task in self._owed if self._put(Kind.TICK, task)]
         for task in served:
@@ -312,7 +313,7 @@ class Worker:
         return bool(served)
 
     def run_flush_timer(self) -> bool:
-        """A flush for each task that has something in a batch; one without room is skipped."""
+        """A flush for each task with messages in a batch; one without room is skipped."""
         served = [self._put(Kind.FLUSH, task) for task in self.tasks if self._batched(task)]
         return any(served)
 
@@ -327,13 +328,13 @@ class Worker:
         return sum(inbox.batched(str(sender)) for inbox in self.inputs.values())
 
     def flush(self, sender: int) -> None:
-        """A task moves what is in its batches on, as far as it fits."""
+        """Insert the messages of a task's batches, as far as they fit."""
         for to, inbox in self.inputs.items():
             if inbox.flush(str(sender)):
                 self._note(to)
 
     def commit(self) -> None:
-        """The spout, if it is here, records how far it is."""
+        """If the spout is here, it records its position."""
         for task in self.tasks.values():
             if isinstance(task, SpoutTask):
                 task.commit()
@@ -341,7 +342,7 @@ class Worker:
     # -- its end ------------------------------------------------------------------------------
 
     def contents(self) -> list[Message]:
-        """All messages in it, taken out: what is lost when it dies. Nobody misses a tick."""
+        """Take out all messages in it: they are lost when it dies. Ticks do not count."""
         found = [waiting.message for waiting in self.outgoing]
         self.outgoing.clear()
         for task in self.tasks.values():
@@ -351,7 +352,7 @@ class Worker:
         return [message for message in found if message.kind not in (Kind.TICK, Kind.FLUSH)]
 
     def is_empty(self) -> bool:
-        """Nothing is in any of its queues, and no bolt works at anything."""
+        """True if all its queues are empty, and no bolt is at work."""
         return not self.outgoing and all(map(self._is_idle, self.tasks.values()))
 
     def _is_idle(self, task: Executor) -> bool:
@@ -361,4 +362,4 @@ class Worker:
 
 
 def _is_put() -> None:
-    """The input has put the tuple into its overflowQ already, before it is told of."""
+    """Do nothing: the input has put the tuple into its overflowQ already."""

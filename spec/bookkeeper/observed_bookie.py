@@ -328,8 +328,7 @@ class ObservedBookie(Machine):
             self.lined[channel] = self.is_waiting(channel)
 
     def leave_line(self, channel: int) -> None:
-        """Take a channel out of the wait queue; its next waiting request begins to wait only now.
-        """
+        """Take a channel out of the wait queue; its next request begins to wait only now."""
         self.lined[channel] = False
         for other in range(self.N):
             self.ahead.discard(other * self.N + channel)

@@ -1,4 +1,4 @@
-"""A server in the manner of BookKeeper's: admission and responses."""
+"""A server in the style of BookKeeper's: admission and responses."""
 
 from ...suites.system import Shipped, System
 
@@ -8,7 +8,7 @@ SYSTEM = System(
     name="bookkeeper",
     folder=__name__,
     subject="servers",
-    about="a server in the manner of BookKeeper's: requests in progress, responses to slow clients",
+    about="a server in the style of BookKeeper's: requests in progress, responses to slow clients",
     page="bookkeeper-port.md",
     shipped=(
         Shipped("reference.bookkeeper", "adapter:ReferenceBookie",

@@ -17,7 +17,7 @@ Events = list[list[str | int]]
 
 
 class ReferenceBookie(PortAdapter):
-    """``core`` is what the twins replace."""
+    """The reference server; a twin replaces ``core``."""
 
     port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "pause"

@@ -17,12 +17,12 @@ EVENTS: Final[Mapping[str, str]] = {
     "start": "that request has a permit, and storage has it",
     "reject": "that request has a permit, and the pool does not take it: its response is an error",
     "write": "the response of that request is written",
-    "drop": "the response of that request is dropped, or nobody needs it",
-    "pause": "nothing more is to be read from that channel",
+    "drop": "the response of that request is dropped, or not needed any more",
+    "pause": "nothing more may be read from that channel",
     "resume": "that channel is read from again",
     "close": "the server closes that channel",
 }
-"""What a server does: the first four with a request, the others with a channel."""
+"""The events of a server: the first four with a request, the others with a channel."""
 _OF_REQUESTS: Final = ("start", "reject", "write", "drop")
 
 
@@ -54,17 +54,17 @@ GAUGES: Final = Kind(
 SWITCH: Final = Kind("0 or 1", lambda value: type(value) is int and value in (0, 1))
 
 _CHANNEL: Final = Argument("channel", COUNT, "its number")
-_SERVER: Final = "; ok: what the server does now, in its order"
+_SERVER: Final = "; ok: the server's events, in order"
 
 _OPERATIONS: Final = (
     hello("start a fresh server, with its channels open, read from, and writable"),
     Operation("receive", DONE, f"requests are read from a channel at once, in this order{_SERVER}",
               (_CHANNEL, Argument("kinds", KINDS, "of each request"),
                Argument("names", ITEMS, "of each request: numbers or texts, which no other has"))),
-    Operation("done", DONE, f"storage has done with a request{_SERVER}",
+    Operation("done", DONE, f"storage has finished a request{_SERVER}",
               (Argument("request", ITEM, "its name"),)),
-    Operation("turn", DONE, f"a channel has become writable, or no longer is{_SERVER}",
-              (_CHANNEL, Argument("writable", FLAG, "which of the two"))),
+    Operation("turn", DONE, f"a channel becomes writable, or stops being so{_SERVER}",
+              (_CHANNEL, Argument("writable", FLAG, "true: it is writable"))),
     Operation("tick", DONE, f"a tick of time passes{_SERVER}"),
     Operation("hang_up", DONE, f"a client closes its channel{_SERVER}", (_CHANNEL,)),
     Operation("gauge", GAUGES, "how many requests of each kind are in progress, as the server "
@@ -73,19 +73,19 @@ _OPERATIONS: Final = (
 
 _PROMISES: Final = {
     "receive": {
-        "A request starts as long as fewer than the limit are in progress.": "BK-51",
+        "A request starts while fewer than the limit are in progress.": "BK-51",
     },
     "done": {
-        "The response is written at once where its channel is writable.": "BK-57",
-        "A request that waits starts in its place.": "BK-51",
-        "A channel of which no request waits is read from again.": "BK-56",
+        "The response is written at once if its channel is writable.": "BK-57",
+        "A waiting request starts in its place.": "BK-51",
+        "A channel without a waiting request is read from again.": "BK-56",
     },
     "tick": {
-        "A response that has waited as long as it may is dropped.": "BK-60",
-        "Its channel is closed, if that is asked for.": "BK-61",
+        "A response that has waited t ticks is dropped.": "BK-60",
+        "Its channel is closed, if that is configured.": "BK-61",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The required effects of each operation, with the rules of progress that judge them."""
 
 PORT: Final = Port(
     name="bookkeeper",
@@ -95,8 +95,8 @@ PORT: Final = Port(
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(
         Argument("channels", POSITIVE, "how many channels there are: 0, 1, …"),
-        Argument("capacity", COUNT, "how many adds may be in progress; 0: as many as come"),
-        Argument("reads", COUNT, "how many reads may be in progress; 0: as many as come"),
+        Argument("capacity", COUNT, "how many adds may be in progress; 0: any number"),
+        Argument("reads", COUNT, "how many reads may be in progress; 0: any number"),
         Argument("places", POSITIVE, "places in the queue of each kind's pool"),
         Argument("threads", POSITIVE, "threads of each kind's pool"),
         Argument("patience", COUNT, "ticks that a response waits, at most"),

@@ -32,12 +32,12 @@ _SETTINGS: Final[Mapping[int, Mapping[str, int]]] = {
     6: {"reads": 2, "places": 6, "threads": 1, "patience": 2, "closing": 0},
 }
 """By capacity, which is the limit of adds. In the third, pools get full before limits are reached;
-the fourth waits for no client, and limits no reads; with the last, more requests come at once than
-there are permits."""
+the fourth waits for no client, and has no limit for reads; with the last, more requests come at
+once than there are permits."""
 
 _LARGE: Final = 6
 _AT_ONCE: Final = 3
-"""Requests that are read at once, and as many times as many where the capacity is large."""
+"""Requests that are read at once; with a large capacity, this many times as many."""
 
 
 def _requests(talk: BookieConversation, request: Fields) -> list[Fields]:
@@ -75,7 +75,7 @@ class BookieConversation(PlainConversation):
     says = table(
         ObservedBookie,
         on("receive", "channel {channel} brings {named}", _DOES, tells="receive"),
-        on("done", "storage has done with request {called}", _DOES, tells="done"),
+        on("done", "storage has finished request {called}", _DOES, tells="done"),
         on("turn", "channel {channel} is writable again", _DOES, tells="turns", where="writable"),
         on("turn", "channel {channel} is no longer writable", _DOES, tells="turns"),
         on("hang_up", "channel {channel} is closed by its client", _DOES, tells="hangs_up"),
@@ -92,7 +92,7 @@ class BookieConversation(PlainConversation):
         self.kinds: list[str] = []                  # of the requests so far
         self.names: list[Value] = []
         self._numbers: dict[Value, int] = {}
-        self._storing: list[int] = []               # those that storage has
+        self._storing: list[int] = []               # requests that are at storage
         self._open = dict.fromkeys(range(CHANNELS), True)
         self._reading = dict.fromkeys(range(CHANNELS), True)
         self._writable = dict.fromkeys(range(CHANNELS), True)
@@ -118,7 +118,7 @@ class BookieConversation(PlainConversation):
                 "names": self._names_for(kinds, act)}
 
     def _names_for(self, kinds: list[str], act: Act) -> list[Value]:
-        """New names: those that the program tells, else the next numbers."""
+        """New names: those of the program, or the next numbers."""
         told = [name for _, name in act.about]
         names: dict[Value, None] = {}
         for place in range(len(kinds)):
@@ -175,7 +175,7 @@ def _kinds(pick: int, large: bool) -> list[str]:
 
 
 def _how_many(pick: int) -> int:
-    """How many requests a pick brings at most."""
+    """The largest number of requests that a pick brings."""
     return len(_kinds(pick // CHANNELS, large=True))
 
 
@@ -193,7 +193,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 
 def _first(do: str) -> tuple[tuple[Act, ...]]:
-    """An act about the first channel; of one add, if it brings requests."""
+    """An act on the first channel, with one add if it brings requests."""
     return ((Act(do, 0),),)
 
 

@@ -1,4 +1,4 @@
-"""Servers with one seeded bug each: in what they admit, and in how they answer."""
+"""Servers with one seeded bug each: in admission, or in responses."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ TWINS: Final = Twins("bookkeeper", ReferenceBookie, ("reference.bookkeeper",))
 
 @TWINS.twin(
     "bookie-one-too-many", "BK-2", "one request more than the limit is in progress",
-    "<= in the place of <")
+    "<= instead of <")
 class OneTooMany(Bookie):
-    """The test of the limit lets one more pass."""
+    """The test of the limit admits one request too many."""
 
     def _has_permit(self, kind: Kind) -> bool:
         limit = self._limit(kind)
@@ -30,10 +30,10 @@ class OneTooMany(Bookie):
 
 
 @TWINS.twin(
-    "bookie-frees-twice", "BK-2", "a response that is dropped gives two permits back",
-    "bookkeeper#B3: finished by who drops it, and by who asked to send it")
+    "bookie-frees-twice", "BK-2", "a dropped response returns two permits",
+    "bookkeeper#B3: finished by the code that drops it, and by its sender")
 class FreeingTwice(Bookie):
-    """Both think that the other does not."""
+    """A dropped response returns its permit twice."""
 
     def _drop(self, request: _Request) -> None:
         super()._drop(request)
@@ -42,19 +42,19 @@ class FreeingTwice(Bookie):
 
 @TWINS.twin(
     "bookie-limits-adds-only", "BK-2", "reads are not limited",
-    "BookKeeper #3324: requests of one protocol did not know the limit")
+    "BookKeeper #3324: requests of one protocol had no limit")
 class LimitingAddsOnly(Bookie):
-    """Of one kind all are admitted."""
+    """Every read is admitted, without a limit."""
 
     def _has_permit(self, kind: Kind) -> bool:
         return kind is Kind.READ or super()._has_permit(kind)
 
 
 @TWINS.twin(
-    "bookie-finishes-first", "BK-2", "a response that waits is not in progress any more",
-    "BookKeeper #3837: the permit of an add comes back before its response is written")
+    "bookie-finishes-first", "BK-2", "a waiting response is not in progress any more",
+    "BookKeeper #3837: the permit of an add is returned before its response is written")
 class FinishingFirst(Bookie):
-    """What waits for a client is bounded by nothing."""
+    """The responses that wait for a client have no bound."""
 
     def _keep(self, request: _Request) -> None:
         super()._finish(request)
@@ -70,10 +70,10 @@ class FinishingFirst(Bookie):
 
 
 @TWINS.twin(
-    "bookie-zero-admits-none", "BK-51", "where the limit is 0, every request waits",
+    "bookie-zero-admits-none", "BK-51", "if the limit is 0, every request waits",
     "004#limit: a limit of 0 turns limiting off, and is taken for a semaphore without permits")
 class AdmittingNone(Bookie):
-    """The number is compared like any other."""
+    """A limit of 0 is compared like any other."""
 
     def _has_permit(self, kind: Kind) -> bool:
         return self._in_progress[kind] < self._limit(kind)
@@ -83,7 +83,7 @@ class AdmittingNone(Bookie):
     "bookie-keeps-rejected", "BK-51", "a request that the pool rejects keeps its permit",
     "BookKeeper #2945: a read that is rejected is answered, and not finished")
 class KeepingRejected(Bookie):
-    """Its response is sent, and that is all."""
+    """A rejected request's response is sent, and its permit is not returned."""
 
     def _start(self, request: _Request) -> None:
         self._rejected = request if self._is_full(request.kind) else None
@@ -99,9 +99,9 @@ class KeepingRejected(Bookie):
 
 @TWINS.twin(
     "bookie-keeps-closed", "BK-51", "a request whose channel is closed keeps its permit",
-    "BookKeeper #3486: nobody is answered, and nobody finishes")
+    "BookKeeper #3486: no response is sent, and the request is not finished")
 class KeepingClosed(Bookie):
-    """The response is forgotten with its permit."""
+    """The response to a closed channel is forgotten with its permit."""
 
     def _drop_to_closed(self, request: _Request) -> None:
         super()._drop_to_closed(request)
@@ -109,10 +109,10 @@ class KeepingClosed(Bookie):
 
 
 @TWINS.twin(
-    "bookie-keeps-dropped", "BK-51", "a response that is dropped keeps the permit",
-    "a finish that stands behind the return of the path on which nothing is written")
+    "bookie-keeps-dropped", "BK-51", "a dropped response keeps the permit",
+    "a finish after the return of the path on which nothing is written")
 class KeepingDropped(Bookie):
-    """Only what is written is finished."""
+    """Only a written response returns its permit."""
 
     def _drop(self, request: _Request) -> None:
         super()._drop(request)
@@ -120,10 +120,10 @@ class KeepingDropped(Bookie):
 
 
 @TWINS.twin(
-    "bookie-never-wakes", "BK-51", "a permit that comes back is given to who comes next",
-    "a resume signal that is lost: the waiter sleeps on")
+    "bookie-never-wakes", "BK-51", "a returned permit goes to the next request that is read",
+    "a lost resume signal: the waiter keeps sleeping")
 class NeverWaking(Bookie):
-    """Lines are looked at only when something is read."""
+    """Wait queues are served only when requests are read."""
 
     def done(self, request: Name) -> list[Effect]:
         self._asleep = True
@@ -143,17 +143,17 @@ class NeverWaking(Bookie):
     "bookie-counts-what-waits", "BK-3", "a request is counted when it begins to wait",
     "a gauge that goes up before the permit is there")
 class CountingWaiting(Bookie):
-    """The gauge has what waits at the heads of lines, too."""
+    """The gauge counts the requests at the heads of wait queues, too."""
 
     def in_progress(self, kind: Kind) -> int:
         return super().in_progress(kind) + len(self._lines[kind])
 
 
 @TWINS.twin(
-    "bookie-gauge-forgets-unsent", "BK-3", "a response that waits is not counted",
+    "bookie-gauge-forgets-unsent", "BK-3", "a waiting response is not counted",
     "a gauge that goes down when storage is done")
 class GaugingStorage(Bookie):
-    """The gauge has what is at storage."""
+    """The gauge counts only the requests at storage."""
 
     def in_progress(self, kind: Kind) -> int:
         return self._at_storage[kind]
@@ -173,29 +173,30 @@ class AnsweringTwice(Bookie):
 
 @TWINS.twin(
     "bookie-newest-first", "BK-52", "of a batch, the newest request is started first",
-    "a stack in the place of a queue")
+    "a stack instead of a queue")
 class NewestFirst(Bookie):
-    """What was decoded is taken from the wrong end."""
+    """Decoded requests are taken from the wrong end."""
 
     def receive(self, channel: int, requests: Iterable[tuple[Name, Kind]]) -> list[Effect]:
         return super().receive(channel, reversed(list(requests)))
 
 
 @TWINS.twin(
-    "bookie-passes-by", "BK-53", "of the channels that wait, the last one is next",
-    "a line that is served from its end")
+    "bookie-passes-by", "BK-53", "of the waiting channels, the last one is next",
+    "a wait queue that is served from its end")
 class PassingBy(Bookie):
-    """Who came last is served first."""
+    """The channel that began to wait last is served first."""
 
     def _next_in(self, line: deque[int]) -> int:
         return line.pop()
 
 
 @TWINS.twin(
-    "bookie-barges", "BK-53", "a request takes a permit past who waits for it",
-    "bookkeeper#fair: tryAcquire does not look at the queue")
+    "bookie-barges", "BK-53", "a request takes a permit ahead of the waiters",
+    "bookkeeper#fair: tryAcquire ignores the wait queue")
 class Barging(Bookie):
-    """A channel goes on with what it has while there is a permit, and only then the lines move."""
+    """A channel continues with its requests while there is a permit; only then the queues are
+    served."""
 
     def _serve_lines(self) -> None:
         for channel, at in self._channels.items():
@@ -220,7 +221,7 @@ class RejectingEarly(Bookie):
 @TWINS.twin(
     "bookie-never-rejects", "BK-54", "a full pool takes more", "a queue without a bound")
 class NeverRejecting(Bookie):
-    """Storage gets all that has a permit."""
+    """Storage gets every request that has a permit."""
 
     def _is_full(self, kind: Kind) -> bool:
         return False
@@ -230,7 +231,7 @@ class NeverRejecting(Bookie):
     "bookie-reads-on", "BK-55", "autoread stays on while a request waits",
     "004#autoread: more is pulled than is tracked")
 class ReadingOn(Bookie):
-    """The server forgets to say that nothing more is to be read."""
+    """The server forgets to turn autoread off."""
 
     def _pause(self, channel: int, at: _Channel) -> None:
         at.paused = True
@@ -238,12 +239,12 @@ class ReadingOn(Bookie):
 
 @TWINS.twin(
     "bookie-forgets-to-read", "BK-56", "autoread is not turned on again",
-    "a channel that is paused for ever: the resume is lost")
+    "a channel that is paused forever: the resume is lost")
 class ForgettingToRead(Bookie):
-    """What was turned off stays off."""
+    """Autoread stays off once it was turned off."""
 
     def _resume(self, channel: int, at: _Channel) -> None:
-        """And nobody else turns it on."""
+        """Do nothing: autoread is not turned on again."""
 
 
 @TWINS.twin(
@@ -262,9 +263,9 @@ class ResumingForAdds(Bookie):
 
 @TWINS.twin(
     "bookie-keeps-listed", "BK-57", "a response is dropped although its channel can take it",
-    "a blacklist that is looked at before the channel")
+    "a blacklist that is checked before the channel")
 class KeepingListed(Bookie):
-    """The list counts more than the channel."""
+    """The list decides, even if the channel is writable."""
 
     def _may_write(self, at: _Channel) -> bool:
         return at.writable and at.listed == 0
@@ -272,9 +273,9 @@ class KeepingListed(Bookie):
 
 @TWINS.twin(
     "bookie-misses-drain", "BK-57", "a response waits although its channel is writable again",
-    "a drain event that nobody waits for any more")
+    "a drain event without a listener")
 class MissingDrain(Bookie):
-    """Only time is looked at."""
+    """Only the clock ends the wait of a response."""
 
     def turn(self, channel: int, writable: bool) -> list[Effect]:
         unsent = self._channel(channel).unsent
@@ -288,7 +289,7 @@ class MissingDrain(Bookie):
 
 @TWINS.twin(
     "bookie-writes-anyway", "BK-58", "a response is written whether or not its channel is writable",
-    "004#responses: isWritable is not looked at")
+    "004#responses: isWritable is not checked")
 class WritingAnyway(Bookie):
     """A slow client's responses pile up in the network's buffers."""
 
@@ -300,7 +301,7 @@ class WritingAnyway(Bookie):
     "bookie-drops-at-once", "BK-59", "a response that cannot be written is dropped at once",
     "a timeout of 0 taken for every timeout")
 class DroppingAtOnce(Bookie):
-    """There is no patience."""
+    """A response does not wait at all."""
 
     def _is_overdue(self, request: _Request) -> bool:
         return True
@@ -310,7 +311,7 @@ class DroppingAtOnce(Bookie):
     "bookie-lists-too-long", "BK-59", "a channel stays listed for one tick more",
     "an entry that expires one tick after it should")
 class ListingLong(Bookie):
-    """The list is a tick too long."""
+    """The time on the list is a tick too long."""
 
     def _list(self, at: _Channel) -> None:
         at.listed = self.patience + 1
@@ -320,7 +321,7 @@ class ListingLong(Bookie):
     "bookie-waits-for-ever", "BK-60", "a response waits until its channel is writable",
     "BookKeeper #3582: threads wait for clients that never read")
 class WaitingForEver(Bookie):
-    """No time is too long."""
+    """A response waits without a timeout."""
 
     def _is_overdue(self, request: _Request) -> bool:
         return self.patience == 0
@@ -328,7 +329,7 @@ class WaitingForEver(Bookie):
 
 @TWINS.twin(
     "bookie-waits-one-more", "BK-60", "a response waits one tick more than it may",
-    "> in the place of >=")
+    "> instead of >=")
 class WaitingOneMore(Bookie):
     """The timeout is a tick too long."""
 
@@ -337,27 +338,27 @@ class WaitingOneMore(Bookie):
 
 
 @TWINS.twin(
-    "bookie-lists-nobody", "BK-60", "each response to a slow client is waited for",
-    "no blacklist: one client takes all the time there is")
+    "bookie-lists-nobody", "BK-60", "the server waits for each response to a slow client",
+    "no blacklist: one client takes all the time")
 class ListingNobody(Bookie):
-    """The list is not looked at."""
+    """The list of slow channels is ignored."""
 
     def _is_listed(self, at: _Channel) -> bool:
         return False
 
 
 @TWINS.twin(
-    "bookie-never-closes", "BK-61", "a channel stays open whose responses are dropped",
+    "bookie-never-closes", "BK-61", "a channel stays open although its responses are dropped",
     "004#responses: the client never learns that no response will come")
 class NeverClosing(Bookie):
-    """What is asked for in the settings is ignored."""
+    """The setting to close channels is ignored."""
 
     def _closes(self, at: _Channel) -> bool:
         return False
 
 
 @TWINS.twin(
-    "bookie-always-closes", "BK-61", "a channel is closed although nobody asked for that",
+    "bookie-always-closes", "BK-61", "a channel is closed although that is not configured",
     "a setting that is read as true whenever it is there")
 class AlwaysClosing(Bookie):
     """Each slow client loses its connection."""
@@ -366,15 +367,15 @@ class AlwaysClosing(Bookie):
         return True
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- bugs that show late ------------------------------------------------------------------------
 
 TWINS.late("bookie-one-too-many", 40, 300)
 
 
-# ---- what shows in long lines --------------------------------------------------------------------
+# ---- bugs that show in long queues ---------------------------------------------------------------
 
 class _StackFrom(Bookie):
-    """From so many requests of a channel that wait on, the newest is started first."""
+    """A server that starts a channel's newest waiting request first, from a certain number on."""
 
     requests = 4
 
@@ -402,13 +403,13 @@ class StackFromSix(_StackFrom):
     requests = 6
 
 
-# ---- what looks at names -------------------------------------------------------------------------
+# ---- bugs in names -------------------------------------------------------------------------------
 
 class _Alike(Bookie):
-    """Knows requests by less than their names."""
+    """A server that knows requests by a part of their names."""
 
     def alike(self, name: Name) -> Name:
-        """What is kept of a name."""
+        """The part of a name that is kept."""
         return name
 
     def _start(self, request: _Request) -> None:
@@ -423,7 +424,7 @@ class _Alike(Bookie):
     "bookie-cuts-names", "BK-50", "names are cut to eight characters",
     "a field of fixed width in the header of a response")
 class CuttingNames(_Alike):
-    """A response is that of whoever begins alike."""
+    """A response may go to another request whose name begins in the same way."""
 
     def alike(self, name: Name) -> Name:
         return name[:8] if isinstance(name, str) else name
@@ -433,7 +434,7 @@ class CuttingNames(_Alike):
     "bookie-names-of-32-bits", "BK-50", "names that are numbers are kept in 32 bits",
     "a transaction's id, a long, in an int")
 class NamesOf32Bits(_Alike):
-    """Above the largest is the lowest."""
+    """Names above the largest number of 32 bits start over at 0."""
 
     def alike(self, name: Name) -> Name:
         return name % 2**32 if isinstance(name, int) else name
@@ -441,10 +442,10 @@ class NamesOf32Bits(_Alike):
 
 @TWINS.twin(
     "bookie-loses-what-is-false", "BK-51",
-    "a request whose name is false, such as 0, is passed over",
+    "a request whose name is false, such as 0, is ignored",
     "`if request` where `if request is not None` was meant")
 class LosingWhatIsFalse(Bookie):
-    """It is neither started nor answered."""
+    """Such a request is neither started nor answered."""
 
     def receive(self, channel: int, requests: Iterable[tuple[Name, Kind]]) -> list[Effect]:
         return super().receive(channel, [each for each in requests if each[0]])

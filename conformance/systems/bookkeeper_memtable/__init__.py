@@ -1,4 +1,4 @@
-"""The memtable of a server in the manner of BookKeeper's."""
+"""The memtable of a server in the style of BookKeeper's."""
 
 from ...suites.system import Shipped, System
 
@@ -8,7 +8,7 @@ SYSTEM = System(
     name="bookkeeper.memtable",
     folder=__name__,
     subject="servers",
-    about="a memtable in the manner of BookKeeper's: room for bytes, and flushes in the background",
+    about="a memtable in the style of BookKeeper's: room for bytes, and flushes in the background",
     page="bookkeeper-port.md",
     shipped=(
         Shipped("reference.bookkeeper.memtable", "adapter:ReferenceMemtable",

@@ -17,7 +17,7 @@ Events = list[list[str | int]]
 
 
 class ReferenceMemtable(PortAdapter):
-    """``core`` is what the twins replace."""
+    """The reference memtable; a twin replaces ``core``."""
 
     port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "wait"

@@ -15,11 +15,11 @@ __all__ = ["EVENTS", "PORT"]
 EVENTS: Final[Mapping[str, str]] = {
     "insert": "there is room for the entry of that name, and it is in the table; or it was there "
               "already",
-    "refuse": "the entry of that name is longer than all the room there is, which is twice "
+    "refuse": "the entry of that name is longer than there can ever be room for, which is twice "
               "`capacity`",
-    "flush": "the table, of so many bytes, is to be written; or a flush that has failed, again",
+    "flush": "the table, of that many bytes, is to be written; or a failed flush, again",
 }
-"""What a memtable does: the first two with an entry, the last with a number of bytes."""
+"""The events of a memtable: the first two with an entry, the last with a number of bytes."""
 _CARRIES: Final = {"insert": ITEM.accepts, "refuse": ITEM.accepts, "flush": is_count}
 
 
@@ -34,15 +34,15 @@ DONE: Final = Kind(
     (Vocabulary("the first of an event; the second is a name or a number", EVENTS),))
 
 _OPERATIONS: Final = (
-    hello("start a fresh memtable, in which nothing is"),
-    Operation("add", DONE, "an entry comes, perhaps one that is in the table; ok: what the "
-              "memtable does now, in its order",
+    hello("start a fresh, empty memtable"),
+    Operation("add", DONE, "an entry comes, perhaps one that is in the table; ok: the "
+              "memtable's events, in order",
               (Argument("entry", ITEM, "its name, a number or a text: a new one, or one that is in "
                         "the table"),
                Argument("length", POSITIVE, "how many bytes it has"))),
-    Operation("flushed", DONE, "the flush that was asked for is over; ok: what the memtable does "
-              "now",
-              (Argument("failed", FLAG, "whether nothing was written"),)),
+    Operation("flushed", DONE, "the requested flush is over; ok: the memtable's events, in "
+              "order",
+              (Argument("failed", FLAG, "true if nothing was written"),)),
 )
 
 _PROMISES: Final = {
@@ -52,11 +52,11 @@ _PROMISES: Final = {
         "If it has to wait, a flush is under way or begins.": "BK-22",
     },
     "flushed": {
-        "An entry that waits is inserted as soon as there is room.": "BK-73",
-        "What has been set aside meanwhile is flushed.": "BK-24",
+        "A waiting entry is inserted as soon as there is room.": "BK-73",
+        "A snapshot that was set aside meanwhile is flushed.": "BK-24",
     },
 }
-"""What has to come of each operation, and the rules of progress that judge it."""
+"""The required effects of each operation, with the rules of progress that judge them."""
 
 PORT: Final = Port(
     name="bookkeeper.memtable",
@@ -66,5 +66,5 @@ PORT: Final = Port(
     operations=promised(_OPERATIONS, _PROMISES),
     settings=(Argument("capacity", POSITIVE, "bytes of the table that are worth a flush; there is "
                        "room for twice as many"),),
-    policies={"wait": "an entry for which there is no room waits in line"},
+    policies={"wait": "an entry for which there is no room waits in a queue"},
 )

@@ -17,12 +17,12 @@ __all__ = ["SUITE", "MemtableConversation"]
 
 ENTRIES_MAX: Final = 14
 ENTRIES_OF_LONG: Final = 40
-"""Entries that have a number; one that comes again has two. The next one has that of an entry which
-waits no more and is in no table."""
+"""Entries that have a number; a repeated one has two. The next entry takes the number of one that
+no longer waits and is in no table."""
 
 PICKS: Final = 64
 _AGAIN: Final = 48
-"""Who picks this or more adds an entry that is in the table."""
+"""A pick of this or more adds an entry that is in the table."""
 
 _IN: Final = "entry {called} is in the table"
 _REFUSED: Final = "entry {called} is refused"
@@ -33,13 +33,13 @@ _DOES: Final = each(
          says("refuse", "refuses", _REFUSED, _REFUSED, gives="number", where="named")),
     says("insert", "invents", "", _IN, gives="number"),
     says("refuse", "invents", "", _REFUSED, gives="number"),
-    says("flush", "flushes", "a flush of {bytes} bytes", "a flush of {bytes} bytes is asked for",
+    says("flush", "flushes", "a flush of {bytes} bytes", "a flush of {bytes} bytes is requested",
          gives="bytes", among=lambda talk, request: talk.known["flushes"]["bytes"][1:-1]),
     nothing="nothing happens")
 
 
 class MemtableConversation(PlainConversation):
-    """One session with a memtable; this is who brings entries, and the disk."""
+    """One session with a memtable; the harness brings entries, and is the disk."""
 
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"add": ("entry", "length")}
     says = table(
@@ -56,9 +56,9 @@ class MemtableConversation(PlainConversation):
                          _constants(capacity, items_max))
         self._size = capacity
         self._count = self._constants["R"]
-        self._at: dict[int, str] = {}           # of numbers that are in use: "line" or another
-        self._numbers: dict[Value, int] = {}      # by entry, as which it was added last
-        self._names: dict[int, Value] = {}        # of each addition, the entry that was added
+        self._at: dict[int, str] = {}           # place of each number in use: "line" or another
+        self._numbers: dict[Value, int] = {}      # by entry, the number of its last addition
+        self._names: dict[int, Value] = {}        # by number, the entry that was added
         self._lengths: dict[Value, int] = {}
         self._waiting: list[Value] = []
         self._table: list[Value] = []
@@ -66,7 +66,8 @@ class MemtableConversation(PlainConversation):
         self._under_way = False
 
     def additions(self, request: Fields) -> list[Fields]:
-        """All that were asked for, also now: the machine numbers them, and a story the entries."""
+        """All additions so far, including this one: the machine numbers them, and a story the
+        entries."""
         asked = {request["entry"]: request["name"]} if request["do"] == "add" else {}
         return [{"entry": addition, "number": name, "called": in_words(name)}
                 for addition, name in sorted({**self._names, **asked}.items())]
@@ -86,7 +87,7 @@ class MemtableConversation(PlainConversation):
         entry = self._table[act.pick % len(self._table)]
         held = sum(self._lengths[each] for each in (*self._table, *self._snapshot))
         if self._waiting or self._lengths[entry] > 2 * self._size - held:
-            return None     # it would not be known any more, perhaps, when there is room
+            return None     # it might not be in the table any more when there is room
         return {"do": "add", "entry": entry, "length": self._lengths[entry]}
 
     @property
@@ -102,14 +103,14 @@ class MemtableConversation(PlainConversation):
                     "again": message["entry"] in self._lengths,
                     "bytes": message["length"], "length": message["length"] - 1, "do": "add"}
         number = message.get("number")
-        if number is None or "entry" in message:    # what there could be has both
+        if number is None or "entry" in message:    # possible answers have both
             return message
         return {**message, "called": in_words(number), "named": number in self._numbers,
                 "entry": self._numbers.get(number)}
 
     def note(self, action: str, about: Fields) -> None:
         if action == "add":
-            # Nobody can name any more what had the number before.
+            # The earlier entry with this number cannot be named any more.
             self._numbers = {name: number for name, number in self._numbers.items()
                              if number != about["entry"]}
             self._at[about["entry"]] = "line"
@@ -136,14 +137,14 @@ class MemtableConversation(PlainConversation):
 
 
     def _moved_on(self, name: Value, inserted: bool) -> None:
-        """An entry waits no more: it is in the table, unless it was there before, or is refused."""
+        """End an entry's wait: it is in the table, unless it was there before, or is refused."""
         number = self._numbers[name]
         known = name in (*self._table, *self._snapshot)
         if self._at.pop(number, None) is not None and inserted and not known:
             self._at[number] = "table"
 
     def _move(self, here: str, there: str | None) -> None:
-        """All entries of one place are in another one; None: on disk."""
+        """Put all entries of one place into another one; None: on disk."""
         moved = [number for number, place in self._at.items() if place == here]
         for number in moved:
             del self._at[number]

@@ -15,7 +15,7 @@ TWINS: Final = Twins("bookkeeper.memtable", ReferenceMemtable, ("reference.bookk
 
 
 @TWINS.twin(
-    "memtable-looks-before-waiting", "BK-22", "whether to flush is looked at when an entry "
+    "memtable-looks-before-waiting", "BK-22", "the need for a flush is checked when an entry "
     "comes, and not while it waits",
     "bookkeeper#B7: the threshold is evaluated only before blocking")
 class LookingBefore(Memtable):
@@ -27,9 +27,9 @@ class LookingBefore(Memtable):
 
 @TWINS.twin(
     "memtable-asks-once", "BK-22", "an entry asks for a flush when it begins to wait, and not "
-    "again", "a flush that brings too little, and nobody to ask for another one")
+    "again", "a flush that brings too little, and no request for another one")
 class AskingOnce(Memtable):
-    """What is flushed already is taken for all that is needed."""
+    """A flush under way is assumed to bring enough room."""
 
     def flushed(self, *, failed: bool = False) -> Moved:
         moved = super().flushed(failed=failed)
@@ -41,19 +41,19 @@ class AskingOnce(Memtable):
 
 @TWINS.twin(
     "memtable-holds-more", "BK-23", "there is a byte more than twice the size",
-    "<= in the place of <: permits for one more")
+    "<= instead of <: permits for one more")
 class HoldingMore(Memtable):
-    """The last byte is there twice."""
+    """The memtable has room for one byte too many."""
 
     def _has_room(self, length: int) -> bool:
         return length <= self._free + 1
 
 
 @TWINS.twin(
-    "memtable-has-no-limit", "BK-23", "entries go to the table, however much is there",
-    "004#memtable: a wait of a millisecond in the place of a limit")
+    "memtable-has-no-limit", "BK-23", "entries go to the table without any limit",
+    "004#memtable: a wait of a millisecond instead of a limit")
 class Unlimited(Memtable):
-    """Nothing ever waits for the disk."""
+    """No entry ever waits for the disk."""
 
     def _has_room(self, length: int) -> bool:
         return True
@@ -61,9 +61,9 @@ class Unlimited(Memtable):
 
 @TWINS.twin(
     "memtable-frees-duplicates-twice", "BK-23", "an entry that is there already gives its bytes "
-    "back twice", "a release by who finds the duplicate, and one by who asked to add it")
+    "back twice", "a release by the code that finds the duplicate, and one by its caller")
 class FreeingTwice(Memtable):
-    """There is more room than there is."""
+    """More bytes are free than there are."""
 
     def _give_back(self, length: int) -> None:
         self._free += 2 * length
@@ -73,7 +73,7 @@ class FreeingTwice(Memtable):
     "memtable-never-retries", "BK-24", "a flush that has failed is not tried again",
     "bookkeeper#latent: only the next entry asks for it, and that one waits")
 class NeverRetrying(Memtable):
-    """The snapshot stays where it is."""
+    """The snapshot of a failed flush stays there."""
 
     def _try_again(self) -> Moved:
         return Moved([], 0)
@@ -81,9 +81,9 @@ class NeverRetrying(Memtable):
 
 @TWINS.twin(
     "memtable-inserts-twice", "BK-70", "an entry that is there already is inserted once more",
-    "a put in the place of a put if absent")
+    "a put instead of a put if absent")
 class InsertingTwice(Memtable):
-    """Who asked is told twice."""
+    """The insertion of a duplicate is reported twice."""
 
     def add(self, key: Key, length: int) -> Moved:
         known = self._is_known(key)
@@ -92,10 +92,10 @@ class InsertingTwice(Memtable):
 
 
 @TWINS.twin(
-    "memtable-newest-first", "BK-71", "of the entries that wait, the newest is inserted first",
-    "a stack in the place of a queue")
+    "memtable-newest-first", "BK-71", "of the waiting entries, the newest is inserted first",
+    "a stack instead of a queue")
 class NewestFirst(Memtable):
-    """The line is served from its end."""
+    """The wait queue is served from its end."""
 
     def flushed(self, *, failed: bool = False) -> Moved:
         self._line.reverse()
@@ -103,10 +103,10 @@ class NewestFirst(Memtable):
 
 
 @TWINS.twin(
-    "memtable-lets-short-ones-pass", "BK-71", "a short entry passes a long one that waits",
-    "a try that looks at no queue: a long entry starves")
+    "memtable-lets-short-ones-pass", "BK-71", "a short entry overtakes a long one that waits",
+    "a try that ignores the wait queue: a long entry starves")
 class LettingPass(Memtable):
-    """What comes takes what is free."""
+    """A new entry takes free bytes ahead of waiting ones."""
 
     def add(self, key: Key, length: int) -> Moved:
         if self._line and self._has_room(length) and not self._is_known(key):
@@ -118,9 +118,9 @@ class LettingPass(Memtable):
 
 @TWINS.twin(
     "memtable-takes-any-length", "BK-72", "an entry that never fits waits",
-    "bookkeeper#B7: an entry longer than the limit blocks for ever")
+    "bookkeeper#B7: an entry longer than the limit blocks forever")
 class TakingAll(Memtable):
-    """And all others wait behind it."""
+    """An entry that never fits waits, and all later ones wait behind it."""
 
     def add(self, key: Key, length: int) -> Moved:
         try:
@@ -134,7 +134,7 @@ class TakingAll(Memtable):
     "memtable-refuses-above-size", "BK-72", "an entry longer than the flush size is refused",
     "a bound on the table taken for one on the room")
 class RefusingLong(Memtable):
-    """Half of the room is not used for one entry."""
+    """An entry may take at most half of the room."""
 
     def add(self, key: Key, length: int) -> Moved:
         return super().add(key, length if length <= self.size else 2 * self.size + 1)
@@ -142,12 +142,12 @@ class RefusingLong(Memtable):
 
 @TWINS.twin(
     "memtable-keeps-duplicates", "BK-73", "an entry that is there already keeps its bytes",
-    "BookKeeper #2832: adds wait for bytes that nobody has")
+    "BookKeeper #2832: adds wait for bytes that are lost")
 class KeepingDuplicates(Memtable):
-    """No flush gives them back."""
+    """The bytes of a duplicate are never given back."""
 
     def _give_back(self, length: int) -> None:
-        """It was not inserted, and is not looked at again."""
+        """Do nothing: the duplicate was not inserted, so no flush returns its bytes, either."""
 
 
 @TWINS.twin(
@@ -163,10 +163,10 @@ class KeepingAByte(Memtable):
 
 
 @TWINS.twin(
-    "memtable-wakes-nobody", "BK-73", "an entry that waits is not looked at when a flush is done",
-    "a wake-up that is lost: bytes are free, and nobody takes them")
+    "memtable-wakes-nobody", "BK-73", "a waiting entry is not served when a flush is done",
+    "a lost wake-up: bytes are free, and no entry takes them")
 class WakingNobody(Memtable):
-    """Only the next entry looks at the line."""
+    """Only the next entry makes the memtable serve its wait queue."""
 
     def flushed(self, *, failed: bool = False) -> Moved:
         if failed or not self._snapshot:
@@ -179,10 +179,10 @@ class WakingNobody(Memtable):
 
 
 @TWINS.twin(
-    "memtable-flushes-again", "BK-74", "a table is set aside although a snapshot is there",
-    "a snapshot that is overwritten, with what has not been written")
+    "memtable-flushes-again", "BK-74", "a table is set aside although there is a snapshot",
+    "a snapshot that is overwritten before it is written")
 class FlushingAgain(Memtable):
-    """Whether there is a snapshot is not looked at."""
+    """The table is set aside without a check for a snapshot."""
 
     def _is_worth_a_flush(self) -> bool:
         return bool(self._table) and sum(self._table.values()) >= self.size
@@ -192,7 +192,7 @@ class FlushingAgain(Memtable):
     "memtable-flushes-part", "BK-74", "a flush leaves an entry in the table",
     "an iterator that ends one too early")
 class FlushingPart(Memtable):
-    """The newest entry stays where it is."""
+    """The newest entry stays in the table."""
 
     def _set_aside(self) -> int:
         key = next(reversed(self._table))
@@ -203,7 +203,7 @@ class FlushingPart(Memtable):
 
 
 @TWINS.twin(
-    "memtable-flushes-each", "BK-75", "each entry is flushed as soon as it is there",
+    "memtable-flushes-each", "BK-75", "each entry is flushed as soon as it is inserted",
     "a threshold of nothing: a write to disk for each entry")
 class FlushingEach(Memtable):
     """Any table is worth a flush."""
@@ -212,28 +212,28 @@ class FlushingEach(Memtable):
         return bool(self._table) and not self._snapshot
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- bugs that show late ------------------------------------------------------------------------
 
 TWINS.late("memtable-looks-before-waiting", 40, 300)
 
 
-# ---- what shows in long lines --------------------------------------------------------------------
+# ---- bugs that show in long queues ---------------------------------------------------------------
 
 TWINS.stacks(
-    "memtable-", "BK-71", "entries that wait", Memtable, "flushed", lambda self: self._line)
+    "memtable-", "BK-71", "waiting entries", Memtable, "flushed", lambda self: self._line)
 
 
-# ---- what looks at names and lengths -------------------------------------------------------------
+# ---- bugs in names and lengths -------------------------------------------------------------------
 
 class _Alike(Memtable):
-    """Takes some names for one, and tells of each as it came."""
+    """A memtable that takes some names for one, and reports each as it came."""
 
     def __init__(self, size: int) -> None:
         super().__init__(size)
         self._told: dict[Key, deque[Key]] = {}
 
     def alike(self, key: Key) -> Key:
-        """What is kept of a name."""
+        """The part of a name that is kept."""
         return key
 
     def add(self, key: Key, length: int) -> Moved:
@@ -253,30 +253,30 @@ class _Alike(Memtable):
 
 
 @TWINS.twin(
-    "memtable-cuts-names", "BK-74", "names that begin alike are one entry",
+    "memtable-cuts-names", "BK-74", "names with the same beginning are one entry",
     "a key of fixed width: eight characters of it")
 class CuttingNames(_Alike):
-    """Of the second nothing is written."""
+    """The second of two such entries is not written."""
 
     def alike(self, key: Key) -> Key:
         return key[:8] if isinstance(key, str) else key
 
 
 @TWINS.twin(
-    "memtable-ignores-case", "BK-74", "names that are alike but for their case are one entry",
+    "memtable-ignores-case", "BK-74", "names that differ only in case are one entry",
     "a file system, or a collation, that ignores case")
 class IgnoringCase(_Alike):
-    """Of the second nothing is written."""
+    """The second of two such entries is not written."""
 
     def alike(self, key: Key) -> Key:
         return key.lower() if isinstance(key, str) else key
 
 
 @TWINS.twin(
-    "memtable-names-of-32-bits", "BK-74", "numbers that are alike in 32 bits are one entry",
+    "memtable-names-of-32-bits", "BK-74", "numbers that are equal in 32 bits are one entry",
     "a ledger's id, a long, kept in an int")
 class NamesOf32Bits(_Alike):
-    """Of the second nothing is written."""
+    """The second of two such entries is not written."""
 
     def alike(self, key: Key) -> Key:
         return key % 2**32 if isinstance(key, int) else key
@@ -286,7 +286,7 @@ class NamesOf32Bits(_Alike):
     "memtable-lengths-of-32-bits", "BK-72", "an entry of 2^32 bytes has room",
     "a length in 32 bits, whose highest bits are lost before it is compared")
 class LengthsOf32Bits(Memtable):
-    """Too long is short enough."""
+    """A length is compared after its upper bits are lost."""
 
     def add(self, key: Key, length: int) -> Moved:
         return super().add(key, length % 2**32 or 1)

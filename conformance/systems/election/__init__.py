@@ -1,11 +1,12 @@
-"""Leader election, and the fencing of those who no longer lead."""
+"""Leader election, and the fencing of candidates that no longer lead."""
 
 from ...suites.system import Shipped, System
 
 __all__ = ["SYSTEM"]
 
 _FENCED, _UNFENCED = "reference.election", "zoo:election-unfenced-store"
-"""On what programs are rehearsed: a store that compares tokens, and one that takes every write."""
+"""The targets on which programs are rehearsed: a store that compares tokens, and one that takes
+every write."""
 
 
 def _real(name: str, place: str, about: str) -> tuple[Shipped, ...]:
@@ -21,7 +22,7 @@ SYSTEM = System(
     name="election",
     folder=__name__,
     subject="elections and replication",
-    about="leader election, and the fencing of those who no longer lead",
+    about="leader election, and the fencing of candidates that no longer lead",
     page="election-port.md",
     shipped=(
         Shipped("reference.election", "adapter:ReferenceElection",

@@ -14,7 +14,8 @@ __all__ = ["ReferenceElection"]
 
 TIMEOUT: Final = 40
 BEAT: Final = 10
-"""A session's timeout, and how often a contender is in contact with the service: virtual ms."""
+"""Virtual milliseconds: a session's timeout, and the period of a contender's contact with the
+service."""
 
 
 class ReferenceElection(PortAdapter):
@@ -67,7 +68,7 @@ class ReferenceElection(PortAdapter):
             raise Declined("holds-no-token")
         return self._store.write(self._holds[candidate])
 
-    # --- what goes wrong -------------------------------------------------------------------
+    # --- faults ----------------------------------------------------------------------------
 
     def stop(self, candidate: int) -> bool:
         self._running(candidate)
@@ -123,7 +124,8 @@ class ReferenceElection(PortAdapter):
                      if contender.token(self._now) is not None), None)
 
     def _tell_head(self, besides: int | None = None) -> None:
-        """The watches of whoever can be reached; news of its own end comes with a contact."""
+        """Fire the watches of reachable contenders; one learns of its own session's end at its next
+        contact."""
         for candidate in self._reachable():
             if candidate != besides:
                 self._contenders[candidate].told_head(self._service.head, self._now)

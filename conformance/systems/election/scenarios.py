@@ -1,6 +1,6 @@
-"""What every real system is put through: a few short programs, the same for all.
+"""The scenarios for every real system: a few short programs, the same for all.
 
-The first is the shortest that breaks ELECT-2 where nothing is fenced: the search behind the row
+The first is the shortest that violates ELECT-2 without fencing: the search behind the row
 ``refused(Unfenced, "ELECT-2", …)`` of ``election.lock_seen`` visits all shorter runs first.
 """
 
@@ -15,7 +15,7 @@ __all__ = ["SCENARIOS"]
 
 
 def _program(text: str) -> Program:
-    """``join0 wait ask1``: operations, each with its candidate."""
+    """The program of a text such as ``join0 wait ask1``: operations, each with its candidate."""
     words = [(word.rstrip("0123456789"), word) for word in text.split()]
     return tuple(Act(do, int(word[len(do):] or 0)) for do, word in words)
 

@@ -25,21 +25,21 @@ _TOKENS: Final = {
 class ElectionConversation(PlainConversation):
     """One session with a service and its candidates. ``pick`` is a candidate.
 
-    It knows who is in which state, and of a token only how it compares to those before.
+    It knows the state of each candidate, and of a token only how it compares to those before.
     """
 
     says = table(
         ObservedElection,
         on("join", "candidate {candidate} joins", says(True, "join", "done")),
         on("resign", "candidate {candidate} resigns", says(True, "resign", "done")),
-        on("ask", "candidate {candidate} looks whether it leads",
+        on("ask", "candidate {candidate} checks whether it leads",
            says(None, "leads_not", "it does not"),
            says(ANY, "leads", "it does{compared}", "it does{named}", gives="number",
                 among=lambda talk, request: [{"token": token} for token in Token])),
         on("write", "candidate {candidate} writes", says(True, "accepted", "accepted"),
            says(False, "refused", "refused")),
         on("stop", "candidate {candidate} is halted", says(True, "shake", "done")),
-        on("go", "candidate {candidate} goes on", done()),
+        on("go", "candidate {candidate} continues", done()),
         on("cut", "candidate {candidate} is cut off", says(True, "shake", "done")),
         on("mend", "candidate {candidate} can reach the service again", done()),
         on("expire", "the session of candidate {candidate} is ended",
@@ -47,7 +47,7 @@ class ElectionConversation(PlainConversation):
         on("crash", "candidate {candidate} is killed", says(True, "crash", "done")),
         on("restart", "the service is killed and started again", says(True, "restart", "done")),
         on("wait", "time passes until sessions have ended", done()),
-        on("quiet", "all is quiet again", says(None, "quiet_without", "nobody leads"),
+        on("quiet", "the system is quiescent again", says(None, "quiet_without", "nobody leads"),
            says(ANY, "quiet", "candidate {candidate} leads", gives="candidate")),
     )
 
@@ -57,7 +57,7 @@ class ElectionConversation(PlainConversation):
         self._joined: set[int] = set()
         self._stopped: set[int] = set()
         self._cut: set[int] = set()
-        self._holding: set[int] = set()     # a token, or at least the word that they lead
+        self._holding: set[int] = set()     # a token, or at least the report that they lead
         self._greatest = 0
         self._told: dict[int, int] = {}
 
@@ -78,7 +78,7 @@ class ElectionConversation(PlainConversation):
             return False
         if do in ("expire", "crash"):
             return True
-        # A process that is halted answers nothing, and one that is cut off cannot say farewell.
+        # A halted process answers nothing, and one that is cut off cannot resign.
         if candidate in self._stopped or (do == "resign" and candidate in self._cut):
             return False
         return candidate in self._holding if do == "write" else (
@@ -155,7 +155,7 @@ SUITE: Final = Suite(
     capacities=(2, 3),
     takes_more={"ELECT-3": "a system that gives tokens"},
     courses={
-        # A leader looks, is held up, another is elected and writes, and then the first one does.
+        # A leader checks, is halted, another is elected and writes, and then the first one does.
         "ELECT-2": tuple(
             (*_JOINED, _first("ask"), _first(fault), "wait", _second("ask"), _second("write"),
              _first(after), _first("write"))

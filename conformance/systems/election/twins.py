@@ -13,7 +13,7 @@ __all__ = ["TWINS"]
 
 
 def _part_of(made: type[Any]) -> Mapping[str, Any]:
-    """The place of a class with a bug: it says by its base what it stands for."""
+    """The part that a class with a bug replaces, by its base class."""
     part = next(name for name, base in (
         ("service", LockService), ("contender", Contender), ("store", GuardedStore))
         if issubclass(made, base))
@@ -23,14 +23,15 @@ def _part_of(made: type[Any]) -> Mapping[str, Any]:
 TWINS: Final = Twins("election", ReferenceElection, ("reference.election",), _part_of)
 
 
-# ---- the line -------------------------------------------------------------------------------
+# ---- the queue ------------------------------------------------------------------------------
 
 
 @TWINS.twin(
-    "election-deletes-the-leaders-entry", "ELECT-1", "who resigns deletes the leader's entry",
-    "election#kafka-controller: a resignation that deletes /controller, whoever is in it")
+    "election-deletes-the-leaders-entry", "ELECT-1",
+    "a resigning contender deletes the leader's entry",
+    "election#kafka-controller: a resignation that deletes /controller in any case")
 class DeletingTheHead(Contender):
-    """Resigning deletes the first entry, whose it is not asked."""
+    """A resignation deletes the first entry, even if it is another contender's."""
 
     def resign(self, now: int) -> None:
         super().resign(now)
@@ -41,9 +42,9 @@ class DeletingTheHead(Contender):
 
 @TWINS.twin(
     "election-newest-leads", "ELECT-1", "the newest entry leads, and not the oldest",
-    "election#recipe: the order of the line the wrong way round")
+    "election#recipe: the order of the queue reversed")
 class NewestLeads(LockService):
-    """Whoever comes takes over."""
+    """A newcomer takes the lead over."""
 
     @property
     def head(self) -> Entry | None:
@@ -51,10 +52,10 @@ class NewestLeads(LockService):
 
 
 @TWINS.twin(
-    "election-many-leaders", "ELECT-1", "whoever has an entry leads",
+    "election-many-leaders", "ELECT-1", "every contender with an entry leads",
     "election#redis-lock: SET without NX")
 class EverybodyLeads(Contender):
-    """That somebody is in front of it is not looked at."""
+    """A contender ignores the entries in front of its own."""
 
     def told_head(self, head: Entry | None, now: int) -> None:
         self._is_head = head is not None
@@ -67,17 +68,17 @@ class EverybodyLeads(Contender):
     "election-unfenced-store", "ELECT-2", "the store does not compare tokens",
     "election#fencing; election#redlock")
 class TakingAll(GuardedStore):
-    """The lock is thought to be enough."""
+    """The store relies on the lock, and takes every write."""
 
     def write(self, token: int) -> bool:
         return True
 
 
 @TWINS.twin(
-    "election-store-forgets", "ELECT-2", "the store compares with the last write, of whomever",
+    "election-store-forgets", "ELECT-2", "the store keeps the last token, and takes every write",
     "election#fencing: any token but the one of the last write is taken")
 class ComparingWithTheLast(GuardedStore):
-    """It refuses a repetition's opposite: only a token that is the last one, less one, is old."""
+    """The store keeps the last token instead of the newest, and refuses nothing."""
 
     def write(self, token: int) -> bool:
         self._newest = token
@@ -85,10 +86,10 @@ class ComparingWithTheLast(GuardedStore):
 
 
 @TWINS.twin(
-    "election-numbers-begin-again", "ELECT-3", "with nobody in line, numbers begin again",
+    "election-numbers-begin-again", "ELECT-3", "when the queue is empty, numbers start over",
     "election#redlock: a counter in memory")
 class CountingAgain(LockService):
-    """The counter goes with the last entry."""
+    """The counter is lost with the last entry."""
 
     def enter(self, session: int) -> int:
         if not self._line:
@@ -119,7 +120,7 @@ class OwnCounter(Contender):
 
 
 @TWINS.twin(
-    "election-strict-store", "ELECT-4", "a leader can write only once", "> in the place of >=")
+    "election-strict-store", "ELECT-4", "a leader can write only once", "> instead of >=")
 class StrictStore(GuardedStore):
     """The token has to be greater than any that was seen."""
 
@@ -128,10 +129,11 @@ class StrictStore(GuardedStore):
 
 
 @TWINS.twin(
-    "election-forgets-its-lead", "ELECT-4", "a leader that is told of a newcomer thinks it lost",
-    "election#recipe: any change of the line is taken for the end of the lead")
+    "election-forgets-its-lead", "ELECT-4",
+    "a leader that learns of a newcomer believes that it lost the lead",
+    "election#recipe: any change of the queue is taken for the end of the lead")
 class Timid(Contender):
-    """A second word about the line ends what the first began."""
+    """A second notification about the queue ends the lead that the first began."""
 
     def told_head(self, head: Entry | None, now: int) -> None:
         was = self._is_head
@@ -144,24 +146,24 @@ class Timid(Contender):
         super().contact(now)
 
 
-# ---- who leads next -------------------------------------------------------------------------
+# ---- the next leader ------------------------------------------------------------------------
 
 
 @TWINS.twin(
-    "election-sessions-never-end", "ELECT-5", "the entry of a dead session stays in line",
+    "election-sessions-never-end", "ELECT-5", "the entry of a dead session stays in the queue",
     "election#sessions: a node that is not ephemeral")
 class Immortal(LockService):
-    """Nobody is given up."""
+    """No session is ever ended."""
 
     def tell_time(self, now: int) -> None:
-        """Time passes it by."""
+        """Do nothing: time does not end a session."""
 
 
 @TWINS.twin(
     "election-watches-the-leader-only-once", "ELECT-5", "one watch, which is not set again",
     "election#recipe: watches fire once")
 class OneWatch(Contender):
-    """What it is told after the first word about the line it does not hear."""
+    """After the first notification about the queue, a contender ignores all others."""
 
     _told = False
 
@@ -175,7 +177,7 @@ class OneWatch(Contender):
     "election-resigns-in-silence", "ELECT-6", "resigning leaves the entry where it is",
     "election#recipe: the node is not deleted, and a thread keeps its session alive")
 class ResigningInSilence(Contender):
-    """It leads no more, and nobody else does: its session is kept alive."""
+    """It no longer leads, and no other contender does: its session is kept alive."""
 
     def resign(self, now: int) -> None:
         self._is_head = False
@@ -186,7 +188,7 @@ class ResigningInSilence(Contender):
     "election-not-again", "ELECT-7", "no new entry after a session's end",
     "election#curator: LeaderSelector without autoRequeue; election#kazoo")
 class NotAgain(Contender):
-    """It has a new session, and does not stand again."""
+    """It opens a new session, and makes no new entry."""
 
     def _begin_again(self, now: int) -> None:
         self._is_head = False
@@ -197,7 +199,7 @@ class NotAgain(Contender):
     "election-deaf-to-its-end", "ELECT-8", "a leader does not hear that its session has ended",
     "election#kazoo: no listener for LOST")
 class DeafToItsEnd(Contender):
-    """Its client makes a new session by itself, and it believes what it believed."""
+    """Its client opens a new session by itself, and it still believes that it leads."""
 
     def contact(self, now: int) -> None:
         was, number = self._is_head, self._number
@@ -209,6 +211,6 @@ class DeafToItsEnd(Contender):
         self._is_head = self._is_head or (head is not None and head.number == self._number)
 
 
-# ---- what shows late ----------------------------------------------------------------------------
+# ---- bugs that show late ------------------------------------------------------------------------
 
 TWINS.late("election-many-leaders", 40, 300)

@@ -16,8 +16,7 @@ __all__ = ["ReferenceProcessor"]
 
 
 class ReferenceProcessor(Fed, Driven):
-    """The reference processor; a twin replaces ``core`` (the inlet), ``outlet`` or ``processor``.
-    """
+    """The reference processor; a twin replaces its ``core`` (the inlet), ``outlet`` or itself."""
 
     port: ClassVar[Port] = PORT
     policy: ClassVar[str] = "inline"

@@ -15,8 +15,7 @@ from .port import CAUSES
 __all__ = ["COUNTS", "Downstream"]
 
 COUNTS: Final = (1, 2, 3, 0, 9, -1)
-"""The numbers that are requested: the last but one exceeds the source, and 0 and less is illegal.
-"""
+"""The requested numbers: the last but one exceeds the source, and 0 and less is illegal."""
 
 _CALLS: Final = ("subscribe", "request", "request_all", "cancel")
 _OF_ALL: Final = ("subscribe_null", "references", "run", "settle")

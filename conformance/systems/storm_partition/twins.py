@@ -172,8 +172,7 @@ class BehindIsLost(PartitionManager):
     "partition-first-ack-counts", "STORM-K20", "if tuples share an id, the first ack counts",
     "storm#partition-manager: a Scheme that makes several tuples of a message")
 class FirstAckCounts(PartitionManager):
-    """A message is done with the first ack that has its id, even if another tuple has the id, too.
-    """
+    """A message is done with the first ack that has its id, even if another tuple has it too."""
 
     def _are_siblings_left(self, offset: int) -> bool:
         return False

@@ -45,8 +45,7 @@ WAIT_MAX: Final = 20
 becomes writable when it has delivered its messages; such a wait is no longer than a few delays."""
 
 DEATH_MAX: Final = 20
-"""Instants within which a worker dies after user code has raised an exception that is not caught.
-"""
+"""Instants within which a worker dies after user code raises an exception that is not caught."""
 
 WORD_MAX: Final = 100
 """Instants that a message about a root may take from a bolt to its spout in a calm run, and that a
@@ -302,8 +301,7 @@ class HistoryJudge:
                 yield ObservedWorker, worker, ("ends", ())
 
     def _note(self, event: Happened) -> None:
-        """Record when a root was emitted, when a bolt first failed it, and when bolts asked for
-        time."""
+        """Record when a root was emitted, when it first failed, and when bolts asked for time."""
         root = event.about[1]
         if event.what == "asking":
             self._asked.setdefault(root, []).append(event.at)

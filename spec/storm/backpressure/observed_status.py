@@ -96,8 +96,7 @@ class Taken(IntEnum):
 
 
 class Told(NamedTuple):
-    """A status on its way: its place in the order of sending, its flags, and whether it is vague.
-    """
+    """A status on its way: its place in the order of sending, its flags, its vagueness."""
 
     place: int
     flags: int

@@ -98,8 +98,7 @@ class Status(NamedTuple):
 
 
 def has_grown(length: int, told_at: int, reminder: int) -> bool:
-    """True if a reminder is due: the overflowQ has grown by more than that since the last status.
-    """
+    """True if a reminder is due: the overflowQ has grown by more since the last status."""
     return length - told_at > reminder
 
 

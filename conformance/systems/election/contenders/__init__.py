@@ -1,1 +1,1 @@
-"""Candidates of elections by real systems: each a program of its own, that can be halted."""
+"""Candidates of elections by real systems: each a process of its own, which can be halted."""

@@ -1,4 +1,5 @@
-"""What all candidates share: a thread that campaigns, leads, and campaigns again when it lost."""
+"""The common part of all candidates: a thread that campaigns, leads, and campaigns again after a
+loss."""
 
 from __future__ import annotations
 
@@ -11,15 +12,15 @@ from typing import Any, Final
 __all__ = ["RETRY_SECONDS", "Campaign", "Lost", "Where"]
 
 RETRY_SECONDS: Final = 0.05
-"""How long a candidate waits before it tries again: for a lock that another has, or a service that
-does not answer."""
+"""Seconds that a candidate waits before it tries again: for a lock that another has, or a service
+that does not answer."""
 
 
 @dataclass(frozen=True)
 class Where:
-    """What a candidate is told: ``addresses`` of the service (host:port), the ``name`` of what is
-    led, its own ``identity``, how long a session or lease lasts (``seconds``), and whether it has
-    to bring a token."""
+    """The settings of a candidate: ``addresses`` of the service (host:port), the ``name`` of the
+    election, its own ``identity``, how long a session or lease lasts (``seconds``), and whether it
+    needs a token."""
 
     addresses: Sequence[str]
     name: str
@@ -29,7 +30,7 @@ class Where:
 
 
 class Lost(Exception):
-    """The lead, or the place in line, is gone; or the service does not answer."""
+    """The lead, or the place in the queue, is lost; or the service does not answer."""
 
 
 class Campaign:
@@ -38,14 +39,14 @@ class Campaign:
     def __init__(self, where: Where) -> None:
         self.where = where
         self._wanted = threading.Event()
-        self.over = threading.Event()      # whoever leads has to stop
+        self.over = threading.Event()      # the leader has to stop
         self._token: int | None = None
         self._thread: threading.Thread | None = None
 
     # --- for subclasses ------------------------------------------------------------------
 
     def acquire(self) -> int:
-        """Return once it leads: its token, 0 where there is none. Raises ``Lost``."""
+        """Return the token once it leads; 0 if there is none. Raises ``Lost``."""
         raise NotImplementedError
 
     def hold(self) -> None:
@@ -56,26 +57,26 @@ class Campaign:
         """Give the lock back, if it is still there. May raise ``Lost``."""
 
     def is_in_line(self) -> bool:
-        """Whether the service knows of this candidate."""
+        """True if the service knows of this candidate."""
         return True
 
     def has_lead(self) -> bool:
-        """Whether nothing that the client knows says that the lead is over."""
+        """True unless the client knows that the lead is over."""
         return True
 
     def session(self) -> Any:
-        """What the service needs to end this candidate's session; JSON."""
+        """The data that the service needs to end this candidate's session; JSON."""
         return None
 
     # --- for the program -----------------------------------------------------------------
 
     @property
     def wanted(self) -> bool:
-        """Whether it wants to lead."""
+        """True if the candidate wants to lead."""
         return self._wanted.is_set()
 
     def join(self) -> None:
-        """Begin to campaign; returns once it is in line."""
+        """Begin to campaign; return once the candidate is in the service's queue."""
         self._wanted.set()
         self._thread = threading.Thread(target=self._campaign, daemon=True)
         self._thread.start()
@@ -83,7 +84,7 @@ class Campaign:
             time.sleep(RETRY_SECONDS)
 
     def resign(self) -> None:
-        """Stop campaigning; returns when the lock was given back."""
+        """Stop campaigning; return when the lock was given back."""
         self._wanted.clear()
         self.over.set()
         if self._thread is not None:

@@ -45,8 +45,8 @@ class EtcdElection(Campaign):
         return int(answer["leader"]["rev"]) if self.where.fenced else 0
 
     def _line(self) -> http.client.HTTPConnection:
-        """A connection to wait on. It is there before anybody looks whether this candidate still
-        wants to lead: whoever resigns later finds it, and ends the wait. Raises ``Lost``."""
+        """A connection to wait on. It is opened before this candidate checks whether it still
+        wants to lead: a later resignation finds it, and ends the wait. Raises ``Lost``."""
         self._waiting = self._connection(_CAMPAIGN_SECONDS)
         try:
             self._waiting.connect()
@@ -87,7 +87,7 @@ class EtcdElection(Campaign):
         return self._lease
 
     def _keep(self, lease: int) -> None:
-        """Keep a lease alive for as long as it is this candidate's; else the lead is over."""
+        """Keep a lease alive while it is this candidate's; end the lead if that fails."""
         while lease == self._lease:
             began = time.monotonic()
             try:
@@ -98,7 +98,7 @@ class EtcdElection(Campaign):
             if left > 0 and lease == self._lease:
                 self._until = began + self._seconds
             elif left == 0 or time.monotonic() >= self._until:
-                # It is gone, or has to be taken for gone.
+                # The lease is gone, or has to be taken for gone.
                 if lease == self._lease:
                     self._until = 0.0
                     self.over.set()
@@ -107,7 +107,7 @@ class EtcdElection(Campaign):
             time.sleep(self.where.seconds / 4)
 
     def _stop_waiting(self) -> None:
-        """End a campaign that waits: the server would let it wait on without a lease."""
+        """End a waiting campaign: the server would let it wait on without a lease."""
         waiting = self._waiting
         if waiting is not None and waiting.sock is not None:
             with contextlib.suppress(OSError):

@@ -1,6 +1,6 @@
 """A candidate by a PostgreSQL advisory lock, held by the connection of one ``psql``.
 
-It believes that it leads until its connection says otherwise, which it is asked again and again.
+It believes that it leads until its connection, which it queries again and again, shows otherwise.
 The token is the next value of a sequence, drawn while the lock is held.
 """
 
@@ -21,7 +21,7 @@ _LOOK_SECONDS: Final = 0.1
 
 
 class AdvisoryLock(Campaign):
-    """``pg_advisory_lock``, which waits in line."""
+    """``pg_advisory_lock``, which waits in the server's queue."""
 
     def __init__(self, where: Where) -> None:
         super().__init__(where)

@@ -28,7 +28,7 @@ _BEAT_SECONDS: Final = 0.02
 
 
 class _Pulse:
-    """A thread that does nothing but look at the clock."""
+    """A thread that only reads the clock."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
@@ -37,7 +37,7 @@ class _Pulse:
         threading.Thread(target=self._run, daemon=True).start()
 
     def take(self) -> int:
-        """The longest gap since this was asked last, in milliseconds; also one that ends now."""
+        """The longest gap since the last call, in milliseconds, including one that ends now."""
         self._look()
         with self._turn:
             longest, self._longest = self._longest, 0.0
@@ -56,7 +56,7 @@ class _Pulse:
 
 
 class _Program:
-    """Answers requests; ``write`` sends what was held since the last ``ask``."""
+    """Answers requests; ``write`` sends the token of the last ``ask``."""
 
     def __init__(self, campaign: Campaign) -> None:
         self._campaign = campaign
@@ -81,7 +81,7 @@ class _Program:
 
 def main(kind: str, where: str) -> None:
     """Run one candidate of a kind until stdin ends; ``where`` is a ``Where`` in JSON."""
-    logging.disable(logging.CRITICAL)    # clients tell at length of what we do to them
+    logging.disable(logging.CRITICAL)    # client libraries log the faults that we inject
     module, _, name = KINDS[kind].partition(":")
     campaign = getattr(import_module(f".{module}", __package__), name)(Where(**json.loads(where)))
     program, pulse = _Program(campaign), _Pulse()

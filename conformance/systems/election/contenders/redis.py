@@ -1,8 +1,8 @@
 """Candidates by Redis: ``SET key value NX PX time`` on one server, and Redlock on several.
 
-The recipe of Redis's documentation: a value of one's own, deleted and prolonged only if it is still
-there. The time is counted from before the request, by the client's own clock, less the drift that
-the documentation of Redlock allows for.
+The recipe of Redis's documentation: a value of its own for each candidate, deleted and prolonged
+only if it is still there. The time is counted from before the request, by the client's own clock,
+less the drift that the documentation of Redlock allows for.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Server:
         self._socket: socket.socket | None = None
 
     def evaluate(self, script: str, keys: list[str], arguments: list[str]) -> int:
-        """What a script returns; 0 where the server does not answer in time."""
+        """The result of a script; 0 if the server does not answer in time."""
         try:
             return self._ask(["EVAL", script, str(len(keys)), *keys, *arguments])
         except (OSError, ValueError):
@@ -64,11 +64,11 @@ class _Server:
 
 
 class Redlock(Campaign):
-    """The lock on more than half of some servers, for what is left of its time."""
+    """The lock on more than half of some servers, for the rest of its time."""
 
     def __init__(self, where: Where) -> None:
         super().__init__(where)
-        # To a server that does not answer no more than a small part of the time goes.
+        # Only a small part of the time is spent on a server that does not answer.
         self._servers = [_Server(each, where.seconds / 10) for each in where.addresses]
         self._value = ""
         self._until = 0.0
@@ -78,7 +78,7 @@ class Redlock(Campaign):
         self._value = f"{self.where.identity}:{uuid.uuid4()}"
         if not self._agree(_TAKE):
             self.release()
-            # Two that ask at one time would else do so again and again.
+            # Otherwise two candidates that ask at the same time would do so again and again.
             time.sleep(random.uniform(RETRY_SECONDS / 2, RETRY_SECONDS))
             raise Lost
         return self._tokens[0] if self.where.fenced else 0
@@ -105,7 +105,7 @@ class Redlock(Campaign):
         return self._value
 
     def _agree(self, script: str) -> bool:
-        """Whether more than half of the servers say yes, and in time."""
+        """True if more than half of the servers agree in time."""
         began, seconds = time.monotonic(), self.where.seconds
         arguments = [self._value, str(int(seconds * 1000))]
         keys = [self.where.name, f"{self.where.name}:tokens"][: 2 if script == _TAKE else 1]
@@ -120,5 +120,5 @@ class Redlock(Campaign):
 
 
 class RedisLock(Redlock):
-    """The same on one server, which can also count: its token is an INCR with the SET."""
+    """The lock on one server, which can also count: its token is an INCR with the SET."""
 

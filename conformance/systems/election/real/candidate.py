@@ -25,10 +25,10 @@ _CHUNK: Final = 1 << 16
 
 
 class Candidate:
-    """A process that stands for election, and the relays between it and its service.
+    """A candidate's process, and the relays between it and its service.
 
-    ``gap`` is the longest time, in ms, in which it did not get to run although it was not halted,
-    since it was asked before.
+    ``gap`` is the longest time since the last request, in ms, in which it did not get to run
+    although it was not halted.
     """
 
     def __init__(self, argv: Sequence[str], proxies: Sequence[Proxy]) -> None:
@@ -45,7 +45,7 @@ class Candidate:
         self.gap = 0
 
     def ask(self, do: str) -> Any:
-        """What it answers. Raises ``TargetError`` when it does not, or not in time."""
+        """The candidate's answer. Raises ``TargetError`` if there is none in time."""
         try:
             self._process.stdin.write(json.dumps({"do": do}).encode() + b"\n")
             self._process.stdin.flush()
@@ -57,30 +57,30 @@ class Candidate:
         return reply["ok"]
 
     def halt(self) -> None:
-        """SIGSTOP, to it and to all that it started."""
+        """Send SIGSTOP to the process and to all that it started."""
         self._process.send(signal.SIGSTOP)
         self.is_halted = True
 
     def go_on(self) -> None:
-        """SIGCONT: it does what it was about to do."""
+        """Send SIGCONT: the process continues where it was."""
         self._process.send(signal.SIGCONT)
         self._was_halted = self._was_halted or self.is_halted
         self.is_halted = False
 
     def cut(self) -> None:
-        """Nothing comes through between it and the service."""
+        """Let nothing through between it and the service."""
         for proxy in self._proxies:
             proxy.cut()
         self.is_cut = True
 
     def mend(self) -> None:
-        """All comes through again."""
+        """Let everything through again."""
         for proxy in self._proxies:
             proxy.mend()
         self.is_cut = False
 
     def kill(self) -> None:
-        """SIGKILL, and the relays go with it."""
+        """Send SIGKILL, and close the relays."""
         self._process.kill()
         self._process.close()
         self._log.close()

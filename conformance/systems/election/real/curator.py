@@ -1,4 +1,4 @@
-"""Candidates by Apache Curator, in Java: compiled once, from the source that stands beside them."""
+"""Candidates by Apache Curator, in Java: compiled once, from the source file beside this module."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _COMPILE_SECONDS: Final = 300
 
 @cache
 def _classes() -> Path:
-    """The folder of the compiled program, which is gone with this process.
+    """The folder of the compiled program, which is removed with this process.
 
-    Raises ``InputError`` where this Java has no compiler.
+    Raises ``InputError`` if this Java has no compiler.
     """
     folder = tempfile.TemporaryDirectory(prefix="checkvalve-")
     atexit.register(folder.cleanup)

@@ -1,10 +1,10 @@
 """Drives candidates of a real system: in real time, by their own clocks and the service's.
 
-It starts nothing but processes that end with this one. What it waits for is an event (somebody
-leads) wherever there is one; that a session ends is a matter of time, and that much time is given.
-Sessions last the longer, the busier the machine is when a run begins, so that candidates can keep
-them. Where it was too busy for that nevertheless, nothing that follows can be judged: then an
-operation is answered with an error that is not definite.
+It starts only processes that end with this one. It waits for an event (a candidate leads) wherever
+there is one; that a session ends is a matter of time, and that much time is given. Sessions last
+longer on a machine that is busy when a run begins, so that candidates can keep them. If it is too
+busy for that nevertheless, nothing that follows can be judged: then an operation is answered with
+an error that is not definite.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ __all__ = ["TOO_BUSY", "OpenStore", "RealElection"]
 TOO_BUSY: Final = "the-machine-was-too-busy"
 _LOOK_SECONDS: Final = 0.05
 _LONGEST: Final = 8
-"""By so much sessions are stretched at most."""
+"""The largest factor by which sessions are stretched."""
 _CONTENDERS: Final = "checkvalve.conformance.systems.election.contenders"
 
 
 class OpenStore(GuardedStore):
-    """A store that was not told of tokens, and takes every write."""
+    """A store that knows no tokens, and takes every write."""
 
     def write(self, token: int) -> bool:
         return True
@@ -53,12 +53,12 @@ class RealElection(PortAdapter):
 
     @property
     def policy(self) -> str:  # type: ignore[override]
-        """As the port has it."""
+        """The port's policy: with or without fencing."""
         return "fenced" if self.fenced else "unfenced"
 
     @property
     def no_occasion(self) -> Collection[str]:  # type: ignore[override]
-        """Without tokens none can be too low."""
+        """The rule about tokens, if there are none."""
         return () if self.fenced else ("ELECT-3",)
 
     # --- one session -----------------------------------------------------------------------
@@ -118,7 +118,7 @@ class RealElection(PortAdapter):
             raise Declined("holds-no-token")
         return self._store.write(token)
 
-    # --- what goes wrong -------------------------------------------------------------------
+    # --- faults ----------------------------------------------------------------------------
 
     def stop(self, candidate: int) -> bool:
         self._running(candidate).halt()
@@ -153,7 +153,7 @@ class RealElection(PortAdapter):
     # --- time ------------------------------------------------------------------------------
 
     def wait(self) -> bool:
-        """See the port: as long as a session lasts, and until somebody leads who can be asked."""
+        """See the port: wait as long as a session lasts, and until a reachable candidate leads."""
         self._pass()
         left = Countdown(self._seconds)
         while not left.over and not self._leading(reachable=True):
@@ -161,7 +161,7 @@ class RealElection(PortAdapter):
         return True
 
     def quiet(self) -> int | None:
-        """See the port. Nobody or two may lead for a while; in the end it is one, or it is late."""
+        """See the port. None or two may lead for a while; finally one does, or it is late."""
         for candidate in self._candidates.values():
             candidate.go_on()
             candidate.mend()
@@ -175,11 +175,11 @@ class RealElection(PortAdapter):
         return leading[0] if leading else None
 
     def _pass(self) -> None:
-        """So much time that a session of whoever is not heard of has ended, with a margin."""
+        """Wait until a session that is not renewed has ended, with a margin."""
         time.sleep(1.3 * self._seconds + 0.3)
 
     def _leading(self, reachable: bool = False) -> list[int]:
-        """Who says that it leads, of those that are not halted."""
+        """The candidates that report that they lead, of those that are not halted."""
         return [number for number, each in self._candidates.items()
                 if each.joined and not each.is_halted and not (reachable and each.is_cut)
                 and self._ask(each, "look") is not None]
@@ -191,7 +191,7 @@ class RealElection(PortAdapter):
         if do != "join" and candidate.gap > 1000 * self._seconds / 3:
             raise Declined(TOO_BUSY, definite=False)
         if do in ("join", "ask", "look"):
-            # Its last one: it is asked for when the candidate can no longer be.
+            # The last session: it is asked for when the candidate can no longer answer.
             candidate.session = candidate.ask("session") or candidate.session
         return answer
 

@@ -1,4 +1,4 @@
-"""The services that real candidates use: their servers, and how each ends a session."""
+"""The services of real candidates: their servers, and how each ends a session."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _shared: Final[dict[type[Service], Service]] = {}
 class Service:
     """Some servers of a kind, which the sessions of one process use one after the other.
 
-    ``seconds`` is how long a session or a lease lasts, on an idle machine.
+    ``seconds`` is the duration of a session or a lease on an idle machine.
     """
 
     server: ClassVar[Callable[[], Server]]
@@ -43,7 +43,7 @@ class Service:
 
     @classmethod
     def shared(cls) -> Service:
-        """The service of this kind, which serves. Raises as ``Server.start`` does."""
+        """The service of this kind, started if necessary. Raises as ``Server.start`` does."""
         if cls not in _shared:
             _shared[cls] = cls()
         for server in _shared[cls].servers:
@@ -58,7 +58,7 @@ class Service:
             server.start()
 
     def expire(self, session: Any) -> None:
-        """End a session, of which its candidate said how it is called."""
+        """End a session, by the data that its candidate gave."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -74,7 +74,7 @@ def _close_all() -> None:
 
 
 class ZooKeeperService(Service):
-    """One server; a session is ended by its own client, as it were: one that resumes it."""
+    """One ZooKeeper server; a session is ended by a client that resumes and closes it."""
 
     server = ZooKeeper
 
@@ -90,7 +90,7 @@ class ZooKeeperService(Service):
 
 
 class EtcdService(Service):
-    """One member; a lease is revoked, unless it has ended by itself already."""
+    """One etcd member; a lease is revoked, unless it has ended by itself already."""
 
     server = Etcd
     seconds = 2.0
@@ -107,7 +107,7 @@ class EtcdService(Service):
 
 
 class RedisService(Service):
-    """One server; the key goes, if it has the candidate's value."""
+    """One Redis server; the key is deleted, if it has the candidate's value."""
 
     server = Redis
 
@@ -128,7 +128,7 @@ class RedisService(Service):
 
 
 class RedlockService(RedisService):
-    """Three servers that know nothing of each other."""
+    """Three Redis servers that know nothing of each other."""
 
     how_many = 3
 

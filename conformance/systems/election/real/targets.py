@@ -15,7 +15,7 @@ __all__ = [
 
 
 class KazooElectionUnfenced(RealElection):
-    """kazoo's ``Election``, as its documentation has it."""
+    """kazoo's ``Election``, used as its documentation says."""
 
     name = "kazoo Election"
     kind = "kazoo.election"
@@ -30,7 +30,7 @@ class KazooElectionFenced(KazooElectionUnfenced):
 
 
 class KazooLockUnfenced(RealElection):
-    """kazoo's ``Lock``, as its documentation has it."""
+    """kazoo's ``Lock``, used as its documentation says."""
 
     name = "kazoo Lock"
     kind = "kazoo.lock"
@@ -45,7 +45,7 @@ class KazooLockFenced(KazooLockUnfenced):
 
 
 class EtcdUnfenced(RealElection):
-    """etcd's ``Election`` service, without a look at revisions."""
+    """etcd's ``Election`` service, without a check of revisions."""
 
     name = "etcd election"
     kind = "etcd"

@@ -87,7 +87,7 @@ def test_a_fixture_of_another_scene_is_refused() -> None:
     assert fixture is not None
     document = json.loads(fixture.to_json())
     document["steps"][0]["request"]["calls"] = [{"call": "elect"}]
-    with pytest.raises(InputError, match="of no scene"):
+    with pytest.raises(InputError, match="belongs to no scene"):
         replay(read_fixture(json.dumps(document), "here"), resolve_target(TARGET))
 
 

@@ -3,7 +3,7 @@
 Theory of operation
 -------------------
 ``try_complete_else_watch`` tries a request, puts it on the watcher list of each of its keys, tries
-it again, and hands it to the timer. ``check_and_complete`` tries the requests on the list of a key.
+it again, and gives it to the timer. ``check_and_complete`` tries the requests on the list of a key.
 Completion takes a request out of the timer in O(1), and off the list on which it was found; the
 lists of its other keys keep it until they are purged. The purgatory counts the requests that were
 watched in ``estimate``; this exceeds the timer's size by the number of requests completed since it

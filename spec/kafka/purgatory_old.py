@@ -99,7 +99,7 @@ class ScanningForTheCompleted(OldPurgatory):
 EXPECTATIONS = (
     expect(OldPurgatory, "KAFKA-P1", "holds", "the old purgatory completes once", **TWO),
     expect(OldPurgatory, "KAFKA-P2L", "holds",
-           "the old purgatory completes each request in the end", **TWO),
+           "the old purgatory eventually completes each request", **TWO),
     expect(OldPurgatory, "KAFKA-P6M", "holds", "two scans with a low threshold bound the memory",
            K=2, J=2, Q=(0, 1)),
     expect(ScanningListsAlone, "KAFKA-P6M", "violated",

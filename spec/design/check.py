@@ -108,9 +108,10 @@ def fullest(design: Design, settings: Settings | None = None) -> Finding:
 
 
 def _expected(design: Design, finding: Finding) -> str | None:
-    """The verdict that is wanted: *holds* where nothing is said. But a design that is known to get
-    stuck, or not to be live, or of which these tasks are known to starve, may do so in any way, and
-    a property that the design does not ask for may stay unknown.
+    """The verdict that is wanted: *holds* where the design says nothing. A local deadlock that
+    nobody
+    asked about may be there, or stay unknown, in a design that is expected to deadlock or not to be
+    live, or of which the blocked tasks are expected to starve.
     """
     said = design.expect.get(finding.name)
     if said is not None or finding.name != NO_LOCAL_DEADLOCK:
@@ -273,8 +274,10 @@ def _needs_empty(row: Row, growing: Mapping[str, Place]) -> bool:
 # --- the wait-for graph, for the reader ---------------------------------------------------------
 
 def _told_cycles(part: Part, deadline: Deadline) -> list[GraphCycle] | None:
-    """The elementary cycles in the words of the design, the possible and plain ones first;
-    None where there is no time to tell them."""
+    """The elementary cycles in the words of the design, the possible and plain ones first; None if
+    the
+    time is too short for that.
+    """
     found: dict[tuple[Blocked, ...], str] = {}
     for cycle in part.graph.cycles:
         if deadline.passed():
@@ -293,12 +296,12 @@ def _proofs(findings: Sequence[Finding]) -> dict[str, str]:
 
 
 def _beside(cycle: GraphCycle, proof: str | None) -> GraphCycle:
-    """No cycle is possible in a part that is proved never to be stuck."""
+    """The cycle, excluded if its part is proved never to deadlock."""
     if cycle.excluded or proof is None:
         return cycle
     return replace(cycle, excluded=f"no state of these tasks is deadlocked: {proof}")
 
 
 def _plainness(cycle: GraphCycle) -> tuple[bool, int, int]:
-    hungry = sum(wait.what == "data" for wait in cycle.waits)  # the full ones tell more
+    hungry = sum(wait.what == "data" for wait in cycle.waits)  # a cycle of full links explains more
     return bool(cycle.excluded), len(cycle.waits), hungry

@@ -73,7 +73,7 @@ def draw(report: DesignReport) -> str:
 
 
 def _left_open(report: DesignReport) -> tuple[Blocked, ...]:
-    """A cycle that the wait-for graph does not exclude, of a design that may be stuck in it."""
+    """A cycle that the wait-for graph does not rule out, of a design that may deadlock in it."""
     if all(f.outcome is not Outcome.UNKNOWN for f in report.findings if f.name == DEADLOCK_FREE):
         return ()
     return next((cycle.waits for cycle in report.cycles if not cycle.excluded), ())
@@ -273,7 +273,9 @@ class _Drawing:
                 yield _loop_at(self.paths[arrow.key][-1])  # it holds up what it wants itself
 
     def _waits(self) -> Iterator[str]:
-        """Who waits for a pool, and for whom: to the pool, and from there to all who hold it."""
+        """Arrows of the waits for pools: from the waiting task to the pool, and from there to its
+        holders.
+        """
         lines = {}
         for wait, other in self._pairs:
             if wait.where in self.pools and wait.what in (*OF_A_POOL, "an acquire"):
@@ -386,7 +388,7 @@ class _Drawing:
                    f'y="{box.y + 40:.1f}">{escape(self.lines[name])}</text>')
             for place in range(min(MANY_SLOTS, self.design.tasks[name].hand)):
                 yield (f'<circle class="hand" cx="{box.x + 10 + 11 * place:.1f}" '
-                       f'cy="{box.y:.1f}" r="4.5"><title>a place in the hand</title></cycle>')
+                       f'cy="{box.y:.1f}" r="4.5"><title>a place in the hand</title></circle>')
 
     def _drawn_pools(self) -> Iterator[str]:
         stuck = {wait.where for wait in self.cycle if wait.what in (*OF_A_POOL, "an acquire")}
@@ -437,7 +439,7 @@ def _curve(points: Sequence[Point]) -> str:
 
 
 def _loop_at(point: Point) -> str:
-    """An arrow from where a link ends back to it, of who waits for what it does itself."""
+    """An arrow from the end of a link back to it, for a task that waits for a step of its own."""
     x, y = point
     return (f'<path class="wait" marker-end="url(#wait)" d="M{x:.1f},{y + 8:.1f} '
             f'C{x - 40:.1f},{y + 14:.1f} {x - 40:.1f},{y + 40:.1f} {x:.1f},{y + 22:.1f}"/>')
@@ -449,7 +451,7 @@ def _stretch(points: Sequence[Point]) -> tuple[Point, Point]:
 
 
 def _names(link: Link) -> tuple[str, str]:
-    """What waits call a link: by its kind, or, for its room, by its queue."""
+    """The names of a link in waits: by its kind, and, for its room, by its queue."""
     return link.name, link.queue
 
 

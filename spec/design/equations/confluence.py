@@ -27,15 +27,16 @@ from .pursuit import MAX_AMOUNT, pursue
 __all__ = ["Only", "goes_round", "has_choice", "only_run"]
 
 ROUNDS = (1, 8)
-"""How many times over all is made in one run: the first time may not yet come back."""
+"""Numbers of rounds that are tried in one run: the first round may not yet come back."""
 ENDLESS = 2**40
 """As good as any amount of a move where a run is to end by itself."""
 
 
 @dataclass(frozen=True)
 class Only:
-    """The run that decides: it comes back to its start (``returns``), or ends, in a state that is
-    stuck (``is_stuck``) or in which all is done."""
+    """The run that decides: it comes back to its start (``returns``), or ends, in a deadlock
+    (``is_stuck``) or with all work done.
+    """
 
     legs: tuple[Leg, ...]
     returns: bool
@@ -107,8 +108,10 @@ def _ended(net: Counters, legs: tuple[Leg, ...], end: list[int]) -> Only:
 
 
 def _turn(net: Counters, watch: Callable[[], object]) -> list[int] | None:
-    """How often each move is made until all counters are what they were; None if no such run
-    makes a move."""
+    """Times that each move is made until all counters are what they were; None if no such run makes
+    a
+    move.
+    """
     balance: list[dict[int, int]] = [{} for _ in net.counters]
     for number, move in enumerate(net.moves):
         for counter, by in move.change.items():

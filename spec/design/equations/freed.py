@@ -42,8 +42,10 @@ Guard = tuple[str, int, bool]
 
 @dataclass(frozen=True)
 class Step:
-    """What a run is made of: what each must find, and what it adds. ``fair`` is false for one that
-    merely may happen."""
+    """A step of a run: the guards that it needs, and what it adds. ``fair`` is false for a step
+    that
+    merely may happen.
+    """
 
     guards: tuple[Guard, ...]
     change: Mapping[str, int]
@@ -56,7 +58,7 @@ def step_of(row: Row) -> Step:
 
 
 def needed_for(steps: Iterable[Step]) -> list[Guard]:
-    """What a marking must hold for a run of these steps to be possible."""
+    """The guards that a marking must satisfy for a run of these steps to be possible."""
     least: dict[str, int] = {}
     most: dict[str, int] = {}
     moved: dict[str, int] = {}
@@ -80,8 +82,10 @@ def _holds(marking: Marking, guard: Guard) -> bool:
 
 @dataclass
 class _Plan:
-    """What everything costs from a marking: each guard that does not hold, with the row that gives
-    it, and each row."""
+    """The costs of everything from a marking: each guard that does not hold, with the row that
+    makes it
+    hold, and each row.
+    """
 
     costs: dict[int, int]
     givers: dict[Guard, int]
@@ -131,7 +135,7 @@ class Freeing:
         return all(_holds(marking, guard) for guard in self._guards[row])
 
     def _planned(self, marking: Marking) -> _Plan:
-        """What each row costs, cheapest first, if nothing is ever taken away."""
+        """The cost of each row, cheapest first, if nothing is ever taken away."""
         plan = _Plan({}, {})
         lacking: dict[int, int] = {}
         queue: list[tuple[int, int]] = []
@@ -208,7 +212,9 @@ class Freeing:
 
 class Freed:
     """The equations of ``silent``, asked again and again: ``stuck`` has a Boolean for each task or
-    link, ``ended`` one for each row, and ``tokens`` a number for each place."""
+    link
+    that is blocked, ``ended`` one for each row, and ``tokens`` a number for each place.
+    """
 
     def __init__(
         self, rows: Sequence[Row], moves: Mapping[str, Sequence[int]], solver: Any,
@@ -225,16 +231,19 @@ class Freed:
         self._terms: dict[Guard, Any] = {}
 
     def excludes(self, tasks: Sequence[str], may_stop: bool) -> bool:
-        """True if none of these tasks can be stuck, at some moment of a run; with ``may_stop``,
-        of one that never ends.
+        """True if none of these tasks can be blocked, at some moment of a run; with ``may_stop``,
+        of a run
+        that never ends.
         """
         moments = self._moments() if may_stop else [self._z3.BoolVal(True, self._solver.ctx)]
         return any(all(self._is_free(task, moment, rounds) for task in tasks)
                    for rounds in ROUNDS for moment in moments)
 
     def _moments(self) -> list[Any]:
-        """Moments that every run has which never ends while somebody is stuck: when a row is made
-        that it makes again and again; or when any is, if none is made by all such runs."""
+        """Moments of every run that never ends while a task is blocked: when a row is made that the
+        run makes
+        again and again; or when any row is, if none is made by all such runs.
+        """
         z3, solver = self._z3, self._solver
         fair = [n for n, row in enumerate(self._rows) if row.effect.fair]
         needed = [n for n in fair if solver.check(self._ended[n]) == z3.unsat]
@@ -243,7 +252,7 @@ class Freed:
         return [self._moment(fair)]
 
     def _moment(self, rows: Sequence[int]) -> Any:
-        """That one of these rows is made next, and is not the last of its kind."""
+        """The condition that one of these rows is made next, and is not the last of its kind."""
         z3 = self._z3
         here = z3.Bool(f"moment of {rows}", self._solver.ctx)
         nexts = [z3.And(z3.Not(self._ended[n]), *(
@@ -259,7 +268,7 @@ class Freed:
         return self._terms[guard]
 
     def _is_free(self, task: str, moment: Any, rounds: int) -> bool:
-        """True if a task is not stuck at that moment, by this many runs at most."""
+        """True if a task is not blocked at that moment, by this many runs at most."""
         z3, solver = self._z3, self._solver
         for _ in range(min(rounds, self._left)):
             self._watch()
@@ -272,7 +281,7 @@ class Freed:
         return False
 
     def _freed_in(self, model: Any) -> bool:
-        """Exclude a marking in which somebody who is said to be stuck can come to move."""
+        """Exclude a marking in which a task that is said to be blocked can be unblocked."""
         marking = {place: model.eval(here, True).as_long() for place, here in self._tokens.items()}
         stuck = [each for each, here in self._stuck.items()
                  if self._z3.is_true(model.eval(here, True))]

@@ -2,16 +2,18 @@
 
 Say a task is blocked forever, and a run of the others never ends. From some moment on that run
 makes
-only what it makes again and again. Then this is so, at each moment from there on:
+only moves that it makes again and again. Then this is so, at each moment from there on:
 
 - every sum that no move changes is what it was, and every clause is true;
-- what the run makes again and again, so often each in some stretch of it, adds up to nothing (or to
-  more where a link has no bound), and a task that is stuck makes nothing of it;
-- of no run is all that it needs there, if it ends with a step of a task that is stuck.
+- the moves that the run makes again and again, so often each in some stretch of it, add up to
+  nothing (or to more where a link has no bound), and a blocked task makes none of them;
+- no run is possible there that ends with a step of a blocked task.
 
-Of some moves, one is always among those that are made again and again. So it is asked what is so
+Of some moves, one is always among those that are made again and again. So the question is what is
+so
 when one of these is made next. From a state that all this leaves open a run is looked for that
-frees somebody (``freed``), until no state is left. Nothing else is assumed, so it is a certificate.
+unblocks a task (``freed``), until no state is left. Nothing else is assumed, so it is a
+certificate.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from .lemmas import Clause
 __all__ = ["Rescues", "rescues"]
 
 EFFORT = 20_000_000
-"""What the solver may do for one answer, in its own units (a few seconds)."""
+"""Effort of the solver for one answer, in its own units (a few seconds)."""
 MAX_RUNS = 6_000
 """Runs of one certificate."""
 MAX_MOVES = 200

@@ -34,8 +34,9 @@ Values = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Bounded:
-    """What is proved of all values of ``domain``: an empty reason says that it is, for the side
-    that the queue holds ``never_more`` and for the one that it holds ``as_much``."""
+    """The proofs for all values of ``domain``: an empty reason says that it is proved, for the side
+    that the queue holds ``never_more`` and for the one that it holds ``as_much``.
+    """
 
     domain: Domain
     never_more: str
@@ -60,7 +61,10 @@ class _Above(Equations):
 
 def _counting(net: Counters) -> Iterator[tuple[int, int]]:
     """Counters that are 0 unless another one, which is 0 or 1, is 1: the repetitions of a step, and
-    that the script is at it. Only who is there adds to them, and who leaves takes all of them."""
+    whether the script is at that step. Only a script at the step adds to them, and one that leaves
+    it
+    takes all of them.
+    """
     places = [n for n, counter in enumerate(net.counters) if counter.value is not None]
     for number, counter in enumerate(net.counters):
         top = None if counter.most is None else form_of(counter.most)

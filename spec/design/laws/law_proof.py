@@ -57,18 +57,17 @@ class ToldRun:
 
     @property
     def generality(self) -> int:
-        """How many of its legs are made as often as parameters say."""
+        """Number of its legs that are made as often as parameters say."""
         return sum(bool(times.factors) for _, times in self.legs)
 
 
 @dataclass(frozen=True)
 class Side:
-    """What is known of a side of a law: proved for all of ``domain``, or ``reason`` says why not.
+    """The knowledge of a side of a law: proved for all of ``domain``, or ``reason`` says why not.
 
     ``runs`` are those that deadlock, for the side where the law is false, and ``open_at`` is a
     point at which none was found. ``sums`` are those that exclude a deadlocked state, for the other
-    one;
-    ``fixing`` says that what steps add was made a number for them. A side that was proved
+    one; ``fixing`` says that what steps add was made a number for them. A side that was proved
     ``by_rates`` has neither (see ``rates``).
     """
 
@@ -108,8 +107,10 @@ def prove(
     stuck: Sequence[Values], free: Sequence[Values], deadline: Deadline, apart: bool = True,
 ) -> Proof:
     """Try to prove a law of the designs that ``made`` makes; of the points of the grid, the design
-    was found to get ``stuck`` at some, and to be ``free`` of that at the others. What is known of
-    single points is set ``apart``, or shown by the proof as well."""
+    was found to deadlock at those of ``stuck``, and to be free of deadlock at those of ``free``.
+    What
+    is known of single points is set ``apart``, or shown by the proof as well.
+    """
     watch = deadline.watch("proving the law")
     found = _by_rates(law, made, ranges, [*stuck, *free], deadline) if apart else {}
     for fixing in (False, True):
@@ -165,11 +166,11 @@ class _Trying:
         self.sums: dict[tuple[tuple[str, Form], ...], None] = {}
 
     def never(self) -> Side:
-        """Whether nothing deadlocks where the law is true."""
+        """Prove that no design deadlocks where the law is true."""
         return self._side(self._never_in)
 
     def always(self) -> Side:
-        """Whether every design deadlocks where the law is false."""
+        """Prove that every design deadlocks where the law is false."""
         return self._side(self._always_in)
 
     def _side(self, shown_in: Callable[[Region], None]) -> Side:

@@ -47,14 +47,14 @@ def slot_of(place: str) -> int:
 
 
 def places_of_queue(queue: str, size: int) -> Iterator[Place]:
-    """Where the front and the end are."""
+    """The places for the front and the end of a queue."""
     for name in (front, _end):
         for slot in range(1, size + 1):
             yield Place(name(queue, slot), "line", queue, int(slot == 1), 1, 1, 1)
 
 
 def places(of: LinkPlaces) -> Iterator[Place]:
-    """What stands in each slot, of the link's kind."""
+    """The places for the kind of the element in each slot."""
     for slot in range(1, of.capacity + 1):
         yield Place(_held(of, slot), "slot", of.link.queue, 0, 1, 1, 1)
 

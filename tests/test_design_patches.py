@@ -349,7 +349,7 @@ def test_elements_at_the_start_are_the_programs_to_put_there(tmp_path: Path) -> 
     found = repaired(path)
     assert kinds(found) == [["more at the start"]] and found.steps[0].tier == "primes"
     assert "the program must put 1 element into " in found.steps[0].gives_up
-    assert repair_lines(found).__next__().startswith("  No task of the design can help; a way for")
+    assert repair_lines(found).__next__().startswith("  No task of the design can help; a fix for")
 
 
 def test_ways_are_told_by_what_they_give_up() -> None:

@@ -199,4 +199,4 @@ links:
   - {from: echo, to: client, flow: stop-go, stop: 2, go: 0, lag: 0, name: answers}
 """)
     told = "\n".join(lines(report))
-    assert "room       asks (holds 1, and lets go on at 0)" in told
+    assert "room       asks (holds 1, and resumes at 0)" in told

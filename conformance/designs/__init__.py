@@ -40,7 +40,7 @@ def load_designs(path: str | Path, given: Mapping[str, str] | None = None) -> li
 
 
 def check_file(path: str | Path, budget: Budget | None = None) -> DesignReport:
-    """Check a design file; ``.results``, ``.as_expected`` and ``.to_json()`` tell the rest.
+    """Check a design file; ``.results``, ``.as_expected`` and ``.to_json()`` have the rest.
 
     Raises InputError for anything that is not a design. A spent budget ends in the verdict
     *unknown*.

@@ -27,12 +27,15 @@ MAX_MARKS = 4_194_304
 calls over 10,000 pools has one in twenty characters."""
 
 DIGITS_MAX = 1000
-"""Of a number in a certificate. Python prints up to 4,300, and the checker multiplies two."""
+"""Digits of a number in a certificate.
+
+Python prints up to 4,300, and the checker multiplies two.
+"""
 
 
 @dataclass(frozen=True)
 class Written:
-    """What became of the certificate of one verdict: where it is, or else ``why`` there is none."""
+    """The certificate of one verdict: where it is, or else ``why`` there is none."""
 
     property: str
     path: Path | None
@@ -133,7 +136,9 @@ def _text(path: Path) -> str:
 
 
 def _too_large(text: str, size: int) -> str:
-    """Which limit a certificate of so many bytes is above; empty if it is above none."""
+    """The limit that a certificate of so many bytes is above, in words; empty if it is above none.
+
+    """
     if size > MAX_BYTES:
         return f"more than {MAX_BYTES:,} bytes"
     marks = sum(map(text.count, ",[{"))
@@ -163,14 +168,14 @@ def design_of(document: Mapping[str, Any], path: str, given: Mapping[str, str]) 
 
 
 def _in_sweep(design: Design, name: str) -> str:
-    """The name of a design among others, with those of its parameters that the name tells."""
+    """The name of a design among others, with those of its parameters that the name has."""
     told = {*name.removeprefix(design.name).split()}
     return " ".join([design.name, *(each for each in (
         f"{name}={value}" for name, value in design.parameters) if each in told)])
 
 
 def problem_of(document: object) -> str:
-    """What is wrong with the form of a certificate; empty if nothing is."""
+    """The error in the form of a certificate; empty if there is none."""
     from importlib.resources import files
 
     import jsonschema

@@ -1,4 +1,4 @@
-"""How full each queue of a design gets, as a formula of its parameters: found, tried and proved."""
+"""Formulas for how full each queue of a design gets: found, tried and proved."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Full:
     """The most that ``link`` ever holds: ``value``, None where no formula was found.
 
     It was exact at ``points`` designs, where all states were visited, and at ``beyond`` outside of
-    the grid, of which those ``against`` it are told; ``proof`` is None where none was tried.
+    the grid, except those ``against`` it; ``proof`` is None where none was tried.
     """
 
     link: str
@@ -67,7 +67,7 @@ def full_links(
 
 
 def _most(grid: Grid, point: Point) -> dict[str, int]:
-    """How full each link gets at a point, of those of which that is known exactly."""
+    """The largest number in each link at a point, of those links for which it is known exactly."""
     if grid.deadline.passed():
         return {}
     try:

@@ -31,7 +31,7 @@ __all__ = ["ASKED", "Grid", "swept_names"]
 ASKED: Final = (NO_LOCAL_DEADLOCK, LIVE, ORDERED, NO_DUPLICATES, NO_LOSS)
 """Properties that a design can be asked for whatever its file expects."""
 DOUBLED: Final = 6
-"""How often the largest values are doubled where the property holds nowhere."""
+"""Times that the largest values are doubled where the property holds nowhere."""
 MAX_LINES: Final = 12
 """Lines of a grid on which the exact value is looked for at which the verdict changes."""
 
@@ -110,7 +110,7 @@ class Grid:
 
     @property
     def unknown(self) -> int:
-        """How many points could not be decided."""
+        """Number of points that could not be decided."""
         return len(self._open)
 
     @property
@@ -138,7 +138,7 @@ class Grid:
         return load_point(self.root, whole, self.where)
 
     def outcome(self, design: Design) -> Outcome:
-        """What is found of the property."""
+        """The verdict on the property."""
         if self.deadline.passed():
             return Outcome.UNKNOWN
         budget = self.design_budget()
@@ -153,7 +153,7 @@ class Grid:
         return decide_one(_asking(design, self.name), self.name, Settings(budget=budget)).outcome
 
     def design_budget(self) -> Budget:
-        """What one design may use: no more than is left for all."""
+        """The budget of one design: no more than is left for all."""
         most, left = self.budget.max_seconds, self.deadline.left()
         if left == inf:
             return self.budget
@@ -186,8 +186,10 @@ class Grid:
     # --- where the verdict changes -----------------------------------------------------------
 
     def _extend(self) -> None:
-        """Where the property holds at no point, look at larger and larger ones, up to the first
-        that takes more time than a design may have."""
+        """Look at larger and larger points where the property holds at none, up to the first that
+        takes more
+        time than a design may have.
+        """
         point = {name: top for name, (_, top) in self.ranges.items()}
         for _ in range(DOUBLED):
             if any(self._outcomes.values()) or max(point.values()) > MOST // 2:
@@ -233,7 +235,7 @@ class Grid:
             point = self._least(name, point)
 
     def _least(self, name: str, point: Point) -> Point:
-        """Of the points that differ from this one in a name only, the least that holds."""
+        """The least that holds of the points that differ from this one in a name only."""
         others = [other for other in self.names if other != name]
         line = [each for each, holds in self.decided
                 if holds and all(each[other] == point[other] for other in others)]

@@ -1,4 +1,4 @@
-"""Where in a design's file the values stand that a repair changes, and the patches of it."""
+"""The places in a design's file of the values that a repair changes, and the patches of it."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from checkvalve.spec.notation.errors import InputError
 __all__ = ["MAX_BYTES", "byte_order_mark", "read_text"]
 
 MAX_BYTES = 4 * MAX_CHARACTERS
-"""What a text of ``MAX_CHARACTERS`` takes at most, in UTF-8."""
+"""The most bytes of a text of ``MAX_CHARACTERS``, in UTF-8."""
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 

@@ -363,7 +363,7 @@ class _Drawing:
         if link.flow is Flow.CREDIT and link.batch > 1:
             extra.append(f"batch {link.batch}")
         if link.flow is Flow.STOP_GO:
-            extra.append(f"stops above {link.stop}, continues at {link.go}")
+            extra.append(f"stops above {link.stop}, resumes at {link.go}")
         if link.in_line:
             extra.append("read at its head")
         if (link.gives, link.takes) != (1, 1):

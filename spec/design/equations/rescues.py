@@ -155,7 +155,7 @@ class _Asked:
                                          for guard in self.steps[n].guards)) for n in moves])))
         return at
 
-    # --- who is free ----------------------------------------------------------------------------
+    # --- which tasks are free -------------------------------------------------------------------
 
     def is_free(self, task: str, at: Any) -> bool:
         """True if a task is not stuck then, after as many runs as that takes."""
@@ -169,7 +169,7 @@ class _Asked:
                 return False
 
     def _freed_in(self, model: Any) -> bool:
-        """Exclude a state in which somebody who is said to be stuck can come to move."""
+        """Exclude a state in which a task that is said to be blocked can be unblocked."""
         if len(self.runs) == MAX_RUNS:
             return False
         state = {name: model.eval(here, True).as_long() for name, here in self.here.items()}

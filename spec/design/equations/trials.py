@@ -191,7 +191,7 @@ class _Choosing:
         self.ranges, self.choices, self.order, self.start = ranges, choices, order, start
         self.known = known
         self.made: list[tuple[int, int, Bound]] = []
-        """What was chosen: the length of the trail before it, its place in the order, a bound."""
+        """The choices: the length of the trail before each, its place in the order, a bound."""
         self.place = 0
         self.taken_back = 0
 

@@ -111,7 +111,7 @@ class _Parser:
             self._next()
         first = self._next()
         if first.text.lower() == "graph" and first.kind == "word":
-            raise refusal(self.file, first.spot, "an undirected graph does not say which end writes",
+            raise refusal(self.file, first.spot, "an undirected graph has no writers",
                           "Write `digraph`, and each edge as `writer -> reader`.")
         if first.text.lower() != "digraph" or first.kind != "word":
             raise self._unexpected(first, "`digraph`")

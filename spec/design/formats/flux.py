@@ -198,7 +198,7 @@ class _Reader:
             self.draft.assume(f"{ACKERS} is 0, so {PENDING} limits nothing")
             return 0
         self.draft.assume("pending tuples are counted, not told apart: all spouts share the sum of "
-                          f"their {PENDING}, and bolts that feed no other bolt give back what is done")
+                          f"their {PENDING}, and bolts without an output give back what is done")
         return pending
 
     def _leaves(self, limit: int) -> Mapping[str, int]:

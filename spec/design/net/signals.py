@@ -3,10 +3,12 @@
 FLOW-40 in numbers of elements instead of ticks (see ``spec/flow/squelch.py``): once there are more
 than ``stop`` elements, at most ``lag`` more are written before the call works: what is under way,
 and what the writer sends until it hears. In R * (F + B) ticks at R elements a tick the one that
-passed the mark is the first of those, so the lag is one less. Who writes less than that while the
-call is under way has heard it before: then the rest of the lag runs out by itself. When it has run
-out and there are ``go`` elements or fewer, the reader calls go. A lost stop is made good when the
-link is empty enough to call go; a lost go by nothing.
+passed the mark is the first of those, so the lag is one less. A writer that writes less than that
+while the call is under way has heard it before: then the rest of the lag runs out by itself. When
+it
+has run out and there are ``go`` elements or fewer, the reader calls go. A lost stop is made good
+when
+the link is empty enough to call go; a lost go by nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ def _leave(of: LinkPlaces) -> str:
 
 
 def _late(of: LinkPlaces) -> str:
-    """How many elements may still come, though stop was called."""
+    """The place for the elements that may still come, though stop was called."""
     return f"elements still to come on {of.link.name}"
 
 
@@ -107,7 +109,7 @@ def _put(of: LinkPlaces, way: Effect) -> Iterator[Effect]:
 
 
 def own_rows(of: LinkPlaces) -> Iterator[Row]:
-    """What the link does by itself."""
+    """The rows of the link itself."""
     link = of.link
     reader, writer = link.readers[0], link.writers[0]
     if link.lag:

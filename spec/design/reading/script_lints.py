@@ -1,5 +1,6 @@
-"""What is odd about the steps of a script: permits that no task gives back, a way that is chosen
-before anybody knows whether there is something to read on it.
+"""Oddities of the steps of a script: permits that no task gives back, a branch that is chosen
+before
+it is known whether there is something to read on it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ Oddity = tuple[Spot, str, str]
 
 
 def odd_steps(design: Design) -> Iterator[Oddity]:
-    """What is odd about the steps of scripts, told once for each step of the file."""
+    """The oddities of the steps of scripts, once for each step of the file."""
     told: set[tuple[Spot, str]] = set()
     scripts = [task for task in design.tasks.values() if task.steps]
     for each in (*_kept(scripts), *_blind(scripts)):

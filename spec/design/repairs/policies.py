@@ -1,4 +1,4 @@
-"""Changes of policies: who is served first, where elements go, and what a full link does."""
+"""Changes of policies: which task is served first, where elements go, and what a full link does."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def under_way(scope: Scope) -> Iterator[Change]:
 
 
 def _as_script(design: Design, task: Task, pool: str) -> Iterator[Edit]:
-    """What makes a script of a source, or of a sink."""
+    """The edits that make a script of a source, or of a sink."""
     of, (link,) = f"task {task.name}", (*design.inputs(task.name), *design.outputs(task.name))
     steps = (f"acquire: {pool}", f"write: {link.name}") if task.kind is Kind.SOURCE else (
         f"read: {link.name}", f"release: {pool}")

@@ -44,13 +44,13 @@ WAYS = 3
 SHARES = (2, 2, 2, 2, 2, 1)
 """By tier: one of so many parts of what is left may be used; what it leaves is for the next."""
 LAST_RESORTS = (Tier.ARRIVING, Tier.PRIMES, Tier.LOSES)
-"""What is looked for only where nothing that gives up less helps."""
+"""Tiers that are looked at only where nothing that gives up less helps."""
 SHARE_OF_A_KIND = 3
 FOR_MORE = 4
 """Once there is a way, one of so many parts of what is left is for others."""
 NO_DESIGN = Answer(Outcome.UNKNOWN, Finding(
     DEADLOCK_FREE, Outcome.UNKNOWN, "", reason="the changes do not fit together"))
-"""What is said of changes that make no design: nothing is left open by it."""
+"""The answer about changes that make no design: nothing is left open by it."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class Search:
     def _joined(
         self, each: tuple[Candidate, ...], finding: Finding, tier: Tier
     ) -> Iterator[tuple[Candidate, ...]]:
-        """The set with one change more, of what takes part in what is still stuck."""
+        """The set with one change more, of what takes part in the deadlock that is left."""
         stuck = Stuck.of(finding)
         slots = {c.change.slot for c in each}
         for other in self.candidates:
@@ -200,7 +200,7 @@ class Search:
                 yield (*each, other)
 
     def _concerns(self, candidate: Candidate, stuck: Stuck) -> bool:
-        """True if a change may make a difference to those who are stuck."""
+        """True if a change may make a difference to the blocked tasks."""
         at = candidate.change.at
         if candidate.kind.tier == Tier.RESOURCES:
             return not at.isdisjoint((*stuck.places, *stuck.held))
@@ -245,7 +245,7 @@ class Search:
             step = 2 * step + 1
 
     def _ask(self, each: Sequence[Candidate], rung: Sequence[int]) -> Answer:
-        """What is said of the design with these changes; asked once."""
+        """The answer about the design with these changes; asked once."""
         key = tuple(sorted((c.rank, index) for c, index in zip(each, rung, strict=True)))
         if key not in self._answers:
             self._answers[key] = self._answer(tuple(zip(each, rung, strict=True)))
@@ -321,7 +321,7 @@ class Search:
     # --- what is said about it -----------------------------------------------------------------
 
     def tried(self) -> list[str]:
-        """What was tried of each kind, how far, and in what numbers of changes."""
+        """The changes of each kind that were tried, how far, and in what numbers together."""
         told = []
         for kind in KINDS:
             own = [c for c in self.candidates if c.kind is kind and c.rank in self._asked]

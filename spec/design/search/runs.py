@@ -1,11 +1,12 @@
-"""Runs that try to get a design stuck: cheap, and able to say *violated* and nothing else.
+"""Runs that try to deadlock a design: cheap, and able to say *violated* and nothing else.
 
 A deadlock needs some queues full and others empty at the same moment. Search meets it after all
 states on the way, which are as many as the product of the capacities. A run in which always the
-same tasks go first meets it after about the sum of them: whoever comes first fills what he writes,
-and empties what he reads. So a run has *phases*. In each the tasks (or their rows) are in an order
-drawn from a seed, and the first that can move does; a phase ends after so many steps, or when it
-repeats itself, for then it would do so forever. One run in four moves at random instead.
+same tasks go first meets it after about the sum of them: a task that goes first fills what it
+writes, and empties what it reads. So a run has *phases*. In each the tasks (or their rows) are in
+an
+order drawn from a seed, and the first that is enabled moves; a phase ends after so many steps, or
+when it repeats itself, for then it would do so forever. One run in four moves at random instead.
 
 All is counted in steps and drawn from a fixed seed, so the answer is the same on every machine.
 A run that deadlocked is shortened, and then replayed by the interpreter like every trace.
@@ -40,7 +41,7 @@ NEVER = 10**9
 
 @dataclass
 class Tried:
-    """What runs came to: the rows of one that deadlocked, if there is one."""
+    """The result of runs: the rows of one that deadlocked, if there is one."""
 
     stuck: tuple[int, ...] | None = None
     runs: int = 0
@@ -61,7 +62,7 @@ class _Run:
 
 
 class _First:
-    """Of the rows that can move, the one of the lowest rank moves."""
+    """A choice among the rows that can move: the one of the lowest rank moves."""
 
     def __init__(self, ready: Iterable[int], rank: Sequence[float]) -> None:
         self._rank = rank
@@ -298,8 +299,10 @@ class Runs:
     def shortened(
         self, rows: tuple[int, ...], ends: Callable[[Sequence[int]], bool] | None = None
     ) -> tuple[int, ...]:
-        """The run without stretches that it does not need to end as is wanted (stuck, if nothing
-        is said), while there are steps and time left."""
+        """The run without stretches that it does not need to end as is wanted (deadlocked, if
+        nothing
+        is said), while there are steps and time left.
+        """
         left, size = SHORTENING, max(1, len(rows) // 2)
         ends = ends or self._ends_stuck
         with suppress(OutOfTime):
@@ -322,7 +325,7 @@ class Runs:
             self.can_move(marking, row) for row in range(len(self._needs)))
 
     def _made(self, rows: Sequence[int], ends: Callable[[Sequence[int]], bool]) -> int:
-        """How many steps a run made; negative, where it is not possible or ends otherwise."""
+        """Number of steps that a run made; negative, where it is not possible or ends otherwise."""
         marking = self.start()
         for made, row in enumerate(rows):
             if not self.can_move(marking, row):

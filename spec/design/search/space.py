@@ -54,7 +54,7 @@ class Space:
 
     @property
     def states(self) -> int:
-        """How many states there are."""
+        """Number of states."""
         return len(self.markings)
 
     def marking(self, state: int) -> dict[str, int]:

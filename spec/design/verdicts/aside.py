@@ -63,7 +63,7 @@ class _Step:
 
 
 class Aside:
-    """Looks for who goes round while others are stuck; ``watch`` is called all along."""
+    """Looks for tasks that go round while others are blocked; ``watch`` is called all along."""
 
     def __init__(
         self, table: Table, net: Counters, finished: Finished, watch: Callable[[], None]
@@ -93,7 +93,7 @@ class Aside:
         return self._begun_before(found)
 
     def _begun_before(self, found: tuple[Leg, ...]) -> Round | None:
-        """The same way, after somebody began to go round, who still can at its end."""
+        """The same run, continued until a task that began to go round still can at its end."""
         tried: set[frozenset[int]] = set()
         for on, loop in self._rounds(self._start(), set()):
             again = frozenset(on[loop:])
@@ -112,7 +112,7 @@ class Aside:
     # --- the way ----------------------------------------------------------------------------
 
     def _legs(self, deadlock: Finding) -> tuple[Leg, ...] | None:
-        """The way in moves of the net; None where it is of another part."""
+        """The run in moves of the net; None where it is of another part."""
         named = [counter.name for counter in self._net.counters]
         known = {(self._table.rows[move.row].label,
                   frozenset((named[c], by) for c, by in move.change.items())): n
@@ -131,13 +131,13 @@ class Aside:
         return [counter.start for counter in self._net.counters]
 
     def _stuck(self, values: Sequence[int]) -> tuple[str, ...]:
-        """Who is blocked forever where the counters are this."""
+        """The tasks that are blocked forever where the counters are this."""
         self._watch()
         marking = self._net.marking(values)
         return self._dead.tasks_in([marking[name] for name in self._places])
 
     def _after(self, legs: Sequence[Leg]) -> list[int] | None:
-        """What the counters are after a run; None where it is not possible."""
+        """The counters after a run; None where it is not possible."""
         path = Path(dict(enumerate(self._start())))
         for leg in legs:
             self._watch()
@@ -180,7 +180,7 @@ class Aside:
         return (*most, Leg(keep, leg.then[:length - keep], 1))
 
     def _once(self, legs: Sequence[Leg]) -> Iterator[Amounts]:
-        """What the moves of each leg come to together, made once."""
+        """The sum of the moves of each leg, made once."""
         path: list[int] = []
         change: Amounts = {}
         for leg in legs:
@@ -193,7 +193,7 @@ class Aside:
             yield change
 
     def _changed(self, path: Sequence[int]) -> Amounts:
-        """What moves come to together."""
+        """The sum of the changes of moves."""
         return next(self._once([Leg(0, tuple(path), 1)]))
 
     # --- a round ----------------------------------------------------------------------------

@@ -28,7 +28,9 @@ RULE = "DESIGN-3"
 
 @dataclass(frozen=True)
 class _Asked:
-    """One thing that must continue: what is watched, and what is told where it does not."""
+    """One thing that must continue: what is watched, and the words for the case that it does not.
+
+    """
 
     aim: Aim
     told: str
@@ -63,7 +65,7 @@ def _one(part: Design, asked: _Asked, settings: Settings) -> Finding:
 
 
 def going_round(part: Design, repeated: Sequence[str]) -> str:
-    """Who goes round meanwhile, by the steps that are repeated; empty if nobody does."""
+    """The tasks that continue meanwhile, by the steps that are repeated; empty if none does."""
     moves = [move for step in repeated for move in step.split("; ")]
     return ", ".join(name for name in part.tasks
                      if any(move.startswith(f"{name} ") for move in moves))

@@ -3,30 +3,29 @@
 A task is *blocked forever* in a state if none of its steps is possible in it or in any state that
 steps lead to from there (an accident, such as a loss, is no help), and it has not *finished*. A
 source or script that counts has finished when it is done. Any other task has finished if it holds
-nothing, its links hold less than it takes, and so have all those from whom its elements come, a
-source or script among them. A design that gave up (``flow: fail``) has no task that is stuck.
+nothing, its links hold less than it takes, and so have all those from which its elements come, a
+source or script among them. A design that gave up (``flow: fail``) has no task that is blocked.
 
 A *local deadlock* is a reachable state in which some task is blocked forever, and from which a run
 of the others never ends. Where every run ends, that end is a state in which nothing can move, and
-the property ``deadlock`` tells it.
+the property ``deadlock-free`` is about it.
 
 Where all states can be visited, that is decided as it is said here, backwards over the steps
 between them; that comes first where they are few. Else there are two arguments. The first is for a
 design that never comes to an end (``standstill``). Say that a task is blocked forever. Go on to a
 state in which as many tasks as possible are silent. If no task can be silent without all of them,
-nothing moves there any more. So where no reachable state is stuck, and none is idle or has
+nothing moves there any more. So where no reachable state is deadlocked, and none is idle or has
 failed, no task is ever blocked forever. Where some state is, that says nothing: others may continue
-for
-ever as long as they leave it out. Then it is asked what follows in a run that never ends
+forever as long as they leave it out. Then it is asked what follows in a run that never ends
 (``silent``): a task that is blocked forever stops others, and they stop others, and if that reaches
-all there is no such run. From what both leave open, runs are looked for that free who is said to be
-stuck (``freed``).
+all there is no such run. From what both leave open, runs are looked for that unblock the tasks
+(``freed``).
 
 A design of many steps is asked first whether it empties itself (``equations.emptying``): if all its
 queues, windows and pools can be emptied one after the other from every state, and every task can
 move then, no task is blocked forever.
 
-Where there are too many states, runs are tried that get a part stuck (``alone``).
+Where there are too many states, runs are tried that block a part (``alone``).
 """
 
 from __future__ import annotations
@@ -73,10 +72,10 @@ NO_RUN = "once one task is blocked forever, no run of the others continues forev
 """The two arguments that need no states."""
 EMPTIES = ("from every state the design can be emptied, in one order, "
            "and then every task can take a step")
-"""What is said of a design that empties itself."""
+"""The argument for a design that empties itself."""
 FREED = ("a run unblocks every task that could be blocked alone, "
          "from each state that the equations leave open")
-"""What is said where runs helped an argument."""
+"""The argument that runs helped."""
 UNASKED = 1_000_000
 """States that are visited where the design's author does not ask, of all parts together."""
 SHOWN = 200_000
@@ -89,7 +88,7 @@ there are more of them."""
 MAX_TRIED = 2_000
 """Ways to move of a part that runs are tried on."""
 TOLD = 12
-"""Of more tasks that are stuck those are named that wait for each other."""
+"""Of more blocked tasks than this those are named that wait for each other."""
 ENGINES_THAT_TRY = ("auto", "runs")
 
 
@@ -101,11 +100,11 @@ class Spaces:
         self.settings = settings
         self.asked = asked
         self.never_ends = False
-        """Whether it is known that no reachable state of the design is stuck."""
+        """True if it is known that no reachable state of the design is deadlocked."""
         self.deadlock: Finding | None = None
-        """What is known of a deadlock of one part, with the run into it."""
+        """The finding on a deadlock of one part, with the run into it."""
         self.trying = STEPS
-        """Steps of the runs that try to get a part stuck."""
+        """Steps of the runs that try to block a part."""
         self._known: dict[int, Space | str] = {}
         self._large: set[int] = set()
         self._unasked = UNASKED
@@ -209,7 +208,7 @@ def decide_local(spaces: Spaces) -> Finding:
 
 def _of_part(spaces: Spaces, place: int) -> Finding:
     design = spaces.sections[place].design
-    watch = spaces.settings.budget.deadline.watch("asking who may stop alone")
+    watch = spaces.settings.budget.deadline.watch("asking which tasks may stop alone")
     ceasing = [task.name for task in design.tasks.values() if task.may is not Mortality.GOES_ON]
     if not ceasing and goes_round(design, watch):
         return Finding(NO_LOCAL_DEADLOCK, Outcome.HOLDS, "steps never compete, "
@@ -255,7 +254,9 @@ def _argued(
     design: Design, never_ends: bool, ceasing: Sequence[str], watch: Callable[[], None],
     freeing: bool = False,
 ) -> tuple[Standstill, str]:
-    """What is known of who may stop alone without looking at states, and by what argument."""
+    """The tasks that may stop alone, as far as that is known without looking at states, and the
+    argument.
+    """
     fails = any(link.overflow is Flow.FAIL for link in design.links.values())
     if ceasing or fails:
         return Standstill(False, tuple(ceasing or design.tasks)), ""
@@ -275,7 +276,7 @@ def _aside(spaces: Spaces, place: int) -> Finding | None:
     if deadlock is None or spaces.settings.engine not in ENGINES_THAT_TRY or not (
             deadlock.legs or part.has_more_than(MAX_TRIED)):
         return None
-    watch = spaces.settings.budget.deadline.watch("looking for who goes round meanwhile")
+    watch = spaces.settings.budget.deadline.watch("looking for tasks that continue meanwhile")
     table = translate(part.design, AIM, watch)
     net = Counters.of(table, watch)
     found = Aside(table, net, finish(part.design, table), watch).on_the_way(deadlock)
@@ -305,8 +306,9 @@ def _never_again(tasks: Sequence[str], others: Collection[str], more: int = 0) -
 
 
 def _tried(spaces: Spaces, place: int) -> Finding | str:
-    """A violation that runs come to which try to get a part stuck; or that they found none, or
-    were not tried."""
+    """A violation that runs find which try to block a part; or that they found none, or were not
+    tried.
+    """
     settings = spaces.settings
     design = with_ends(spaces.sections[place].design)
     if settings.engine not in ENGINES_THAT_TRY or design is None:
@@ -315,7 +317,7 @@ def _tried(spaces: Spaces, place: int) -> Finding | str:
     if len(table.rows) > MAX_TRIED:
         return f"no runs were tried, with more than {MAX_TRIED:,} transitions"
     try:
-        watch = settings.budget.deadline.share(2).watch("trying runs that get a part stuck")
+        watch = settings.budget.deadline.share(2).watch("trying runs that block a part")
         found = Halted(table, finish(design, table), watch).look_for(
             () if spaces.deadlock is None else spaces.deadlock.steps, spaces.trying)
     except OutOfTime as late:
@@ -353,7 +355,7 @@ def _open(answer: Standstill, why: str) -> str:
 # --- on all states ----------------------------------------------------------------------------
 
 class _Stuck:
-    """Which tasks are blocked forever in which states."""
+    """The tasks that are blocked forever in each state."""
 
     def __init__(self, design: Design, space: Space) -> None:
         import numpy as np
@@ -380,7 +382,7 @@ class _Stuck:
         return int(min(np.flatnonzero(found)[0] for found in self.of.values()))
 
     def tasks_in(self, state: int) -> list[str]:
-        """Those who are blocked forever in a state."""
+        """The tasks that are blocked forever in a state."""
         return [task for task, found in self.of.items() if found[state]]
 
     def _able(self, task: str) -> Marks:
@@ -394,8 +396,9 @@ class _Stuck:
         return able
 
     def _stuck(self, task: str, never: Marks) -> Marks:
-        """Of the states in which a task never moves again, those in which it has not finished, and
-        from which the others continue.
+        """The states among those in which a task never moves again in which it has not finished,
+        and from
+        which the others continue.
         """
         failed = self.space.markings[:, self.space.number[FAILED]] > 0
         found = never & ~failed & ~self._finished(task)
@@ -420,7 +423,7 @@ class _Stuck:
 
 
 def finish(design: Design, table: Table) -> Finished:
-    """Whether a task has finished in a marking of a design's table."""
+    """A predicate: a task has finished in a marking of a design's table."""
     return _Finish(design, table).is_true
 
 
@@ -440,7 +443,7 @@ class _Finish:
 
     @cached_property
     def _fed(self) -> set[str]:
-        """Those to whom elements come from who continues forever, and these."""
+        """The tasks to which elements come from a task that continues forever, and those tasks."""
         found = {name: None for name, task in self._design.tasks.items() if not task.may_end
                  and task.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL)}
         waiting = list(found)
@@ -482,8 +485,9 @@ class _Finish:
 
 
 def _upstream(design: Design, task: str) -> list[str]:
-    """The task and all from whom elements come to it, by way of others; a script's reads and
-    writes have nothing to do with each other."""
+    """The task and all tasks from which elements come to it, by way of others; a script's reads and
+    writes have nothing to do with each other.
+    """
     found = {task: None}
     waiting = [task]
     while waiting:
@@ -501,7 +505,7 @@ def _upstream(design: Design, task: str) -> list[str]:
 # --- how it comes about -------------------------------------------------------------------------
 
 def _told(design: Design, table: Table, alone: Alone) -> Finding:
-    """The way there, who waits for whom, and what continues meanwhile."""
+    """The finding: the run, the waits at its end, and what continues meanwhile."""
     way, tasks = alone.way, alone.tasks
     trace = trace_along(table, [*way, *alone.on])
     last = marking_of(table, trace.steps[len(way) - 1].state if way else trace.initial)

@@ -160,7 +160,7 @@ class Grid:
         return replace(self.budget, max_seconds=left if most is None else min(most, left))
 
     def holds(self, point: Point) -> bool | None:
-        """True if the property holds at a point, which is kept; None where nobody knows, or where
+        """True if the property holds at a point, which is kept; None where it is not known, or if
         the language has no such design.
         """
         key = tuple(point[name] for name in self.names)

@@ -54,7 +54,7 @@ def _exhaustive(method: str, visited: str) -> str:
 
 
 def _way_it_was_found(finding: Finding) -> str:
-    """The way in which a counterexample was found, and after how many states."""
+    """The search that found a counterexample, and after how many states."""
     if finding.method.startswith("exhaustive"):
         return basis(finding.method, finding)
     after = f" after {_visited(finding)}" if finding.states else ""

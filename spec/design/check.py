@@ -82,7 +82,7 @@ def check(design: Design, settings: Settings | None = None) -> DesignReport:
 def decide_one(design: Design, name: str, settings: Settings | None = None) -> Finding:
     """The finding on one property that is asked of the design, without all others.
 
-    Raises InputError for one that nobody asks for.
+    Raises InputError for a property that the design does not ask for.
     """
     if name not in _properties(design):
         raise InputError(f"the design does not ask for the property {name[:60]!r}", design.file,

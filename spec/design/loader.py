@@ -236,15 +236,15 @@ class _Loader:
                               "Remove `gives`, or lower `initial`.")
 
     def _check_open_end(self, node: Node, link: Link) -> None:
-        """Nobody writes, or nobody reads: a place of a net that is only emptied, or filled."""
+        """No task writes, or no task reads: a place of a net that is only emptied, or filled."""
         if not (link.writers or link.readers):
-            raise self._error(node.spot, "the link has nobody at either end", "Remove it.")
+            raise self._error(node.spot, "the link has no task at either end", "Remove it.")
         if "name" not in node.value:
-            raise self._error(node.spot, "a link with nobody at one end must have a name",
+            raise self._error(node.spot, "a link with no task at one end must have a name",
                               "Give it a `name:`.")
         if link.capacity == 0 or link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT,
                                                 Flow.STOP_GO):
-            raise self._error(node.spot, f"link {link.name!r} needs somebody at both ends",
+            raise self._error(node.spot, f"link {link.name!r} needs a task at both ends",
                               "Name a task in `from` and in `to`, or make it a blocking link with "
                               "room.")
 

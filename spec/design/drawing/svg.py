@@ -56,7 +56,7 @@ text { font: 13px system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; fill: #1f293
 
 def draw(report: DesignReport) -> str:
     """The SVG text. The cycle of the first violated property that has one is marked; where
-    nobody could say whether the design deadlocks, the first that was not excluded.
+    it is not known whether the design deadlocks, the first that was not excluded.
     """
     finding = next((f for f in report.findings if f.cycle), None)
     cycle, legend = _left_open(report), ["Red, dashed: a cycle of waits that was not excluded."]

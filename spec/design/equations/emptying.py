@@ -255,7 +255,7 @@ class _Trying:
         return False
 
     def _untaken(self, n: int) -> int:
-        """The most that nobody takes."""
+        """The most that no task takes."""
         asked = [self.net.moves[number].least.get(n, 0) for number in self.asking.get(n, ())]
         return max(0, min((each for each in asked if each > 0), default=1) - 1)
 

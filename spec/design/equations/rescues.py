@@ -55,7 +55,7 @@ def rescues(
     net: Counters, table: Table, tasks: Collection[str], clauses: Sequence[Clause],
     watch: Callable[[], object] = lambda: None,
 ) -> Rescues | None:
-    """Runs that show that none of a part's tasks is ever stuck while others continue, if they are
+    """Runs that show that none of a part's tasks is ever blocked while others continue, if they are
     found.
     """
     if len(net.moves) > MAX_MOVES or any(move.fails for move in net.moves):
@@ -100,7 +100,7 @@ class _Asked:
         return self.z3.Or(self.z3.BoolVal(False, self.context), *terms)
 
     def _states(self, clauses: Sequence[Clause]) -> None:
-        """What is so in every state."""
+        """Assert what is so in every state."""
         z3, add, here = self.z3, self.solver.add, list(self.here.values())
         for term, counter in zip(here, self.net.counters, strict=True):
             add(term >= 0)
@@ -113,7 +113,7 @@ class _Asked:
                            <= option.total for option in clause.options]))
 
     def _goes_on(self) -> None:
-        """What is so of a run that never ends while somebody is stuck."""
+        """The conditions on a run that never ends while a task is blocked."""
         z3, add = self.z3, self.solver.add
         add(self._any(list(self.stuck.values())))
         add(self._any([self.often[n] >= 1 for n in self.going]))
@@ -147,7 +147,7 @@ class _Asked:
         yield self.going
 
     def at(self, moves: Sequence[int]) -> Any:
-        """That one of these moves is made next, and again and again."""
+        """The condition that one of these moves is made next, and again and again."""
         z3 = self.z3
         at = z3.Bool(f"at {moves}", self.context)
         self.solver.add(z3.Implies(at, self._any([
@@ -158,7 +158,7 @@ class _Asked:
     # --- which tasks are free -------------------------------------------------------------------
 
     def is_free(self, task: str, at: Any) -> bool:
-        """True if a task is not stuck then, after as many runs as that takes."""
+        """True if a task is not blocked then, after as many runs as that takes."""
         while True:
             self.watch()
             answer = self.solver.check(at, self.stuck[task])

@@ -178,8 +178,8 @@ class _Asked:
     def _reasons_to_be_stuck(
         self, agent: Agent, row: Row, lacked: Mapping[Guard, Any]
     ) -> list[Any]:
-        """One thing is lacked that nobody can give any more, or two that nobody cannot help
-        giving."""
+        """The conditions that one thing is lacked that no task can give any more, or two that no task
+        is certain to give."""
         silence, both = self.silence, self.z3.And
         known = {when: silence.reasons_of_row(agent, row, when) for when in REASONS}
         once, on, surely = (known[when] for when in REASONS)

@@ -238,7 +238,7 @@ class Silence:
         shared = [guard for guard in guards(row) if self.role[guard[0]] in SHARED]
         own = [guard for guard in guards(row) if guard not in shared]
         if len(self.passing(agent, shared)) > 1 or self.passing(agent, own):
-            return None  # of what is nobody else's, some row of it is allowed
+            return None  # of what is only its own, some row of it is allowed
         return {
             (place, needed, up): frozenset(
                 other for giver in self.giving.get((place, 1 if up else -1), ())

@@ -97,7 +97,7 @@ class _Reader:
         if exchange is not None and not str(exchange.value).lower().startswith("pipelined"):
             raise refusal(
                 self.file, exchange.spot, f"the exchange is {str(exchange.value)[:40]!r}: all of a "
-                "result is stored before anybody reads it, which is no queue",
+                "result is stored before it is read, which is no queue",
                 "Check the parts before and after it by themselves.")
 
     def reading(self) -> Reading:

@@ -130,7 +130,7 @@ class _Reader:
             pool = draft.pool("pending tuples", spot, Node(permits, spot))
         for each in self.components.values():
             if each.is_spout and not each.feeds:
-                draft.assume(f"the spout {each.id[:40]!r} feeds nobody and is left out")
+                draft.assume(f"the spout {each.id[:40]!r} feeds no bolt and is left out")
             elif not each.is_spout and not each.fed_by:
                 raise refusal(self.file, each.spot, f"the bolt {each.id[:40]!r} reads no stream",
                               "Add a stream to it, or remove it.")

@@ -2,7 +2,7 @@
 
 *Never more*: in each region of the parameters (see ``regions``) Z3 finds no values and no state
 that keeps every sum of the net, in which the queue holds more. *As much as that*: runs that fill
-the queue, in which each step is made as often as it can be and nobody reads the queue (``eager``);
+the queue, in which each step is made as often as it can be and no task reads the queue (``eager``);
 Z3 finds no values at which none of them leaves it as full as the formula says.
 """
 

@@ -55,7 +55,7 @@ def opened(
     of which ``given`` has other values.
 
     Raises InputError for what is no design, or names no number of it, and where a range remains
-    that nobody named.
+    that was not named.
     """
     check_shape(root, file, "written")
     root = with_given(root, file, given or {})

@@ -3,7 +3,7 @@
 The elements of such a queue stand in slots, as many as it has room for, which are gone round: the
 *front* is the slot that is read next, the *end* the one that is written next. There is a place for
 each slot that may be the front, or the end, and, for each kind, for what stands in it. So a read
-takes what stands at the front and nothing else: an element of another kind that nobody takes holds
+takes what stands at the front and nothing else: an element of another kind that no task takes holds
 up all that is behind it (head-of-line blocking).
 
 How many elements of each kind there are, and how many slots are free, is counted as in any queue

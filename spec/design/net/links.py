@@ -44,7 +44,7 @@ class LinkPlaces:
     """The places of one link and the effects on them.
 
     ``least_taken`` is the fewest elements that a reader takes at once, ``most_moved`` the most that
-    anybody reads or writes at once. ``abandoned`` says that all its readers may cease to run.
+    any task reads or writes at once. ``abandoned`` says that all its readers may cease to run.
     """
 
     link: Link

@@ -63,7 +63,7 @@ class Net(Machine):
 
     @action(t=upto(chance_rows))
     def befall(self, t: int) -> None:
-        """Something happens that nobody decided: the channel loses a message."""
+        """An accident happens: the channel loses a message."""
         self.move(self.fair_rows + t)
 
     def move(self, row: int) -> None:

@@ -46,7 +46,7 @@ def _unheard(of: LinkPlaces) -> str:
 
 
 def lost_go(link: str) -> str:
-    """The place that is 1 once a go was lost: nobody ever says it again."""
+    """The place that is 1 once a go was lost: no task ever says it again."""
     return f"go of {link} was lost"
 
 
@@ -124,4 +124,4 @@ def own_rows(of: LinkPlaces) -> Iterator[Row]:
                                  {_called(of): -1, of.budget: -1, lost_go(of.link.name): 1},
                                  (f"{words}, which is lost",), fair=False), own=False)
         yield Row(reader, Effect({_unheard(of): 1}, {of.queue: link.go}, {_unheard(of): -1},
-                                 (f"{words}, where nobody had stopped",)), own=False)
+                                 (f"{words}, although no writer was stopped",)), own=False)

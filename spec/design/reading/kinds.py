@@ -114,7 +114,7 @@ def _one_kind(link: Link, kind: str, used: Used) -> Link:
 
 def _check(link: Link) -> None:
     if not (link.writers and link.readers):
-        raise Misfit(link, f"link {link.name!r} has kinds, so it needs somebody at both ends",
+        raise Misfit(link, f"link {link.name!r} has kinds, so it needs a task at both ends",
                      "Name a task in `from` and in `to`.")
     twice = next((each for n, each in enumerate(link.kinds) if each in link.kinds[:n]), None)
     if twice is not None:

@@ -78,7 +78,7 @@ class Routing(Enum):
 
 
 class Mortality(Enum):
-    """The ways in which a task may cease to run."""
+    """The endings that a task may have before its work is done."""
 
     GOES_ON = ""
     STOP = "stop"    # between two of its runs, forever

@@ -74,11 +74,11 @@ def _of_link(design: Design, link: Link) -> Iterator[_Found]:
     tasks = design.tasks
     if not any(_runs(tasks[name], StepKind.READ, link.name) for name in link.readers) \
             and not all(tasks[name].kind is Kind.TRANSITION for name in link.writers):
-        yield (link.spot, f"nobody ever reads {link.name!r}",
+        yield (link.spot, f"no task ever reads {link.name!r}",
                "Let a task read it, or remove it.")
     if not any(_runs(tasks[name], StepKind.WRITE, link.name) for name in link.writers) \
             and link.writers and not link.initial:
-        yield (link.spot, f"nobody ever writes to {link.name!r}",
+        yield (link.spot, f"no task ever writes to {link.name!r}",
                "Let a task write to it, or remove it.")
 
 
@@ -107,7 +107,7 @@ def _of_pool(design: Design, pool: Pool) -> Iterator[_Found]:
         used = used or most != 0
         held = held + most if most >= 0 and held >= 0 else -1
     if not used:
-        yield pool.spot, f"nobody uses the pool {pool.name!r}", "Remove it, or name it in a task."
+        yield pool.spot, f"no task uses the pool {pool.name!r}", "Remove it, or name it in a task."
     elif 0 <= held < pool.threads:
         yield (pool.spot, f"the pool {pool.name!r} has {counted(pool.threads, 'thread')}, and "
                f"those who use it hold at most {held} at a time, so it limits nothing",

@@ -26,7 +26,7 @@ def odd_steps(design: Design) -> Iterator[Oddity]:
             yield each
 
 
-# --- permits that nobody gives back ---------------------------------------------------------------
+# --- permits that are never given back ----------------------------------------------------------
 
 def _kept(scripts: Sequence[Task]) -> Iterator[Oddity]:
     nets = {task.name: _nets(task.steps) for task in scripts}
@@ -44,10 +44,10 @@ def _keeping(task: Task, pool: str, most: int) -> Oddity:
     released = sum(step.count for step in task.actions
                    if step.kind is StepKind.RELEASE and step.target == pool)
     if not released:
-        what = f"{task.name} acquires {pool!r}, and nobody ever releases it"
+        what = f"{task.name} acquires {pool!r}, and no task ever releases it"
     else:
         what = (f"{task.name} can go through its steps with {most} more acquired of {pool!r} than "
-                "it releases, and nobody else releases it")
+                "it releases, and no other task releases it")
     return acquire.spot, what, f"Add `release: {_plain(pool)}` where it is done with it."
 
 

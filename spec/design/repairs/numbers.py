@@ -134,7 +134,7 @@ def threads(scope: Scope) -> Iterator[Change]:
 
 
 def is_lock(design: Design, pool: Pool) -> bool:
-    """True if a pool is one permit that scripts take: with two it would exclude nobody."""
+    """True if a pool is one permit that scripts take: with two it would exclude no task."""
     return pool.threads == 1 and any(
         step.kind is StepKind.ACQUIRE and step.target == pool.name
         for task in design.tasks.values() for step in task.actions)
@@ -279,7 +279,7 @@ def _priming(family: Family[Link], first: int, n: int) -> str:
     readers = " or ".join(dict.fromkeys(family.first.readers))
     more = counted(n - first, "more element" if first else "element")
     return (f"no task writes them: the program must put {more} into {family.told} before the tasks "
-            f"start (priming), and {readers} must take what nobody sent")
+            f"start (priming), and {readers} must take what no task sent")
 
 
 def reliable(scope: Scope) -> Iterator[Change]:

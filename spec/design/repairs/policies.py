@@ -122,7 +122,7 @@ def dropping(scope: Scope) -> Iterator[Change]:
         able = first.flow in (Flow.BLOCKING, Flow.CREDIT, Flow.STOP_AND_WAIT) and not first.kind
         if able and first.capacity and not first.lossy and first.gives <= MAX_GIVES:
             said = scope.design.expect.get(NO_LOSS) == "violated"
-            unasked = "" if said else ", though nobody said that any may be lost"
+            unasked = "" if said else ", though the design does not say that any may be lost"
             yield _flow(family, Flow.DROP_OLDEST, "let {} drop its oldest element when it is full "
                         "(`flow: drop-oldest`; it is {})",
                         f"it LOSES elements of {family.told}{unasked}")

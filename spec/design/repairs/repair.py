@@ -68,7 +68,7 @@ def _broken(report: DesignReport) -> list[str]:
 
 def _wanted(report: DesignReport) -> list[str]:
     """The properties that are not to be violated after it, beside deadlock. Where the design is
-    expected not to be live, or somebody to starve, a part of it may be blocked forever.
+    expected not to be live, or a task to starve, a part of it may be blocked forever.
     """
     against = [name for name, verdict in report.design.expect.items() if verdict == "violated"]
     if any(name == LIVE or starved_task(name) is not None for name in against):

@@ -2,9 +2,9 @@
 
 Long before the last task stops, some of them are blocked forever (``alone.Dead``). The first such
 moment of a way in legs is found by halving: of its legs, of how often one is made, of its moves.
-From there somebody is looked for who goes round forever: an element is followed from move to move
-until all is as it was, as it is where work fails and is tried again. If nobody does, such a round
-is looked for from the start, and begun before the way is gone.
+From there a task is looked for that goes round forever: an element is followed from move to move
+until all is as it was, as it is where work fails and is tried again. If no task does, such a round
+is looked for from the start, and begun before the run is made.
 
 A round has a few moves, so this takes time in the size of the design. What is found is a violation;
 that nothing is found says nothing.
@@ -150,9 +150,7 @@ class Aside:
         return [path.marking[n] for n in range(len(self._net.counters))]
 
     def _first(self, legs: tuple[Leg, ...]) -> tuple[Leg, ...] | None:
-        """The way to the first moment in which somebody is blocked forever; None where no task is.
-
-        """
+        """The run to the first moment in which a task is blocked forever; None if none ever is."""
         rounds = list(self._once(legs))
 
         def after(number: int) -> list[int]:
@@ -201,7 +199,7 @@ class Aside:
     def _rounds(
         self, values: Sequence[int], without: set[str]
     ) -> Iterator[tuple[tuple[int, ...], int]]:
-        """Runs of moves in which nobody of these takes part, and from which of them on each comes
+        """Runs of moves in which none of these takes part, and from which of them on each comes
         back to where it was."""
         looks = 0
         for first in self._fair:

@@ -3,7 +3,7 @@
 | engine | says | what it costs |
 |---|---|---|
 | `graph` | holds | the wait-for graph of a small part: next to nothing |
-| `explorer`, a few states | either | a short search: the shortest counterexample of a small design |
+| `explorer`, a few states | either | a short search: the shortest run of a small design |
 | `structure` | either | equations with capacities as mere numbers; runs to what is open |
 | `explorer`, a million states | either | half a second or two |
 | `runs` | violated | some seconds |

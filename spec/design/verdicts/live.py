@@ -75,7 +75,7 @@ def _asked(part: Design) -> Iterator[_Asked]:
     yield from _of_sources(part)
     for name, link in part.links.items():
         if link.capacity == 0 or not (link.readers or link.of):
-            continue  # of a queue with kinds, one that nobody reads is asked about
+            continue  # of a queue with kinds, one that no task reads is asked about
         places = LinkPlaces(link, Unbounded(1, abstract=True))
         yield _Asked(Aim(emptied=places.queue, least=min(part.taken(link), default=1)),
                      f"what is in {name} is never read")

@@ -83,7 +83,7 @@ SHOWN = 200_000
 MAX_ROWS = 1_000
 """Ways to move of a part whose states are visited: each is compiled."""
 MAX_FREED = 200
-"""Ways to move of a part in which runs are looked for that free somebody: more take longer, and
+"""Ways to move of a part in which runs are looked for that unblock a task: more take longer, and
 there are more of them."""
 MAX_TRIED = 2_000
 """Ways to move of a part that runs are tried on."""
@@ -145,7 +145,8 @@ class Spaces:
             return f"more than {MAX_ROWS:,} ways to move are too many to visit all states"
         if most is not None:
             if most <= 0:
-                return f"{UNASKED:,} states of other parts were visited, which nobody asked for"
+                return (f"{UNASKED:,} states of other parts were visited, for a property that was "
+                        "not asked for")
             budget = replace(budget, max_states=min(budget.max_states or most, most))
         if not self.asked:
             budget = budget.share(3)

@@ -82,7 +82,7 @@ class Ahead:
                 self._own.setdefault(place.of, []).append(place)
         self._rows: dict[str, list[Row]] = {}
         for row in table.offers:
-            # nobody may wait for an accident, or for what can never be
+            # no task may wait for an accident, or for what can never be
             if row.own and row.effect.fair and id(row) not in dead:
                 self._rows.setdefault(row.task, []).append(row)
         self._known: dict[str, Sequence[Row]] = {}

@@ -74,7 +74,7 @@ def _shortest_through(graph: object, start: str) -> list[str]:
 
 class _Closing:
     """A cycle to which all holders of its pools are added. It ``is_closed`` if each of them waits
-    for somebody in it, in the end."""
+    for a task in it, in the end."""
 
     def __init__(self, by: Waits, waits: Sequence[Blocked], cycle: Sequence[Blocked]) -> None:
         self._by = by
@@ -113,7 +113,7 @@ class _Closing:
         return new
 
     def _way_out(self, holder: str) -> list[Blocked]:
-        """Waits from a holder on to one that nobody ends, or to another cycle."""
+        """Waits from a holder on to one that no task ends, or to another cycle."""
         found: list[Blocked] = []
         here = holder
         while here not in self._tasks:

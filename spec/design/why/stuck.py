@@ -89,7 +89,7 @@ class Blocked:
 
 @dataclass(frozen=True)
 class Left:
-    """Elements that are left in a link where everybody is done: ``number`` of them are in
+    """Elements that are left in a link where all tasks are done: ``number`` of them are in
     ``where``, and those who could have read them are ``gone``."""
 
     where: str

@@ -295,7 +295,7 @@ def _helpers(table: Table) -> dict[tuple[str, bool], set[Agent]]:
     """The agents that can add to a place (few) or take from it (many)."""
     found: dict[tuple[str, bool], set[Agent]] = {}
     for row in table.rows:
-        if row.effect.fair:  # nobody may wait for an accident
+        if row.effect.fair:  # no task may wait for an accident
             for place, n in row.effect.change.items():
                 found.setdefault((place, n > 0), set()).add(_agent(row))
     return found

@@ -187,9 +187,7 @@ class Grid:
 
     def _extend(self) -> None:
         """Look at larger and larger points where the property holds at none, up to the first that
-        takes more
-        time than a design may have.
-        """
+        takes more time than a design may have."""
         point = {name: top for name, (_, top) in self.ranges.items()}
         for _ in range(DOUBLED):
             if any(self._outcomes.values()) or max(point.values()) > MOST // 2:

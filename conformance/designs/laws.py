@@ -146,9 +146,7 @@ def _proved(
     found: Found, law: Law, grid: Grid, decided: Observed, deadline: Deadline
 ) -> Found:
     """The result with what can be proved of the law; where no run was found that deadlocks, the law
-    may be
-    wrong, and the design is decided there.
-    """
+    may be wrong, and the design is decided there."""
     proof = prove(law, grid.made, grid.ranges, [point for point, holds in decided if not holds],
                   [point for point, holds in decided if holds], deadline)
     point = proof.violated.open_at

@@ -89,9 +89,7 @@ def explanation_lines(report: DesignReport) -> Iterator[str]:
 
 def sweep_lines(reports: Sequence[DesignReport]) -> Iterator[str]:
     """The findings on the designs of one file, a line for each property; then the report on the
-    first that
-    is not as expected.
-    """
+    first that is not as expected."""
     design = reports[0].design
     swept = {name: sorted({dict(report.design.parameters)[name] for report in reports})
              for name, _ in design.parameters}
@@ -298,9 +296,7 @@ _NEEDED = {"an acquire": "room to give back"}
 
 def _place(wait: Blocked, finding: Finding, design: Design) -> str:
     """The place where a task waits: a link with what it holds, and how far that has to fall where
-    stop was
-    called; or a pool with how much of it is free.
-    """
+    stop was called; or a pool with how much of it is free."""
     contents, free = dict(finding.contents), dict(finding.free)
     if wait.where in free and wait.where in design.pools and wait.where not in contents:
         return f"{wait.where} ({free[wait.where]} of {design.pools[wait.where].threads} free)"
@@ -314,10 +310,8 @@ def _place(wait: Blocked, finding: Finding, design: Design) -> str:
 
 def _graph(report: DesignReport) -> Iterator[str]:
     """The lines on the wait-for graph of a design that is not proved to be free of deadlock: how
-    many
-    cycles there are, and the shortest of those that it does not rule out beside the one that was
-    found, those of the same tasks together.
-    """
+    many cycles there are, and the shortest of those that it does not rule out beside the one that
+    was found, those of the same tasks together."""
     deadlock = next((f for f in report.findings if f.name == DEADLOCK_FREE), None)
     if not report.cycles or (deadlock and deadlock.outcome is Outcome.HOLDS):
         return

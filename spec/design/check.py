@@ -109,10 +109,8 @@ def fullest(design: Design, settings: Settings | None = None) -> Finding:
 
 def _expected(design: Design, finding: Finding) -> str | None:
     """The verdict that is wanted: *holds* where the design says nothing. A local deadlock that
-    nobody
-    asked about may be there, or stay unknown, in a design that is expected to deadlock or not to be
-    live, or of which the blocked tasks are expected to starve.
-    """
+    nobody asked about may be there, or stay unknown, in a design that is expected to deadlock or
+    not to be live, or of which the blocked tasks are expected to starve."""
     said = design.expect.get(finding.name)
     if said is not None or finding.name != NO_LOCAL_DEADLOCK:
         return said or "holds"
@@ -275,9 +273,7 @@ def _needs_empty(row: Row, growing: Mapping[str, Place]) -> bool:
 
 def _told_cycles(part: Part, deadline: Deadline) -> list[GraphCycle] | None:
     """The elementary cycles in the words of the design, the possible and plain ones first; None if
-    the
-    time is too short for that.
-    """
+    the time is too short for that."""
     found: dict[tuple[Blocked, ...], str] = {}
     for cycle in part.graph.cycles:
         if deadline.passed():

@@ -357,9 +357,7 @@ class _Loader:
 
     def _check_choices(self, design: Design, step: Step) -> None:
         """Check that each branch of an ``either`` begins with a step that can be waited for, and
-        that is no
-        choice itself.
-        """
+        that is no choice itself."""
         for branch in step.branches if step.kind is StepKind.EITHER else ():
             if not branch:
                 raise self._error(step.spot, "a branch of `either` is empty, so there is nothing "

@@ -2,11 +2,9 @@
 
 The model is printed from the same table of rows that the engines decide: one process that does any
 row that is enabled, each in one step. It ends where the design may end; where it can neither end
-nor
-take a step, SPIN finds an invalid end state, which is a deadlock. So its verdict checks the
-engines,
-and not the translation of the design. Without partial order reduction, and without the end, the
-states that it stores are those that the explorer counts.
+nor take a step, SPIN finds an invalid end state, which is a deadlock. So its verdict checks the
+engines, and not the translation of the design. Without partial order reduction, and without the
+end, the states that it stores are those that the explorer counts.
 """
 
 from __future__ import annotations

@@ -109,9 +109,7 @@ def _ended(net: Counters, legs: tuple[Leg, ...], end: list[int]) -> Only:
 
 def _turn(net: Counters, watch: Callable[[], object]) -> list[int] | None:
     """Times that each move is made until all counters are what they were; None if no such run makes
-    a
-    move.
-    """
+    a move."""
     balance: list[dict[int, int]] = [{} for _ in net.counters]
     for number, move in enumerate(net.moves):
         for counter, by in move.change.items():

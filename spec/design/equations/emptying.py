@@ -180,9 +180,7 @@ class _Nothing(Exception):
 
 class _Trying:
     """The facts about all states in which some moves are not possible; ``shown`` has the counters
-    for
-    which they were shown, in that order, and ``used`` the sums that this needed.
-    """
+    for which they were shown, in that order, and ``used`` the sums that this needed."""
 
     def __init__(self, net: Counters, moves: Sequence[int], watch: Watch) -> None:
         self.net, self.moves, self.watch = net, moves, watch
@@ -363,9 +361,7 @@ class _Trying:
 
 class _Run:
     """Moves that can be made wherever so much is left, until every task has moved: first those of
-    tasks
-    that have not moved, then moves that were not yet made, then downhill.
-    """
+    tasks that have not moved, then moves that were not yet made, then downhill."""
 
     def __init__(
         self, net: Counters, table: Table, moves: Sequence[int], downhill: set[int],

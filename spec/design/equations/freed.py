@@ -2,8 +2,7 @@
 
 From a marking that the equations leave open a short run is looked for to a step of such a task. If
 there is one, the task is not blocked forever in that marking, nor in any other in which the same
-run
-is possible; what each place must hold for it is a clause for the equations, and they are asked
+run is possible; what each place must hold for it is a clause for the equations, and they are asked
 again. The clause is true of every marking, so nothing is assumed.
 
 The marking may be any on the run that never ends. So one is asked for in which a step is made that
@@ -43,9 +42,7 @@ Guard = tuple[str, int, bool]
 @dataclass(frozen=True)
 class Step:
     """A step of a run: the guards that it needs, and what it adds. ``fair`` is false for a step
-    that
-    merely may happen.
-    """
+    that merely may happen."""
 
     guards: tuple[Guard, ...]
     change: Mapping[str, int]
@@ -83,9 +80,7 @@ def _holds(marking: Marking, guard: Guard) -> bool:
 @dataclass
 class _Plan:
     """The costs of everything from a marking: each guard that does not hold, with the row that
-    makes it
-    hold, and each row.
-    """
+    makes it hold, and each row."""
 
     costs: dict[int, int]
     givers: dict[Guard, int]
@@ -212,9 +207,7 @@ class Freeing:
 
 class Freed:
     """The equations of ``silent``, asked again and again: ``stuck`` has a Boolean for each task or
-    link
-    that is blocked, ``ended`` one for each row, and ``tokens`` a number for each place.
-    """
+    link that is blocked, ``ended`` one for each row, and ``tokens`` a number for each place."""
 
     def __init__(
         self, rows: Sequence[Row], moves: Mapping[str, Sequence[int]], solver: Any,
@@ -232,18 +225,14 @@ class Freed:
 
     def excludes(self, tasks: Sequence[str], may_stop: bool) -> bool:
         """True if none of these tasks can be blocked, at some moment of a run; with ``may_stop``,
-        of a run
-        that never ends.
-        """
+        of a run that never ends."""
         moments = self._moments() if may_stop else [self._z3.BoolVal(True, self._solver.ctx)]
         return any(all(self._is_free(task, moment, rounds) for task in tasks)
                    for rounds in ROUNDS for moment in moments)
 
     def _moments(self) -> list[Any]:
         """Moments of every run that never ends while a task is blocked: when a row is made that the
-        run makes
-        again and again; or when any row is, if none is made by all such runs.
-        """
+        run makes again and again; or when any row is, if none is made by all such runs."""
         z3, solver = self._z3, self._solver
         fair = [n for n, row in enumerate(self._rows) if row.effect.fair]
         needed = [n for n in fair if solver.check(self._ended[n]) == z3.unsat]

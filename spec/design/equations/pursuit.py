@@ -47,9 +47,7 @@ def amounts(
     net: Counters, state: Sequence[int], seconds: float | None = None
 ) -> list[int] | None:
     """Times that each move is made on a run to the state, as few as possible in all; None if no
-    amounts
-    lead there, or none in whole numbers were found, or not in so many seconds.
-    """
+    amounts lead there, or none in whole numbers were found, or not in so many seconds."""
     import numpy as np
     from scipy.optimize import linprog, milp
     able = [n for n, move in enumerate(net.moves) if move.change and not move.fails]
@@ -141,9 +139,7 @@ def _fallen(
 @dataclass(frozen=True)
 class Pursued:
     """The result of a pursuit: its run, whether it made all amounts, whether no move is possible
-    after it,
-    and the counters then.
-    """
+    after it, and the counters then."""
 
     legs: tuple[Leg, ...]
     is_complete: bool

@@ -1,8 +1,7 @@
 """Runs to a step of each task, from wherever a run of the others could continue without it.
 
 Say a task is blocked forever, and a run of the others never ends. From some moment on that run
-makes
-only moves that it makes again and again. Then this is so, at each moment from there on:
+makes only moves that it makes again and again. Then this is so, at each moment from there on:
 
 - every sum that no move changes is what it was, and every clause is true;
 - the moves that the run makes again and again, so often each in some stretch of it, add up to
@@ -10,8 +9,7 @@ only moves that it makes again and again. Then this is so, at each moment from t
 - no run is possible there that ends with a step of a blocked task.
 
 Of some moves, one is always among those that are made again and again. So the question is what is
-so
-when one of these is made next. From a state that all this leaves open a run is looked for that
+so when one of these is made next. From a state that all this leaves open a run is looked for that
 unblocks a task (``freed``), until no state is left. Nothing else is assumed, so it is a
 certificate.
 """

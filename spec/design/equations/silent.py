@@ -12,11 +12,9 @@ tasks need a reason, and less is a reason than before: a run that a task could c
 something may not be continued, and a task that is not blocked may give only once:
 
 - A step that lacks one thing alone: a task that gives it with one move is blocked, too, and one
-  that
-  gives it when it continues in the run, but for a last step or some, is silent.
+  that gives it when it continues in the run, but for a last step or some, is silent.
 - A step that lacks several things: for each of two of them, a task that cannot help giving it in
-  the
-  run is silent. (If others use up one of these things, that one is never the one that counts.)
+  the run is silent. (If others use up one of these things, that one is never the one that counts.)
 
 If there is no such state, no run continues forever once a task is blocked, whether the whole can
 deadlock or not.
@@ -51,11 +49,8 @@ def ask_equations(
     freeing: bool = False,
 ) -> Standstill:
     """The answer of the equations on the silent sets of a connected design; with ``may_stop``, of a
-    design
-    that may come to an end. With ``freeing``, runs are looked for that exclude what the equations
-    leave
-    open (``freed``).
-    """
+    design that may come to an end. With ``freeing``, runs are looked for that exclude what the
+    equations leave open (``freed``)."""
     import z3
     context = z3.Context()
     solver = z3.SimpleSolver(ctx=context)
@@ -98,9 +93,7 @@ class _Asked:
             agent: z3.Bool(f"s{n}", context) for n, agent in enumerate(silence.moves)}
         self.stuck = self.silent
         """The tasks that are blocked whatever the others do: all the silent ones, where a run may
-        always
-        continue.
-        """
+        always continue."""
         self.ended = [z3.Bool(f"e{n}", context) for n in range(len(silence.rows))]
         self.may_stop = may_stop
         if may_stop:
@@ -145,9 +138,7 @@ class _Asked:
 
     def reasons(self, agent: Agent) -> None:
         """Assert that no step of a blocked agent is possible, and that one that lacks something
-        does so
-        forever.
-        """
+        does so forever."""
         silence, z3 = self.silence, self.z3
         for number in silence.moves[agent]:
             row = silence.rows[number]

@@ -8,8 +8,7 @@ follow, whatever the state is.
 - **For a reason.** A task that always has something to do is silent only if a step of it lacks
   something forever. Suppose that only its own steps use that up. Then each task that can give it is
   silent too: otherwise it would supply it, provided that it can do so whenever it is enabled, or
-  one
-  step later.
+  one step later.
 
 So a set of silent tasks is *closed* under both. If the only closed set that is not empty is the
 whole design, then a task that is blocked forever can bring all the others to a halt, unless
@@ -74,9 +73,7 @@ def _simple(link: Link) -> Link:
 @dataclass
 class _Set:
     """A set of agents that is being closed: its agents, in the order in which they came, the rows
-    that
-    have moved for the last time, and how many others still give each supply.
-    """
+    that have moved for the last time, and how many others still give each supply."""
 
     agents: dict[Agent, None] = field(default_factory=dict)
     ended: set[int] = field(default_factory=set)
@@ -229,8 +226,7 @@ class Silence:
         self, agent: Agent, row: Row, when: Giving = Giving.ALWAYS
     ) -> dict[Guard, frozenset[Agent]] | None:
         """For each guard of a row on links and pools: the agents that are silent if it never holds.
-        None
-        where all of them may hold at some time, and yet never at once.
+        None where all of them may hold at some time, and yet never at once.
 
         A thing that only the agent uses up stays, once it is there. So all guards hold at once
         in the end if each does at some time, of which one may be used up by others.

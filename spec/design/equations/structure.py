@@ -36,8 +36,7 @@ MAX_WEIGHED = 600
 @dataclass(frozen=True)
 class Answer:
     """The answer of the equations: ``never_stuck`` is proved, or ``legs`` of moves lead to a
-    deadlocked
-    state, or else ``reason`` says what is open.
+    deadlocked state, or else ``reason`` says what is open.
 
     ``only`` is the run that decided a design without choice; then nothing else was needed.
     ``sums`` and ``clauses`` hold in every reachable state of ``net``, whatever the answer;
@@ -130,9 +129,7 @@ def _followed(
     net: Counters, state: Sequence[int], deadline: Deadline
 ) -> tuple[Clause | None, tuple[Leg, ...] | None]:
     """A clause that excludes the state, the first of the shapes that does; or a run that deadlocks
-    there,
-    or on the way there.
-    """
+    there, or on the way there."""
     watch = deadline.watch("looking for what excludes a deadlocked state")
     small = len(net.moves) <= MAX_WEIGHED
     amount = amounts(net, state, _seconds(deadline))

@@ -29,9 +29,7 @@ _LINK_NAME_MAX: Final = 900
 @dataclass(frozen=True)
 class Reading:
     """The result of a reader: a document of the design language, and what its file does not say and
-    was
-    taken for granted.
-    """
+    was taken for granted."""
 
     root: Node
     assumed: tuple[str, ...] = ()

@@ -54,9 +54,7 @@ def eager(net: Counters, point: Values, ends: bool = True) -> Schedule | None:
 
 def _times(net: Counters, move: Move, marking: list[Form], point: Values) -> Form:
     """Times that a move can be made here: the form that says so at the point and near it; 0 where
-    it
-    cannot. One that adds a form is made once.
-    """
+    it cannot. One that adds a form is made once."""
     least = ONCE if any(_form(by).factors for by in move.change.values()) else Form(
         constant=MAX_TIMES)
     for room, by in _rooms(net, move, marking, point):

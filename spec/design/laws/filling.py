@@ -62,9 +62,7 @@ class _Above(Equations):
 def _counting(net: Counters) -> Iterator[tuple[int, int]]:
     """Counters that are 0 unless another one, which is 0 or 1, is 1: the repetitions of a step, and
     whether the script is at that step. Only a script at the step adds to them, and one that leaves
-    it
-    takes all of them.
-    """
+    it takes all of them."""
     places = [n for n, counter in enumerate(net.counters) if counter.value is not None]
     for number, counter in enumerate(net.counters):
         top = None if counter.most is None else form_of(counter.most)

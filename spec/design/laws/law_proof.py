@@ -108,9 +108,7 @@ def prove(
 ) -> Proof:
     """Try to prove a law of the designs that ``made`` makes; of the points of the grid, the design
     was found to deadlock at those of ``stuck``, and to be free of deadlock at those of ``free``.
-    What
-    is known of single points is set ``apart``, or shown by the proof as well.
-    """
+    What is known of single points is set ``apart``, or shown by the proof as well."""
     watch = deadline.watch("proving the law")
     found = _by_rates(law, made, ranges, [*stuck, *free], deadline) if apart else {}
     for fixing in (False, True):

@@ -36,11 +36,8 @@ _AROUND: Final = {1: 12, 2: 8, 3: 6, 4: 4}
 @dataclass(frozen=True)
 class Opened:
     """A tree in which numbers are parameters: ``values`` has those to look at, by the names under
-    which
-    the numbers are reported; ``inner`` are the names of the parameters, and ``own`` the numbers
-    that
-    the file has.
-    """
+    which the numbers are reported; ``inner`` are the names of the parameters, and ``own`` the
+    numbers that the file has."""
 
     root: Node
     values: Mapping[str, Sequence[int]]

@@ -42,8 +42,7 @@ def proved_by_rates(
     law: Law, regions: Regions, points: Sequence[Values], deadline: Deadline
 ) -> tuple[bool, bool]:
     """The sides that are proved for all values in the regions' domain: where the law is true and
-    where it
-    is false. Neither where the design is no single link between two rates.
+    where it is false. Neither where the design is no single link between two rates.
 
     Raises TooManyRegions, Unanswered and OutOfTime.
     """

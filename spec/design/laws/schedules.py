@@ -42,9 +42,7 @@ class Schedule:
 
     def is_run(self, net: Counters) -> str | None:
         """The condition that this is a run of the net, and that no move is possible after it and
-        work is left,
-        in SMT-LIB; None where that is no matter of linear inequalities.
-        """
+        work is left, in SMT-LIB; None where that is no matter of linear inequalities."""
         try:
             return f"(and true {' '.join(self._demands(net))})"
         except _NotLinear:

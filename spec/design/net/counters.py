@@ -56,9 +56,7 @@ class Counter:
 class Move:
     """A step: possible where each counter of ``least`` is at least, and each of ``most`` at most,
     the number there; it adds ``change``. ``fails`` is true for one after which the design has
-    failed,
-    which is no deadlock. ``row`` is the number of the table's row that it comes from.
-    """
+    failed, which is no deadlock. ``row`` is the number of the table's row that it comes from."""
 
     least: Mapping[int, int]
     most: Mapping[int, int]
@@ -83,9 +81,7 @@ class Counters:
     lines: frozenset[int] = frozenset()
     meant: Sequence[Mapping[int, int]] = ()
     """Invariants that were meant so (a pool's threads are free or held). A basis of all invariants
-    has
-    them only mixed with others.
-    """
+    has them only mixed with others."""
 
     @staticmethod
     def of(table: Table, watch: Callable[[], object] = lambda: None) -> Counters:

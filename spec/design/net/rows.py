@@ -131,8 +131,7 @@ def together(*alternatives: Iterable[Effect]) -> Iterator[Effect]:
 @dataclass(frozen=True)
 class Row:
     """One transition of ``task``. ``own`` is false where the link itself moves; ``partners`` are
-    tasks
-    that move with it, with what they do.
+    tasks that move with it, with what they do.
 
     ``parts`` are the rows that were joined to this one, and ``since`` says, for the links
     without room that a part passes over, why no writer there is ready.

@@ -5,10 +5,8 @@ than ``stop`` elements, at most ``lag`` more are written before the call works: 
 and what the writer sends until it hears. In R * (F + B) ticks at R elements a tick the one that
 passed the mark is the first of those, so the lag is one less. A writer that writes less than that
 while the call is under way has heard it before: then the rest of the lag runs out by itself. When
-it
-has run out and there are ``go`` elements or fewer, the reader calls go. A lost stop is made good
-when
-the link is empty enough to call go; a lost go by nothing.
+it has run out and there are ``go`` elements or fewer, the reader calls go. A lost stop is made good
+when the link is empty enough to call go; a lost go by nothing.
 """
 
 from __future__ import annotations

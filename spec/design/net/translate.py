@@ -168,9 +168,7 @@ class Builder:
 
     def ways(self, task: Task, reads: Reads) -> list[_Way]:
         """The decisions of a task about an element of each kind: to which link of each choice it
-        goes. Kinds
-        for which it can decide the same are one.
-        """
+        goes. Kinds for which it can decide the same are one."""
         choices = self.design.choices(task.name)
         found: dict[tuple[str, ...], _Way] = {}
         for kind, effects in reads.items():
@@ -283,9 +281,7 @@ def _may_end(design: Design) -> bool:
 
 def _ceasing(to: Builder, task: Task, places: int, rows: int) -> None:
     """Let a task that is no script run only while it has not ceased to. The elements that a crashed
-    task
-    holds are no work any more; where nothing moves, all tasks that may cease have done so.
-    """
+    task holds are no work any more; where nothing moves, all tasks that may cease have done so."""
     works = task.kind is Kind.SOURCE
     running = to.place(task, "running", "left", 1, 1, 0 if works else 1)
     own = [place for place in to.places[places:] if place.name != running]
@@ -404,9 +400,7 @@ def _in_turn(to: Builder, task: Task, gates: list[Gate]) -> Iterator[tuple[Effec
 @dataclass(frozen=True)
 class _Way:
     """A decision of a task about an element when it reads it: ``name`` says which, and ``writes``
-    are the
-    ways to write it then.
-    """
+    are the ways to write it then."""
 
     name: str
     reads: list[Effect]

@@ -199,9 +199,7 @@ def _way(here: str, other: str, parents: Mapping[str, str]) -> list[str]:
 
 def _rates(design: Design, link: Link) -> tuple[int, int] | None:
     """Number of elements that a link gets in a run of its writer, and loses in one of its reader;
-    None
-    where that is not always the same.
-    """
+    None where that is not always the same."""
     if len(link.writers) != 1 or len(link.readers) != 1 or link.lossy or link.group \
             or link.flow not in _KEEPING:
         return None

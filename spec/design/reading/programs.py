@@ -60,9 +60,7 @@ class Positions:
     @staticmethod
     def of(task: Task) -> Positions:
         """Every move of a script, in the order of its text. Final positions get the smallest
-        numbers, so that
-        "the script may end here" is a comparison with one number.
-        """
+        numbers, so that "the script may end here" is a comparison with one number."""
         steps = program(task)
         total = length(steps)
         found = list(_moves(steps, total, 0))

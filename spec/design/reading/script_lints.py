@@ -1,7 +1,5 @@
 """Oddities of the steps of a script: permits that no task gives back, a branch that is chosen
-before
-it is known whether there is something to read on it.
-"""
+before it is known whether there is something to read on it."""
 
 from __future__ import annotations
 

@@ -34,14 +34,10 @@ class Change:
     """A change to try in one ``place``: ``says``, ``edits`` and ``done`` take one of ``values``.
 
     A later value changes more. ``grows`` says that it also makes more states, and that it disables
-    no
-    step of any task. Its ``costs``, by its value, are reported in place of what its kind gives up.
-    Two
-    changes of one ``slot`` exclude each other. ``at`` names the links, pools and tasks that are
-    changed;
-    none for a change of the whole design. One that ``restricts`` makes no step possible that was
-    not so
-    before.
+    no step of any task. Its ``costs``, by its value, are reported in place of what its kind gives
+    up. Two changes of one ``slot`` exclude each other. ``at`` names the links, pools and tasks that
+    are changed; none for a change of the whole design. One that ``restricts`` makes no step
+    possible that was not so before.
     """
 
     slot: str

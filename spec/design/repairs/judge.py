@@ -205,9 +205,7 @@ class Judge:
 
     def verdicts(self, design: Design, names: Sequence[str]) -> list[Finding]:
         """The findings on these properties of a design that is known to be free of deadlock: as far
-        as time
-        allows, up to the first that fails.
-        """
+        as time allows, up to the first that fails."""
         found = [Finding(name, Outcome.HOLDS, "by construction")
                  for name in names if _is_plain(design, name)]
         asked = tuple(name for name in names if not _is_plain(design, name))

@@ -20,11 +20,8 @@ __all__ = ["Stuck", "around", "region"]
 @dataclass(frozen=True)
 class Stuck:
     """The part of a deadlocked state that would have to be different: the ``tasks``, each of which
-    waits
-    only for others of them, and the ``places`` (links and pools) in which a number keeps them
-    waiting;
-    of the tasks those that are ``held`` up wait for more than data.
-    """
+    waits only for others of them, and the ``places`` (links and pools) in which a number keeps them
+    waiting; of the tasks those that are ``held`` up wait for more than data."""
 
     tasks: tuple[str, ...]
     places: tuple[str, ...]
@@ -33,9 +30,7 @@ class Stuck:
     @staticmethod
     def of(finding: Finding) -> Stuck:
         """The blocked tasks of a finding: the cycle, or those that wait for what no task gives, and
-        the tasks
-        that they wait for.
-        """
+        the tasks that they wait for."""
         waits: dict[str, list[Blocked]] = {}
         for wait in (*finding.waits, *finding.cycle):
             waits.setdefault(wait.task, []).append(wait)

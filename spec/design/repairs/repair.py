@@ -114,9 +114,7 @@ def repair(report: DesignReport, budget: Budget | None = None) -> Repair:
 
 def _left_open(report: DesignReport) -> list[str]:
     """The properties that are not known of the design as it is, for it is large: no more will be
-    known of
-    them with a change or two.
-    """
+    known of them with a change or two."""
     return [each.name for each in report.findings if each.outcome is Outcome.UNKNOWN]
 
 
@@ -349,9 +347,7 @@ def _doing(change: Change, value: int) -> Callable[[Design], Design]:
 
 def _middle(finding: Finding) -> tuple[str, ...]:
     """The tasks that a region is made around: the blocked tasks, or the cycle of those if they are
-    many
-    (the whole of it, for a piece of it is not deadlocked).
-    """
+    many (the whole of it, for a piece of it is not deadlocked)."""
     tasks = Stuck.of(finding).tasks
     circle = tuple(wait.task for wait in finding.cycle)
     return tasks if len(tasks) <= MAX_MIDDLE else circle or tasks[:MAX_MIDDLE]

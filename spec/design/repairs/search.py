@@ -3,10 +3,9 @@ blocked.
 
 Changes are tried by what they give up: all of one tier, one by one and then together, before any of
 the next. A set that does not help leaves a deadlocked state, and only what takes part in that one
-joins
-the set (so each set is one that hits every deadlock which was seen on the way to it). Of the free
-changes only those of a number that a task waits for are tried: a run into a deadlock is still a
-run where other queues are larger, and still ends in one.
+joins the set (so each set is one that hits every deadlock which was seen on the way to it). Of the
+free changes only those of a number that a task waits for are tried: a run into a deadlock is still
+a run where other queues are larger, and still ends in one.
 
 A change is tried with its least amount and with its utmost. What helps is then made small: first
 all amounts together, by steps that double, and then each by halving.

@@ -4,9 +4,8 @@ A deadlock needs some queues full and others empty at the same moment. Search me
 states on the way, which are as many as the product of the capacities. A run in which always the
 same tasks go first meets it after about the sum of them: a task that goes first fills what it
 writes, and empties what it reads. So a run has *phases*. In each the tasks (or their rows) are in
-an
-order drawn from a seed, and the first that is enabled moves; a phase ends after so many steps, or
-when it repeats itself, for then it would do so forever. One run in four moves at random instead.
+an order drawn from a seed, and the first that is enabled moves; a phase ends after so many steps,
+or when it repeats itself, for then it would do so forever. One run in four moves at random instead.
 
 All is counted in steps and drawn from a fixed seed, so the answer is the same on every machine.
 A run that deadlocked is shortened, and then replayed by the interpreter like every trace.
@@ -51,9 +50,7 @@ class Tried:
 @dataclass
 class _Run:
     """A run that continues: the marking with a sum of its numbers, each of which has a weight of
-    its
-    own; the rows that can move, and those that did.
-    """
+    its own; the rows that can move, and those that did."""
 
     marking: list[int]
     ready: set[int]
@@ -300,9 +297,7 @@ class Runs:
         self, rows: tuple[int, ...], ends: Callable[[Sequence[int]], bool] | None = None
     ) -> tuple[int, ...]:
         """The run without stretches that it does not need to end as is wanted (deadlocked, if
-        nothing
-        is said), while there are steps and time left.
-        """
+        nothing is said), while there are steps and time left."""
         left, size = SHORTENING, max(1, len(rows) // 2)
         ends = ends or self._ends_stuck
         with suppress(OutOfTime):

@@ -4,13 +4,11 @@ A row is *dead* in a marking if it lacks something that only dead rows give. Dea
 again, whatever the others do: none of them can be the first. So the most rows that may be dead are
 those that cannot move, less those that lack nothing of the kind, and so on. A task all of whose
 rows are dead is blocked forever. More rows are dead the further a run has come; so the first
-marking
-of a run with such a task is found by halving, and from there the others continue, always in
+marking of a run with such a task is found by halving, and from there the others continue, always in
 one order, until a marking comes again.
 
 A run into a deadlock of the whole is looked at first: on the way there, a part is often blocked
-long
-before the rest. What is found here is a violation; that nothing is found says nothing.
+long before the rest. What is found here is a violation; that nothing is found says nothing.
 """
 
 from __future__ import annotations
@@ -124,9 +122,7 @@ class Halted:
 
     def look_for(self, known: Sequence[str], steps: int = STEPS) -> Alone | None:
         """A local deadlock on the run with these labels of rows, or on runs of so many ``steps`` in
-        all; None
-        if none is found.
-        """
+        all; None if none is found."""
         way = self._told(known)
         found = None if way is None else self._on_the_way(way)
         if found is not None:
@@ -183,9 +179,7 @@ class Halted:
 
     def _orders(self) -> Iterator[Sequence[float]]:
         """Ranks of the rows: the last task of the design first, which empties what others fill; and
-        then drawn
-        ones.
-        """
+        then drawn ones."""
         rows, draw = self._table.rows, Random(0)
         place = {task: -n for n, task in enumerate(dict.fromkeys(row.task for row in rows))}
         yield [_rank(row, place[row.task]) for row in rows]

@@ -212,9 +212,7 @@ def _laws(
 
 def _visited(finding: Finding, part: Design) -> dict[str, Any]:
     """The claim that all states are to be visited, of which there are no more than the search has
-    found.
-    (It counts an unbounded link only so far, and has no number for what that stands for.)
-    """
+    found. (It counts an unbounded link only so far, and has no number for what that stands for.)"""
     if not finding.states:
         raise Uncertified("it rests on an argument that has no certificate yet")
     linked = finding.name in (NO_LOCAL_DEADLOCK, LIVE) or starved_task(finding.name) is not None

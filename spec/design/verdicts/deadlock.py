@@ -97,8 +97,7 @@ def _in_shares(sections: Sequence[Part], settings: Settings) -> list[Finding]:
 
 def decide_deadlock(part: Part, settings: Settings, trying: Budget | None = None) -> Finding:
     """Decide whether one connected part can deadlock; runs of a small one, which end by themselves,
-    may
-    use what is left of ``trying``. The finding has an attempt for each engine that was asked.
+    may use what is left of ``trying``. The finding has an attempt for each engine that was asked.
     """
     clock = settings.budget.deadline
     attempts: list[Attempt] = []

@@ -398,9 +398,7 @@ class _Stuck:
 
     def _stuck(self, task: str, never: Marks) -> Marks:
         """The states among those in which a task never moves again in which it has not finished,
-        and from
-        which the others continue.
-        """
+        and from which the others continue."""
         failed = self.space.markings[:, self.space.number[FAILED]] > 0
         found = never & ~failed & ~self._finished(task)
         return found & self.endless if found.any() else found

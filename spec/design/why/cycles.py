@@ -185,9 +185,7 @@ def led(cycle: Sequence[Blocked]) -> Iterator[tuple[Blocked, str]]:
 
 def held(design: Design, cycle: Sequence[Blocked], free: Mapping[str, int]) -> Iterator[str]:
     """A sentence for each pool in a cycle that has more than one: how much of it is held, by which
-    tasks,
-    and why none of them gives it back. ``free`` is how much of each pool is not held.
-    """
+    tasks, and why none of them gives it back. ``free`` is how much of each pool is not held."""
     tasks = {wait.task: wait for wait in cycle}
     pools: dict[str, Blocked] = {}
     for wait in cycle:

@@ -41,13 +41,9 @@ def marking_of(table: Table, state: Mapping[str, object]) -> dict[str, int]:
 
 def helping(design: Design, table: Table) -> Helps:
     """The predicate for tasks that can end a wait for threads: only a task that may hold one where
-    it waits
-    itself, or that gives back more than it takes. Without this, each two tasks that use a lock
-    would
-    seem to wait for each other, and each task for itself. To end a wait for an acquire, another
-    task
-    must take more than it gives.
-    """
+    it waits itself, or that gives back more than it takes. Without this, each two tasks that use a
+    lock would seem to wait for each other, and each task for itself. To end a wait for an acquire,
+    another task must take more than it gives."""
     places = {place.name: place for place in table.places}
     start = {place.name: place.start for place in table.places}
     overdrawn = {

@@ -106,9 +106,7 @@ class Left:
 
 def told_gone(gone: Sequence[str], ceased: Mapping[str, str]) -> str:
     """The words for tasks that do nothing any more, with the reason: those of ``ceased`` have
-    stopped or
-    crashed.
-    """
+    stopped or crashed."""
     done = [task for task in gone if task not in ceased]
     told = [f"{task} {ceased[task]}" for task in gone if task in ceased]
     if done:

@@ -9,14 +9,13 @@ combination of failures is a *wait*. From a wait we follow a failure to an agent
 end it; that agent is blocked too, so it has a wait as well, and so on. The walk must close a
 cycle, and all the waits of that cycle are true in the same state.
 
-A cycle is impossible if it needs one place to hold at once at least and at most numbers
-that exclude each other (a queue both too full to write to and too empty to read from needs
-capacity < gives + takes - 1), or if it breaks an invariant (the tokens of a credit link, the
-threads of a pool, the elements in a ring; see ``invariants``). The cycles are reported. For the
-proof more is used: in a deadlocked state *all* agents wait at once. So one wait is chosen for every
-agent, in all ways; if each choice contradicts itself, the design never deadlocks, whatever the
-order
-of its steps. (Every choice contains a cycle, so that no cycle is possible is one case of this.)
+A cycle is impossible if it needs one place to hold at once at least and at most numbers that
+exclude each other (a queue both too full to write to and too empty to read from needs capacity <
+gives + takes - 1), or if it breaks an invariant (the tokens of a credit link, the threads of a
+pool, the elements in a ring; see ``invariants``). The cycles are reported. For the proof more is
+used: in a deadlocked state *all* agents wait at once. So one wait is chosen for every agent, in all
+ways; if each choice contradicts itself, the design never deadlocks, whatever the order of its
+steps. (Every choice contains a cycle, so that no cycle is possible is one case of this.)
 
 The converse is not claimed: a choice without a known contradiction need not be reachable.
 Then the explorer decides.

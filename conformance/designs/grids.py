@@ -148,7 +148,7 @@ class Grid:
                 found = [decide(part, deadline) for part in parts(design)]
                 if any(answer.legs is not None for answer in found):
                     return Outcome.VIOLATED
-                if all(answer.never_stuck for answer in found):
+                if all(answer.deadlock_free for answer in found):
                     return Outcome.HOLDS
         return decide_one(_asking(design, self.name), self.name, Settings(budget=budget)).outcome
 

@@ -14,7 +14,7 @@ from checkvalve.spec.design.why.findings import (
     DesignReport, Finding, GraphCycle, Meanwhile, Repair, RepairStep, Way, in_short,
 )
 from checkvalve.spec.design.why.cycles import held, led, ranged, round_of
-from checkvalve.spec.design.why.stuck import FRONT, OF_A_POOL, Blocked, told_gone
+from checkvalve.spec.design.why.blocked import FRONT, OF_A_POOL, Blocked, told_gone
 from checkvalve.spec.design.repairs.repair import LATE
 from checkvalve.spec.notation.labels import counted
 from checkvalve.spec.verdicts.verdict import Outcome, mark

@@ -18,7 +18,7 @@ __all__ = ["Laws"]
 class Laws(Kept):
     """The sums and clauses of a proof about a part of a design, each of which was checked."""
 
-    def exclude_stuck(self, accidents: bool = True) -> bool:
+    def exclude_deadlocks(self, accidents: bool = True) -> bool:
         """Whether cvc5 finds no state that keeps them and is stuck; without ``accidents``, one
         where at most these are possible is stuck as well."""
         ask = self._question()
@@ -46,7 +46,7 @@ class Laws(Kept):
         """Whether no task can be stuck for ever while others go on: see ``silence``."""
         if self.system.ends or any(move.fails for move in self.system.moves):
             raise NotCovered("sums, of tasks that are stuck in a design that may end or fail")
-        return self.exclude_stuck(accidents=False) and not may_be_silent(
+        return self.exclude_deadlocks(accidents=False) and not may_be_silent(
             self.system, tasks, self._question())
 
     def exclude_going_on(self, tasks: Iterable[str], rescues: Mapping[str, Any]) -> bool:

@@ -42,7 +42,7 @@ from .verdicts.order import decide_order
 from .why.explain import marking_of, told_waits
 from .why.findings import DesignReport, Finding, GraphCycle
 from .why.parts import Part, parts
-from .why.stuck import Blocked
+from .why.blocked import Blocked
 
 __all__ = [
     "Engine", "Part", "Settings", "check", "decide_deadlock", "decide_one", "decide_property",
@@ -114,10 +114,10 @@ def _expected(design: Design, finding: Finding) -> str | None:
     said = design.expect.get(finding.name)
     if said is not None or finding.name != NO_LOCAL_DEADLOCK:
         return said or "holds"
-    stuck = finding.meanwhile.tasks if finding.meanwhile else ()
-    starve = all(design.expect.get(no_starvation(task)) == "violated" for task in stuck)
+    blocked = finding.meanwhile.tasks if finding.meanwhile else ()
+    starve = all(design.expect.get(no_starvation(task)) == "violated" for task in blocked)
     known = "violated" in (design.expect.get(DEADLOCK_FREE), design.expect.get(LIVE)) or bool(
-        stuck and starve)
+        blocked and starve)
     return None if known or finding.outcome is Outcome.UNKNOWN else "holds"
 
 

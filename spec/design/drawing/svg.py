@@ -14,7 +14,7 @@ from ..reading.language import Design, Flow, Kind, Link, Merging, Routing, Task
 from ..reading.properties import DEADLOCK_FREE, FOUND, fact
 from ..why.cycles import held, led
 from ..why.findings import DesignReport
-from ..why.stuck import OF_A_POOL, Blocked
+from ..why.blocked import OF_A_POOL, Blocked
 from .layout import Arrow, lay_out
 
 __all__ = ["draw"]
@@ -64,9 +64,9 @@ def draw(report: DesignReport) -> str:
         cycle = finding.cycle
         legend = ["Red, dashed: a cycle of waits.",
                   *held(report.design, cycle, dict(finding.free))]
-    stuck = next((f for f in report.findings if f.contents and (f.cycle or f.waits)), None)
+    blocked = next((f for f in report.findings if f.contents and (f.cycle or f.waits)), None)
     free = finding.free if finding else ()
-    drawing = _Drawing(report.design, cycle, dict(stuck.contents) if stuck else {}, dict(free),
+    drawing = _Drawing(report.design, cycle, dict(blocked.contents) if blocked else {}, dict(free),
                        legend)
     return drawing.text(report.design.name, [
         (fact(finding.name), finding.outcome.value) for finding in report.findings])
@@ -376,10 +376,10 @@ class _Drawing:
         return name + ", ".join([size, *extra])
 
     def _task_boxes(self) -> Iterator[str]:
-        stuck = {wait.task for wait in self.cycle}
+        blocked = {wait.task for wait in self.cycle}
         for name, box in self.boxes.items():
             middle = box.x + box.width / 2
-            marked = " stuck" if name in stuck else ""
+            marked = " stuck" if name in blocked else ""
             yield (f'<rect class="box{marked}" x="{box.x:.1f}" y="{box.y:.1f}" rx="6" '
                    f'width="{box.width:.1f}" height="{BOX_HEIGHT}"/>')
             yield (f'<text class="task" text-anchor="middle" x="{middle:.1f}" '
@@ -391,13 +391,13 @@ class _Drawing:
                        f'cy="{box.y:.1f}" r="4.5"><title>a place in the hand</title></circle>')
 
     def _drawn_pools(self) -> Iterator[str]:
-        stuck = {wait.where for wait in self.cycle if wait.what in (*OF_A_POOL, "an acquire")}
+        blocked = {wait.where for wait in self.cycle if wait.what in (*OF_A_POOL, "an acquire")}
         for name, box in self.pools.items():
             middle = box.x + box.width / 2
-            marked = " stuck" if name in stuck else ""
+            marked = " stuck" if name in blocked else ""
             count = self.design.pools[name].threads
             taken = count - self.free.get(name, count)
-            known = f", {taken} held" if name in stuck and taken else ""
+            known = f", {taken} held" if name in blocked and taken else ""
             yield (f'<rect class="pool{marked}" x="{box.x:.1f}" y="{box.y:.1f}" rx="26" '
                    f'width="{box.width:.1f}" height="{BOX_HEIGHT}"/>')
             yield (f'<text class="task" text-anchor="middle" x="{middle:.1f}" '

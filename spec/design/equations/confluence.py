@@ -35,12 +35,12 @@ ENDLESS = 2**40
 @dataclass(frozen=True)
 class Only:
     """The run that decides: it comes back to its start (``returns``), or ends, in a deadlock
-    (``is_stuck``) or with all work done.
+    (``is_deadlocked``) or with all work done.
     """
 
     legs: tuple[Leg, ...]
     returns: bool
-    is_stuck: bool
+    is_deadlocked: bool
 
 
 def has_choice(net: Counters, watch: Callable[[], object] = lambda: None) -> bool:
@@ -83,7 +83,7 @@ def only_run(net: Counters, watch: Callable[[], object] = lambda: None) -> Only 
         assert turn is not None
         found = pursue(net, [rounds * amount for amount in turn], watch)
         if found.is_complete:
-            return Only(found.legs, returns=True, is_stuck=False)
+            return Only(found.legs, returns=True, is_deadlocked=False)
         if found.nothing_moves:
             return _ended(net, found.legs, found.end)
     if turn is None:
@@ -104,7 +104,7 @@ def goes_round(design: Design, watch: Callable[[], object] = lambda: None) -> bo
 
 
 def _ended(net: Counters, legs: tuple[Leg, ...], end: list[int]) -> Only:
-    return Only(legs, returns=False, is_stuck=net.is_work_left(end))
+    return Only(legs, returns=False, is_deadlocked=net.is_work_left(end))
 
 
 def _turn(net: Counters, watch: Callable[[], object]) -> list[int] | None:

@@ -190,7 +190,7 @@ class Equations:
         if "_solver" in self.__dict__:
             self._tell(self._solver, clause)
 
-    def stuck(self, timeout: int | None = None) -> Sequence[int] | None:
+    def deadlocked(self, timeout: int | None = None) -> Sequence[int] | None:
         """A deadlocked state that the equations allow, None if there is none.
 
         Raises GaveUp where the solver does not know, or ``timeout`` milliseconds are over.

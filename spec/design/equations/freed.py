@@ -206,18 +206,18 @@ class Freeing:
 # --- asking the equations again -----------------------------------------------------------------
 
 class Freed:
-    """The equations of ``silent``, asked again and again: ``stuck`` has a Boolean for each task or
-    link that is blocked, ``ended`` one for each row, and ``tokens`` a number for each place."""
+    """The equations of ``silent``, asked again and again: ``blocked`` has a Boolean for each task
+    or link, ``ended`` one for each row, and ``tokens`` a number for each place."""
 
     def __init__(
         self, rows: Sequence[Row], moves: Mapping[str, Sequence[int]], solver: Any,
-        stuck: Mapping[str, Any], ended: Sequence[Any], tokens: Mapping[str, Any],
+        blocked: Mapping[str, Any], ended: Sequence[Any], tokens: Mapping[str, Any],
         watch: Callable[[], object],
     ) -> None:
         import z3
         self._z3, self._solver = z3, solver
         self._rows, self._moves = rows, moves
-        self._stuck, self._ended, self._tokens = stuck, ended, tokens
+        self._blocked, self._ended, self._tokens = blocked, ended, tokens
         self._watch = watch
         self._freeing = Freeing([step_of(row) for row in rows])
         self._left = EFFORT // max(1, len(rows))
@@ -261,9 +261,9 @@ class Freed:
         z3, solver = self._z3, self._solver
         for _ in range(min(rounds, self._left)):
             self._watch()
-            answer = solver.check(moment, self._stuck[task])
+            answer = solver.check(moment, self._blocked[task])
             if answer == z3.unsat:
-                solver.add(z3.Not(z3.And(moment, self._stuck[task])))
+                solver.add(z3.Not(z3.And(moment, self._blocked[task])))
                 return True
             if answer != z3.sat or not self._freed_in(solver.model()):
                 return False
@@ -272,9 +272,9 @@ class Freed:
     def _freed_in(self, model: Any) -> bool:
         """Exclude a marking in which a task that is said to be blocked can be unblocked."""
         marking = {place: model.eval(here, True).as_long() for place, here in self._tokens.items()}
-        stuck = [each for each, here in self._stuck.items()
+        blocked = [each for each, here in self._blocked.items()
                  if self._z3.is_true(model.eval(here, True))]
-        goals = {n: each for each in stuck for n in self._moves[each]}
+        goals = {n: each for each in blocked for n in self._moves[each]}
         self._left -= 1
         run = self._freeing.run(marking, goals)
         if run is None:
@@ -283,7 +283,7 @@ class Freed:
         if self._is_narrow(needed):
             return False
         self._solver.add(self._z3.Or(
-            self._z3.Not(self._stuck[goals[run[-1]]]), *map(self._lacked, needed)))
+            self._z3.Not(self._blocked[goals[run[-1]]]), *map(self._lacked, needed)))
         return True
 
     def _is_narrow(self, needed: Sequence[Guard]) -> bool:

@@ -146,7 +146,7 @@ class Pursued:
     nothing_moves: bool
     end: list[int]
 
-    def is_stuck(self, net: Counters) -> bool:
+    def is_deadlocked(self, net: Counters) -> bool:
         """True if the run has deadlocked."""
         return self.nothing_moves and net.is_work_left(self.end)
 

@@ -60,7 +60,7 @@ def rescues(
         return None
     asked = _Asked(net, table, tasks, clauses, watch)
     for moment in asked.moments():
-        if all(asked.is_free(task, asked.at(moment)) for task in asked.stuck):
+        if all(asked.is_free(task, asked.at(moment)) for task in asked.blocked):
             return Rescues(asked.sums, moment, asked.shortest())
     return None
 
@@ -86,7 +86,7 @@ class _Asked:
         self.tasks = [row.tasks if row.own else () for row in rows]
         self.going = [n for n, step in enumerate(self.steps) if step.fair and step.change]
         self.here = {name: z3.Int(f"c{n}", self.context) for n, name in enumerate(names)}
-        self.stuck = {task: z3.Bool(f"stuck {task}", self.context)
+        self.blocked = {task: z3.Bool(f"stuck {task}", self.context)
                       for task in tasks}
         self.often = {n: z3.Real(f"often{n}", self.context) for n in self.going}
         self.freeing = Freeing(self.steps)
@@ -113,12 +113,12 @@ class _Asked:
     def _goes_on(self) -> None:
         """The conditions on a run that never ends while a task is blocked."""
         z3, add = self.z3, self.solver.add
-        add(self._any(list(self.stuck.values())))
+        add(self._any(list(self.blocked.values())))
         add(self._any([self.often[n] >= 1 for n in self.going]))
         for n, often in self.often.items():
             add(z3.Or(often == 0, often >= 1))
             for task in self.tasks[n]:
-                add(z3.Implies(self.stuck[task], often == 0))
+                add(z3.Implies(self.blocked[task], often == 0))
         for counter in self.net.counters:
             added = [by * self.often[n] for n in self.going
                      if (by := self.steps[n].change.get(counter.name, 0))]
@@ -127,7 +127,7 @@ class _Asked:
                 add(whole == 0 if counter.most is not None else whole >= 0)
         for n, step in enumerate(self.steps):
             for task in self.tasks[n] if step.fair else ():
-                add(self._any([z3.Not(self.stuck[task]), *map(self._lacked, step.guards)]))
+                add(self._any([z3.Not(self.blocked[task]), *map(self._lacked, step.guards)]))
 
     def _lacked(self, guard: Guard) -> Any:
         name, n, up = guard
@@ -138,7 +138,7 @@ class _Asked:
     def moments(self) -> Iterator[list[int]]:
         """Moves of which each such run makes one again and again: a single one, those of a task,
         and all."""
-        of_task = ([n for n in self.going if task in self.tasks[n]] for task in self.stuck)
+        of_task = ([n for n in self.going if task in self.tasks[n]] for task in self.blocked)
         for moves in (*([n] for n in self.going), *of_task):
             if moves and self.solver.check([self.often[n] == 0 for n in moves]) == self.z3.unsat:
                 yield moves
@@ -159,9 +159,9 @@ class _Asked:
         """True if a task is not blocked then, after as many runs as that takes."""
         while True:
             self.watch()
-            answer = self.solver.check(at, self.stuck[task])
+            answer = self.solver.check(at, self.blocked[task])
             if answer == self.z3.unsat:
-                self.solver.add(self.z3.Not(self.z3.And(at, self.stuck[task])))
+                self.solver.add(self.z3.Not(self.z3.And(at, self.blocked[task])))
                 return True
             if answer != self.z3.sat or not self._freed_in(self.solver.model()):
                 return False
@@ -171,16 +171,16 @@ class _Asked:
         if len(self.runs) == MAX_RUNS:
             return False
         state = {name: model.eval(here, True).as_long() for name, here in self.here.items()}
-        stuck = {task for task, here in self.stuck.items()
+        blocked = {task for task, here in self.blocked.items()
                  if self.z3.is_true(model.eval(here, True))}
         goals = {n: min(both) for n, tasks in enumerate(self.tasks)
-                 if (both := stuck & {*tasks})}
+                 if (both := blocked & {*tasks})}
         run = self.freeing.run(state, goals)
         if run is None:
             return False
         task, needed = goals[run[-1]], needed_for(self.steps[n] for n in run)
         self.solver.add(self._any([
-            self.z3.Not(self.stuck[task]), *map(self._lacked, needed)]))
+            self.z3.Not(self.blocked[task]), *map(self._lacked, needed)]))
         self.runs.append((task, run, needed))
         return True
 

@@ -1,4 +1,4 @@
-"""Equations for tasks that are silent while others continue: the rules of ``standstill``.
+"""Equations for tasks that are silent while others continue: the rules of ``closure``.
 
 Here a reason is also a statement about the marking: a task that waits for room waits at a full
 link, and one that waits for data at an empty one. So the rules are asked of Z3 together with the
@@ -31,7 +31,7 @@ from ..net.invariants import conserved
 from ..net.rows import Row
 from ..reading.language import Design
 from .freed import Freed
-from .standstill import Agent, Guard, Silence, Standstill
+from .closure import Agent, Guard, Silence, Closure
 from .supply import Giving, guards
 
 __all__ = ["ask_equations"]
@@ -47,7 +47,7 @@ continues, and surely.
 def ask_equations(
     design: Design, watch: Callable[[], object] = lambda: None, *, may_stop: bool = False,
     freeing: bool = False,
-) -> Standstill:
+) -> Closure:
     """The answer of the equations on the silent sets of a connected design; with ``may_stop``, of a
     design that may come to an end. With ``freeing``, runs are looked for that exclude what the
     equations leave open (``freed``)."""
@@ -64,15 +64,15 @@ def ask_equations(
         asked.reasons(agent)
     answer = solver.check()
     if answer == z3.unsat:
-        return Standstill(True)
+        return Closure(True)
     if answer == z3.unknown:
-        return Standstill(False, tuple(design.tasks))
+        return Closure(False, tuple(design.tasks))
     model = solver.model()
-    open_ones = Standstill(False, tuple(
-        task for task in design.tasks if z3.is_true(model.eval(asked.stuck[task], True))))
-    if freeing and Freed(silence.rows, silence.moves, solver, asked.stuck, asked.ended,
+    open_ones = Closure(False, tuple(
+        task for task in design.tasks if z3.is_true(model.eval(asked.blocked[task], True))))
+    if freeing and Freed(silence.rows, silence.moves, solver, asked.blocked, asked.ended,
                          asked.tokens, watch).excludes(tuple(silence.tasks), may_stop):
-        return Standstill(True)
+        return Closure(True)
     return open_ones
 
 
@@ -91,15 +91,16 @@ class _Asked:
         self.tokens = {p.name: z3.Int(f"m{n}", context) for n, p in enumerate(places)}
         self.silent: dict[Agent, Any] = {
             agent: z3.Bool(f"s{n}", context) for n, agent in enumerate(silence.moves)}
-        self.stuck = self.silent
+        self.blocked = self.silent
         """The tasks that are blocked whatever the others do: all the silent ones, where a run may
         always continue."""
         self.ended = [z3.Bool(f"e{n}", context) for n in range(len(silence.rows))]
         self.may_stop = may_stop
         if may_stop:
-            self.stuck = {agent: z3.Bool(f"t{n}", context) for n, agent in enumerate(silence.moves)}
-            solver.add([z3.Implies(self.stuck[each], self.silent[each]) for each in self.stuck])
-        solver.add(z3.Or([self.stuck[task] for task in silence.tasks]))
+            self.blocked = {agent: z3.Bool(f"t{n}", context)
+                            for n, agent in enumerate(silence.moves)}
+            solver.add([z3.Implies(self.blocked[each], self.silent[each]) for each in self.blocked])
+        solver.add(z3.Or([self.blocked[task] for task in silence.tasks]))
         solver.add(z3.Not(z3.And(list(self.silent.values()))))
 
     def markings(self) -> None:
@@ -148,11 +149,11 @@ class _Asked:
             if not (row.effect.fair and silence.needs_a_reason(agent)):
                 lacks = list(lacked.values())
             elif self.may_stop:
-                lacks = self._reasons_to_be_stuck(agent, row, lacked)
+                lacks = self._reasons_to_block(agent, row, lacked)
             else:
                 lacks = self._reasons_to_be_silent(agent, row, lacked)
             self.solver.add(z3.Implies(
-                self.stuck[agent], z3.Or([z3.BoolVal(False, self.context), *lacks])))
+                self.blocked[agent], z3.Or([z3.BoolVal(False, self.context), *lacks])))
 
     def _lacked(self, guard: Guard) -> Any:
         place, needed, up = guard
@@ -166,11 +167,11 @@ class _Asked:
         return [self.z3.And(here, *(self.silent[other] for other in sorted(known.get(guard, ()))))
                 for guard, here in lacked.items()]
 
-    def _reasons_to_be_stuck(
+    def _reasons_to_block(
         self, agent: Agent, row: Row, lacked: Mapping[Guard, Any]
     ) -> list[Any]:
-        """The conditions that one thing is lacked that no task can give any more, or two that no task
-        is certain to give."""
+        """The conditions that one thing is lacked that no task can give any more, or two that no
+        task is certain to give."""
         silence, both = self.silence, self.z3.And
         known = {when: silence.reasons_of_row(agent, row, when) for when in REASONS}
         once, on, surely = (known[when] for when in REASONS)
@@ -181,7 +182,7 @@ class _Asked:
             guard: both(here, *(self.silent[other] for other in sorted(surely[guard])))
             for guard, here in lacked.items() if guard in surely and guard not in passing}
         alone = [
-            both(here, *(self.stuck[other] for other in sorted(once[guard])),
+            both(here, *(self.blocked[other] for other in sorted(once[guard])),
                  *(self.silent[other] for other in sorted(on[guard])))
             for guard, here in lacked.items()
             if guard in once and (not passing or guard in passing)]

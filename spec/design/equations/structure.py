@@ -35,7 +35,7 @@ MAX_WEIGHED = 600
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of the equations: ``never_stuck`` is proved, or ``legs`` of moves lead to a
+    """The answer of the equations: ``deadlock_free`` is proved, or ``legs`` of moves lead to a
     deadlocked state, or else ``reason`` says what is open.
 
     ``only`` is the run that decided a design without choice; then nothing else was needed.
@@ -43,7 +43,7 @@ class Answer:
     ``candidate`` is the marking of ``table`` that was left open, if there is one.
     """
 
-    never_stuck: bool
+    deadlock_free: bool
     table: Table
     net: Counters
     sums: tuple[tuple[Equation, int], ...]
@@ -96,8 +96,8 @@ def decide(design: Design, deadline: Deadline | None = None) -> Answer:
     net = Counters.of(table, watch)
     only = only_run(net, watch)
     if only is not None:
-        return Answer(not only.is_stuck, table, net, (), (), only=only,
-                      legs=only.legs if only.is_stuck else None)
+        return Answer(not only.is_deadlocked, table, net, (), (), only=only,
+                      legs=only.legs if only.is_deadlocked else None)
     equations = Equations(net, watch)
     clauses: list[Clause] = []
     state: Sequence[int] | None = None
@@ -109,7 +109,7 @@ def decide(design: Design, deadline: Deadline | None = None) -> Answer:
     for _ in range(ROUNDS):
         watch()
         try:
-            state = equations.stuck(_milliseconds(deadline))
+            state = equations.deadlocked(_milliseconds(deadline))
         except GaveUp as told:
             watch()
             return answer(False, f"the solver gave up: {told}")
@@ -140,7 +140,7 @@ def _followed(
     if found is not None:
         return found, None
     run = None if amount is None else pursue(net, amount, watch)
-    if run is not None and run.is_stuck(net):
+    if run is not None and run.is_deadlocked(net):
         return None, run.legs
     if amount is None and not small:
         found = falling(net, state, _seconds(deadline))

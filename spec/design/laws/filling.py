@@ -114,7 +114,7 @@ def prove_value(
         for net, queue in _nets(region, link):
             given = [*regions.domain.texts, *(f"(assert {text})" for text in region.texts)]
             left = deadline.left()
-            if _Above(net, queue, value, given).stuck(
+            if _Above(net, queue, value, given).deadlocked(
                     None if left == inf else int(1_000 * left)) is not None:
                 raise _Open("the sums of the net allow more")
 

@@ -55,7 +55,7 @@ def proved_by_rates(
         told = None if edge is None else edge.law_text(law)
         if edge is None or told is None:
             return False, False
-        for side, asked in enumerate((edge.stuck(told), edge.moving(told))):
+        for side, asked in enumerate((edge.deadlocked(told), edge.moving(told))):
             sides[side] = sides[side] and answered(
                 [*regions.domain.texts, *(f"(assert {text})" for text in region.texts), *asked],
                 (), deadline=deadline) is None
@@ -129,7 +129,7 @@ class _Edge:
                 f" (<= {COMMON} {self.down.text})))",
                 f"(assert (and (<= 0 {REST}) (< {REST} {COMMON}) (<= {REST} {self.start.text})))"]
 
-    def stuck(self, law: str) -> list[str]:
+    def deadlocked(self, law: str) -> list[str]:
         """The condition that the law is true, and some number of elements stops both ends."""
         here = f"(+ |multiple| {REST})"
         return [*self._known(), "(declare-const |multiple| Int)", f"(assert {law})",

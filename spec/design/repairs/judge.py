@@ -179,9 +179,9 @@ class Judge:
             return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "structure", reason=str(late))
         finally:
             self.left -= int(min(looks.spent(), looks.seconds)) // 4
-        outcome = Outcome.HOLDS if answer.never_stuck else Outcome.UNKNOWN
-        return Finding(DEADLOCK_FREE, outcome, answer.method if answer.never_stuck else "structure",
-                       reason=answer.reason)
+        outcome = Outcome.HOLDS if answer.deadlock_free else Outcome.UNKNOWN
+        method = answer.method if answer.deadlock_free else "structure"
+        return Finding(DEADLOCK_FREE, outcome, method, reason=answer.reason)
 
     def _searched(self, section: Part, patience: int, small: bool) -> Finding | None:
         rows = len(section.table.rows)

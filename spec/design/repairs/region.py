@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 
 from ..reading.language import Design, Kind, Link, StepKind, Task
 from ..why.findings import Finding
-from ..why.stuck import Blocked
+from ..why.blocked import Blocked
 
-__all__ = ["Stuck", "around", "region"]
+__all__ = ["Blockage", "around", "region"]
 
 
 @dataclass(frozen=True)
-class Stuck:
+class Blockage:
     """The part of a deadlocked state that would have to be different: the ``tasks``, each of which
     waits only for others of them, and the ``places`` (links and pools) in which a number keeps them
     waiting; of the tasks those that are ``held`` up wait for more than data."""
@@ -28,7 +28,7 @@ class Stuck:
     held: tuple[str, ...]
 
     @staticmethod
-    def of(finding: Finding) -> Stuck:
+    def of(finding: Finding) -> Blockage:
         """The blocked tasks of a finding: the cycle, or those that wait for what no task gives, and
         the tasks that they wait for."""
         waits: dict[str, list[Blocked]] = {}
@@ -45,7 +45,7 @@ class Stuck:
                 waiting += new
         told = [wait for task in tasks for wait in waits.get(task, ())]
         held = [wait for wait in told if wait.what != "data" or wait.never]
-        return Stuck(tuple(tasks), tuple(dict.fromkeys(wait.where for wait in held)),
+        return Blockage(tuple(tasks), tuple(dict.fromkeys(wait.where for wait in held)),
                      tuple(dict.fromkeys(wait.task for wait in held)))
 
     @property

@@ -21,7 +21,7 @@ from ..why.findings import DesignReport, Finding, Repair, RepairStep, Way
 from ..why.parts import parts
 from .change import Change, Scope
 from .judge import Answer, Judge
-from .region import Stuck, around, region
+from .region import Blockage, around, region
 from .search import WAYS, Chosen, Found, Search, changed
 
 __all__ = ["repair", "with_repair"]
@@ -225,10 +225,10 @@ class _Repairing:
     def _searched(
         self, design: Design, base: Finding, accepts: Callable[[Found], Finding | None]
     ) -> list[Found]:
-        stuck = Stuck.of(base)
+        blockage = Blockage.of(base)
         places = (wait.where for wait in (*base.cycle, *base.waits))
         near = (wait.task for wait in (*base.cycle, *base.waits))
-        scope = Scope(self.design, (*stuck.tasks, *near), places)
+        scope = Scope(self.design, (*blockage.tasks, *near), places)
         search = Search(design, scope, base, self.asked.judge, self.asked.helps, accepts,
                         self.several)
         found = search.run()
@@ -297,7 +297,7 @@ class _Repairing:
                 continue
             answer = self._checked[found][0]
             away = answer.outcome is Outcome.VIOLATED and not (
-                {*Stuck.of(answer.finding).tasks} & {*near})
+                {*Blockage.of(answer.finding).tasks} & {*near})
             if away and elsewhere is None:
                 elsewhere = found.chosen, found.least, answer.finding
                 break
@@ -348,6 +348,6 @@ def _doing(change: Change, value: int) -> Callable[[Design], Design]:
 def _middle(finding: Finding) -> tuple[str, ...]:
     """The tasks that a region is made around: the blocked tasks, or the cycle of those if they are
     many (the whole of it, for a piece of it is not deadlocked)."""
-    tasks = Stuck.of(finding).tasks
-    circle = tuple(wait.task for wait in finding.cycle)
-    return tasks if len(tasks) <= MAX_MIDDLE else circle or tasks[:MAX_MIDDLE]
+    tasks = Blockage.of(finding).tasks
+    cycle = tuple(wait.task for wait in finding.cycle)
+    return tasks if len(tasks) <= MAX_MIDDLE else cycle or tasks[:MAX_MIDDLE]

@@ -27,7 +27,7 @@ from ..reading.properties import DEADLOCK_FREE
 from ..why.findings import Finding
 from .change import Change, KindOfChange, Scope, Tier
 from .judge import Answer, Judge
-from .region import Stuck
+from .region import Blockage
 from .table import KINDS
 
 __all__ = ["WAYS", "Candidate", "Found", "Search", "changed"]
@@ -84,7 +84,7 @@ def changed(design: Design, chosen: Chosen) -> Design | None:
     return design if fits else None
 
 
-def _is_stuck_anyhow(design: Design) -> bool:
+def _deadlocks_anyhow(design: Design) -> bool:
     """True if all runs of a design that can deadlock come to the same end, so that no part of them
     alone is better: no step takes what another needs.
     """
@@ -108,7 +108,7 @@ class Search:
         names = {*design.links, *design.tasks, *design.pools}
         found = [(kind, change) for kind in KINDS for change in kind.find(scope) if change.values]
         found = [each for each in found if not each[1].at or not names.isdisjoint(each[1].at)]
-        if any(change.restricts for _, change in found) and _is_stuck_anyhow(design):
+        if any(change.restricts for _, change in found) and _deadlocks_anyhow(design):
             found = [each for each in found if not each[1].restricts]
         self.candidates = [Candidate(kind, change, rank)
                            for rank, (kind, change) in enumerate(found)]
@@ -135,10 +135,10 @@ class Search:
 
     def _tier(self, tier: Tier) -> None:
         sets: list[tuple[Candidate, ...]] = []
-        stuck = Stuck.of(self.base)
+        blockage = Blockage.of(self.base)
         for kind in KINDS:
             own = [(each,) for each in self.candidates if each.kind is kind and kind.tier == tier
-                   and (not stuck.tasks or self._concerns(each, stuck))]
+                   and (not blockage.tasks or self._concerns(each, blockage))]
             with self.judge.share(SHARE_OF_A_KIND):
                 sets += self._level(own, tier)
         for _ in range(1, SIZES[tier]):
@@ -191,23 +191,23 @@ class Search:
         self, each: tuple[Candidate, ...], finding: Finding, tier: Tier
     ) -> Iterator[tuple[Candidate, ...]]:
         """The set with one change more, of what takes part in the deadlock that is left."""
-        stuck = Stuck.of(finding)
+        blockage = Blockage.of(finding)
         slots = {c.change.slot for c in each}
         for other in self.candidates:
             if other.kind.tier <= tier and other.change.slot not in slots \
-                    and self._concerns(other, stuck):
+                    and self._concerns(other, blockage):
                 yield (*each, other)
 
-    def _concerns(self, candidate: Candidate, stuck: Stuck) -> bool:
+    def _concerns(self, candidate: Candidate, blockage: Blockage) -> bool:
         """True if a change may make a difference to the blocked tasks."""
         at = candidate.change.at
         if candidate.kind.tier == Tier.RESOURCES:
-            return not at.isdisjoint((*stuck.places, *stuck.held))
-        if stuck.tasks == Stuck.of(self.base).tasks or not at:
+            return not at.isdisjoint((*blockage.places, *blockage.held))
+        if blockage.tasks == Blockage.of(self.base).tasks or not at:
             return True
-        near = {link.name for task in stuck.tasks if task in self.design.tasks
+        near = {link.name for task in blockage.tasks if task in self.design.tasks
                 for link in (*self.design.inputs(task), *self.design.outputs(task))}
-        return not at.isdisjoint(stuck.names | near)
+        return not at.isdisjoint(blockage.names | near)
 
     # --- one set -------------------------------------------------------------------------------
 

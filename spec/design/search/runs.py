@@ -42,7 +42,7 @@ NEVER = 10**9
 class Tried:
     """The result of runs: the rows of one that deadlocked, if there is one."""
 
-    stuck: tuple[int, ...] | None = None
+    deadlocked: tuple[int, ...] | None = None
     runs: int = 0
     steps: int = 0
 
@@ -150,21 +150,22 @@ class Runs:
         try:
             self._try(tried, steps, random.Random(seed))
         except OutOfTime:  # what is found is kept
-            if tried.stuck is None:
+            if tried.deadlocked is None:
                 raise
-        if tried.stuck is not None:
-            tried.stuck = self.shortened(tried.stuck)
+        if tried.deadlocked is not None:
+            tried.deadlocked = self.shortened(tried.deadlocked)
         return tried
 
     def _try(self, tried: Tried, steps: int, draw: random.Random) -> None:
         while tried.steps < steps and tried.runs < RUNS:
-            run, is_stuck = self._one(draw, tried.runs % 4)
+            run, is_deadlocked = self._one(draw, tried.runs % 4)
             tried.runs += 1
             tried.steps += max(1, len(run.rows))
-            if is_stuck and tried.stuck is None:
+            if is_deadlocked and tried.deadlocked is None:
                 steps = min(steps, tried.steps + MORE)
-            if is_stuck and (tried.stuck is None or len(run.rows) < len(tried.stuck)):
-                tried.stuck = tuple(run.rows)
+            found = tried.deadlocked
+            if is_deadlocked and (found is None or len(run.rows) < len(found)):
+                tried.deadlocked = tuple(run.rows)
 
     def drawn(self, steps: int, seed: int = 0) -> Iterator[tuple[int, ...]]:
         """The rows of one run after another, until so many ``steps`` were made in all."""
@@ -237,7 +238,7 @@ class Runs:
             order = self._order(run.ready, draw, kind)
             self._phase(run, order, len(run.rows) + long, kind == 3)
             if not run.ready:
-                return run, self._is_stuck(run.marking)
+                return run, self._is_deadlocked(run.marking)
             if run.ready <= self._abstract:
                 break
         return run, False
@@ -284,7 +285,7 @@ class Runs:
                 ready.discard(other)
                 order.cannot(other)
 
-    def _is_stuck(self, marking: Sequence[int]) -> bool:
+    def _is_deadlocked(self, marking: Sequence[int]) -> bool:
         """True if work is left where nothing can move."""
         if marking[self._stopped] > 0:
             return False
@@ -299,7 +300,7 @@ class Runs:
         """The run without stretches that it does not need to end as is wanted (deadlocked, if
         nothing is said), while there are steps and time left."""
         left, size = SHORTENING, max(1, len(rows) // 2)
-        ends = ends or self._ends_stuck
+        ends = ends or self._ends_deadlocked
         with suppress(OutOfTime):
             while size and left > 0:
                 place = 0
@@ -315,8 +316,8 @@ class Runs:
                 size //= 2
         return rows
 
-    def _ends_stuck(self, marking: Sequence[int]) -> bool:
-        return self._is_stuck(marking) and not any(
+    def _ends_deadlocked(self, marking: Sequence[int]) -> bool:
+        return self._is_deadlocked(marking) and not any(
             self.can_move(marking, row) for row in range(len(self._needs)))
 
     def _made(self, rows: Sequence[int], ends: Callable[[Sequence[int]], bool]) -> int:

@@ -15,7 +15,7 @@ from ..reading.language import Design, Flow
 from ..why.explain import end_marking, steps_of
 from ..why.findings import Finding
 from ..why.cycles import closed_cycle
-from ..why.stuck import left_in, waits_in
+from ..why.blocked import left_in, waits_in
 
 __all__ = [
     "ABSTRACTIONS", "Engine", "Settings", "abstracting", "finding_of", "not_the_searchs", "rows_of",

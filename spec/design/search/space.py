@@ -54,7 +54,7 @@ class Space:
 
     @property
     def states(self) -> int:
-        """Number of states."""
+        """Number of reachable states that were visited."""
         return len(self.markings)
 
     def marking(self, state: int) -> dict[str, int]:

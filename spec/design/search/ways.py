@@ -20,7 +20,7 @@ from ..reading.language import Design
 from ..reading.properties import DEADLOCK_FREE
 from ..why.findings import Finding, ToldLeg
 from ..why.cycles import closed_cycle
-from ..why.stuck import left_in, waits_in
+from ..why.blocked import left_in, waits_in
 from .runs import Runs
 from .searching import finding_of
 
@@ -59,7 +59,7 @@ def way_into(
 
     start = {place.name: place.start for place in table.places}
     marking = followed(rows, move, start, deadline.watch("replaying a run"))
-    if marking is None or not _is_stuck(table, marking):
+    if marking is None or not _is_deadlocked(table, marking):
         raise InternalError("a run that the equations led to is none of the design's",
                             "", "Please report this design.")
     waits = waits_in(design, table, marking)
@@ -88,7 +88,7 @@ def _step_by_step(
     return replace(found, is_shortest=False)
 
 
-def _is_stuck(table: Table, marking: Mapping[str, int]) -> bool:
+def _is_deadlocked(table: Table, marking: Mapping[str, int]) -> bool:
     """True if nothing can move, and work is left."""
     if marking[FAILED] or any(_can_move(row, marking) for row in table.rows):
         return False

@@ -103,11 +103,11 @@ class Dead:
     def tasks_in(self, marking: Marking) -> tuple[str, ...]:
         """The tasks that are blocked forever, and have not finished."""
         dead = self.rows_in(marking)
-        stuck = [task for task, mine in self._of.items() if dead.issuperset(mine)]
-        if not stuck:
+        blocked = [task for task, mine in self._of.items() if dead.issuperset(mine)]
+        if not blocked:
             return ()
         held = dict(zip(self._names, marking, strict=True))
-        return tuple(task for task in stuck if not self._finished(held, task))
+        return tuple(task for task in blocked if not self._finished(held, task))
 
 
 class Halted:

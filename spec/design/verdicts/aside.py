@@ -87,7 +87,7 @@ class Aside:
         end = None if found is None else self._after(found)
         if found is None or end is None:
             return None
-        tasks = self._stuck(end)
+        tasks = self._blocked(end)
         for steps in self._rounds(end, {*tasks}):
             return Round(found, tasks, *steps, tuple(end))
         return self._begun_before(found)
@@ -102,7 +102,7 @@ class Aside:
             tried.add(again)
             begun = (Leg(0, on[:loop], 1), *found) if loop else found
             end = self._after(begun)
-            tasks = self._stuck(end) if end is not None else ()
+            tasks = self._blocked(end) if end is not None else ()
             if end is not None and tasks and self._goes_round(end, on[loop:]):
                 return Round(begun, tasks, on[loop:], 0, tuple(end))
             if len(tried) >= MAX_ROUNDS:
@@ -130,7 +130,7 @@ class Aside:
     def _start(self) -> list[int]:
         return [counter.start for counter in self._net.counters]
 
-    def _stuck(self, values: Sequence[int]) -> tuple[str, ...]:
+    def _blocked(self, values: Sequence[int]) -> tuple[str, ...]:
         """The tasks that are blocked forever where the counters are this."""
         self._watch()
         marking = self._net.marking(values)
@@ -160,16 +160,16 @@ class Aside:
                     values[n] += leg.times * by
             return values
 
-        number = _least(len(legs), lambda n: bool(self._stuck(after(n))))
+        number = _least(len(legs), lambda n: bool(self._blocked(after(n))))
         if not number:
             return None if number is None else ()
         leg, change, path = legs[number - 1], rounds[number - 1], list[int]()
         for each in legs[:number]:
             path[each.keep:] = each.then
         here = after(number - 1)
-        times = _least(leg.times, lambda n: bool(self._stuck(_sum(here, change, n)))) or 1
+        times = _least(leg.times, lambda n: bool(self._blocked(_sum(here, change, n)))) or 1
         here = _sum(here, change, times - 1)
-        length = _least(len(path), lambda n: bool(self._stuck(
+        length = _least(len(path), lambda n: bool(self._blocked(
             _sum(here, self._changed(path[:n]), 1)))) or 1
         most = legs[:number - 1]
         if times > 1:

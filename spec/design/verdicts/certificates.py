@@ -20,7 +20,7 @@ from ..equations.emptying import Emptying, emptied, returning
 from ..equations.lemmas import Clause, Inequality
 from ..equations.rescues import rescues
 from ..equations.silent import ask_equations
-from ..equations.standstill import standstill
+from ..equations.closure import closure
 from ..equations.structure import Answer, decide
 from ..net.counters import AIM, Counters
 from ..net.invariants import Equation
@@ -136,12 +136,12 @@ class Certificates:
         answer = self._answer(number)
         if _makes_every_move(answer):
             return of_structure(answer)
-        if not answer.never_stuck or answer.net.may_end or any(
+        if not answer.deadlock_free or answer.net.may_end or any(
                 move.fails for move in answer.net.moves):
             return None
         watch = self.deadline.watch("asking which tasks may stop alone")
         if (finding.states or FREED in finding.method) and not (
-                standstill(part, watch).total or ask_equations(part, watch).total):
+                closure(part, watch).total or ask_equations(part, watch).total):
             return None
         if answer.only is not None:
             return {"sums": [], "clauses": []}
@@ -180,7 +180,7 @@ def of_structure(answer: Answer) -> dict[str, Any] | None:
     """The run of a part without choice, or the sums and clauses that exclude every deadlocked
     state.
     """
-    if not answer.never_stuck:
+    if not answer.deadlock_free:
         return None
     if answer.only is not None:
         return {"legs": _in_json(told_legs(answer.table, answer.net, answer.only.legs))}

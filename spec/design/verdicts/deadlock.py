@@ -31,7 +31,7 @@ from ..search.ways import way_into
 from ..why.cycles import closed_cycle
 from ..why.findings import Attempt, Finding
 from ..why.parts import Part, shares, unending
-from ..why.stuck import waits_in
+from ..why.blocked import waits_in
 
 __all__ = ["decide_deadlock", "told_all"]
 
@@ -175,7 +175,7 @@ def _graphed(part: Part) -> Finding:
 def _proved(design: Design, settings: Settings, share: float = 1) -> Finding:
     """The finding of the equations of deadlocked states, in one of so many parts of the time."""
     answer = decide(design, settings.budget.deadline.share(share))
-    if answer.never_stuck:
+    if answer.deadlock_free:
         return Finding(DEADLOCK_FREE, Outcome.HOLDS, answer.method)
     if answer.legs is not None:
         return way_into(design, answer.table, answer.net, answer.legs, settings.budget.deadline)
@@ -188,8 +188,8 @@ def _left_open(design: Design, answer: Answer) -> str:
     if answer.candidate is None or len(answer.net.moves) > MAX_TOLD:
         return f"{told}: {answer.reason}"
     waits = waits_in(design, answer.table, answer.candidate)
-    circle = closed_cycle(waits)
-    open_ones = "; ".join(wait.sentence() for wait in circle or waits[:3])
+    cycle = closed_cycle(waits)
+    open_ones = "; ".join(wait.sentence() for wait in cycle or waits[:3])
     return f"{told}; one that is left open, and may not be reachable: {open_ones or answer.reason}"
 
 
@@ -218,12 +218,12 @@ def _tried(design: Design, settings: Settings) -> Finding:
     table = translate(design, Aim(unbounded=Unbounded(ABSTRACTIONS[-1], abstract=True)), watch)
     tried = Runs(table, watch).try_all()
     what = f"{counted(tried.runs, 'run')} of {counted(tried.steps, 'step')} in all"
-    if tried.stuck is None:
+    if tried.deadlocked is None:
         return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "runs that try to deadlock",
                        reason=f"{what} did not deadlock")
     bound = bind(Net, **table.constants())
     item, = instances(bound, "DESIGN-1")
-    trace = trace_of(bound.interpreter, tried.stuck, item, deadline=settings.budget.deadline)
+    trace = trace_of(bound.interpreter, tried.deadlocked, item, deadline=settings.budget.deadline)
     found = finding_of(design, table, "DESIGN-1", Verdict(
         Outcome.VIOLATED, f"found by trying {what}", trace=trace))
     return replace(found, is_shortest=False)

@@ -12,7 +12,7 @@ the property ``deadlock-free`` is about it.
 
 Where all states can be visited, that is decided as it is said here, backwards over the steps
 between them; that comes first where they are few. Else there are two arguments. The first is for a
-design that never comes to an end (``standstill``). Say that a task is blocked forever. Go on to a
+design that never comes to an end (``closure``). Say that a task is blocked forever. Go on to a
 state in which as many tasks as possible are silent. If no task can be silent without all of them,
 nothing moves there any more. So where no reachable state is deadlocked, and none is idle or has
 failed, no task is ever blocked forever. Where some state is, that says nothing: others may continue
@@ -43,7 +43,7 @@ from ..equations.confluence import goes_round, has_choice
 from ..equations.emptying import returning
 from ..equations.legs import Leg
 from ..equations.silent import ask_equations
-from ..equations.standstill import Standstill, standstill
+from ..equations.closure import Closure, closure
 from ..net.counters import AIM, Counters, changes_of
 from ..net.rows import FAILED, Place, Table
 from ..net.translate import Aim, translate
@@ -56,7 +56,7 @@ from ..why.cycles import closed_cycle
 from ..why.explain import marking_of, steps_of
 from ..why.findings import Finding, Meanwhile
 from ..why.parts import Part, shares
-from ..why.stuck import waits_in
+from ..why.blocked import waits_in
 from ..why.waits import SHARED
 from .alone import STEPS, Alone, Finished, Halted
 from .aside import Aside
@@ -254,16 +254,16 @@ def _empties_itself(design: Design, watch: Callable[[], None]) -> bool:
 def _argued(
     design: Design, never_ends: bool, ceasing: Sequence[str], watch: Callable[[], None],
     freeing: bool = False,
-) -> tuple[Standstill, str]:
+) -> tuple[Closure, str]:
     """The tasks that may stop alone, as far as that is known without looking at states, and the
     argument.
     """
     fails = any(link.overflow is Flow.FAIL for link in design.links.values())
     if ceasing or fails:
-        return Standstill(False, tuple(ceasing or design.tasks)), ""
+        return Closure(False, tuple(ceasing or design.tasks)), ""
     if not never_ends or translate(design, Aim(), watch).may_end:
         return ask_equations(design, watch, may_stop=True, freeing=freeing), NO_RUN
-    answer = standstill(design, watch)
+    answer = closure(design, watch)
     if not answer.total:
         answer = ask_equations(design, watch, freeing=freeing)
     return answer, ALL_STOP
@@ -285,15 +285,15 @@ def _aside(spaces: Spaces, place: int) -> Finding | None:
         return None
     marking = net.marking(found.end)
     waits = [wait for wait in waits_in(part.design, table, marking) if wait.task in found.tasks]
-    circle = closed_cycle(waits)
+    cycle = closed_cycle(waits)
     tasks = found.tasks if len(found.tasks) <= TOLD else tuple(
-        dict.fromkeys(wait.task for wait in circle or waits[:TOLD]))
+        dict.fromkeys(wait.task for wait in cycle or waits[:TOLD]))
     on, = told_legs(table, net, [Leg(0, found.on, 1)])
     others = {task for n in found.on[found.loop:] for task in table.rows[net.moves[n].row].tasks}
     return Finding(
         NO_LOCAL_DEADLOCK, Outcome.VIOLATED, "found on the way into a deadlock of the whole",
         is_shortest=False,
-        waits=tuple(waits), cycle=tuple(circle), contents=table.contents(marking),
+        waits=tuple(waits), cycle=tuple(cycle), contents=table.contents(marking),
         free=table.free(marking),
         legs=told_legs(table, net, found.legs), changes=on.changes,
         meanwhile=Meanwhile(tasks, on.steps, found.loop),
@@ -336,17 +336,17 @@ def on_all_states(spaces: Spaces, place: int) -> Finding:
     design, space = spaces.sections[place].design, spaces.of(place)
     if isinstance(space, str):
         return Finding(NO_LOCAL_DEADLOCK, Outcome.UNKNOWN, "search, incomplete", reason=space)
-    stuck = _Stuck(design, space)
-    first = stuck.first()
+    blocked = _BlockedForever(design, space)
+    first = blocked.first()
     if first is not None:
         return replace(
-            _told(design, space.table, stuck.alone(first)), states=space.states,
+            _told(design, space.table, blocked.alone(first)), states=space.states,
             transitions=len(space.source), depth=int(space.graph.depth[-1]))
     return Finding(NO_LOCAL_DEADLOCK, Outcome.HOLDS, "exhaustive", space.states, len(space.source),
                    int(space.graph.depth[-1]))
 
 
-def _open(answer: Standstill, why: str) -> str:
+def _open(answer: Closure, why: str) -> str:
     some = ", ".join(answer.open[:6]) + (", …" if len(answer.open) > 6 else "")
     return (f"it is left open whether {some} can be blocked forever while others run; and {why}. "
             "Next, give it more time (--max-seconds) or states, or ask about the same design with "
@@ -355,7 +355,7 @@ def _open(answer: Standstill, why: str) -> str:
 
 # --- on all states ----------------------------------------------------------------------------
 
-class _Stuck:
+class _BlockedForever:
     """The tasks that are blocked forever in each state."""
 
     def __init__(self, design: Design, space: Space) -> None:
@@ -368,7 +368,7 @@ class _Stuck:
         goals = space.leading_to([self._able(task) for task in design.tasks], self.steps)
         never = {task: ~goal for task, goal in zip(design.tasks, goals, strict=True)}
         self.of = {task: found for task, states in never.items()
-                   if states.any() and (found := self._stuck(task, states)).any()}
+                   if states.any() and (found := self._blocked(task, states)).any()}
 
     @cached_property
     def endless(self) -> Marks:
@@ -396,7 +396,7 @@ class _Stuck:
                 able |= space.allows(row)
         return able
 
-    def _stuck(self, task: str, never: Marks) -> Marks:
+    def _blocked(self, task: str, never: Marks) -> Marks:
         """The states among those in which a task never moves again in which it has not finished,
         and from which the others continue."""
         failed = self.space.markings[:, self.space.number[FAILED]] > 0
@@ -520,7 +520,7 @@ def _told(design: Design, table: Table, alone: Alone) -> Finding:
         reason=_never_again(tasks, others))
 
 
-def _goes_on(space: Space, state: int, stuck: _Stuck) -> tuple[tuple[int, ...], int]:
+def _goes_on(space: Space, state: int, blocked: _BlockedForever) -> tuple[tuple[int, ...], int]:
     """A run from a state that never ends: its rows, and from which of them on it repeats."""
     import numpy as np
     first = np.searchsorted(space.source, np.arange(space.states + 1))
@@ -529,7 +529,7 @@ def _goes_on(space: Space, state: int, stuck: _Stuck) -> tuple[tuple[int, ...], 
     while state not in seen:
         seen[state] = len(rows)
         step = next(n for n in range(int(first[state]), int(first[state + 1]))
-                    if stuck.steps[n] and stuck.endless[space.target[n]])
+                    if blocked.steps[n] and blocked.endless[space.target[n]])
         rows.append(int(space.via[step]))
         state = int(space.target[step])
     return tuple(rows), seen[state]

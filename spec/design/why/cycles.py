@@ -16,7 +16,7 @@ from itertools import islice
 
 from ...notation.labels import counted
 from ..reading.language import Design, Step, StepKind
-from .stuck import OF_A_POOL, Blocked
+from .blocked import OF_A_POOL, Blocked
 
 __all__ = ["closed_cycle", "held", "led", "ranged", "round_of"]
 

@@ -12,7 +12,7 @@ from ..net.translate import own_place
 from ..reading.language import Design, Kind, Link, StepKind, Task
 from ..reading.programs import program
 from .ahead import Ahead
-from .stuck import FRONT, Blocked
+from .blocked import FRONT, Blocked
 from .waits import Cycle, Failure, Helps, Wait
 
 __all__ = ["end_marking", "helping", "marking_of", "steps_of", "told_waits"]

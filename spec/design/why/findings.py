@@ -11,7 +11,7 @@ from ...verdicts.verdict import Outcome
 from ..reading.language import Design
 from ..reading.lints import lints
 from ..reading.source import Spot
-from .stuck import Blocked, Left
+from .blocked import Blocked, Left
 
 __all__ = [
     "Attempt", "DesignReport", "Edit", "Finding", "GraphCycle", "Meanwhile", "Repair",

@@ -31,7 +31,7 @@ from ..why.ahead import NOBODYS
 from ..why.waits import SHARED
 from .supply import Giving, Lack, gives, guards
 
-__all__ = ["Agent", "Guard", "Silence", "Standstill", "standstill"]
+__all__ = ["Agent", "Guard", "Silence", "Closure", "closure"]
 
 EFFORT = 400_000
 """Times that a set may be closed by one more row, before the question is given up."""
@@ -48,14 +48,14 @@ Guard = tuple[str, int, bool]
 
 
 @dataclass(frozen=True)
-class Standstill:
+class Closure:
     """``total`` says that no task can be silent alone; else ``open`` is a set of tasks that may."""
 
     total: bool
     open: tuple[str, ...] = ()
 
 
-def standstill(design: Design, watch: Callable[[], object] = lambda: None) -> Standstill:
+def closure(design: Design, watch: Callable[[], object] = lambda: None) -> Closure:
     """The silent sets of a connected design, as far as they are known; ``watch`` is called now and
     then.
     """
@@ -118,14 +118,14 @@ class Silence:
         self.total: set[Agent] = set()
         self._reasons: dict[Agent, list[frozenset[Agent]] | None] = {}
 
-    def asked(self) -> Standstill:
+    def asked(self) -> Closure:
         """Close the set of each task alone; one that reaches a known one is known."""
         for agent in self.tasks:
             found = self._open_set(_Set(), [agent], MAX_CHOICES)
             if found is not None:
-                return Standstill(False, tuple(task for task in self.tasks if task in found))
+                return Closure(False, tuple(task for task in self.tasks if task in found))
             self.total.add(agent)
-        return Standstill(True)
+        return Closure(True)
 
     def _open_set(
         self, here: _Set, more: Iterable[Agent], choices: int

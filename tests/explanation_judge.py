@@ -19,7 +19,7 @@ from checkvalve.spec.design.net.rows import Place, Row, Table
 from checkvalve.spec.design.net.translate import Aim, translate
 from checkvalve.spec.design.reading.language import Design, Merging
 from checkvalve.spec.design.why.findings import DesignReport, Finding
-from checkvalve.spec.design.why.stuck import Blocked
+from checkvalve.spec.design.why.blocked import Blocked
 from checkvalve.spec.notation import bind
 from checkvalve.spec.notation.errors import ModelFault
 from checkvalve.spec.notation.interpreter import State, Step

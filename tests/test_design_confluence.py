@@ -81,7 +81,7 @@ def test_rates_that_balance_come_back_and_others_get_stuck(takes: int, outcome: 
     """Six and nine elements written, four and six read: twice and three times."""
     answer = decide(load(RATES.format(takes=takes)))
     assert answer.only is not None
-    assert answer.never_stuck is (outcome is Outcome.HOLDS)
+    assert answer.deadlock_free is (outcome is Outcome.HOLDS)
 
 
 def test_a_run_that_ends_with_all_work_done_is_no_deadlock() -> None:

@@ -14,7 +14,7 @@ from checkvalve.spec.design.drawing.svg import draw
 from checkvalve.spec.design.reading.language import Design
 from checkvalve.spec.design.why.cycles import closed_cycle, ranged, round_of
 from checkvalve.spec.design.why.findings import DesignReport, Finding
-from checkvalve.spec.design.why.stuck import Blocked
+from checkvalve.spec.design.why.blocked import Blocked
 from checkvalve.spec.verdicts.verdict import Outcome
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "designs"

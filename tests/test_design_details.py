@@ -41,7 +41,7 @@ from checkvalve.spec.design.search.ways import way_into
 from checkvalve.spec.design.verdicts.local import finish
 from checkvalve.spec.design.why import ahead
 from checkvalve.spec.design.why.findings import Finding
-from checkvalve.spec.design.why.stuck import waits_in
+from checkvalve.spec.design.why.blocked import waits_in
 from checkvalve.spec.notation.errors import InputError, InternalError
 from checkvalve.spec.verdicts.deadline import Deadline
 from checkvalve.spec.verdicts.verdict import Outcome
@@ -259,7 +259,7 @@ def test_a_queue_of_two_slots_that_is_read_at_its_head_has_no_gap() -> None:
 
 def test_runs_go_on_until_they_are_stuck() -> None:
     """A queue is filled by one task that goes first for long enough."""
-    stuck = Runs(translate(load(FILLED), Aim())).try_all(2_000).stuck
+    stuck = Runs(translate(load(FILLED), Aim())).try_all(2_000).deadlocked
     assert stuck is not None and len(stuck) == 9
 
 
@@ -295,7 +295,7 @@ def test_who_waits_for_a_kind_waits_for_who_takes_what_stands_before_it() -> Non
     """The reader of the first element is the one that could help."""
     design = load(HELD_UP)
     table = translate(design, Aim())
-    stuck = Runs(table).try_all(2_000).stuck
+    stuck = Runs(table).try_all(2_000).deadlocked
     assert stuck is not None
     last = dict(zip((place.name for place in table.places), Runs(table).after(stuck), strict=True))
     assert {wait.task: wait.on for wait in waits_in(design, table, last)}["b"] == ("c",)

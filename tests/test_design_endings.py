@@ -1,4 +1,4 @@
-"""Tasks that may stop or crash, and steps at which a script may wait for ever."""
+"""Tasks that may stop or crash, and steps at which a script may wait forever."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_who_waits_for_one_that_has_ceased_is_stuck(text: str, stuck: bool) -> N
 def test_the_way_names_the_stop_and_the_wait_names_nobody() -> None:
     """Who has stopped is no help any more."""
     finding = check_design(line(sink=", may: stop", starves="violated")).finding("deadlock-free")
-    assert finding.steps[-1] == "sink stops for ever"
+    assert finding.steps[-1] == "sink stops forever"
     assert next(wait.gone for wait in finding.waits if wait.task == "worker") == ("sink",)
 
 
@@ -175,10 +175,10 @@ def test_who_has_stopped_or_crashed_is_not_said_to_be_done() -> None:
     """The line below the waits says what became of whom."""
     assert "room in source->worker any more: worker has crashed." in told_of(
         line(worker=", may: crash", starves="violated"))
-    assert "room in worker->sink any more: sink has stopped for ever." in told_of(
+    assert "room in worker->sink any more: sink has stopped forever." in told_of(
         line(sink=", may: stop", starves="violated"))
     script = ", kind: script, steps: [{read: worker->sink}], may: stop"
-    assert "sink has stopped for ever" in told_of(
+    assert "sink has stopped forever" in told_of(
         line(sink=script, starves="violated").replace("kind: sink, ", ""))
 
 

@@ -15,7 +15,7 @@ from checkvalve.spec.design.check import Settings
 from checkvalve.spec.design.equations.bounds import Bound
 from checkvalve.spec.design.equations.emptying import returning
 from checkvalve.spec.design.equations.silent import ask_equations
-from checkvalve.spec.design.equations.standstill import standstill
+from checkvalve.spec.design.equations.closure import closure
 from checkvalve.spec.design.net.counters import AIM, Counters
 from checkvalve.spec.design.net.translate import translate
 from checkvalve.spec.design.reading.language import Design, Flow, Link
@@ -210,7 +210,7 @@ def test_both_ways_agree_with_the_plain_algorithm_on_random_designs() -> None:
             if plain is not None:
                 assert found.meanwhile is not None
                 assert (len(found.steps), list(found.meanwhile.tasks)) == plain, seed
-            total = standstill(design).total, ask_equations(design).total
+            total = closure(design).total, ask_equations(design).total
             ends = any(not after for after in graph.next.values())
             assert plain is None or ends or not any(total), seed
             proved += any(total)

@@ -138,4 +138,4 @@ def test_where_no_amounts_lead_a_sum_says_so() -> None:
 def test_a_proof_needs_no_run() -> None:
     """What holds is proved as before, with nothing to follow."""
     answer = decide(loops(80, 10_000, seed=2))
-    assert answer.never_stuck and answer.legs is None
+    assert answer.deadlock_free and answer.legs is None

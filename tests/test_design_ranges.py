@@ -53,7 +53,7 @@ def test_ranges_and_the_solver_find_a_stuck_state_of_the_same_designs() -> None:
         equations = Equations(net)
         question = as_question(net, equations.sums)
         state = Trials(question).state()
-        assert (state is None) == (equations.stuck() is None)
+        assert (state is None) == (equations.deadlocked() is None)
         assert state is None or _allows(question, state)
         seen[state is None] += 1
     assert min(seen.values()) > 8
@@ -100,7 +100,7 @@ def test_the_solver_is_asked_where_choices_are_taken_back_too_often(
     monkeypatch.setattr("checkvalve.spec.design.equations.equations.MANY", 0)
     for choices in (2_000, -1):
         monkeypatch.setattr("checkvalve.spec.design.equations.trials.MAX_TAKEN_BACK", choices)
-        found = [Equations(net).stuck() is None for net in _nets(range(10))]
+        found = [Equations(net).deadlocked() is None for net in _nets(range(10))]
         assert found == [Equations(net)._solved(None) is None for net in _nets(range(10))]
 
 
@@ -156,14 +156,14 @@ def test_a_row_of_stages_of_more_than_two_thousand_moves_is_decided(planted: boo
     """Without a solver; and the run that gets stuck is found."""
     part, = parts(loops(1_700, 10_000, 5, planted))
     answered = decide(part)
-    assert answered.never_stuck is not planted and (answered.legs is not None) == planted
+    assert answered.deadlock_free is not planted and (answered.legs is not None) == planted
 
 
 def test_calls_of_thousands_of_moves_are_proved() -> None:
     """Pools that are taken in one order: from the last one to the first."""
     largest = max(parts(calls(250, 10, 1)), key=lambda part: len(part.tasks))
     answered = decide(largest)
-    assert answered.never_stuck and len(answered.net.moves) > 2_000
+    assert answered.deadlock_free and len(answered.net.moves) > 2_000
 
 
 @pytest.mark.parametrize("shape", SHAPES)

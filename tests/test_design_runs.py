@@ -81,9 +81,9 @@ def test_runs_get_stuck_only_where_the_explorer_does(design: Design) -> None:
     for part in parts(design):
         tried = Runs(translate(part, Aim())).try_all(steps=1_500)
         searched = decide_deadlock(Part.of(part, cycles=False), Settings("explorer"))
-        if tried.stuck is not None and searched.outcome is not Outcome.UNKNOWN:
+        if tried.deadlocked is not None and searched.outcome is not Outcome.UNKNOWN:
             assert searched.outcome is Outcome.VIOLATED
-            assert len(tried.stuck) >= len(searched.steps)
+            assert len(tried.deadlocked) >= len(searched.steps)
 
 
 def test_runs_never_say_that_a_design_holds() -> None:
@@ -121,7 +121,7 @@ def test_a_run_that_repeats_itself_ends_there() -> None:
     """A source and a sink turn round for ever: each phase of a run ends when it sees that."""
     table = translate(load(TURNING), Aim())
     tried = Runs(table).try_all(steps=20_000)
-    assert tried.stuck is None and tried.runs > 8
+    assert tried.deadlocked is None and tried.runs > 8
 
 
 def test_of_a_long_way_the_report_shows_both_ends() -> None:

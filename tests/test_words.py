@@ -57,9 +57,9 @@ def texts_of(path: Path) -> Iterator[tuple[int, str, bool]]:
         if isinstance(node, ast.JoinedStr) and id(node) not in inside:
             fixed = (part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
             yield node.lineno, "".join(map(str, fixed)), False
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if id(node) not in inside and len(node.value.split()) > 1:
-                yield node.lineno, node.value, id(node) in docstrings
+        elif (isinstance(node, ast.Constant) and isinstance(node.value, str)
+              and id(node) not in inside and len(node.value.split()) > 1):
+            yield node.lineno, node.value, id(node) in docstrings
 
 
 def paragraphs(text: str) -> Iterator[tuple[int, str, bool]]:
@@ -88,7 +88,8 @@ def files() -> list[Path]:
     code = [path for folder in CODE for path in sorted((ROOT / folder).rglob("*.py"))]
     pages = [path for place in PAGES for path in (
         sorted((ROOT / place).rglob("*.md")) if (ROOT / place).is_dir() else [ROOT / place])]
-    return [path for path in (*code, *pages) if path.name not in ("glossary.md", Path(__file__).name)]
+    names_them = ("glossary.md", Path(__file__).name)
+    return [path for path in (*code, *pages) if path.name not in names_them]
 
 
 @pytest.mark.parametrize("place", [*CODE, *PAGES])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 USUAL_SECONDS = 60.0
-"""What a design may take unless --max-seconds says otherwise: longer waits have to be asked for."""
+"""Seconds for a design unless --max-seconds says otherwise: longer waits have to be asked for."""
 
 
 @click.command("check")
@@ -45,7 +45,7 @@ USUAL_SECONDS = 60.0
 @click.option("--certificates", type=click.Path(path_type=Path), metavar="DIR",
               help="Write what each verdict rests on into this folder, for checkvalve certify.")
 @click.option("--explain", is_flag=True,
-              help="Tell which engines were asked, for how long, and why they could not say.")
+              help="Say which engines were asked, for how long, and why they could not decide.")
 @click.option("--repair/--no-repair", default=True, show_default=True,
               help="Look for a small change that removes a deadlock.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -60,7 +60,7 @@ def command(
     1 if one is not, 2 if one could not be decided, 64 for a file that is not a design:
     then none of the others is checked either.
     A design may take 60 s, unless --max-seconds says otherwise. A file whose parameters have
-    ranges stands for many designs, which are told together.
+    ranges stands for many designs, which are reported together.
     """
     from ..designs import load_designs
     wanted = parameters_given(given)
@@ -101,7 +101,9 @@ def _checked(
     design: Design, *, engine: Engine, budget: Budget, drawings: Path | None,
     certificates: Path | None, written: list[Written], explain: bool, repair: bool, say: bool,
 ) -> DesignReport:
-    """The report on one design, told as soon as it is known; ``written`` has its certificates."""
+    """The report on one design, printed as soon as it is known; ``written`` has its certificates.
+
+    """
     from checkvalve.spec.design.check import Settings
 
     from ..designs import check_design
@@ -172,7 +174,7 @@ def _certify(report: DesignReport, folder: Path, budget: Budget, say: bool) -> l
 
 
 def _show_written(written: list[Written], folder: Path) -> None:
-    """How many of the known verdicts have a certificate, as one number."""
+    """Print how many of the known verdicts have a certificate."""
     good = sum(each.path is not None for each in written)
     click.echo(f"{good} of {counted(len(written), 'known verdict')} certified in {folder}")
 

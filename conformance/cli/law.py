@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 USUAL_SECONDS = 5.0
-"""What one design of the grid may take, or a part of --max-seconds if that is more."""
+"""Seconds for one design of the grid; or a part of --max-seconds if that is more."""
 PARTS = 20
 """The part of --max-seconds that one design may take."""
 PROVING_SECONDS = 30.0
-"""What the proof may take unless --max-seconds says otherwise."""
+"""Seconds for the proof unless --max-seconds says otherwise."""
 MAX_TOLD = 3
-"""Smallest points that are told."""
+"""Smallest points that are shown."""
 MAX_RUN = 300
-"""Characters of a run that are told."""
+"""Characters of a run that are shown."""
 
 
 @click.command("law")
@@ -162,7 +162,7 @@ def _lines(file: str, name: str, found: Found) -> Iterator[str]:
 
 
 def _full(full: Full) -> Iterator[str]:
-    """How full a link gets, in words."""
+    """The lines for how full a link gets."""
     designs = counted(full.points, "design")
     if full.value is None:
         yield f"  ?   largest number in {full.link}: no formula gives what it is at {designs}."

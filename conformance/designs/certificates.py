@@ -27,13 +27,15 @@ MAX_MARKS = 4_194_304
 calls over 10,000 pools has one in twenty characters."""
 
 DIGITS_MAX = 1000
-"""The most digits of a number in a certificate. Python prints up to 4,300, and the checker
-multiplies two numbers."""
+"""Digits of a number in a certificate.
+
+Python prints up to 4,300, and the checker multiplies two.
+"""
 
 
 @dataclass(frozen=True)
 class Written:
-    """The place of the certificate of one verdict, or else the reason ``why`` there is none."""
+    """The certificate of one verdict: where it is, or else ``why`` there is none."""
 
     property: str
     path: Path | None
@@ -134,7 +136,9 @@ def _text(path: Path) -> str:
 
 
 def _too_large(text: str, size: int) -> str:
-    """The limit that a certificate of so many bytes exceeds, in words; empty if it exceeds none."""
+    """The limit that a certificate of so many bytes is above, in words; empty if it is above none.
+
+    """
     if size > MAX_BYTES:
         return f"more than {MAX_BYTES:,} bytes"
     marks = sum(map(text.count, ",[{"))
@@ -164,14 +168,14 @@ def design_of(document: Mapping[str, Any], path: str, given: Mapping[str, str]) 
 
 
 def _in_sweep(design: Design, name: str) -> str:
-    """The name of a design among others, with the values of the parameters that it is named by."""
+    """The name of a design among others, with those of its parameters that the name has."""
     told = {*name.removeprefix(design.name).split()}
     return " ".join([design.name, *(each for each in (
         f"{name}={value}" for name, value in design.parameters) if each in told)])
 
 
 def problem_of(document: object) -> str:
-    """The fault in the form of a certificate, in words; empty if there is none."""
+    """The error in the form of a certificate; empty if there is none."""
     from importlib.resources import files
 
     import jsonschema

@@ -1,7 +1,4 @@
-"""The most elements that each queue of a design ever holds, as a formula of its parameters.
-
-The formula is found, tried and proved.
-"""
+"""Formulas for how full each queue of a design gets: found, tried and proved."""
 
 from __future__ import annotations
 
@@ -31,8 +28,7 @@ class Full:
     """The most that ``link`` ever holds: ``value``, None where no formula was found.
 
     It was exact at ``points`` designs, where all states were visited, and at ``beyond`` outside of
-    the grid; ``against`` names those of them at which it was not. ``proof`` is None where none was
-    tried.
+    the grid, except those ``against`` it; ``proof`` is None where none was tried.
     """
 
     link: str
@@ -71,7 +67,7 @@ def full_links(
 
 
 def _most(grid: Grid, point: Point) -> dict[str, int]:
-    """The most elements of each link at a point, for the links for which it is known exactly."""
+    """The largest number in each link at a point, of those links for which it is known exactly."""
     if grid.deadline.passed():
         return {}
     try:

@@ -31,7 +31,7 @@ __all__ = ["ASKED", "Grid", "swept_names"]
 ASKED: Final = (NO_LOCAL_DEADLOCK, LIVE, ORDERED, NO_DUPLICATES, NO_LOSS)
 """Properties that a design can be asked for whatever its file expects."""
 DOUBLED: Final = 6
-"""The number of times that the largest values are doubled if the property holds nowhere."""
+"""Times that the largest values are doubled where the property holds nowhere."""
 MAX_LINES: Final = 12
 """Lines of a grid on which the exact value is looked for at which the verdict changes."""
 
@@ -110,7 +110,7 @@ class Grid:
 
     @property
     def unknown(self) -> int:
-        """The number of points that could not be decided."""
+        """Number of points that could not be decided."""
         return len(self._open)
 
     @property
@@ -138,7 +138,7 @@ class Grid:
         return load_point(self.root, whole, self.where)
 
     def outcome(self, design: Design) -> Outcome:
-        """Decide the property of a design; *unknown* once the time for the grid is spent."""
+        """The verdict on the property."""
         if self.deadline.passed():
             return Outcome.UNKNOWN
         budget = self.design_budget()
@@ -148,7 +148,7 @@ class Grid:
                 found = [decide(part, deadline) for part in parts(design)]
                 if any(answer.legs is not None for answer in found):
                     return Outcome.VIOLATED
-                if all(answer.never_stuck for answer in found):
+                if all(answer.deadlock_free for answer in found):
                     return Outcome.HOLDS
         return decide_one(_asking(design, self.name), self.name, Settings(budget=budget)).outcome
 
@@ -160,7 +160,7 @@ class Grid:
         return replace(self.budget, max_seconds=left if most is None else min(most, left))
 
     def holds(self, point: Point) -> bool | None:
-        """True if the property holds at a point, which is kept; None where nobody knows, or where
+        """True if the property holds at a point, which is kept; None where it is not known, or if
         the language has no such design.
         """
         key = tuple(point[name] for name in self.names)
@@ -186,8 +186,8 @@ class Grid:
     # --- where the verdict changes -----------------------------------------------------------
 
     def _extend(self) -> None:
-        """If the property holds at no point, try larger and larger ones, up to the first that takes
-        more time than a design may have."""
+        """Look at larger and larger points where the property holds at none, up to the first that
+        takes more time than a design may have."""
         point = {name: top for name, (_, top) in self.ranges.items()}
         for _ in range(DOUBLED):
             if any(self._outcomes.values()) or max(point.values()) > MOST // 2:
@@ -233,8 +233,7 @@ class Grid:
             point = self._least(name, point)
 
     def _least(self, name: str, point: Point) -> Point:
-        """The least point at which the property holds, among those that differ from this one in
-        ``name``."""
+        """The least that holds of the points that differ from this one in a name only."""
         others = [other for other in self.names if other != name]
         line = [each for each, holds in self.decided
                 if holds and all(each[other] == point[other] for other in others)]

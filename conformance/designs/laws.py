@@ -37,12 +37,12 @@ PROVED: Final = DEADLOCK_FREE
 
 @dataclass(frozen=True)
 class Found:
-    """The outcome for a property on a grid of ``points`` designs.
+    """The result for a property on a grid of ``points`` designs.
 
-    ``law`` is None where no formula was. ``unknown`` of the designs could not be decided; of
+    ``law`` is None where no formula was found. ``unknown`` of the designs could not be decided; of
     ``beyond`` designs outside the grid the law was true but for those ``against`` it. ``proof`` is
-    None where none was tried, and ``sizes`` where there is nothing to choose. ``certificate`` is
-    what the proof rests on, if it was asked for. ``spent`` are the phases for which there was
+    None where none was tried, and ``sizes`` where there is nothing to choose. ``certificate`` has
+    the evidence for the proof, if it was asked for. ``spent`` are the phases for which there was
     too little time, and ``full`` says how full each link gets, where the property is ``bounded``.
     """
 
@@ -67,8 +67,7 @@ class Found:
 
 
 def made_of(document: Mapping[str, Any], path: str, given: Mapping[str, str]) -> Made:
-    """The function that makes the designs of a file for the parameters of a law's certificate.
-
+    """The maker of the designs of a file for the parameters that the certificate of a law is about.
     Raises InputError for a file that the certificate was not written for.
     """
     reading = read_any(read_text(Path(path)), path)
@@ -146,11 +145,8 @@ def law_of(
 def _proved(
     found: Found, law: Law, grid: Grid, decided: Observed, deadline: Deadline
 ) -> Found:
-    """Add what can be proved of the law.
-
-    If no deadlocked run was found for some point where the law is false, the law may be wrong
-    there, and the design at that point is decided.
-    """
+    """The result with what can be proved of the law; where no run was found that deadlocks, the law
+    may be wrong, and the design is decided there."""
     proof = prove(law, grid.made, grid.ranges, [point for point, holds in decided if not holds],
                   [point for point, holds in decided if holds], deadline)
     point = proof.violated.open_at
@@ -162,8 +158,7 @@ def _proved(
 def _certificate(
     found: Found, law: Law, grid: Grid, decided: Observed, over: Sequence[str], deadline: Deadline
 ) -> dict[str, Any] | None:
-    """The certificate of the proof; where the law is false, with runs for the points of the grid,
-    too."""
+    """The evidence for the proof; where it is false, with runs for the points of the grid, too."""
     assert found.proof is not None
     proof = found.proof
     if proof.violated.proved or proof.holds.by_rates:

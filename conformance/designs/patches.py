@@ -1,7 +1,7 @@
 """A repair as a patch of the design's file: a unified diff that keeps lines, comments and layout.
 
-A repair names its changes by the places of entries in the file (``Edit``). Here each of these
-becomes a change of the text at that place. The patched text is read again, and a patch is given
+A repair knows what it changes by the places of entries in the file (``Edit``). Here each of these
+becomes a change of the text at that place. The patched text is read again, and a patch is offered
 only where it stands for the very design that was checked.
 """
 
@@ -261,7 +261,7 @@ class _Page:
             f"{lead}{part}" if isinstance(part, str) else own[part] for part in parts))
 
     def _above(self, node: yaml.Node) -> int:
-        """The index at which the comments above a step begin, or else its line."""
+        """The beginning of the comments above a step, or of its line."""
         start = self.text.rfind("\n", 0, node.start_mark.index) + 1
         while start:
             line = self.text.rfind("\n", 0, start - 1) + 1
@@ -280,7 +280,7 @@ class _Page:
         return "\r\n" if "\r\n" in self.text else "\n"
 
     def _end(self, node: Any) -> int:
-        """The index at which a value ends, without the empty lines behind a block."""
+        """The end of a value, without what is left empty behind a block."""
         if _is_scalar(node) or node.flow_style:
             end: int = node.end_mark.index
             return end
@@ -288,8 +288,7 @@ class _Page:
         return self._end(last[1] if isinstance(last, tuple) else last)
 
     def _end_of_line(self, index: int, carriage: bool = True) -> int:
-        """The index at which the line of ``index`` ends; before its carriage return, if it has one.
-        """
+        """The end of the line in which this is; before the carriage return, if it has one."""
         end = self.text.find("\n", index)
         end = len(self.text) if end < 0 else end
         return end - 1 if carriage and end > index and self.text[end - 1] == "\r" else end

@@ -14,7 +14,7 @@ from checkvalve.spec.design.why.findings import (
     DesignReport, Finding, GraphCycle, Meanwhile, Repair, RepairStep, Way, in_short,
 )
 from checkvalve.spec.design.why.cycles import held, led, ranged, round_of
-from checkvalve.spec.design.why.stuck import FRONT, OF_A_POOL, Blocked, told_gone
+from checkvalve.spec.design.why.blocked import FRONT, OF_A_POOL, Blocked, told_gone
 from checkvalve.spec.design.repairs.repair import LATE
 from checkvalve.spec.notation.labels import counted
 from checkvalve.spec.verdicts.verdict import Outcome, mark
@@ -30,7 +30,7 @@ SHOWN_CYCLES = 3
 SHOWN_LINKS = 12
 SHOWN_TASKS = 12
 SHOWN_LINES = (40, 20)
-"""Of a long counterexample, so many lines at its beginning and at its end."""
+"""Lines that are shown of a long counterexample, at its beginning and at its end."""
 
 
 def lines(report: DesignReport) -> Iterator[str]:
@@ -40,7 +40,9 @@ def lines(report: DesignReport) -> Iterator[str]:
 
 
 def head(design: Design) -> Iterator[str]:
-    """The lines before any verdict: the design's name, what was assumed, and its lints."""
+    """The lines that are known before anything is decided: what was taken for granted, and what is
+    odd.
+    """
     yield f"{design.name}  ({design.file})"
     yield from notes(design.assumed, [lint.to_json() for lint in lints(design)])
 
@@ -73,8 +75,7 @@ def verdict_lines(report: DesignReport) -> Iterator[str]:
 
 
 def explanation_lines(report: DesignReport) -> Iterator[str]:
-    """The engines that were asked about deadlock, in their order, each with its time and its
-    answer."""
+    """The engines that were asked about deadlock, in their order, with their times and answers."""
     tried = [attempt for finding in report.findings for attempt in finding.tried]
     parts = list(dict.fromkeys(attempt.part for attempt in tried))
     for part in parts:
@@ -87,7 +88,7 @@ def explanation_lines(report: DesignReport) -> Iterator[str]:
 
 
 def sweep_lines(reports: Sequence[DesignReport]) -> Iterator[str]:
-    """The findings for the designs of one file, a line for each property; then the report on the
+    """The findings on the designs of one file, a line for each property; then the report on the
     first that is not as expected."""
     design = reports[0].design
     swept = {name: sorted({dict(report.design.parameters)[name] for report in reports})
@@ -198,7 +199,7 @@ def _others(meanwhile: Meanwhile) -> Iterator[str]:
 
 
 def _fullest(finding: Finding) -> Iterator[str]:
-    """How full each link gets: first the links whose largest number is known exactly."""
+    """The largest number in each link: first the links for which it is known exactly."""
     if not finding.bounds:
         return
     exact = [f"{name} {most:,}" for name, most in finding.bounds if name in finding.reached]
@@ -294,8 +295,8 @@ _NEEDED = {"an acquire": "room to give back"}
 
 
 def _place(wait: Blocked, finding: Finding, design: Design) -> str:
-    """Where a task waits: a link with what it holds, and how far that has to fall where stop was
-    called; or a pool with how much of it is free."""
+    """The place where a task waits: a link with what it holds, and how far that has to fall where
+    stop was called; or a pool with how much of it is free."""
     contents, free = dict(finding.contents), dict(finding.free)
     if wait.where in free and wait.where in design.pools and wait.where not in contents:
         return f"{wait.where} ({free[wait.where]} of {design.pools[wait.where].threads} free)"
@@ -308,9 +309,9 @@ def _place(wait: Blocked, finding: Finding, design: Design) -> str:
 
 
 def _graph(report: DesignReport) -> Iterator[str]:
-    """What the wait-for graph says of a design that is not proved to be free of deadlock: how many
-    cycles there are, and the shortest of those that it does not rule out beside the one that was
-    found, those of the same tasks together."""
+    """The lines on the wait-for graph of a design that is not proved to be free of deadlock: how
+    many cycles there are, and the shortest of those that it does not rule out beside the one that
+    was found, those of the same tasks together."""
     deadlock = next((f for f in report.findings if f.name == DEADLOCK_FREE), None)
     if not report.cycles or (deadlock and deadlock.outcome is Outcome.HOLDS):
         return
@@ -403,7 +404,7 @@ def _patch(way: Way) -> Iterator[str]:
 
 
 def _kind_of_fix(way: Way) -> str:
-    """What kind of a fix it is, where all that would keep the program as it is was tried."""
+    """The kind of a fix, where all that would keep the program as it is was tried."""
     tiers = {step.tier for step in way.steps}
     if "loses" in tiers:
         return "No fix was found that loses nothing; one that LOSES something"

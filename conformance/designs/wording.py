@@ -1,4 +1,4 @@
-"""What a verdict on a property says to people: a fact, and what it rests on.
+"""The words for verdicts on properties: a fact, and its basis.
 
 docs/glossary.md has the table; the words for each property are in ``spec/design``.
 """
@@ -18,7 +18,7 @@ def said(name: str, outcome: str) -> str:
 
 
 def verdict(finding: Finding) -> str:
-    """The verdict with what it rests on; one that is not expected says what is."""
+    """The verdict with its basis; one that is not expected says what is."""
     if finding.outcome is Outcome.UNKNOWN:
         visited = f" ({_visited(finding)})" if finding.states else ""
         return f"unknown: {finding.reason or finding.method}{visited}"
@@ -33,7 +33,7 @@ def verdict(finding: Finding) -> str:
 
 
 def basis(method: str, finding: Finding | None = None) -> str:
-    """What the proof of a property rests on; with the states that were visited for a finding."""
+    """The basis of a proof; with the number of states that were visited for a finding."""
     visited = _visited(finding) if finding is not None and finding.states else ""
     if method.startswith("exhaustive"):
         return _exhaustive(method, visited)
@@ -54,7 +54,7 @@ def _exhaustive(method: str, visited: str) -> str:
 
 
 def _way_it_was_found(finding: Finding) -> str:
-    """How a counterexample was found, and after how many states."""
+    """The search that found a counterexample, and after how many states."""
     if finding.method.startswith("exhaustive"):
         return basis(finding.method, finding)
     after = f" after {_visited(finding)}" if finding.states else ""

@@ -45,12 +45,12 @@ def _sums(rows: tuple[Row, ...]) -> dict[str, str]:
 def _add_case(suite: xml.Element, row: Row) -> None:
     case = xml.SubElement(
         suite, "testcase", classname=_clean(f"{row.section}.{row.subject}"),
-        name=_clean(row.title), time=f"{row.seconds:.3f}",
+        name=_clean(row.title()), time=f"{row.seconds:.3f}",
     )
     kinds = {"violated": "failure", "unknown": "error", "error": "error",
              "unavailable": "skipped", "follows": "skipped", "not shown": "skipped"}
     if row.judgement in kinds:
-        told = f"{row.claim}, expected: {row.wanted}. {row.message}".rstrip()
+        told = f"{row.claim()}, expected: {row.wanted()}. {row.message}".rstrip()
         outcome = xml.SubElement(case, kinds[row.judgement], message=_clean(told))
         if kinds[row.judgement] != "skipped":
             outcome.set("type", row.judgement)

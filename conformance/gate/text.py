@@ -57,7 +57,7 @@ def lines_of(rows: Sequence[Row]) -> Iterator[str]:
 def _together(rows: Sequence[Row]) -> str:
     """A few rows by name, ``deadlock: found as expected, growth: none``; more by number."""
     if len(rows) <= _BY_NAME:
-        return ", ".join(f"{row.claim}{_as_expected(row.found)}" for row in rows)
+        return ", ".join(f"{row.claim()}{_as_expected(row.found)}" for row in rows)
     counts = Counter(row.found for row in rows)
     return ", ".join(f"{number} {found}{_as_expected(found)}"
                      for found, number in counts.most_common())
@@ -85,7 +85,8 @@ def _as_expected(found: str) -> str:
 def _told(row: Row) -> str:
     if row.judgement in ("unavailable", "error"):
         return row.found
-    return row.claim if row.judgement == "as expected" else f"{row.claim}, expected {row.wanted}"
+    return row.claim() if row.judgement == "as expected" else (
+        f"{row.claim()}, expected {row.wanted()}")
 
 
 def _line(row: Row, found: str, seconds: float) -> str:

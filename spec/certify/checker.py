@@ -22,11 +22,11 @@ from .moves import system_of
 from .order import keeps_order, loses_order
 from .parts import part_of, parts_of
 from .proofs import Laws
-from .repeated import drops, fails, grows, starves, stuck_for_ever
+from .repeated import drops, fails, grows, starves, blocked_forever
 from .run import Refuted, run_of
 from .system import NotCovered, System
 from .visited import (
-    largest_in, never_ceases_in, never_in, never_locked_in, never_stuck_in,
+    largest_in, never_ceases_in, never_in, never_locked_in, never_deadlocked_in,
 )
 from .wanted import Wanted, wanted_of, wanted_of_task
 
@@ -89,9 +89,9 @@ def _checked(certificate: Mapping[str, Any], design: Design) -> str:
 
 def _violated(name: str, evidence: Mapping[str, Any], design: Design) -> str:
     if name == "deadlock-free":
-        return _stuck_after(evidence, design)
+        return _deadlocked_after(evidence, design)
     if name == "no-local-deadlock":
-        return stuck_for_ever(evidence, part_of(design, evidence["stuck"][0]))
+        return blocked_forever(evidence, part_of(design, evidence["stuck"][0]))
     if name == "bounded":
         return grows(evidence, design)
     if name in ("ordered", "no-duplicates"):
@@ -114,10 +114,10 @@ def _wanted_in(design: Design, without: Mapping[str, str]) -> tuple[Design, Want
     raise Refuted(f"a live design does not have to repeat {next(iter(without.values()))}")
 
 
-def _stuck_after(evidence: Mapping[str, Any], design: Design) -> str:
+def _deadlocked_after(evidence: Mapping[str, Any], design: Design) -> str:
     """Follow a run to a state in which one connected part is deadlocked."""
     state, steps = run_of(system_of(design), evidence)
-    if not any(system_of(part).is_stuck(state) for part in parts_of(design)):
+    if not any(system_of(part).is_deadlocked(state) for part in parts_of(design)):
         raise Refuted("no part of the design is deadlocked after the run")
     return f"a run of {steps:,} steps, after which no step is possible"
 
@@ -203,7 +203,7 @@ def _of_part(name: str, proof: Proof, part: Design, shown: _Shown) -> None:
 
 def _by_states(name: str, system: System, part: Design, most: int) -> int:
     if name == "deadlock-free":
-        return never_stuck_in(system, most)
+        return never_deadlocked_in(system, most)
     if name == "no-local-deadlock":
         return never_locked_in(system, part, most)
     if name == "bounded":
@@ -219,7 +219,7 @@ def _by_states(name: str, system: System, part: Design, most: int) -> int:
 def _by_laws(name: str, system: System, part: Design, proof: Proof) -> Laws:
     laws = Laws(system, proof)
     if name == "deadlock-free":
-        shown = laws.exclude_stuck()
+        shown = laws.exclude_deadlocks()
     elif name == "no-local-deadlock" and "rescues" in proof:
         shown = laws.exclude_going_on(part.tasks, proof["rescues"])
     elif name == "no-local-deadlock":

@@ -20,7 +20,8 @@ def decided_by_one_run(system: System, proof: Mapping[str, Any]) -> None:
     _has_no_choice(system)
     state, steps = run_of(system, proof)
     returns = steps > 0 and state == state_of(system)
-    ends = not any(can_move(move, state) for move in system.moves) and not system.is_stuck(state)
+    halts = not any(can_move(move, state) for move in system.moves)
+    ends = halts and not system.is_deadlocked(state)
     if not (returns or ends):
         raise Refuted("the run neither returns to its start nor ends with all work done")
 

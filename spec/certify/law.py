@@ -168,7 +168,7 @@ class _Law:
         for region in self.regions:
             for part in region.parts:
                 told = [*self.domain, *map(_assert, region.said),
-                        _assert(self._text(region.fixed)), *_stuck_in(part, [
+                        _assert(self._text(region.fixed)), *_deadlocked_in(part, [
                             {name: form.settled(region.fixed) for name, form in weights.items()}
                             for weights in sums if weights.keys() <= part.start.keys()])]
                 if not never(told, self.logic):
@@ -256,7 +256,7 @@ def _as_form(value: Any) -> Form:
     return form
 
 
-def _stuck_in(part: _Part, sums: Sequence[Amounts]) -> Iterator[str]:
+def _deadlocked_in(part: _Part, sums: Sequence[Amounts]) -> Iterator[str]:
     """The assertions that a state is within the ranges, keeps the invariants, and is a deadlock."""
     name_of = {name: f"c{n}" for n, name in enumerate(part.start)}
     for name, here in name_of.items():

@@ -19,7 +19,7 @@ __all__ = ["Laws"]
 class Laws(Kept):
     """The sums and clauses of a proof about a part of a design, each of which was checked."""
 
-    def exclude_stuck(self, accidents: bool = True) -> bool:
+    def exclude_deadlocks(self, accidents: bool = True) -> bool:
         """True if cvc5 finds no deadlock that keeps them; without ``accidents``, a state where at
         most these are possible counts as a deadlock as well."""
         ask = self._question()
@@ -48,7 +48,7 @@ class Laws(Kept):
         """True if no task can be blocked forever while others continue: see ``silence``."""
         if self.system.ends or any(move.fails for move in self.system.moves):
             raise NotCovered("sums, of tasks that are blocked in a design that may end or fail")
-        return self.exclude_stuck(accidents=False) and not may_be_silent(
+        return self.exclude_deadlocks(accidents=False) and not may_be_silent(
             self.system, tasks, self._question())
 
     def exclude_going_on(self, tasks: Iterable[str], rescues: Mapping[str, Any]) -> bool:

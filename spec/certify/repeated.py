@@ -20,7 +20,7 @@ from .states import states_of
 from .system import Counter, Move, System, can_move
 from .wanted import Wanted
 
-__all__ = ["drops", "fails", "grows", "starves", "stuck_for_ever"]
+__all__ = ["drops", "fails", "grows", "starves", "blocked_forever"]
 
 State = dict[str, int]
 
@@ -78,7 +78,7 @@ def starves(evidence: Mapping[str, Any], part: Design, wanted: Wanted) -> str:
             f"{wanted}")
 
 
-def stuck_for_ever(evidence: Mapping[str, Any], design: Design) -> str:
+def blocked_forever(evidence: Mapping[str, Any], design: Design) -> str:
     """Check a run to a state from which some tasks never take a step again, and others do forever.
     """
     system, tasks = _with_idle(system_of(design)), set(evidence["stuck"])

@@ -54,14 +54,14 @@ class _Going:
         possible = [move for move in system.steps if not (move.fails or move.chance)]
         self.moves = [move for move in possible if move.change]
         self.often = [ask.choice("Int") for _ in self.moves]
-        self.stuck = {task: ask.choice() for task in tasks}
+        self.blocked = {task: ask.choice() for task in tasks}
         self.ways = Ways(System(system.counters, possible))
-        ask.say(any_of(self.stuck.values()))
+        ask.say(any_of(self.blocked.values()))
         ask.say(any_of(f"(>= {often} 1)" for often in self.often))
         for often, move in zip(self.often, self.moves, strict=True):
             ask.say(f"(>= {often} 0)")
             for task in move.tasks:
-                ask.say(f"(or (not {self.stuck[task]}) (= {often} 0))")
+                ask.say(f"(or (not {self.blocked[task]}) (= {often} 0))")
         for name, counter in system.counters.items():
             added = [f"(* {number(by)} {often})"
                      for often, move in zip(self.often, self.moves, strict=True)
@@ -85,7 +85,7 @@ class _Going:
     def _not_possible(self, moves: Sequence[Move]) -> None:
         lacking = list(self._lacking(moves))
         for task in moves[-1].tasks:
-            self.ask.say(any_of([f"(not {self.stuck[task]})", *lacking]))
+            self.ask.say(any_of([f"(not {self.blocked[task]})", *lacking]))
 
     def _lacking(self, moves: Sequence[Move]) -> Iterator[Term]:
         """The terms for what may be lacking for some transitions, one after another."""

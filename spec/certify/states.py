@@ -254,7 +254,7 @@ class States:
         found[breadth_first_order(back, number, return_predecessors=False)] = True
         return found[:number]
 
-    def circles(self, states: Marks, steps: Marks) -> tuple[Numbers, Marks]:
+    def cycles(self, states: Marks, steps: Marks) -> tuple[Numbers, Marks]:
         """For each state its number among groups that lead to each other by these steps between
         these states; and the steps within a group."""
         import numpy as np

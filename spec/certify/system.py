@@ -120,7 +120,7 @@ class System:
         """True if all is done in a state."""
         return self.ends and all(state[name] <= rest for name, rest in self.rests.items())
 
-    def is_stuck(self, state: Mapping[str, int]) -> bool:
+    def is_deadlocked(self, state: Mapping[str, int]) -> bool:
         """True if no transition is possible in a state, and work is left."""
         return not self.is_rest(state) and not any(can_move(m, state) for m in self.moves)
 

@@ -16,18 +16,18 @@ from .system import Move, System
 from .wanted import Wanted
 
 __all__ = [
-    "largest_in", "never_in", "never_ceases_in", "never_locked_in", "never_stuck_in",
+    "largest_in", "never_in", "never_ceases_in", "never_locked_in", "never_deadlocked_in",
 ]
 
 
-def never_stuck_in(system: System, most: int) -> int:
+def never_deadlocked_in(system: System, most: int) -> int:
     """Visit all states, none of which is a deadlock; how many there are. Raises Refuted and
     NotCovered, as all of these do."""
     states = states_of(system, most, so_far=True)
-    stuck = ~states.allow_any(system.moves)
+    deadlocked = ~states.allow_any(system.moves)
     if system.ends:
-        stuck &= ~states.within(system.rests)
-    if stuck.any():
+        deadlocked &= ~states.within(system.rests)
+    if deadlocked.any():
         raise Refuted("a deadlock is reached")
     return len(states)
 
@@ -75,7 +75,7 @@ def _goes_on(states: States, system: System, wanted: Wanted) -> None:
         going &= states.values(wanted.until) == 0
     others = np.array([not wanted.is_done_by(move) for move in states.moves], dtype=np.bool_)
     steps = others[states.via] if len(states.via) else np.zeros(0, dtype=np.bool_)
-    group, inner = states.circles(going, steps)
+    group, inner = states.cycles(going, steps)
     fair = np.zeros(len(states), dtype=np.bool_)
     fair[group[going]] = True
     size = np.bincount(group, minlength=len(states))
@@ -100,16 +100,16 @@ def never_locked_in(system: System, design: Design, most: int) -> int:
     none = np.zeros(0, dtype=np.bool_)
     steps = lasting[states.via] if len(states.via) else none
     runs = moving[states.via] if len(states.via) else none
-    _, inner = states.circles(np.ones(len(states), dtype=np.bool_), runs)
+    _, inner = states.cycles(np.ones(len(states), dtype=np.bool_), runs)
     round_ = np.zeros(len(states), dtype=np.bool_)
     round_[states.source[inner]] = True
     endless = states.leading_to(round_, runs)
     for task in design.tasks:
         able = states.allow_any(move for move in system.steps if task in move.tasks)
-        stuck = endless & ~states.leading_to(able, steps)
-        for ways in finished(system, design, task) if stuck.any() else ():
-            stuck &= ~states.within(ways)
-        if stuck.any():
+        deadlocked = endless & ~states.leading_to(able, steps)
+        for ways in finished(system, design, task) if deadlocked.any() else ():
+            deadlocked &= ~states.within(ways)
+        if deadlocked.any():
             raise Refuted(
                 f"a state is reached in which {task} is blocked forever and others continue")
     return len(states)

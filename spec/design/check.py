@@ -42,7 +42,7 @@ from .verdicts.order import decide_order
 from .why.explain import marking_of, told_waits
 from .why.findings import DesignReport, Finding, GraphCycle
 from .why.parts import Part, parts
-from .why.stuck import Blocked
+from .why.blocked import Blocked
 
 __all__ = [
     "Engine", "Part", "Settings", "check", "decide_deadlock", "decide_one", "decide_property",
@@ -82,7 +82,7 @@ def check(design: Design, settings: Settings | None = None) -> DesignReport:
 def decide_one(design: Design, name: str, settings: Settings | None = None) -> Finding:
     """The finding on one property that is asked of the design, without all others.
 
-    Raises InputError for one that nobody asks for.
+    Raises InputError for a property that the design does not ask for.
     """
     if name not in _properties(design):
         raise InputError(f"the design does not ask for the property {name[:60]!r}", design.file,
@@ -108,17 +108,16 @@ def fullest(design: Design, settings: Settings | None = None) -> Finding:
 
 
 def _expected(design: Design, finding: Finding) -> str | None:
-    """The verdict that is wanted: *holds* where nothing is said. But a design that is known to get
-    stuck, or not to be live, or of which these tasks are known to starve, may do so in any way, and
-    a property that the design does not ask for may stay unknown.
-    """
+    """The verdict that is wanted: *holds* where the design says nothing. A local deadlock that
+    nobody asked about may be there, or stay unknown, in a design that is expected to deadlock or
+    not to be live, or of which the blocked tasks are expected to starve."""
     said = design.expect.get(finding.name)
     if said is not None or finding.name != NO_LOCAL_DEADLOCK:
         return said or "holds"
-    stuck = finding.meanwhile.tasks if finding.meanwhile else ()
-    starve = all(design.expect.get(no_starvation(task)) == "violated" for task in stuck)
+    blocked = finding.meanwhile.tasks if finding.meanwhile else ()
+    starve = all(design.expect.get(no_starvation(task)) == "violated" for task in blocked)
     known = "violated" in (design.expect.get(DEADLOCK_FREE), design.expect.get(LIVE)) or bool(
-        stuck and starve)
+        blocked and starve)
     return None if known or finding.outcome is Outcome.UNKNOWN else "holds"
 
 
@@ -273,8 +272,8 @@ def _needs_empty(row: Row, growing: Mapping[str, Place]) -> bool:
 # --- the wait-for graph, for the reader ---------------------------------------------------------
 
 def _told_cycles(part: Part, deadline: Deadline) -> list[GraphCycle] | None:
-    """The elementary cycles in the words of the design, the possible and plain ones first;
-    None where there is no time to tell them."""
+    """The elementary cycles in the words of the design, the possible and plain ones first; None if
+    the time is too short for that."""
     found: dict[tuple[Blocked, ...], str] = {}
     for cycle in part.graph.cycles:
         if deadline.passed():
@@ -293,12 +292,12 @@ def _proofs(findings: Sequence[Finding]) -> dict[str, str]:
 
 
 def _beside(cycle: GraphCycle, proof: str | None) -> GraphCycle:
-    """No cycle is possible in a part that is proved never to be stuck."""
+    """The cycle, excluded if its part is proved never to deadlock."""
     if cycle.excluded or proof is None:
         return cycle
     return replace(cycle, excluded=f"no state of these tasks is deadlocked: {proof}")
 
 
 def _plainness(cycle: GraphCycle) -> tuple[bool, int, int]:
-    hungry = sum(wait.what == "data" for wait in cycle.waits)  # the full ones tell more
+    hungry = sum(wait.what == "data" for wait in cycle.waits)  # a cycle of full links explains more
     return bool(cycle.excluded), len(cycle.waits), hungry

@@ -82,7 +82,7 @@ def load_all(
 def load_tree(
     root: Node, file: str, given: Mapping[str, str] | None = None, assumed: Sequence[str] = ()
 ) -> list[Design]:
-    """As ``load_all``, of a tree; whoever read that took for granted what is ``assumed``."""
+    """As ``load_all``, of a tree; its reader took for granted what is ``assumed``."""
     found = [replace(load_point(root, point, file), assumed=tuple(assumed))
              for point in points(root, file, given or {})]
     columns = zip(*(each.parameters for each in found), strict=True)
@@ -101,7 +101,9 @@ def load_point(root: Node, point: Point, file: str, known: bool = False) -> Desi
 
 
 def _named(design: Design, swept: Sequence[int]) -> Design:
-    """The design, told from the others of its file by the parameters in which they differ."""
+    """The design, named apart from the others of its file by the parameters in which they differ.
+
+    """
     values = [f"{name}={value}" for name, value in (design.parameters[place] for place in swept)]
     return replace(design, name=" ".join([design.name, *values]))
 
@@ -165,7 +167,7 @@ class _Loader:
             if link.name in found:
                 raise self._error(
                     node.spot, f"two links are called {link.name!r} "
-                    f"(the first in line {found[link.name].spot.line})",
+                    f"(the first on line {found[link.name].spot.line})",
                     "Give one of them another `name:`.",
                 )
             found[link.name] = link
@@ -234,15 +236,15 @@ class _Loader:
                               "Remove `gives`, or lower `initial`.")
 
     def _check_open_end(self, node: Node, link: Link) -> None:
-        """Nobody writes, or nobody reads: a place of a net that is only emptied, or filled."""
+        """No task writes, or no task reads: a place of a net that is only emptied, or filled."""
         if not (link.writers or link.readers):
-            raise self._error(node.spot, "the link has nobody at either end", "Remove it.")
+            raise self._error(node.spot, "the link has no task at either end", "Remove it.")
         if "name" not in node.value:
-            raise self._error(node.spot, "a link with nobody at one end must have a name",
+            raise self._error(node.spot, "a link with no task at one end must have a name",
                               "Give it a `name:`.")
         if link.capacity == 0 or link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT,
                                                 Flow.STOP_GO):
-            raise self._error(node.spot, f"link {link.name!r} needs somebody at both ends",
+            raise self._error(node.spot, f"link {link.name!r} needs a task at both ends",
                               "Name a task in `from` and in `to`, or make it a blocking link with "
                               "room.")
 
@@ -354,7 +356,8 @@ class _Loader:
                               f"than {MAX_POSITIONS}", "Divide it among several scripts.")
 
     def _check_choices(self, design: Design, step: Step) -> None:
-        """What begins the branches of an ``either`` is waited for, and is no choice itself."""
+        """Check that each branch of an ``either`` begins with a step that can be waited for, and
+        that is no choice itself."""
         for branch in step.branches if step.kind is StepKind.EITHER else ():
             if not branch:
                 raise self._error(step.spot, "a branch of `either` is empty, so there is nothing "

@@ -122,7 +122,7 @@ class Design(Kinds):
         mapping = self._top.setdefault(part, Node({}, node.spot, {}))
         if name in mapping.value:
             first = mapping.value[name].spot.line
-            raise InputError(f"the key {name!r} is given twice (first in line {first})",
+            raise InputError(f"the key {name!r} is given twice (first on line {first})",
                              f"{self._file}:{node.spot}", "Remove one of them.")
         mapping.value[name] = node
         assert mapping.key_spots is not None
@@ -137,7 +137,7 @@ class Design(Kinds):
 
 
 def _caller(file: str) -> tuple[str, int]:
-    """Where the program is: the nearest line in ``file``, or outside of this package."""
+    """The place in the program: the nearest line in ``file``, or outside of this package."""
     frame = sys._getframe(1)
     nearest: tuple[str, int] | None = None
     while frame is not None:

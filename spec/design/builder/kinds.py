@@ -63,7 +63,7 @@ class Kinds:
     ) -> TaskName:
         """Put down a source. It writes to all its links.
 
-        ``count``: How often it writes; without it, for ever.
+        ``count``: How often it writes; without it, forever.
         ``pool``: The pool that the task's threads come from.
         ``may``: Whether it may cease to run: `stop` between two runs, or `crash` at any moment.
         ``copies``: How many copies there are; without it, one.
@@ -231,7 +231,7 @@ class Kinds:
         """Put down a script. It does its steps in order, waiting at each.
 
         ``steps``: What it does, in order, waiting at each step.
-        ``count``: How often it does all its steps; without it, for ever.
+        ``count``: How often it does all its steps; without it, forever.
         ``pool``: The pool that the task's threads come from.
         ``may``: Whether it may cease to run: `stop` between two runs, or `crash` at any moment.
         ``copies``: How many copies there are; without it, one.

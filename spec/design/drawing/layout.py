@@ -1,4 +1,4 @@
-"""Where the boxes of a drawing go: layers from left to right, after Sugiyama (1981).
+"""The layout of a drawing: layers of boxes from left to right, after Sugiyama (1981).
 
 Links that close a cycle are turned round for the layering and drawn backwards; a link that
 passes over layers gets a bend in each of them, so that it does not run through boxes.

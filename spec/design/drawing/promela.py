@@ -1,10 +1,10 @@
 """A design as a Promela model, to confirm a verdict with SPIN.
 
 The model is printed from the same table of rows that the engines decide: one process that does any
-row that can move, each in one step. It ends where the design may rest; where it can do neither,
-SPIN finds an invalid end state, and that is a deadlock. So its verdict is about the engines here,
-and not about the translation of the design. Without partial order reduction and rest, the states
-that it stores are those that the explorer counts.
+row that is enabled, each in one step. It ends where the design may end; where it can neither end
+nor take a step, SPIN finds an invalid end state, which is a deadlock. So its verdict checks the
+engines, and not the translation of the design. Without partial order reduction, and without the
+end, the states that it stores are those that the explorer counts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..net.rows import Effect, Table
 __all__ = ["RUN", "promela"]
 
 RUN: Final = "spin -a {0} && gcc -O2 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan"
-"""How a model is verified; ``pan: invalid end state`` is a deadlock."""
+"""Command that verifies a model; ``pan: invalid end state`` is a deadlock."""
 
 _TYPES: Final = ((1, "bit"), (255, "byte"), (2**15 - 1, "short"), (2**31 - 1, "int"))
 """The largest number of each type of Promela's."""

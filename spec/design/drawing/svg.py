@@ -14,7 +14,7 @@ from ..reading.language import Design, Flow, Kind, Link, Merging, Routing, Task
 from ..reading.properties import DEADLOCK_FREE, FOUND, fact
 from ..why.cycles import held, led
 from ..why.findings import DesignReport
-from ..why.stuck import OF_A_POOL, Blocked
+from ..why.blocked import OF_A_POOL, Blocked
 from .layout import Arrow, lay_out
 
 __all__ = ["draw"]
@@ -56,7 +56,7 @@ text { font: 13px system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; fill: #1f293
 
 def draw(report: DesignReport) -> str:
     """The SVG text. The cycle of the first violated property that has one is marked; where
-    nobody could say whether the design deadlocks, the first that was not excluded.
+    it is not known whether the design deadlocks, the first that was not excluded.
     """
     finding = next((f for f in report.findings if f.cycle), None)
     cycle, legend = _left_open(report), ["Red, dashed: a cycle of waits that was not excluded."]
@@ -64,16 +64,16 @@ def draw(report: DesignReport) -> str:
         cycle = finding.cycle
         legend = ["Red, dashed: a cycle of waits.",
                   *held(report.design, cycle, dict(finding.free))]
-    stuck = next((f for f in report.findings if f.contents and (f.cycle or f.waits)), None)
+    blocked = next((f for f in report.findings if f.contents and (f.cycle or f.waits)), None)
     free = finding.free if finding else ()
-    drawing = _Drawing(report.design, cycle, dict(stuck.contents) if stuck else {}, dict(free),
+    drawing = _Drawing(report.design, cycle, dict(blocked.contents) if blocked else {}, dict(free),
                        legend)
     return drawing.text(report.design.name, [
         (fact(finding.name), finding.outcome.value) for finding in report.findings])
 
 
 def _left_open(report: DesignReport) -> tuple[Blocked, ...]:
-    """A cycle that the wait-for graph does not exclude, of a design that may be stuck in it."""
+    """A cycle that the wait-for graph does not rule out, of a design that may deadlock in it."""
     if all(f.outcome is not Outcome.UNKNOWN for f in report.findings if f.name == DEADLOCK_FREE):
         return ()
     return next((cycle.waits for cycle in report.cycles if not cycle.excluded), ())
@@ -273,7 +273,9 @@ class _Drawing:
                 yield _loop_at(self.paths[arrow.key][-1])  # it holds up what it wants itself
 
     def _waits(self) -> Iterator[str]:
-        """Who waits for a pool, and for whom: to the pool, and from there to all who hold it."""
+        """Arrows of the waits for pools: from the waiting task to the pool, and from there to its
+        holders.
+        """
         lines = {}
         for wait, other in self._pairs:
             if wait.where in self.pools and wait.what in (*OF_A_POOL, "an acquire"):
@@ -361,7 +363,7 @@ class _Drawing:
         if link.flow is Flow.CREDIT and link.batch > 1:
             extra.append(f"batch {link.batch}")
         if link.flow is Flow.STOP_GO:
-            extra.append(f"stops above {link.stop}, continues at {link.go}")
+            extra.append(f"stops above {link.stop}, resumes at {link.go}")
         if link.in_line:
             extra.append("read at its head")
         if (link.gives, link.takes) != (1, 1):
@@ -374,10 +376,10 @@ class _Drawing:
         return name + ", ".join([size, *extra])
 
     def _task_boxes(self) -> Iterator[str]:
-        stuck = {wait.task for wait in self.cycle}
+        blocked = {wait.task for wait in self.cycle}
         for name, box in self.boxes.items():
             middle = box.x + box.width / 2
-            marked = " stuck" if name in stuck else ""
+            marked = " stuck" if name in blocked else ""
             yield (f'<rect class="box{marked}" x="{box.x:.1f}" y="{box.y:.1f}" rx="6" '
                    f'width="{box.width:.1f}" height="{BOX_HEIGHT}"/>')
             yield (f'<text class="task" text-anchor="middle" x="{middle:.1f}" '
@@ -386,16 +388,16 @@ class _Drawing:
                    f'y="{box.y + 40:.1f}">{escape(self.lines[name])}</text>')
             for place in range(min(MANY_SLOTS, self.design.tasks[name].hand)):
                 yield (f'<circle class="hand" cx="{box.x + 10 + 11 * place:.1f}" '
-                       f'cy="{box.y:.1f}" r="4.5"><title>a place in the hand</title></cycle>')
+                       f'cy="{box.y:.1f}" r="4.5"><title>a place in the hand</title></circle>')
 
     def _drawn_pools(self) -> Iterator[str]:
-        stuck = {wait.where for wait in self.cycle if wait.what in (*OF_A_POOL, "an acquire")}
+        blocked = {wait.where for wait in self.cycle if wait.what in (*OF_A_POOL, "an acquire")}
         for name, box in self.pools.items():
             middle = box.x + box.width / 2
-            marked = " stuck" if name in stuck else ""
+            marked = " stuck" if name in blocked else ""
             count = self.design.pools[name].threads
             taken = count - self.free.get(name, count)
-            known = f", {taken} held" if name in stuck and taken else ""
+            known = f", {taken} held" if name in blocked and taken else ""
             yield (f'<rect class="pool{marked}" x="{box.x:.1f}" y="{box.y:.1f}" rx="26" '
                    f'width="{box.width:.1f}" height="{BOX_HEIGHT}"/>')
             yield (f'<text class="task" text-anchor="middle" x="{middle:.1f}" '
@@ -437,7 +439,7 @@ def _curve(points: Sequence[Point]) -> str:
 
 
 def _loop_at(point: Point) -> str:
-    """An arrow from where a link ends back to it, of who waits for what it does itself."""
+    """An arrow from the end of a link back to it, for a task that waits for a step of its own."""
     x, y = point
     return (f'<path class="wait" marker-end="url(#wait)" d="M{x:.1f},{y + 8:.1f} '
             f'C{x - 40:.1f},{y + 14:.1f} {x - 40:.1f},{y + 40:.1f} {x:.1f},{y + 22:.1f}"/>')
@@ -449,7 +451,7 @@ def _stretch(points: Sequence[Point]) -> tuple[Point, Point]:
 
 
 def _names(link: Link) -> tuple[str, str]:
-    """What waits call a link: by its kind, or, for its room, by its queue."""
+    """The names of a link in waits: by its kind, and, for its room, by its queue."""
     return link.name, link.queue
 
 

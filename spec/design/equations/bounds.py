@@ -22,7 +22,7 @@ from .lemmas import Inequality
 __all__ = ["Bound", "bound", "bounds"]
 
 EFFORT = 20_000_000
-"""What the solver may do for one bound, in its own units (some seconds)."""
+"""Effort of the solver for one bound, in its own units (some seconds)."""
 
 
 @dataclass(frozen=True)

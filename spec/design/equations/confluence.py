@@ -27,19 +27,20 @@ from .pursuit import MAX_AMOUNT, pursue
 __all__ = ["Only", "goes_round", "has_choice", "only_run"]
 
 ROUNDS = (1, 8)
-"""How many times over all is made in one run: the first time may not yet come back."""
+"""Numbers of rounds that are tried in one run: the first round may not yet come back."""
 ENDLESS = 2**40
 """As good as any amount of a move where a run is to end by itself."""
 
 
 @dataclass(frozen=True)
 class Only:
-    """The run that decides: it comes back to its start (``returns``), or ends, in a state that is
-    stuck (``is_stuck``) or in which all is done."""
+    """The run that decides: it comes back to its start (``returns``), or ends, in a deadlock
+    (``is_deadlocked``) or with all work done.
+    """
 
     legs: tuple[Leg, ...]
     returns: bool
-    is_stuck: bool
+    is_deadlocked: bool
 
 
 def has_choice(net: Counters, watch: Callable[[], object] = lambda: None) -> bool:
@@ -82,7 +83,7 @@ def only_run(net: Counters, watch: Callable[[], object] = lambda: None) -> Only 
         assert turn is not None
         found = pursue(net, [rounds * amount for amount in turn], watch)
         if found.is_complete:
-            return Only(found.legs, returns=True, is_stuck=False)
+            return Only(found.legs, returns=True, is_deadlocked=False)
         if found.nothing_moves:
             return _ended(net, found.legs, found.end)
     if turn is None:
@@ -103,12 +104,12 @@ def goes_round(design: Design, watch: Callable[[], object] = lambda: None) -> bo
 
 
 def _ended(net: Counters, legs: tuple[Leg, ...], end: list[int]) -> Only:
-    return Only(legs, returns=False, is_stuck=net.is_work_left(end))
+    return Only(legs, returns=False, is_deadlocked=net.is_work_left(end))
 
 
 def _turn(net: Counters, watch: Callable[[], object]) -> list[int] | None:
-    """How often each move is made until all counters are what they were; None if no such run
-    makes a move."""
+    """Times that each move is made until all counters are what they were; None if no such run makes
+    a move."""
     balance: list[dict[int, int]] = [{} for _ in net.counters]
     for number, move in enumerate(net.moves):
         for counter, by in move.change.items():

@@ -179,8 +179,8 @@ class _Nothing(Exception):
 
 
 class _Trying:
-    """What is known of all states in which some moves are not possible; ``shown`` says of which
-    counters it was shown, in that order, and ``used`` are the sums that this needed."""
+    """The facts about all states in which some moves are not possible; ``shown`` has the counters
+    for which they were shown, in that order, and ``used`` the sums that this needed."""
 
     def __init__(self, net: Counters, moves: Sequence[int], watch: Watch) -> None:
         self.net, self.moves, self.watch = net, moves, watch
@@ -235,7 +235,7 @@ class _Trying:
             listed |= known - {n}
 
     def _near(self, n: int) -> Iterator[object]:
-        """What a counter is looked at with: in sums, and by moves."""
+        """The sums and moves that a counter is in."""
         yield n
         for number in self.adding.get(n, ()):
             yield "sum", number
@@ -253,7 +253,7 @@ class _Trying:
         return False
 
     def _untaken(self, n: int) -> int:
-        """The most that nobody takes."""
+        """The most that no task takes."""
         asked = [self.net.moves[number].least.get(n, 0) for number in self.asking.get(n, ())]
         return max(0, min((each for each in asked if each > 0), default=1) - 1)
 
@@ -279,7 +279,7 @@ class _Trying:
         self._before.clear()
 
     def _follow(self, least: Mapping[int, int], moves: Sequence[int]) -> None:
-        """What follows if so many are there; with moves, from all that is known."""
+        """Derive the consequences of so many being there; with moves, of all that is known."""
         self._now.clear()
         if moves:
             self._queue.extend(range(len(self.low)))
@@ -360,8 +360,8 @@ class _Trying:
 # --- a run ----------------------------------------------------------------------------------------
 
 class _Run:
-    """Moves that can be made wherever so much is left, until every task has moved: those first of
-    who has not, then what was not yet done, then downhill."""
+    """Moves that can be made wherever so much is left, until every task has moved: first those of
+    tasks that have not moved, then moves that were not yet made, then downhill."""
 
     def __init__(
         self, net: Counters, table: Table, moves: Sequence[int], downhill: set[int],

@@ -4,7 +4,7 @@ A state is looked for in which every counter is within its range, every sum that
 what it was at the start, every counter differs from its start by a multiple of the greatest common
 divisor of all its changes, every clause found so far is true, no move is possible, and work is
 left. Capacities are mere numbers there, so their size does not matter. Where there is no such
-state, no reachable one is stuck.
+state, no reachable one is deadlocked.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .trials import TakenBack, Trials
 __all__ = ["Equations", "GaveUp", "as_question", "sums"]
 
 EFFORT = 100_000_000
-"""What the solver may do for one answer, in its own units (some ten seconds)."""
+"""Effort of the solver for one answer, in its own units (some ten seconds)."""
 MANY = 2_000
 """Moves of a net that is tried by ranges before the solver is asked, whose time grows with the
 square of their number."""
@@ -190,7 +190,7 @@ class Equations:
         if "_solver" in self.__dict__:
             self._tell(self._solver, clause)
 
-    def stuck(self, timeout: int | None = None) -> Sequence[int] | None:
+    def deadlocked(self, timeout: int | None = None) -> Sequence[int] | None:
         """A deadlocked state that the equations allow, None if there is none.
 
         Raises GaveUp where the solver does not know, or ``timeout`` milliseconds are over.

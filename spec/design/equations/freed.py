@@ -2,8 +2,7 @@
 
 From a marking that the equations leave open a short run is looked for to a step of such a task. If
 there is one, the task is not blocked forever in that marking, nor in any other in which the same
-run
-is possible; what each place must hold for it is a clause for the equations, and they are asked
+run is possible; what each place must hold for it is a clause for the equations, and they are asked
 again. The clause is true of every marking, so nothing is assumed.
 
 The marking may be any on the run that never ends. So one is asked for in which a step is made that
@@ -42,8 +41,8 @@ Guard = tuple[str, int, bool]
 
 @dataclass(frozen=True)
 class Step:
-    """What a run is made of: what each must find, and what it adds. ``fair`` is false for one that
-    merely may happen."""
+    """A step of a run: the guards that it needs, and what it adds. ``fair`` is false for a step
+    that merely may happen."""
 
     guards: tuple[Guard, ...]
     change: Mapping[str, int]
@@ -56,7 +55,7 @@ def step_of(row: Row) -> Step:
 
 
 def needed_for(steps: Iterable[Step]) -> list[Guard]:
-    """What a marking must hold for a run of these steps to be possible."""
+    """The guards that a marking must satisfy for a run of these steps to be possible."""
     least: dict[str, int] = {}
     most: dict[str, int] = {}
     moved: dict[str, int] = {}
@@ -80,8 +79,8 @@ def _holds(marking: Marking, guard: Guard) -> bool:
 
 @dataclass
 class _Plan:
-    """What everything costs from a marking: each guard that does not hold, with the row that gives
-    it, and each row."""
+    """The costs of everything from a marking: each guard that does not hold, with the row that
+    makes it hold, and each row."""
 
     costs: dict[int, int]
     givers: dict[Guard, int]
@@ -131,7 +130,7 @@ class Freeing:
         return all(_holds(marking, guard) for guard in self._guards[row])
 
     def _planned(self, marking: Marking) -> _Plan:
-        """What each row costs, cheapest first, if nothing is ever taken away."""
+        """The cost of each row, cheapest first, if nothing is ever taken away."""
         plan = _Plan({}, {})
         lacking: dict[int, int] = {}
         queue: list[tuple[int, int]] = []
@@ -207,34 +206,33 @@ class Freeing:
 # --- asking the equations again -----------------------------------------------------------------
 
 class Freed:
-    """The equations of ``silent``, asked again and again: ``stuck`` has a Boolean for each task or
-    link, ``ended`` one for each row, and ``tokens`` a number for each place."""
+    """The equations of ``silent``, asked again and again: ``blocked`` has a Boolean for each task
+    or link, ``ended`` one for each row, and ``tokens`` a number for each place."""
 
     def __init__(
         self, rows: Sequence[Row], moves: Mapping[str, Sequence[int]], solver: Any,
-        stuck: Mapping[str, Any], ended: Sequence[Any], tokens: Mapping[str, Any],
+        blocked: Mapping[str, Any], ended: Sequence[Any], tokens: Mapping[str, Any],
         watch: Callable[[], object],
     ) -> None:
         import z3
         self._z3, self._solver = z3, solver
         self._rows, self._moves = rows, moves
-        self._stuck, self._ended, self._tokens = stuck, ended, tokens
+        self._blocked, self._ended, self._tokens = blocked, ended, tokens
         self._watch = watch
         self._freeing = Freeing([step_of(row) for row in rows])
         self._left = EFFORT // max(1, len(rows))
         self._terms: dict[Guard, Any] = {}
 
     def excludes(self, tasks: Sequence[str], may_stop: bool) -> bool:
-        """True if none of these tasks can be stuck, at some moment of a run; with ``may_stop``,
-        of one that never ends.
-        """
+        """True if none of these tasks can be blocked, at some moment of a run; with ``may_stop``,
+        of a run that never ends."""
         moments = self._moments() if may_stop else [self._z3.BoolVal(True, self._solver.ctx)]
         return any(all(self._is_free(task, moment, rounds) for task in tasks)
                    for rounds in ROUNDS for moment in moments)
 
     def _moments(self) -> list[Any]:
-        """Moments that every run has which never ends while somebody is stuck: when a row is made
-        that it makes again and again; or when any is, if none is made by all such runs."""
+        """Moments of every run that never ends while a task is blocked: when a row is made that the
+        run makes again and again; or when any row is, if none is made by all such runs."""
         z3, solver = self._z3, self._solver
         fair = [n for n, row in enumerate(self._rows) if row.effect.fair]
         needed = [n for n in fair if solver.check(self._ended[n]) == z3.unsat]
@@ -243,7 +241,7 @@ class Freed:
         return [self._moment(fair)]
 
     def _moment(self, rows: Sequence[int]) -> Any:
-        """That one of these rows is made next, and is not the last of its kind."""
+        """The condition that one of these rows is made next, and is not the last of its kind."""
         z3 = self._z3
         here = z3.Bool(f"moment of {rows}", self._solver.ctx)
         nexts = [z3.And(z3.Not(self._ended[n]), *(
@@ -259,24 +257,24 @@ class Freed:
         return self._terms[guard]
 
     def _is_free(self, task: str, moment: Any, rounds: int) -> bool:
-        """True if a task is not stuck at that moment, by this many runs at most."""
+        """True if a task is not blocked at that moment, by this many runs at most."""
         z3, solver = self._z3, self._solver
         for _ in range(min(rounds, self._left)):
             self._watch()
-            answer = solver.check(moment, self._stuck[task])
+            answer = solver.check(moment, self._blocked[task])
             if answer == z3.unsat:
-                solver.add(z3.Not(z3.And(moment, self._stuck[task])))
+                solver.add(z3.Not(z3.And(moment, self._blocked[task])))
                 return True
             if answer != z3.sat or not self._freed_in(solver.model()):
                 return False
         return False
 
     def _freed_in(self, model: Any) -> bool:
-        """Exclude a marking in which somebody who is said to be stuck can come to move."""
+        """Exclude a marking in which a task that is said to be blocked can be unblocked."""
         marking = {place: model.eval(here, True).as_long() for place, here in self._tokens.items()}
-        stuck = [each for each, here in self._stuck.items()
+        blocked = [each for each, here in self._blocked.items()
                  if self._z3.is_true(model.eval(here, True))]
-        goals = {n: each for each in stuck for n in self._moves[each]}
+        goals = {n: each for each in blocked for n in self._moves[each]}
         self._left -= 1
         run = self._freeing.run(marking, goals)
         if run is None:
@@ -285,7 +283,7 @@ class Freed:
         if self._is_narrow(needed):
             return False
         self._solver.add(self._z3.Or(
-            self._z3.Not(self._stuck[goals[run[-1]]]), *map(self._lacked, needed)))
+            self._z3.Not(self._blocked[goals[run[-1]]]), *map(self._lacked, needed)))
         return True
 
     def _is_narrow(self, needed: Sequence[Guard]) -> bool:

@@ -1,4 +1,4 @@
-"""Long runs told in few words: legs of moves, each made many times, and their exact replay.
+"""Long runs in few words: legs of moves, each made many times, and their exact replay.
 
 Guards are intervals and changes are fixed amounts, so moves made one after another are a move
 themselves: its guards are theirs, each less what the moves before it have added. A move made
@@ -87,7 +87,7 @@ class Path(Generic[Key]):
         return len(self._moves)
 
     def now(self, place: Key) -> int:
-        """What a place holds after the path was gone once."""
+        """The number in a place after the path was made once."""
         return self.marking[place] + self.change.get(place, 0)
 
     def allows(self, move: Guarded[Key]) -> bool:
@@ -130,7 +130,7 @@ class Path(Generic[Key]):
         return first
 
     def times(self) -> int:
-        """How many times all of the path can be made from here, if it can be made once."""
+        """Times that all of the path can be made from here, if it can be made once."""
         found = NO_END
         for place, by in self.change.items():
             here = self.marking[place]

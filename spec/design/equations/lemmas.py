@@ -1,4 +1,4 @@
-"""What holds in every reachable state of a design, and excludes a state that is not one.
+"""Facts that hold in every reachable state of a design and exclude a state that is not reachable.
 
 A *clause* is a choice of linear inequalities, one of which is always true. It is found for a
 state that the equations allow, as one that is false there, true at the start, and kept by every
@@ -25,7 +25,7 @@ from ..reading.symbols import told
 __all__ = ["Bound", "Clause", "Inequality", "descent", "barrier", "trap"]
 
 EFFORT = 4_000_000
-"""What the solver may do for one clause, in its own units (about a second)."""
+"""Effort of the solver for one clause, in its own units (about a second)."""
 MAX_SHORTENED = 60
 """Bounds of a trap that are tried to be left out."""
 
@@ -102,7 +102,7 @@ class _Weighing:
         self.endless = [f"up{n}" for n in self.free if net.counters[n].most is None]
 
     def say(self, term: str) -> None:
-        """That this is true."""
+        """Assert that this is true."""
         self.said.append(f"(assert {term})")
 
     def sum(self, values: Mapping[int, int]) -> str:
@@ -114,7 +114,9 @@ class _Weighing:
         return self.sum(move.change)
 
     def guarded(self, move: Move) -> str:
-        """That after the move the sum is within the bound, by its guards and the ranges alone."""
+        """The condition that the sum is within the bound after the move, by its guards and the
+        ranges alone.
+        """
         after, capped = ["top"], list[str]()
         for n in {*move.least, *move.most, *move.change} & self._free:
             by, most, high = move.change.get(n, 0), self.net.counters[n].most, move.most.get(n)

@@ -8,8 +8,8 @@ there on. So queues of thousands are filled in one leg (see ``legs``), and a row
 far end.
 
 The amounts are a guide and nothing more: whatever such a run comes to is a run of the design, and
-where nothing can move after it, it is stuck. Where no amounts lead there, weights that say so make
-a clause (``lemmas.descent`` for nets of any size).
+where no move is possible after it, it is deadlocked. Where no amounts lead there, weights that say
+so make a clause (``lemmas.descent`` for nets of any size).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["MAX_AMOUNT", "Pursued", "amounts", "falling", "pursue"]
 MAX_AMOUNT = 2**53
 """Amounts up to here are exact in floating point."""
 MAX_LEGS, MAX_MOVES = 1_000_000, 5_000_000
-"""What one pursuit may come to."""
+"""Limits of one pursuit."""
 MAX_WHOLE = 100
 """Moves of a net of which whole amounts are asked for, where the least ones are fractions."""
 MAX_NODES = 1_000
@@ -46,8 +46,8 @@ Watch = Callable[[], object]
 def amounts(
     net: Counters, state: Sequence[int], seconds: float | None = None
 ) -> list[int] | None:
-    """How often each move is made on a way to the state, as few as possible in all; None where
-    no amounts lead there, or none in whole numbers were found, or not in so many seconds."""
+    """Times that each move is made on a run to the state, as few as possible in all; None if no
+    amounts lead there, or none in whole numbers were found, or not in so many seconds."""
     import numpy as np
     from scipy.optimize import linprog, milp
     able = [n for n, move in enumerate(net.moves) if move.change and not move.fails]
@@ -138,15 +138,15 @@ def _fallen(
 
 @dataclass(frozen=True)
 class Pursued:
-    """What a pursuit came to: its run, whether it made all amounts, whether nothing can move after
-    it, and what the counters are then."""
+    """The result of a pursuit: its run, whether it made all amounts, whether no move is possible
+    after it, and the counters then."""
 
     legs: tuple[Leg, ...]
     is_complete: bool
     nothing_moves: bool
     end: list[int]
 
-    def is_stuck(self, net: Counters) -> bool:
+    def is_deadlocked(self, net: Counters) -> bool:
         """True if the run has deadlocked."""
         return self.nothing_moves and net.is_work_left(self.end)
 
@@ -185,7 +185,7 @@ class _Pursuit:
         self.depth = self._depths()
 
     def _depths(self) -> list[int]:
-        """How many moves away from the start each move is, along what they add."""
+        """The distance of each move from the start, in moves, along what they add."""
         depth = [-1] * len(self.moves)
         queue = sorted(self.ready)
         for n in queue:

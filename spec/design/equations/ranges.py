@@ -27,7 +27,7 @@ EVERY = 4_000
 
 
 def opposite(bound: Bound) -> Bound:
-    """What is true exactly where a bound is not."""
+    """The bound that is true exactly where this one is not."""
     counter, sign, number = bound
     return counter, -sign, number - sign
 

@@ -1,17 +1,17 @@
 """Runs to a step of each task, from wherever a run of the others could continue without it.
 
 Say a task is blocked forever, and a run of the others never ends. From some moment on that run
-makes
-only what it makes again and again. Then this is so, at each moment from there on:
+makes only moves that it makes again and again. Then this is so, at each moment from there on:
 
 - every sum that no move changes is what it was, and every clause is true;
-- what the run makes again and again, so often each in some stretch of it, adds up to nothing (or to
-  more where a link has no bound), and a task that is stuck makes nothing of it;
-- of no run is all that it needs there, if it ends with a step of a task that is stuck.
+- the moves that the run makes again and again, so often each in some stretch of it, add up to
+  nothing (or to more where a link has no bound), and a blocked task makes none of them;
+- no run is possible there that ends with a step of a blocked task.
 
-Of some moves, one is always among those that are made again and again. So it is asked what is so
-when one of these is made next. From a state that all this leaves open a run is looked for that
-frees somebody (``freed``), until no state is left. Nothing else is assumed, so it is a certificate.
+Of some moves, one is always among those that are made again and again. So the question is what is
+so when one of these is made next. From a state that all this leaves open a run is looked for that
+unblocks a task (``freed``), until no state is left. Nothing else is assumed, so it is a
+certificate.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .lemmas import Clause
 __all__ = ["Rescues", "rescues"]
 
 EFFORT = 20_000_000
-"""What the solver may do for one answer, in its own units (a few seconds)."""
+"""Effort of the solver for one answer, in its own units (a few seconds)."""
 MAX_RUNS = 6_000
 """Runs of one certificate."""
 MAX_MOVES = 200
@@ -53,14 +53,14 @@ def rescues(
     net: Counters, table: Table, tasks: Collection[str], clauses: Sequence[Clause],
     watch: Callable[[], object] = lambda: None,
 ) -> Rescues | None:
-    """Runs that show that none of a part's tasks is ever stuck while others continue, if they are
+    """Runs that show that none of a part's tasks is ever blocked while others continue, if they are
     found.
     """
     if len(net.moves) > MAX_MOVES or any(move.fails for move in net.moves):
         return None
     asked = _Asked(net, table, tasks, clauses, watch)
     for moment in asked.moments():
-        if all(asked.is_free(task, asked.at(moment)) for task in asked.stuck):
+        if all(asked.is_free(task, asked.at(moment)) for task in asked.blocked):
             return Rescues(asked.sums, moment, asked.shortest())
     return None
 
@@ -86,7 +86,7 @@ class _Asked:
         self.tasks = [row.tasks if row.own else () for row in rows]
         self.going = [n for n, step in enumerate(self.steps) if step.fair and step.change]
         self.here = {name: z3.Int(f"c{n}", self.context) for n, name in enumerate(names)}
-        self.stuck = {task: z3.Bool(f"stuck {task}", self.context)
+        self.blocked = {task: z3.Bool(f"stuck {task}", self.context)
                       for task in tasks}
         self.often = {n: z3.Real(f"often{n}", self.context) for n in self.going}
         self.freeing = Freeing(self.steps)
@@ -98,7 +98,7 @@ class _Asked:
         return self.z3.Or(self.z3.BoolVal(False, self.context), *terms)
 
     def _states(self, clauses: Sequence[Clause]) -> None:
-        """What is so in every state."""
+        """Assert what is so in every state."""
         z3, add, here = self.z3, self.solver.add, list(self.here.values())
         for term, counter in zip(here, self.net.counters, strict=True):
             add(term >= 0)
@@ -111,14 +111,14 @@ class _Asked:
                            <= option.total for option in clause.options]))
 
     def _goes_on(self) -> None:
-        """What is so of a run that never ends while somebody is stuck."""
+        """The conditions on a run that never ends while a task is blocked."""
         z3, add = self.z3, self.solver.add
-        add(self._any(list(self.stuck.values())))
+        add(self._any(list(self.blocked.values())))
         add(self._any([self.often[n] >= 1 for n in self.going]))
         for n, often in self.often.items():
             add(z3.Or(often == 0, often >= 1))
             for task in self.tasks[n]:
-                add(z3.Implies(self.stuck[task], often == 0))
+                add(z3.Implies(self.blocked[task], often == 0))
         for counter in self.net.counters:
             added = [by * self.often[n] for n in self.going
                      if (by := self.steps[n].change.get(counter.name, 0))]
@@ -127,7 +127,7 @@ class _Asked:
                 add(whole == 0 if counter.most is not None else whole >= 0)
         for n, step in enumerate(self.steps):
             for task in self.tasks[n] if step.fair else ():
-                add(self._any([z3.Not(self.stuck[task]), *map(self._lacked, step.guards)]))
+                add(self._any([z3.Not(self.blocked[task]), *map(self._lacked, step.guards)]))
 
     def _lacked(self, guard: Guard) -> Any:
         name, n, up = guard
@@ -138,14 +138,14 @@ class _Asked:
     def moments(self) -> Iterator[list[int]]:
         """Moves of which each such run makes one again and again: a single one, those of a task,
         and all."""
-        of_task = ([n for n in self.going if task in self.tasks[n]] for task in self.stuck)
+        of_task = ([n for n in self.going if task in self.tasks[n]] for task in self.blocked)
         for moves in (*([n] for n in self.going), *of_task):
             if moves and self.solver.check([self.often[n] == 0 for n in moves]) == self.z3.unsat:
                 yield moves
         yield self.going
 
     def at(self, moves: Sequence[int]) -> Any:
-        """That one of these moves is made next, and again and again."""
+        """The condition that one of these moves is made next, and again and again."""
         z3 = self.z3
         at = z3.Bool(f"at {moves}", self.context)
         self.solver.add(z3.Implies(at, self._any([
@@ -153,34 +153,34 @@ class _Asked:
                                          for guard in self.steps[n].guards)) for n in moves])))
         return at
 
-    # --- who is free ----------------------------------------------------------------------------
+    # --- which tasks are free -------------------------------------------------------------------
 
     def is_free(self, task: str, at: Any) -> bool:
-        """True if a task is not stuck then, after as many runs as that takes."""
+        """True if a task is not blocked then, after as many runs as that takes."""
         while True:
             self.watch()
-            answer = self.solver.check(at, self.stuck[task])
+            answer = self.solver.check(at, self.blocked[task])
             if answer == self.z3.unsat:
-                self.solver.add(self.z3.Not(self.z3.And(at, self.stuck[task])))
+                self.solver.add(self.z3.Not(self.z3.And(at, self.blocked[task])))
                 return True
             if answer != self.z3.sat or not self._freed_in(self.solver.model()):
                 return False
 
     def _freed_in(self, model: Any) -> bool:
-        """Exclude a state in which somebody who is said to be stuck can come to move."""
+        """Exclude a state in which a task that is said to be blocked can be unblocked."""
         if len(self.runs) == MAX_RUNS:
             return False
         state = {name: model.eval(here, True).as_long() for name, here in self.here.items()}
-        stuck = {task for task, here in self.stuck.items()
+        blocked = {task for task, here in self.blocked.items()
                  if self.z3.is_true(model.eval(here, True))}
         goals = {n: min(both) for n, tasks in enumerate(self.tasks)
-                 if (both := stuck & {*tasks})}
+                 if (both := blocked & {*tasks})}
         run = self.freeing.run(state, goals)
         if run is None:
             return False
         task, needed = goals[run[-1]], needed_for(self.steps[n] for n in run)
         self.solver.add(self._any([
-            self.z3.Not(self.stuck[task]), *map(self._lacked, needed)]))
+            self.z3.Not(self.blocked[task]), *map(self._lacked, needed)]))
         self.runs.append((task, run, needed))
         return True
 

@@ -1,24 +1,23 @@
-"""Whether some tasks can be silent while others continue: the rules of ``standstill`` as equations.
+"""Equations for tasks that are silent while others continue: the rules of ``closure``.
 
-Here a reason is also a statement about the marking: who waits for room waits at a full link, and
-who waits for data at an empty one. So the rules are asked of Z3 together with the sums that no step
-changes. If no marking and no set of tasks satisfies them, no task can stop unless all of them do.
+Here a reason is also a statement about the marking: a task that waits for room waits at a full
+link, and one that waits for data at an empty one. So the rules are asked of Z3 together with the
+sums that no step changes. If no marking and no set of tasks satisfies them, no task can stop unless
+all of them do.
 
 That is enough where the whole never comes to an end. Where it may, more is asked: a state in which
-some are *blocked forever*, whatever the others do, and a run from there that never ends, in which
-some are *silent*. Who is stuck is silent, and so is who is out of supply. Only which tasks are
-blocked needs a
-reason, and less is a reason than before, because a run that is left to give something may not be
-gone on with, and who is not stuck may give only once:
+some tasks are *blocked forever*, whatever the others do, and a run from there that never ends, in
+which some are *silent*. A blocked task is silent, and so is one that is out of supply. Only blocked
+tasks need a reason, and less is a reason than before: a run that a task could continue to give
+something may not be continued, and a task that is not blocked may give only once:
 
-- A step that lacks one thing alone: who gives that if it moves once is stuck, too, and who gives it
-  continuing in the run, but for a last step or some, is silent.
-- A step that lacks several things: for each of two of them, who cannot help giving it in the run
-  is silent. (If others use up one of these things, that one is never the one that counts.)
+- A step that lacks one thing alone: a task that gives it with one move is blocked, too, and one
+  that gives it when it continues in the run, but for a last step or some, is silent.
+- A step that lacks several things: for each of two of them, a task that cannot help giving it in
+  the run is silent. (If others use up one of these things, that one is never the one that counts.)
 
 If there is no such state, no run continues forever once a task is blocked, whether the whole can
-get
-stuck or not.
+deadlock or not.
 """
 
 from __future__ import annotations
@@ -32,24 +31,26 @@ from ..net.invariants import conserved
 from ..net.rows import Row
 from ..reading.language import Design
 from .freed import Freed
-from .standstill import Agent, Guard, Silence, Standstill
+from .closure import Agent, Guard, Silence, Closure
 from .supply import Giving, guards
 
 __all__ = ["ask_equations"]
 
 EFFORT = 20_000_000
-"""What the solver may do, in its own units (a few seconds)."""
+"""Effort of the solver, in its own units (a few seconds)."""
 REASONS = (Giving.ONCE, Giving.GOING_ON, Giving.SURELY)
-"""What counts where the whole may come to an end: who gives in one move, continuing, and surely."""
+"""The kinds of giving that count where the whole may come to an end: in one move, when the task
+continues, and surely.
+"""
 
 
 def ask_equations(
     design: Design, watch: Callable[[], object] = lambda: None, *, may_stop: bool = False,
     freeing: bool = False,
-) -> Standstill:
-    """What the equations say of the silent sets of a connected design; with ``may_stop``, of one
-    of which it is not known that it never comes to an end. With ``freeing``, runs are looked for
-    that exclude what they leave open (``freed``)."""
+) -> Closure:
+    """The answer of the equations on the silent sets of a connected design; with ``may_stop``, of a
+    design that may come to an end. With ``freeing``, runs are looked for that exclude what the
+    equations leave open (``freed``)."""
     import z3
     context = z3.Context()
     solver = z3.SimpleSolver(ctx=context)
@@ -63,15 +64,15 @@ def ask_equations(
         asked.reasons(agent)
     answer = solver.check()
     if answer == z3.unsat:
-        return Standstill(True)
+        return Closure(True)
     if answer == z3.unknown:
-        return Standstill(False, tuple(design.tasks))
+        return Closure(False, tuple(design.tasks))
     model = solver.model()
-    open_ones = Standstill(False, tuple(
-        task for task in design.tasks if z3.is_true(model.eval(asked.stuck[task], True))))
-    if freeing and Freed(silence.rows, silence.moves, solver, asked.stuck, asked.ended,
+    open_ones = Closure(False, tuple(
+        task for task in design.tasks if z3.is_true(model.eval(asked.blocked[task], True))))
+    if freeing and Freed(silence.rows, silence.moves, solver, asked.blocked, asked.ended,
                          asked.tokens, watch).excludes(tuple(silence.tasks), may_stop):
-        return Standstill(True)
+        return Closure(True)
     return open_ones
 
 
@@ -90,14 +91,16 @@ class _Asked:
         self.tokens = {p.name: z3.Int(f"m{n}", context) for n, p in enumerate(places)}
         self.silent: dict[Agent, Any] = {
             agent: z3.Bool(f"s{n}", context) for n, agent in enumerate(silence.moves)}
-        self.stuck = self.silent
-        """Who is stuck whatever others do: all the silent ones, where a run may always continue."""
+        self.blocked = self.silent
+        """The tasks that are blocked whatever the others do: all the silent ones, where a run may
+        always continue."""
         self.ended = [z3.Bool(f"e{n}", context) for n in range(len(silence.rows))]
         self.may_stop = may_stop
         if may_stop:
-            self.stuck = {agent: z3.Bool(f"t{n}", context) for n, agent in enumerate(silence.moves)}
-            solver.add([z3.Implies(self.stuck[each], self.silent[each]) for each in self.stuck])
-        solver.add(z3.Or([self.stuck[task] for task in silence.tasks]))
+            self.blocked = {agent: z3.Bool(f"t{n}", context)
+                            for n, agent in enumerate(silence.moves)}
+            solver.add([z3.Implies(self.blocked[each], self.silent[each]) for each in self.blocked])
+        solver.add(z3.Or([self.blocked[task] for task in silence.tasks]))
         solver.add(z3.Not(z3.And(list(self.silent.values()))))
 
     def markings(self) -> None:
@@ -115,7 +118,9 @@ class _Asked:
                 [k * self.tokens[p] for p, k in law.weights.items()]) == law.total)
 
     def supplies(self) -> None:
-        """Who is silent, and who uses up what no task gives, moves no more."""
+        """Assert that a silent task, and one that uses up what no task gives, takes no further
+        step.
+        """
         z3, silence = self.z3, self.silence
         for number, row in enumerate(silence.rows):
             self.watch()
@@ -133,7 +138,8 @@ class _Asked:
                     z3.And([self.ended[n] for n in mine]), self.silent[agent]))
 
     def reasons(self, agent: Agent) -> None:
-        """No step of a stuck agent is possible; and one that lacks something does so forever."""
+        """Assert that no step of a blocked agent is possible, and that one that lacks something
+        does so forever."""
         silence, z3 = self.silence, self.z3
         for number in silence.moves[agent]:
             row = silence.rows[number]
@@ -143,11 +149,11 @@ class _Asked:
             if not (row.effect.fair and silence.needs_a_reason(agent)):
                 lacks = list(lacked.values())
             elif self.may_stop:
-                lacks = self._reasons_to_be_stuck(agent, row, lacked)
+                lacks = self._reasons_to_block(agent, row, lacked)
             else:
                 lacks = self._reasons_to_be_silent(agent, row, lacked)
             self.solver.add(z3.Implies(
-                self.stuck[agent], z3.Or([z3.BoolVal(False, self.context), *lacks])))
+                self.blocked[agent], z3.Or([z3.BoolVal(False, self.context), *lacks])))
 
     def _lacked(self, guard: Guard) -> Any:
         place, needed, up = guard
@@ -156,16 +162,16 @@ class _Asked:
     def _reasons_to_be_silent(
         self, agent: Agent, row: Row, lacked: Mapping[Guard, Any]
     ) -> list[Any]:
-        """One thing is lacked, and whoever can give it is silent."""
+        """The conditions that one thing is lacked, and all agents that can give it are silent."""
         known = self.silence.reasons_of_row(agent, row) or {}
         return [self.z3.And(here, *(self.silent[other] for other in sorted(known.get(guard, ()))))
                 for guard, here in lacked.items()]
 
-    def _reasons_to_be_stuck(
+    def _reasons_to_block(
         self, agent: Agent, row: Row, lacked: Mapping[Guard, Any]
     ) -> list[Any]:
-        """One thing is lacked that nobody can give any more, or two that nobody cannot help
-        giving."""
+        """The conditions that one thing is lacked that no task can give any more, or two that no
+        task is certain to give."""
         silence, both = self.silence, self.z3.And
         known = {when: silence.reasons_of_row(agent, row, when) for when in REASONS}
         once, on, surely = (known[when] for when in REASONS)
@@ -176,7 +182,7 @@ class _Asked:
             guard: both(here, *(self.silent[other] for other in sorted(surely[guard])))
             for guard, here in lacked.items() if guard in surely and guard not in passing}
         alone = [
-            both(here, *(self.stuck[other] for other in sorted(once[guard])),
+            both(here, *(self.blocked[other] for other in sorted(once[guard])),
                  *(self.silent[other] for other in sorted(on[guard])))
             for guard, here in lacked.items()
             if guard in once and (not passing or guard in passing)]

@@ -1,4 +1,4 @@
-"""Whether a design can be stuck, asked of equations until they say no or nothing more is known.
+"""Deadlock decided by equations, which are asked until they say no or nothing more is known.
 
 A state that the equations leave open is a *candidate*. A run is tried that leads to it, or to
 another deadlocked state on the way; or a clause is looked for that excludes it, and the question is
@@ -35,15 +35,15 @@ MAX_WEIGHED = 600
 
 @dataclass(frozen=True)
 class Answer:
-    """What the equations say: ``never_stuck`` is proved, or ``legs`` of moves lead to a stuck
-    state, or else ``reason`` says what is open.
+    """The answer of the equations: ``deadlock_free`` is proved, or ``legs`` of moves lead to a
+    deadlocked state, or else ``reason`` says what is open.
 
     ``only`` is the run that decided a design without choice; then nothing else was needed.
     ``sums`` and ``clauses`` hold in every reachable state of ``net``, whatever the answer;
     ``candidate`` is the marking of ``table`` that was left open, if there is one.
     """
 
-    never_stuck: bool
+    deadlock_free: bool
     table: Table
     net: Counters
     sums: tuple[tuple[Equation, int], ...]
@@ -55,7 +55,7 @@ class Answer:
 
     @property
     def method(self) -> str:
-        """How it was proved that the design is never deadlocked."""
+        """The argument by which the design is proved never to deadlock."""
         if self.only is None:
             return f"{self._excluded}, for every scheduling"
         steps = counted(steps_in(self.only.legs), "step")
@@ -72,7 +72,7 @@ class Answer:
 
     @property
     def _facts(self) -> list[str]:
-        """What excludes deadlocked states, each as a number of facts of one kind."""
+        """The facts that rule out deadlocked states, as numbers of one kind each."""
         sums = sum(len(weights) > 1 for weights, _ in self.sums)
         shapes = Tally(clause.shape for clause in self.clauses)
         return [*([counted(sums, "invariant")] if sums else []),
@@ -80,12 +80,12 @@ class Answer:
 
     @property
     def used(self) -> str:
-        """What the answer rests on, as a noun phrase."""
+        """The facts that the answer rests on, as a noun phrase."""
         return ", ".join(self._facts) or "no invariant"
 
 
 def decide(design: Design, deadline: Deadline | None = None) -> Answer:
-    """Decide whether one connected part of a design can be stuck, by its structure alone.
+    """Decide whether one connected part of a design can deadlock, by its structure alone.
 
     Raises OutOfTime where the deadline passes between two steps.
     """
@@ -96,8 +96,8 @@ def decide(design: Design, deadline: Deadline | None = None) -> Answer:
     net = Counters.of(table, watch)
     only = only_run(net, watch)
     if only is not None:
-        return Answer(not only.is_stuck, table, net, (), (), only=only,
-                      legs=only.legs if only.is_stuck else None)
+        return Answer(not only.is_deadlocked, table, net, (), (), only=only,
+                      legs=only.legs if only.is_deadlocked else None)
     equations = Equations(net, watch)
     clauses: list[Clause] = []
     state: Sequence[int] | None = None
@@ -109,7 +109,7 @@ def decide(design: Design, deadline: Deadline | None = None) -> Answer:
     for _ in range(ROUNDS):
         watch()
         try:
-            state = equations.stuck(_milliseconds(deadline))
+            state = equations.deadlocked(_milliseconds(deadline))
         except GaveUp as told:
             watch()
             return answer(False, f"the solver gave up: {told}")
@@ -117,7 +117,7 @@ def decide(design: Design, deadline: Deadline | None = None) -> Answer:
             return answer(True)
         clause, legs = _followed(net, state, deadline)
         if legs is not None:
-            return replace(answer(False, "a run gets stuck"), legs=legs)
+            return replace(answer(False, "a run deadlocks"), legs=legs)
         if clause is None:
             return answer(False, "a deadlocked state is left open")
         clauses.append(clause)
@@ -128,8 +128,8 @@ def decide(design: Design, deadline: Deadline | None = None) -> Answer:
 def _followed(
     net: Counters, state: Sequence[int], deadline: Deadline
 ) -> tuple[Clause | None, tuple[Leg, ...] | None]:
-    """A clause that excludes the state, the first of the shapes that does; or a run that gets
-    stuck there, or on the way there."""
+    """A clause that excludes the state, the first of the shapes that does; or a run that deadlocks
+    there, or on the way there."""
     watch = deadline.watch("looking for what excludes a deadlocked state")
     small = len(net.moves) <= MAX_WEIGHED
     amount = amounts(net, state, _seconds(deadline))
@@ -140,7 +140,7 @@ def _followed(
     if found is not None:
         return found, None
     run = None if amount is None else pursue(net, amount, watch)
-    if run is not None and run.is_stuck(net):
+    if run is not None and run.is_deadlocked(net):
         return None, run.legs
     if amount is None and not small:
         found = falling(net, state, _seconds(deadline))

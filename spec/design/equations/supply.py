@@ -1,4 +1,4 @@
-"""Whether a task that continues gives what another one lacks: a game on its own places.
+"""The question whether a task gives what another one lacks: a game on the task's own places.
 
 The task is always somewhere among its own places (its hand, its position, its turn), and from time
 to time some row of it can move: others decide which. The task may take that row; or instead, or

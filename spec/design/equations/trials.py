@@ -1,10 +1,9 @@
 """A deadlocked state of a large design, looked for by narrowing ranges.
 
 First what follows for every deadlocked state: each guard of a move is assumed to hold, or not to;
-where
-that leaves nothing the contrary is known, and the counters nearby are asked again (failed literals;
-Freeman 1995). So a row of stages is settled from its end, a stage at a time. Where nothing is left
-at all, there is no deadlocked state.
+where that leaves nothing the contrary is known, and the counters nearby are asked again (failed
+literals; Freeman 1995). So a row of stages is settled from its end, a stage at a time. Where
+nothing is left at all, there is no deadlocked state.
 
 Then one is put together. The moves are gone through from what is settled on, and of each that may
 still be possible a guard is chosen to fail: one that finds a place full before one that finds a
@@ -191,7 +190,7 @@ class _Choosing:
         self.ranges, self.choices, self.order, self.start = ranges, choices, order, start
         self.known = known
         self.made: list[tuple[int, int, Bound]] = []
-        """What was chosen: the length of the trail before it, its place in the order, a bound."""
+        """The choices: the length of the trail before each, its place in the order, a bound."""
         self.place = 0
         self.taken_back = 0
 

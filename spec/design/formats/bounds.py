@@ -1,4 +1,4 @@
-"""How many tokens the places of a net can hold at most, by sums that no transition raises.
+"""Bounds of the tokens that the places of a net can hold, by sums that no transition raises.
 
 A weighting y >= 0 of the places with y * C <= 0 (C has a column for each transition: what it adds
 to each place) gives y * m <= y * m0 for every reachable marking m, so a place p with y[p] = 1 never

@@ -75,7 +75,7 @@ def _tokens(text: str, file: str) -> Iterator[_Token]:
 
 
 def _end_of_html(text: str, at: int) -> int:
-    """Where a string in angle brackets ends; where it begins, if it does not."""
+    """The end of a string in angle brackets; its beginning, if it does not end."""
     depth = 0
     for bracket in re.finditer("[<>]", text[at:]):
         depth += 1 if bracket[0] == "<" else -1
@@ -111,7 +111,7 @@ class _Parser:
             self._next()
         first = self._next()
         if first.text.lower() == "graph" and first.kind == "word":
-            raise refusal(self.file, first.spot, "an undirected graph does not say who writes",
+            raise refusal(self.file, first.spot, "an undirected graph has no writers",
                           "Write `digraph`, and each edge as `writer -> reader`.")
         if first.text.lower() != "digraph" or first.kind != "word":
             raise self._unexpected(first, "`digraph`")
@@ -164,7 +164,7 @@ class _Parser:
         while self._here.kind == "edge":
             arrow = self._next()
             if arrow.text == "--":
-                raise refusal(self.file, arrow.spot, "`--` does not say who writes",
+                raise refusal(self.file, arrow.spot, "`--` does not say which end writes",
                               "Write `->`, from writer to reader.")
             ends.append(self._end(scope, depth))
         if len(ends) == 1:

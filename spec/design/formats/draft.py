@@ -28,7 +28,7 @@ _LINK_NAME_MAX: Final = 900
 
 @dataclass(frozen=True)
 class Reading:
-    """What a reader gives: a document of the design language, and what its file does not say and
+    """The result of a reader: a document of the design language, and what its file does not say and
     was taken for granted."""
 
     root: Node

@@ -1,7 +1,7 @@
 """Flink: the JSON of ``getExecutionPlan()``, and of the job manager's ``/jobs/:id/plan``.
 
 Between two operators lies a link with credit: the reader has so many buffers for each channel, and
-tells the writer of those that are free. An element is a buffer. The subtasks of an operator are
+reports the free ones to the writer. An element is a buffer. The subtasks of an operator are
 taken as one, as a record that finds its channel full holds up its writer whatever the others have
 room for.
 Source: flink.apache.org, "Network memory tuning" and "Monitoring REST API" (1.13 to 1.19).
@@ -97,7 +97,7 @@ class _Reader:
         if exchange is not None and not str(exchange.value).lower().startswith("pipelined"):
             raise refusal(
                 self.file, exchange.spot, f"the exchange is {str(exchange.value)[:40]!r}: all of a "
-                "result is stored before anybody reads it, which is no queue",
+                "result is stored before it is read, which is no queue",
                 "Check the parts before and after it by themselves.")
 
     def reading(self) -> Reading:
@@ -129,7 +129,7 @@ class _Reader:
 
 
 def _label(parts: Mapping[str, Node]) -> str:
-    """What a node is called: the first of the texts that say it."""
+    """The name of a node: the first of the texts that say it."""
     for key in ("contents", "description", "operator", "type"):
         if key in parts and isinstance(parts[key].value, str) and parts[key].value.strip():
             return re.sub(r"<br/?>|[<>\s]+", " ", unescape(parts[key].value)).strip()

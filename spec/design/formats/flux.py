@@ -1,6 +1,7 @@
 """Storm Flux: a topology in YAML, its spouts, bolts and streams.
 
-Each bolt has one receive queue that all who feed it share; where it is full, the emitter waits, and
+Each bolt has one receive queue that all its emitters share; where it is full, the emitter waits,
+and
 executes nothing else meanwhile (Storm 2, in one worker). The executors of a component are taken as
 one: an emitter that chooses among several full queues waits as it does for one, so a cycle of full
 queues is there with one executor if it is there with many.
@@ -129,7 +130,7 @@ class _Reader:
             pool = draft.pool("pending tuples", spot, Node(permits, spot))
         for each in self.components.values():
             if each.is_spout and not each.feeds:
-                draft.assume(f"the spout {each.id[:40]!r} feeds nobody and is left out")
+                draft.assume(f"the spout {each.id[:40]!r} feeds no bolt and is left out")
             elif not each.is_spout and not each.fed_by:
                 raise refusal(self.file, each.spot, f"the bolt {each.id[:40]!r} reads no stream",
                               "Add a stream to it, or remove it.")
@@ -183,7 +184,7 @@ class _Reader:
         if workers > 1:
             draft.assume(f"all is taken to run in one worker, not in {workers}: between workers, a "
                          "full queue overflows in the memory of its worker until the others are "
-                         "told to stop")
+                         "stopped")
 
     # --- pending tuples ----------------------------------------------------------------------
 
@@ -197,11 +198,13 @@ class _Reader:
             self.draft.assume(f"{ACKERS} is 0, so {PENDING} limits nothing")
             return 0
         self.draft.assume("pending tuples are counted, not told apart: all spouts share the sum of "
-                          f"their {PENDING}, and bolts that feed nobody give back what is done")
+                          f"their {PENDING}, and bolts without an output give back what is done")
         return pending
 
     def _leaves(self, limit: int) -> Mapping[str, int]:
-        """How many tuples, at bolts that feed nobody, come of one tuple of a component."""
+        """The number of tuples, at bolts that feed no other bolt, that come of one tuple of a
+        component.
+        """
         found: dict[str, int] = {}
         for id in _backwards(self.components, self._loop):
             feeds = self.components[id].feeds

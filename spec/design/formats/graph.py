@@ -58,8 +58,8 @@ class Graph:
 
 
 def reading_of(graph: Graph, file: str, way: str) -> Reading:
-    """The design that a graph is; ``way`` tells the user how an attribute is written in its format,
-    as ``[capacity=4]``.
+    """The design of a graph; ``way`` shows how an attribute is written in its format, as
+    ``[capacity=4]``.
 
     Raises InputError for a node whose kind does not follow from its edges, for an edge that does
     not say how much fits, and for an attribute that is nearly one of the language's.

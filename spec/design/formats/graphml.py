@@ -87,7 +87,7 @@ class _Reader:
 
     def _directed(self, element: Element, how: str) -> None:
         if how == "undirected":
-            raise refusal(self.file, element.spot, "an undirected edge does not say who writes",
+            raise refusal(self.file, element.spot, "an undirected edge has no writer",
                           'Write edgedefault="directed", and each edge from writer to reader.')
 
     def _attribute(self, element: Element, name: str) -> str:

@@ -2,7 +2,7 @@
 
 A transition is a task that does all its reads and writes in one move, a place is a queue that any
 number of transitions share. The net says nothing of room: a place that ``bounds`` finds a bound for
-has that capacity, and is never full in the sense that somebody waits; others are unbounded.
+has that capacity, and is never full in the sense that a transition waits; others are unbounded.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class _Reader:
         for part in self.parts:
             id = self._attribute(part, "id")
             if id in self.spots:
-                raise refusal(file, part.spot, f"the id {id[:40]!r} is there twice (first in line "
+                raise refusal(file, part.spot, f"the id {id[:40]!r} is there twice (first on line "
                               f"{self.spots[id].line})", "Give one of them another id.")
             self.spots[id] = part.spot
         self.references = {self._attribute(part, "id"): self._attribute(part, "ref")
@@ -130,7 +130,7 @@ class _Reader:
             if id not in self.references:
                 if id not in self.spots:
                     raise refusal(self.file, arc.spot, f"there is nothing with the id {id[:40]!r}",
-                                  "Mend the arc, or add the node.")
+                                  "Fix the arc, or add the node.")
                 return id
             id = self.references[id]
         raise refusal(self.file, arc.spot, f"the reference {id[:40]!r} leads back to itself",
@@ -170,7 +170,7 @@ def _flat(element: Element) -> Iterator[Element]:
 
 
 def _text(element: Element | None) -> str:
-    """What a label says; older files write <value> for <text>."""
+    """The text of a label; older files write <value> for <text>."""
     if element is None:
         return ""
     inner = element.first("text") or element.first("value")

@@ -79,7 +79,8 @@ class _Builder:
         return Spot(self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1)
 
     def _doctype(self, *_: object) -> None:
-        # Expat calls this where the declaration continues; it is told where it begins.
+        # Expat calls this where the declaration continues; the position reported is that of its
+        # beginning.
         begin = self.data.rfind(b"<!DOCTYPE", 0, self.parser.CurrentByteIndex)
         before = self.data[:begin].decode("utf-8", "replace").split("\n")
         raise refusal(self.file, Spot(len(before), len(before[-1]) + 1),

@@ -11,7 +11,7 @@ from ...verdicts.deadline import Deadline
 __all__ = ["Unanswered", "answered"]
 
 EFFORT: Final = 20_000_000
-"""What the solver may do for one answer, in its own units (some seconds)."""
+"""Effort of the solver for one answer, in its own units (some seconds)."""
 
 
 class Unanswered(Exception):

@@ -18,7 +18,7 @@ from .schedules import ONCE, Schedule
 __all__ = ["eager"]
 
 MAX_TIMES: Final = 10**9
-"""What is made more often than this has no end."""
+"""A move that is made more often than this has no end."""
 MAX_LEGS: Final = 16
 """Legs of a run that does not end the design."""
 
@@ -53,8 +53,8 @@ def eager(net: Counters, point: Values, ends: bool = True) -> Schedule | None:
 
 
 def _times(net: Counters, move: Move, marking: list[Form], point: Values) -> Form:
-    """How many times a move can be made here: the form that says so at the point and near it; 0
-    where it cannot. One that adds a form is made once."""
+    """Times that a move can be made here: the form that says so at the point and near it; 0 where
+    it cannot. One that adds a form is made once."""
     least = ONCE if any(_form(by).factors for by in move.change.values()) else Form(
         constant=MAX_TIMES)
     for room, by in _rooms(net, move, marking, point):

@@ -2,7 +2,7 @@
 
 *Never more*: in each region of the parameters (see ``regions``) Z3 finds no values and no state
 that keeps every sum of the net, in which the queue holds more. *As much as that*: runs that fill
-the queue, in which each step is made as often as it can be and nobody reads the queue (``eager``);
+the queue, in which each step is made as often as it can be and no task reads the queue (``eager``);
 Z3 finds no values at which none of them leaves it as full as the formula says.
 """
 
@@ -34,8 +34,9 @@ Values = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Bounded:
-    """What is proved of all values of ``domain``: an empty reason says that it is, for the side
-    that the queue holds ``never_more`` and for the one that it holds ``as_much``."""
+    """The proofs for all values of ``domain``: an empty reason says that it is proved, for the side
+    that the queue holds ``never_more`` and for the one that it holds ``as_much``.
+    """
 
     domain: Domain
     never_more: str
@@ -60,7 +61,8 @@ class _Above(Equations):
 
 def _counting(net: Counters) -> Iterator[tuple[int, int]]:
     """Counters that are 0 unless another one, which is 0 or 1, is 1: the repetitions of a step, and
-    that the script is at it. Only who is there adds to them, and who leaves takes all of them."""
+    whether the script is at that step. Only a script at the step adds to them, and one that leaves
+    it takes all of them."""
     places = [n for n, counter in enumerate(net.counters) if counter.value is not None]
     for number, counter in enumerate(net.counters):
         top = None if counter.most is None else form_of(counter.most)
@@ -112,7 +114,7 @@ def prove_value(
         for net, queue in _nets(region, link):
             given = [*regions.domain.texts, *(f"(assert {text})" for text in region.texts)]
             left = deadline.left()
-            if _Above(net, queue, value, given).stuck(
+            if _Above(net, queue, value, given).deadlocked(
                     None if left == inf else int(1_000 * left)) is not None:
                 raise _Open("the sums of the net allow more")
 

@@ -25,7 +25,7 @@ from ...verdicts.deadline import Deadline
 __all__ = ["EFFORT", "Atom", "Law", "Observed", "Point", "Term", "asked", "find_law", "times"]
 
 LENGTHS: Final = range(1, 10)
-"""What all factors of a formula may come to, the shortest first."""
+"""Sums that the factors of a formula may have, the smallest first."""
 EFFORT: Final = 3_000_000
 """Z3's steps for one question: seconds, on any machine the same."""
 
@@ -162,7 +162,7 @@ def _fitted(
 
 
 def asked(solver: Any, deadline: Deadline) -> Any:
-    """What the solver answers, in the time that is left."""
+    """The answer of the solver, in the time that is left."""
     deadline.check("looking for a formula")
     if deadline.left() < inf:
         solver.set("timeout", int(1_000 * deadline.left()) + 1)
@@ -190,7 +190,7 @@ class _Unknown:
                       for (kind, _), factor in zip(terms, self.factors, strict=True)]
 
     def says(self, point: Point) -> Any:
-        """That the atom is true at a point."""
+        """The condition that the atom is true at a point."""
         import z3
         parts = [factor * _value(term, point)
                  for term, factor in zip(self.terms, self.factors, strict=True)]

@@ -21,8 +21,9 @@ VERSION = 1
 def law_certificate(
     design: str, law: Law, proof: Proof, over: Sequence[str]
 ) -> dict[str, Any] | None:
-    """What a law rests on, as one JSON document, each side of it that is proved; None where neither
-    is. ``over`` are the numbers that were opened, as the user named them."""
+    """The certificate of a law as one JSON document, for each side of it that is proved; None where
+    neither is. ``over`` are the numbers that were opened, as the user named them.
+    """
     sides = {}
     if proof.holds.proved:
         sides["holds"] = {**_told(proof.holds), "sums": [

@@ -57,18 +57,17 @@ class ToldRun:
 
     @property
     def generality(self) -> int:
-        """How many of its legs are made as often as parameters say."""
+        """Number of its legs that are made as often as parameters say."""
         return sum(bool(times.factors) for _, times in self.legs)
 
 
 @dataclass(frozen=True)
 class Side:
-    """What is known of a side of a law: proved for all of ``domain``, or ``reason`` says why not.
+    """The knowledge of a side of a law: proved for all of ``domain``, or ``reason`` says why not.
 
     ``runs`` are those that deadlock, for the side where the law is false, and ``open_at`` is a
     point at which none was found. ``sums`` are those that exclude a deadlocked state, for the other
-    one;
-    ``fixing`` says that what steps add was made a number for them. A side that was proved
+    one; ``fixing`` says that what steps add was made a number for them. A side that was proved
     ``by_rates`` has neither (see ``rates``).
     """
 
@@ -105,20 +104,20 @@ class _Open(Exception):
 
 def prove(
     law: Law, made: Made, ranges: Mapping[str, tuple[int, int]],
-    stuck: Sequence[Values], free: Sequence[Values], deadline: Deadline, apart: bool = True,
+    deadlocked: Sequence[Values], free: Sequence[Values], deadline: Deadline, apart: bool = True,
 ) -> Proof:
-    """Try to prove a law of the designs that ``made`` makes; of the points of the grid, the design
-    was found to get ``stuck`` at some, and to be ``free`` of that at the others. What is known of
-    single points is set ``apart``, or shown by the proof as well."""
+    """Try to prove a law of the designs that ``made`` makes; the design was found to
+    deadlock at some points of the grid, ``deadlocked``, and not at others, ``free``. What is known
+    of single points is set ``apart``, or shown by the proof as well."""
     watch = deadline.watch("proving the law")
-    found = _by_rates(law, made, ranges, [*stuck, *free], deadline) if apart else {}
+    found = _by_rates(law, made, ranges, [*deadlocked, *free], deadline) if apart else {}
     for fixing in (False, True):
         if len(found) == 2 and all(side.proved for side in found.values()):
             break
         regions = Regions(made, Domain(ranges), fixing)
-        trying = _Trying(law, regions, stuck, deadline, apart)
+        trying = _Trying(law, regions, deadlocked, deadline, apart)
         try:
-            regions.cover([*stuck, *free], watch)
+            regions.cover([*deadlocked, *free], watch)
             reason = ""
         except TooManyRegions:
             reason = "the design is another one for nearly every value"
@@ -153,11 +152,12 @@ class _Trying:
     """The two sides of a law over regions that cover the domain."""
 
     def __init__(
-        self, law: Law, regions: Regions, stuck: Sequence[Values], deadline: Deadline, apart: bool,
+        self, law: Law, regions: Regions, deadlocked: Sequence[Values], deadline: Deadline,
+        apart: bool,
     ) -> None:
         self.law = law
         self.regions = regions
-        self.stuck = stuck
+        self.deadlocked = deadlocked
         self.deadline = deadline
         self.watch = deadline.watch("proving the law")
         self.apart = apart
@@ -165,11 +165,11 @@ class _Trying:
         self.sums: dict[tuple[tuple[str, Form], ...], None] = {}
 
     def never(self) -> Side:
-        """Whether nothing deadlocks where the law is true."""
+        """Prove that no design deadlocks where the law is true."""
         return self._side(self._never_in)
 
     def always(self) -> Side:
-        """Whether every design deadlocks where the law is false."""
+        """Prove that every design deadlocks where the law is false."""
         return self._side(self._always_in)
 
     def _side(self, shown_in: Callable[[Region], None]) -> Side:
@@ -194,7 +194,7 @@ class _Trying:
             self.watch()
             equations = Equations(net, self.watch, given)
             left = self.deadline.left()
-            if equations.stuck(None if left == inf else int(1_000 * left)) is not None:
+            if equations.deadlocked(None if left == inf else int(1_000 * left)) is not None:
                 raise _Open("the sums of the net allow a deadlocked state")
             for weights, _ in equations.sums:
                 self.sums[tuple(_amounts(net, weights).items())] = None
@@ -204,7 +204,7 @@ class _Trying:
             return
         given = [*self.regions.domain.texts, *_asserted(region.texts),
                  *_asserted([f"(not {_law_text(self.law, region.fixed)})"]),
-                 *_asserted(f"(not {_just(point)})" for point in self.stuck
+                 *_asserted(f"(not {_just(point)})" for point in self.deadlocked
                             if self.apart and region.has(point))]
         runs: list[tuple[Schedule, int]] = []
         while True:
@@ -253,7 +253,7 @@ class _Trying:
         best = fitted(net, paths, [point])
         if best is None:  # else it is linear: each leg is made a number of times, which is no form
             return None
-        others = [each for each in self.stuck if region.has(each)]
+        others = [each for each in self.deadlocked if region.has(each)]
         for other in others[::max(1, len(others) // SAMPLES)]:
             self.watch()
             wider = fitted(net, paths, [*best.samples, other])

@@ -30,14 +30,14 @@ _KEYS: Final[Mapping[str, Mapping[str, tuple[int | None, int]]]] = {
 """For what a number may be opened: what it is where the file says nothing, and the least."""
 _USUAL: Final = {"links": "capacity", "pools": "threads"}
 _AROUND: Final = {1: 12, 2: 8, 3: 6, 4: 4}
-"""How many values are looked at of each of so many numbers; of more, three."""
+"""Numbers of values that are looked at of each of so many numbers; of more, three."""
 
 
 @dataclass(frozen=True)
 class Opened:
-    """A tree in which numbers are parameters: ``values`` has those to look at, by the names that
-    the numbers are told by; ``inner`` are the names of the parameters, and ``own`` the numbers that
-    the file has."""
+    """A tree in which numbers are parameters: ``values`` has those to look at, by the names under
+    which the numbers are reported; ``inner`` are the names of the parameters, and ``own`` the
+    numbers that the file has."""
 
     root: Node
     values: Mapping[str, Sequence[int]]
@@ -52,7 +52,7 @@ def opened(
     of which ``given`` has other values.
 
     Raises InputError for what is no design, or names no number of it, and where a range remains
-    that nobody named.
+    that was not named.
     """
     check_shape(root, file, "written")
     root = with_given(root, file, given or {})
@@ -119,7 +119,7 @@ def _made_parameter(root: Node, name: str, inner: str, file: str) -> tuple[Node,
 
 
 def _found(root: Node, name: str, file: str) -> tuple[str, Any, str]:
-    """Which part of the file has a number, whose it is there, and under which key."""
+    """The part of the file that has a number, the name of its entry there, and its key."""
     owner, _, key = name.rpartition(".")
     owners = list(_owners(root))
     for part, called, place in owners:

@@ -8,7 +8,7 @@ is asked of the solver is linear, once three facts of arithmetic are used:
   w - g, or w or more. With that, *where the law is true* no number of elements stops both;
 - there are X writes and Y reads after which w - g + r elements would be there (Bézout: u and w are
   1 or more). *Where the law is false* these are too few to read and leave no room to write. Then no
-  run writes more than X times or reads more than Y times: who is the first to have done so found no
+  run writes more than X times or reads more than Y times: the first end to have done so found no
   fewer elements than that at a write, and no more at a read. So each run ends, and deadlocks.
 """
 
@@ -41,8 +41,8 @@ def is_of_rates(law: Law) -> bool:
 def proved_by_rates(
     law: Law, regions: Regions, points: Sequence[Values], deadline: Deadline
 ) -> tuple[bool, bool]:
-    """Which of its two sides are proved for all values in the regions' domain: where the law is
-    true and where it is false. Neither where the design is no single link between two rates.
+    """The sides that are proved for all values in the regions' domain: where the law is true and
+    where it is false. Neither where the design is no single link between two rates.
 
     Raises TooManyRegions, Unanswered and OutOfTime.
     """
@@ -55,7 +55,7 @@ def proved_by_rates(
         told = None if edge is None else edge.law_text(law)
         if edge is None or told is None:
             return False, False
-        for side, asked in enumerate((edge.stuck(told), edge.moving(told))):
+        for side, asked in enumerate((edge.deadlocked(told), edge.moving(told))):
             sides[side] = sides[side] and answered(
                 [*regions.domain.texts, *(f"(assert {text})" for text in region.texts), *asked],
                 (), deadline=deadline) is None
@@ -129,8 +129,8 @@ class _Edge:
                 f" (<= {COMMON} {self.down.text})))",
                 f"(assert (and (<= 0 {REST}) (< {REST} {COMMON}) (<= {REST} {self.start.text})))"]
 
-    def stuck(self, law: str) -> list[str]:
-        """That the law is true, and some number of elements stops both ends."""
+    def deadlocked(self, law: str) -> list[str]:
+        """The condition that the law is true, and some number of elements stops both ends."""
         here = f"(+ |multiple| {REST})"
         return [*self._known(), "(declare-const |multiple| Int)", f"(assert {law})",
                 f"(assert (or (<= |multiple| (- {self.down.text} {COMMON}))"
@@ -139,7 +139,7 @@ class _Edge:
                 f" (> {here} {self.room.text}) (< {here} {self.least.text})))"]
 
     def moving(self, law: str) -> list[str]:
-        """That the law is false, and w - g + r elements do not stop both ends."""
+        """The condition that the law is false, and w - g + r elements do not stop both ends."""
         here = f"(+ (- {self.down.text} {COMMON}) {REST})"
         return [*self._known(), f"(assert (not {law}))",
                 f"(assert (or (<= {here} {self.room.text}) (>= {here} {self.least.text})))"]

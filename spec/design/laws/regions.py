@@ -25,7 +25,7 @@ from ..why.parts import parts
 __all__ = ["MOST", "Domain", "Region", "Regions", "TooManyRegions", "settled"]
 
 MOST: Final = 1_000_000
-"""What a parameter may be at most: no number of a design may be larger."""
+"""Largest value of a parameter: no number of a design may be larger."""
 MAX_REGIONS: Final = 400
 
 Values = Mapping[str, int]
@@ -39,9 +39,12 @@ class TooManyRegions(Exception):
 
 @dataclass(frozen=True)
 class Region:
-    """Where all ``conditions`` are true the design's parts are these ``tables``, and ``nets``,
-    with symbols; none where the language has no such design. ``fixed`` parameters have one value
-    there."""
+    """A region of parameters: where all ``conditions`` are true the design's parts are these
+    ``tables``,
+    and ``nets``, with symbols; none where the language has no such design. ``fixed`` parameters
+    have
+    one value there.
+    """
 
     conditions: tuple[Condition, ...]
     tables: tuple[Table, ...]

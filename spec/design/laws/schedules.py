@@ -1,6 +1,6 @@
 """Runs for all values of the parameters: legs of moves, made so many times as a form says.
 
-A run at one point tells which moves are made again and again, and in which order. How often each
+A run at one point shows which moves are made again and again, and in which order. How often each
 leg is made is looked for as a linear form of the parameters, so that the run fits several points at
 once. Whether such a run is one at *all* points where the design deadlocks is a question of linear
 inequalities: each move's guards the first and the last time that it is made (between them they are
@@ -41,16 +41,18 @@ class Schedule:
     samples: tuple[Values, ...]
 
     def is_run(self, net: Counters) -> str | None:
-        """That this is a run of the net, and that nothing can move after it and work is left, in
-        SMT-LIB; None where that is no matter of linear inequalities."""
+        """The condition that this is a run of the net, and that no move is possible after it and
+        work is left, in SMT-LIB; None where that is no matter of linear inequalities."""
         try:
             return f"(and true {' '.join(self._demands(net))})"
         except _NotLinear:
             return None
 
     def fills(self, net: Counters, queue: int, enough: Callable[[str], str]) -> str:
-        """That this is a run of the net after which the counter ``queue`` is ``enough``, in
-        SMT-LIB; false where that is no matter of linear inequalities."""
+        """The condition that this is a run of the net after which the counter ``queue`` is
+        ``enough``, in
+        SMT-LIB; false where that is no matter of linear inequalities.
+        """
         marking = [_form(counter.start) for counter in net.counters]
         try:
             steps = [*self._steps(net, marking)]
@@ -69,7 +71,9 @@ class Schedule:
             yield f"(or {' '.join(left)})"
 
     def _steps(self, net: Counters, marking: list[Form]) -> Iterator[str]:
-        """That each leg can be made, one after another; ``marking`` is then what it comes to."""
+        """The conditions that each leg can be made, one after another; ``marking`` is then the end
+        of all.
+        """
         for path, times in zip(self.paths, self.times, strict=True):
             moves = [net.moves[number] for number in path]
             yield f"(>= {times.text} 0)"
@@ -178,7 +182,7 @@ def _after(marking: Sequence[Form], moves: Sequence[Move], times: Form) -> list[
 def _guarded(
     net: Counters, moves: Sequence[Move], marking: Sequence[Form]
 ) -> Iterator[str]:
-    """That these moves can be made one after another."""
+    """The conditions that these moves can be made one after another."""
     here = list(marking)
     for move in moves:
         for n, least in move.least.items():

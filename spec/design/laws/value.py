@@ -18,7 +18,7 @@ from .law import EFFORT, Point, asked
 __all__ = ["Counted", "Value", "find_value"]
 
 LENGTHS: Final = range(7)
-"""What all factors of a formula may come to, the shortest first."""
+"""Sums that the factors of a formula may have, the smallest first."""
 
 Joint = Literal["min", "max"]
 SHAPES: Final[Sequence[tuple[int, Joint]]] = ((1, "min"), (2, "min"), (2, "max"), (3, "min"))
@@ -41,12 +41,12 @@ class Value:
         return min(found) if self.joint == "min" else max(found)
 
     def less_than(self, number: str) -> str:
-        """That it is less than a number, in SMT-LIB."""
+        """The condition that it is less than a number, in SMT-LIB."""
         parts = " ".join(f"(< {form.text} {number})" for form in self.forms)
         return f"({'or' if self.joint == 'min' else 'and'} {parts})"
 
     def at_most(self, number: str) -> str:
-        """That it is a number or less, in SMT-LIB."""
+        """The condition that it is a number or less, in SMT-LIB."""
         parts = " ".join(f"(<= {form.text} {number})" for form in self.forms)
         return f"({'or' if self.joint == 'min' else 'and'} {parts})"
 
@@ -101,7 +101,7 @@ def _fitted(
 def _gives(
     unknown: Sequence[Sequence[Any]], values: Sequence[int], number: int, joint: Joint
 ) -> Any:
-    """That the formula gives a number where the parameters have these values."""
+    """The condition that the formula gives a number where the parameters have these values."""
     import z3
     sums = [z3.Sum([factor * value for factor, value in zip(form, (*values, 1), strict=True)])
             for form in unknown]

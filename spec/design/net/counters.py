@@ -4,7 +4,7 @@ A place that says *where* something is (a script's position, a merge's turn) is 
 sum can use it. It becomes one counter for each of its values, of which one is 1 and the others
 are 0: then "so many elements are there while the script is at that step" is a linear equation.
 Every other place is a counter. An unbounded link has no most, and no guard that says that it is
-full. A design that has failed is not stuck, so its failure is no counter, and what makes it
+full. A design that has failed is not deadlocked, so its failure is no counter, and what makes it
 fail is a move that leads nowhere.
 """
 
@@ -25,7 +25,7 @@ NO_MOST = 10**12
 LOOK = 256
 """Rows between two looks at the clock."""
 AIM = Aim(unbounded=Unbounded(NO_MOST, abstract=False))
-"""How the table is to be translated: with unbounded links that have no end."""
+"""The aim of the translation: unbounded links have no end."""
 
 ONE_OF_MANY = {"position", "turn"}
 """Roles of places whose tokens are no amount but a name."""
@@ -55,8 +55,8 @@ class Counter:
 @dataclass(frozen=True)
 class Move:
     """A step: possible where each counter of ``least`` is at least, and each of ``most`` at most,
-    the number there; it adds ``change``. ``fails`` is true for one after which nothing is stuck.
-    ``row`` is the number of the table's row that it comes from."""
+    the number there; it adds ``change``. ``fails`` is true for one after which the design has
+    failed, which is no deadlock. ``row`` is the number of the table's row that it comes from."""
 
     least: Mapping[int, int]
     most: Mapping[int, int]
@@ -67,9 +67,12 @@ class Move:
 
 @dataclass(frozen=True)
 class Counters:
-    """A design as counters and moves; ``may_end`` says whether it may rest where no counter is
-    above its ``rest``. ``sums`` never change, and are known because they say what stands where in
-    a queue, of which ``lines`` are the counters: a basis of all sums says the same at length."""
+    """A design as counters and moves; ``may_end`` says whether it may end where no counter is above
+    its
+    ``rest``. ``sums`` are invariants that are known because they say which kind is where in a
+    queue, of
+    which ``lines`` are the counters: a basis of all sums says the same at length.
+    """
 
     counters: Sequence[Counter]
     moves: Sequence[Move]
@@ -77,8 +80,8 @@ class Counters:
     sums: Sequence[Mapping[int, int]] = ()
     lines: frozenset[int] = frozenset()
     meant: Sequence[Mapping[int, int]] = ()
-    """Sums that never change because they were meant so (a pool's threads are free or held). A
-    basis of all sums has them only mixed with others."""
+    """Invariants that were meant so (a pool's threads are free or held). A basis of all invariants
+    has them only mixed with others."""
 
     @staticmethod
     def of(table: Table, watch: Callable[[], object] = lambda: None) -> Counters:
@@ -122,7 +125,7 @@ class Counters:
 
 
 def changes_of(table: Table, trace: Trace) -> Iterator[dict[str, int]]:
-    """What each step of a trace adds to which counters."""
+    """The change of each step of a trace, by counters."""
     number = {place.name: n for n, place in enumerate(table.places)}
     named = {place.name for place in table.places if place.role in ONE_OF_MANY}
     ours = {place.name for place in table.places if place.role in ("flag", "beat")}

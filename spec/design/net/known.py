@@ -2,7 +2,7 @@
 
 Akka's documentation on graph cycles (A1 to A6) has one loop, in which a broadcast feeds back
 what a merge or a zip has passed on; what differs is the feedback. In the ring, each of three
-tasks passes on what it takes, so its tokens are conserved: it is stuck exactly when it has
+tasks passes on what it takes, so its tokens are conserved: it is deadlocked exactly when it has
 none, or no slot is free (Commoner 1971). They are written as designs, and translated as
 every design is.
 """
@@ -120,5 +120,5 @@ def _rings(net: type[Machine]) -> Iterator[Expectation]:
 
 @cache
 def expectations(net: type[Machine]) -> tuple[Expectation, ...]:
-    """What is expected of these designs, each a machine that is a net."""
+    """The expectations of these designs, each a machine that is a net."""
     return (*_loops(net), *_rings(net))

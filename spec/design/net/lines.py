@@ -3,7 +3,7 @@
 The elements of such a queue stand in slots, as many as it has room for, which are gone round: the
 *front* is the slot that is read next, the *end* the one that is written next. There is a place for
 each slot that may be the front, or the end, and, for each kind, for what stands in it. So a read
-takes what stands at the front and nothing else: an element of another kind that nobody takes holds
+takes what stands at the front and nothing else: an element of another kind that no task takes holds
 up all that is behind it (head-of-line blocking).
 
 How many elements of each kind there are, and how many slots are free, is counted as in any queue
@@ -47,14 +47,14 @@ def slot_of(place: str) -> int:
 
 
 def places_of_queue(queue: str, size: int) -> Iterator[Place]:
-    """Where the front and the end are."""
+    """The places for the front and the end of a queue."""
     for name in (front, _end):
         for slot in range(1, size + 1):
             yield Place(name(queue, slot), "line", queue, int(slot == 1), 1, 1, 1)
 
 
 def places(of: LinkPlaces) -> Iterator[Place]:
-    """What stands in each slot, of the link's kind."""
+    """The places for the kind of the element in each slot."""
     for slot in range(1, of.capacity + 1):
         yield Place(_held(of, slot), "slot", of.link.queue, 0, 1, 1, 1)
 

@@ -22,12 +22,12 @@ __all__ = ["LinkPlaces", "Unbounded", "free_threads"]
 
 @dataclass(frozen=True)
 class Unbounded:
-    """How unbounded links are made finite.
+    """The abstraction that makes unbounded links finite.
 
     ``most`` elements are counted. With ``abstract`` true, the count ``most`` stands for
     "so many or more": a write leaves it there, a read may or may not. Every real run is
-    then a run of the net, so a net that is never deadlocked means a design that is never
-    stuck. With ``abstract`` false the count stops there, as a bounded queue's does.
+    then a run of the net, so a net that never deadlocks means a design that never does.
+    With ``abstract`` false the count stops there, as a bounded queue's does.
     """
 
     most: int
@@ -44,7 +44,7 @@ class LinkPlaces:
     """The places of one link and the effects on them.
 
     ``least_taken`` is the fewest elements that a reader takes at once, ``most_moved`` the most that
-    anybody reads or writes at once. ``abandoned`` says that all its readers may cease to run.
+    any task reads or writes at once. ``abandoned`` says that all its readers may cease to run.
     """
 
     link: Link
@@ -85,7 +85,7 @@ class LinkPlaces:
 
     @property
     def capacity(self) -> int:
-        """How many elements are counted."""
+        """Number of elements that are counted."""
         if self.link.capacity is not None:
             return self.link.capacity
         return max(self.unbounded.most, self.link.initial, self.most_moved)
@@ -100,8 +100,9 @@ class LinkPlaces:
         if self.meets:
             return
         link, room = self.link, self.capacity
-        # Fewer than a reader takes at once are nobody's work, nor is what stands before readers
-        # that have ceased to run, as all who may have in the end.
+        # Fewer than a reader takes at once are no work that is left, nor are elements whose readers
+        # have
+        # all ceased to run, as all that may have in the end.
         left_over = room if self.abandoned else self.least_taken - 1
         limit = room - 1 if link.flow is Flow.UNBOUNDED and not self.unbounded.abstract else room
         yield Place(self.queue, "queue", link.name, link.initial, room, left_over, limit)
@@ -196,7 +197,7 @@ class LinkPlaces:
         yield from self._overflow(n)
 
     def _overflow(self, n: int) -> Iterator[Effect]:
-        """What happens where there is no room for all ``n``."""
+        """The effects of a write for which there is no room for all ``n``."""
         link, room, here = self.link, self.capacity, frozenset({self.queue})
         if link.flow is Flow.FAIL:
             words = (f"overflows {link.name}, which fails",)
@@ -217,7 +218,7 @@ class LinkPlaces:
                 yield Effect(exactly, exactly, change, words, abstract=True, overflows=here)
 
     def _drop(self, n: int, beyond: int) -> str:
-        """What is dropped when ``beyond`` of ``n`` elements do not fit."""
+        """The words for the elements that are dropped when ``beyond`` of ``n`` do not fit."""
         name = self.link.name
         if self.link.flow is Flow.DROP_OLDEST:
             return f"writes {_several(n)}to {name}, which is full and drops its oldest {beyond}"
@@ -225,7 +226,7 @@ class LinkPlaces:
         return f"finds {name} full and drops {dropped}"
 
     def own_rows(self) -> Iterator[Row]:
-        """What the link itself does: the reader's side announces freed slots, or calls go."""
+        """The rows of the link itself: the reader's side announces freed slots, or calls go."""
         if self.link.flow is Flow.STOP_GO:
             yield from signals.own_rows(self)
         if not self.is_credit:

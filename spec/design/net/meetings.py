@@ -76,15 +76,16 @@ def _guards(
 
 
 def _beside(mine: Effect, other: Effect, place: str, sign: int) -> int:
-    """What the other's change means for a guard of mine on a place."""
+    """The effect of the other's change on a guard of mine on a place."""
     change = other.change.get(place, 0)
     alike = mine.change.get(place, 0) * sign > 0 and change * sign > 0
     return change if alike or (place in mine.overflows and change > 0) else 0
 
 
 def _without_writer(row: Row, link: str, writers: Sequence[Row]) -> Iterator[Row]:
-    """A row that is for when no writer is ready at the link: one row for each way in which
-    all of them can be unable to."""
+    """A row for the case that no writer is ready at the link: one row for each combination of
+    reasons.
+    """
     if link not in row.effect.unless:
         yield row
         return

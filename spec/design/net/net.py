@@ -1,14 +1,13 @@
 """DESIGN: a design as a net of bounded places, the one chapter behind every flow kind.
 
 A *place* holds a number of indistinguishable tokens: elements in a queue, permits at a
-sender, free threads of a pool, a script's position. A *row* is one way in which something
-can move: it needs at least so many tokens in some places, at most so many in others (that
-is what "there is room" means), and changes the number of tokens by fixed amounts. Rows and
-places come as constant tables, so a kind of flow control or of task is never a piece of
-transition code: it is a translation into rows (see ``translate``), each with a label in
-the words of the design's author.
+sender, free threads of a pool, a script's position. A *row* is one transition: it needs at
+least so many tokens in some places, at most so many in others (that is what "there is room"
+means), and changes the number of tokens by fixed amounts. Rows and places come as constant
+tables, so a kind of flow control or of task is never a piece of transition code: it is a
+translation into rows (see ``translate``), each with a label in the words of the design's author.
 
-A design is *stuck* in a state in which no row can move and something is left to do. Weak
+A design is *deadlocked* in a state in which no row is enabled and something is left to do. Weak
 fairness is assumed of a row that stands for a task's own step; a row for something that
 merely may happen (a message is lost) is not fair.
 
@@ -48,8 +47,8 @@ class Net(Machine):
     start = table((0,))      # tokens in each place at first
     most = table((1,))       # the most that each place can hold
     limit = table((1,))      # DESIGN-2: more than this is a violation
-    rest = table((0,))       # the design may rest with this much in each place …
-    may_end = const(0)       # … if it may rest at all
+    rest = table((0,))       # the design may end with this much in each place …
+    may_end = const(0)       # … if it may end at all
     stopped = const(0)       # the place whose token says that the design has given up
     beat = const(0)          # DESIGN-3: the place that the watched steps flip …
     wanted = const(0)        # … which is asked for while this place holds …
@@ -64,7 +63,7 @@ class Net(Machine):
 
     @action(t=upto(chance_rows))
     def befall(self, t: int) -> None:
-        """Something happens that nobody decided: the channel loses a message."""
+        """An accident happens: the channel loses a message."""
         self.move(self.fair_rows + t)
 
     def move(self, row: int) -> None:

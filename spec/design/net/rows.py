@@ -18,15 +18,16 @@ Meeting = tuple[str, bool]
 """An end of a link without room: its name, and true for the writer's end."""
 
 Role = str
-"""What a place stands for: queue, permits, freed, slots, line, slot, hand, pool, left, position,
-turn, flag."""
+"""The role of a place: queue, permits, freed, slots, line, slot, hand, pool, left, position, turn,
+flag.
+"""
 
 
 MAX_WAYS = 512
-"""The most ways in which a task may move at once: 9 links that may be full or not."""
+"""The most rows of a task for one step: 9 links that may be full or not."""
 
 MAX_ROWS = 200_000
-"""The most ways in which a whole design may move, beside those that each task may have."""
+"""The most rows of a whole design, beside those that each task may have."""
 ROWS_OF_A_TASK = 12
 """Ways to move that each task of a design may have."""
 
@@ -129,8 +130,8 @@ def together(*alternatives: Iterable[Effect]) -> Iterator[Effect]:
 
 @dataclass(frozen=True)
 class Row:
-    """One way in which ``task`` can move. ``own`` is false where the link itself moves;
-    ``partners`` are tasks that move with it, with what they do.
+    """One transition of ``task``. ``own`` is false where the link itself moves; ``partners`` are
+    tasks that move with it, with what they do.
 
     ``parts`` are the rows that were joined to this one, and ``since`` says, for the links
     without room that a part passes over, why no writer there is ready.
@@ -145,7 +146,7 @@ class Row:
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """Everybody who moves: the task, and those that it meets."""
+        """The tasks that move: the task, and those that it meets."""
         return self.task, *(task for task, _ in self.partners)
 
     @property
@@ -207,12 +208,12 @@ class Table:
         }
 
     def contents(self, marking: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
-        """How many elements each link holds, and each queue whose slots several links share."""
+        """Number of elements in each link, and in each queue whose slots several links share."""
         return (*((p.of, marking[p.name]) for p in self.places if p.role == "queue"),
                 *((p.of, p.most - marking[p.name]) for p in self.places if p.role == "slots"))
 
     def free(self, marking: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
-        """How much of each pool no task holds."""
+        """The amount of each pool that no task holds."""
         return tuple((p.of, marking[p.name]) for p in self.places if p.role == "pool")
 
     def row_of(self, action: str, index: int) -> Row:

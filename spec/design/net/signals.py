@@ -3,10 +3,10 @@
 FLOW-40 in numbers of elements instead of ticks (see ``spec/flow/squelch.py``): once there are more
 than ``stop`` elements, at most ``lag`` more are written before the call works: what is under way,
 and what the writer sends until it hears. In R * (F + B) ticks at R elements a tick the one that
-passed the mark is the first of those, so the lag is one less. Who writes less than that while the
-call is under way has heard it before: then the rest of the lag runs out by itself. When it has run
-out and there are ``go`` elements or fewer, the reader calls go. A lost stop is made good when the
-link is empty enough to call go; a lost go by nothing.
+passed the mark is the first of those, so the lag is one less. A writer that writes less than that
+while the call is under way has heard it before: then the rest of the lag runs out by itself. When
+it has run out and there are ``go`` elements or fewer, the reader calls go. A lost stop is made good
+when the link is empty enough to call go; a lost go by nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _leave(of: LinkPlaces) -> str:
 
 
 def _late(of: LinkPlaces) -> str:
-    """How many elements may still come, though stop was called."""
+    """The place for the elements that may still come, though stop was called."""
     return f"elements still to come on {of.link.name}"
 
 
@@ -44,7 +44,7 @@ def _unheard(of: LinkPlaces) -> str:
 
 
 def lost_go(link: str) -> str:
-    """The place that is 1 once a go was lost: nobody ever says it again."""
+    """The place that is 1 once a go was lost: no task ever says it again."""
     return f"go of {link} was lost"
 
 
@@ -107,7 +107,7 @@ def _put(of: LinkPlaces, way: Effect) -> Iterator[Effect]:
 
 
 def own_rows(of: LinkPlaces) -> Iterator[Row]:
-    """What the link does by itself."""
+    """The rows of the link itself."""
     link = of.link
     reader, writer = link.readers[0], link.writers[0]
     if link.lag:
@@ -122,4 +122,4 @@ def own_rows(of: LinkPlaces) -> Iterator[Row]:
                                  {_called(of): -1, of.budget: -1, lost_go(of.link.name): 1},
                                  (f"{words}, which is lost",), fair=False), own=False)
         yield Row(reader, Effect({_unheard(of): 1}, {of.queue: link.go}, {_unheard(of): -1},
-                                 (f"{words}, where nobody had stopped",)), own=False)
+                                 (f"{words}, although no writer was stopped",)), own=False)

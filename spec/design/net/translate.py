@@ -37,17 +37,17 @@ ENDS = {Mortality.STOP: "stops forever", Mortality.CRASH: "crashes"}
 
 @dataclass(frozen=True)
 class Aim:
-    """What the table is made to show.
+    """The question that the table is made for.
 
     ``losses`` and ``failures`` make the first loss, or failure, pass a limit; ``watch``
     follows the steps of one task, and ``emptied`` those that take from a place, while the place
     ``wanted`` (or the one that is emptied) holds at least ``least``; ``unbounded`` says how
     unbounded links are counted.
     ``relaxed`` lets every merge take any input: that has all the runs of the other policies
-    and is stuck in the same states (a merge that writes to its own input is left as it is:
+    and deadlocks in the same states (a merge that writes to its own input is left as it is:
     whether that link has room then depends on the input it takes). ``idle_drops`` keeps the
     steps that change nothing but drop an element; a design in which only those are left is
-    stuck.
+    deadlocked.
     """
 
     unbounded: Unbounded = field(default_factory=lambda: Unbounded(3, abstract=True))
@@ -167,8 +167,8 @@ class Builder:
         return [self.links[link.name] for link in self.design.outputs(task.name)]
 
     def ways(self, task: Task, reads: Reads) -> list[_Way]:
-        """What a task may decide about an element of each kind: to which link of each choice it
-        goes. Kinds for which it can decide the same are not told apart."""
+        """The decisions of a task about an element of each kind: to which link of each choice it
+        goes. Kinds for which it can decide the same are one."""
         choices = self.design.choices(task.name)
         found: dict[tuple[str, ...], _Way] = {}
         for kind, effects in reads.items():
@@ -215,7 +215,7 @@ class Builder:
         """Take (a negative change) or give back threads of a pool.
 
         Where scripts give threads back by hand they may give back more than was taken; then
-        whoever gives back waits until somebody has taken.
+        a task that gives back waits until another one has taken.
         """
         place = free_threads(pool)
         if change < 0:
@@ -241,7 +241,7 @@ class Builder:
                 self.invariants.append(Invariant(weights, pool.threads))
 
     def table(self) -> Table:
-        """What was collected, as the aim wants it."""
+        """The table of all that was collected, as the aim wants it."""
         places, offers = self.places, tuple(self.rows)
         joined = join_meetings(offers, [n for n, link in self.links.items() if link.meets])
         rows = joined
@@ -271,15 +271,17 @@ def own_place(task: Task, what: str) -> str:
 
 
 def _may_end(design: Design) -> bool:
-    """A design may rest if it has work that can be finished and none that continues forever."""
+    """True if a design may end: it has work that can be finished and none that continues forever.
+
+    """
     workers = [t for t in design.tasks.values()
                if t.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL)]
     return bool(workers) and all(task.may_end for task in workers)
 
 
 def _ceasing(to: Builder, task: Task, places: int, rows: int) -> None:
-    """Let a task that is no script run only while it has not ceased to. What the crashed hold is
-    nobody's work any more; where nothing moves, all who may cease have done so."""
+    """Let a task that is no script run only while it has not ceased to. The elements that a crashed
+    task holds are no work any more; where nothing moves, all tasks that may cease have done so."""
     works = task.kind is Kind.SOURCE
     running = to.place(task, "running", "left", 1, 1, 0 if works else 1)
     own = [place for place in to.places[places:] if place.name != running]
@@ -382,7 +384,7 @@ def _preferring(gates: list[Gate], first: str) -> Iterator[tuple[Effect, Gate]]:
 
 
 def _in_turn(to: Builder, task: Task, gates: list[Gate]) -> Iterator[tuple[Effect, Gate]]:
-    """Reads in turn: whoever has the turn and nothing to give loses it to the next."""
+    """Reads in turn: an input that has the turn and nothing to give loses it to the next."""
     n = len(gates)
     turn = to.place(task, "turn", "turn", 0, n - 1, n - 1)
     for holder in range(n):
@@ -397,8 +399,8 @@ def _in_turn(to: Builder, task: Task, gates: list[Gate]) -> Iterator[tuple[Effec
 
 @dataclass(frozen=True)
 class _Way:
-    """What a task may decide about an element when it reads it: ``name`` tells it from the others,
-    and ``writes`` are the ways to write it then."""
+    """A decision of a task about an element when it reads it: ``name`` says which, and ``writes``
+    are the ways to write it then."""
 
     name: str
     reads: list[Effect]
@@ -524,7 +526,7 @@ def _step(
 
 
 def _impossible(to: Builder, step: Step) -> Iterator[Effect]:
-    """Where a step cannot be done now: nothing for one that always can."""
+    """The markings in which a step cannot be done now: none for one that always can."""
     if step.kind is StepKind.READ:
         yield from to.links[step.target].refuses()
     elif step.kind is StepKind.WRITE:

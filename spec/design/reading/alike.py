@@ -30,7 +30,9 @@ _KNOWN = {
 
 
 class Eyes:
-    """What a schema can tell apart; ``entries`` are the keys of the containers to look into."""
+    """The differences that a schema can see; ``entries`` are the keys of the containers to look
+    into.
+    """
 
     def __init__(self, schema: Mapping[str, Any], entries: tuple[str, ...]) -> None:
         self._top: Mapping[str, Any] = schema.get("properties", {})
@@ -40,7 +42,7 @@ class Eyes:
         self._words: set[str] = set()
         self._patterns: set[str] = set()
         self.is_sharp = False
-        """Whether it sees more than is known here, so that nothing may be left out."""
+        """True if it sees more than is known here, so that nothing may be left out."""
         self._learn(schema)
         self._limits = sorted(self._numbers)
         self._fits = [re.compile(each.replace("$", r"\Z")) for each in sorted(self._patterns)]

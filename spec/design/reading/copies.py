@@ -459,7 +459,7 @@ def _entries(body: Mapping[str, Node], part: str) -> Iterator[tuple[str, Node, S
 
 
 def _size(node: Node) -> int:
-    """How many values a tree has."""
+    """Number of values in a tree."""
     if isinstance(node.value, dict):
         return 1 + sum(1 + _size(part) for part in node.value.values())
     if isinstance(node.value, list):

@@ -18,12 +18,13 @@ from .schema import suggest
 __all__ = ["Misfit", "Parts", "is_one_kind", "is_slots", "slots_of", "sorted_out"]
 
 MOST_STEPS = 1_000
-"""Steps of one script that are written out; a design may have fewer, as its reader tells."""
+"""Steps of one script that are written out; a design may have fewer, which its reader checks."""
 
 
 class Misfit(Exception):
-    """What has to do with kinds and does not fit: the link, the task or the step, what is wrong,
-    and what to do about it."""
+    """An error about kinds: the link, the task or the step, what is wrong, and what to do about it.
+
+    """
 
     def __init__(self, at: Link | Task | Step, what: str, next_step: str) -> None:
         super().__init__(what)
@@ -40,7 +41,7 @@ class Parts:
 
 
 Used = set[tuple[StepKind, str, str]]
-"""Who reads, or writes, which link of one kind."""
+"""Tasks that read or write the link of one kind, as (step, task, link)."""
 
 
 def sorted_out(parts: Parts) -> Parts:
@@ -113,7 +114,7 @@ def _one_kind(link: Link, kind: str, used: Used) -> Link:
 
 def _check(link: Link) -> None:
     if not (link.writers and link.readers):
-        raise Misfit(link, f"link {link.name!r} has kinds, so it needs somebody at both ends",
+        raise Misfit(link, f"link {link.name!r} has kinds, so it needs a task at both ends",
                      "Name a task in `from` and in `to`.")
     twice = next((each for n, each in enumerate(link.kinds) if each in link.kinds[:n]), None)
     if twice is not None:
@@ -130,8 +131,8 @@ def _check(link: Link) -> None:
                      "unbounded one with room, that is empty at the start and moves single "
                      "elements", "Remove its other keys.")
     if link.taking is Taking.HEAD and link.capacity is None:
-        raise Misfit(link, f"link {link.name!r} has no bound, so it cannot be told where in it "
-                     "an element stands", "Give it a capacity, or remove `take`.")
+        raise Misfit(link, f"link {link.name!r} has no bound, so an element has no known place "
+                     "in it", "Give it a capacity, or remove `take`.")
 
 
 def _script(task: Task, own: Mapping[str, Link], links: Mapping[str, Link]) -> Task:

@@ -1,4 +1,4 @@
-"""What a design file says, once it is read: tasks, links between them, and pools of threads.
+"""The content of a design file, once it is read: tasks, links between them, and pools of threads.
 
 These are the user's own words. ``translate`` turns them into a net; ``loader`` makes them
 from text and has checked everything that is checked here only by type.
@@ -25,7 +25,7 @@ MAX_EARLY = 100
 
 
 class Kind(Enum):
-    """What a task does with its links each time it runs."""
+    """The work of a task on its links each time it runs."""
 
     SOURCE = "source"        # writes to all its links
     SINK = "sink"            # reads from any of its links
@@ -43,7 +43,7 @@ class Kind(Enum):
 
 
 class Flow(Enum):
-    """How a link keeps its writer from overrunning its reader."""
+    """The flow control of a link: how it keeps its writer from overrunning its reader."""
 
     BLOCKING = "blocking"            # the writer waits for room
     CREDIT = "credit"                # the writer spends permits, which the reader gives back
@@ -56,14 +56,14 @@ class Flow(Enum):
 
 
 class Taking(Enum):
-    """Which element of a queue with several kinds a reader takes."""
+    """The element that a reader takes of a queue with several kinds."""
 
     ANY = "any"    # one of a kind that it reads, wherever it stands
-    HEAD = "head"  # the one that came first: who does not read its kind waits
+    HEAD = "head"  # the one that came first: a reader that does not read its kind waits
 
 
 class Merging(Enum):
-    """Which of several ready inputs a merge takes."""
+    """The policy of a merge: which of several ready inputs it takes."""
 
     ANY = "any"              # any of them; nothing is promised to the others
     FAIR = "fair"            # in turn; an input that has nothing loses its turn
@@ -78,7 +78,7 @@ class Routing(Enum):
 
 
 class Mortality(Enum):
-    """Whether a task may cease to run."""
+    """The endings that a task may have before its work is done."""
 
     GOES_ON = ""
     STOP = "stop"    # between two of its runs, forever
@@ -268,7 +268,7 @@ class Design:
     assumed: tuple[str, ...] = ()
 
     def unit(self, pool: str) -> str:
-        """What a pool has: threads where tasks run on it, else permits."""
+        """The unit of a pool: threads where tasks run on it, else permits."""
         return "thread" if any(pool in task.pool for task in self.tasks.values()) else "permit"
 
     def outputs(self, task: str) -> list[Link]:
@@ -280,7 +280,7 @@ class Design:
         return list(self._ends[1].get(task, ()))
 
     def choices(self, task: str) -> list[tuple[Link, ...]]:
-        """What a task writes an element to: one of the links of each entry."""
+        """The links that a task writes an element to: one of each entry."""
         found: dict[str, list[Link]] = {}
         for link in self._ends[0].get(task, ()):
             # No name has a colon, so no group is taken for a link.
@@ -307,16 +307,16 @@ class Design:
         return writes, reads
 
     def abandoned(self, link: Link) -> bool:
-        """True if all who read a link may cease to run."""
+        """True if all readers of a link may cease to run."""
         return bool(link.readers) and all(
             self.tasks[reader].may is not Mortality.GOES_ON for reader in link.readers)
 
     def taken(self, link: Link) -> list[int]:
-        """How many elements each reader of a link takes at once."""
+        """Numbers of elements that the readers of a link take at once."""
         return [self.tasks[reader].takes.get(link.name, link.takes) for reader in link.readers]
 
     def given(self, link: Link) -> list[int]:
-        """How many elements each writer of a link gives at once."""
+        """Numbers of elements that the writers of a link give at once."""
         return [self.tasks[writer].gives.get(link.name, link.gives) for writer in link.writers]
 
 

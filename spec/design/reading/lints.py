@@ -1,4 +1,4 @@
-"""What is odd about a design and can be seen without a search.
+"""Oddities of a design that can be seen without a search.
 
 A lint is no verdict: the design is checked all the same, and may be meant so. Each names the spot
 of what is odd. Rates balance (Lee and Messerschmitt 1987) if every task can be given a number of
@@ -29,7 +29,7 @@ _KEEPING: Final = {Flow.BLOCKING, Flow.CREDIT, Flow.STOP_AND_WAIT, Flow.UNBOUNDE
 
 @dataclass(frozen=True)
 class Lint:
-    """What is odd, where (``file:line:column``), and what may be done about it."""
+    """An oddity: what it is, where (``file:line:column``), and what may be done about it."""
 
     what: str
     where: str
@@ -74,16 +74,16 @@ def _of_link(design: Design, link: Link) -> Iterator[_Found]:
     tasks = design.tasks
     if not any(_runs(tasks[name], StepKind.READ, link.name) for name in link.readers) \
             and not all(tasks[name].kind is Kind.TRANSITION for name in link.writers):
-        yield (link.spot, f"nobody ever reads {link.name!r}",
+        yield (link.spot, f"no task ever reads {link.name!r}",
                "Let a task read it, or remove it.")
     if not any(_runs(tasks[name], StepKind.WRITE, link.name) for name in link.writers) \
             and link.writers and not link.initial:
-        yield (link.spot, f"nobody ever writes to {link.name!r}",
+        yield (link.spot, f"no task ever writes to {link.name!r}",
                "Let a task write to it, or remove it.")
 
 
 def _runs(task: Task, kind: StepKind, link: str) -> int:
-    """How often a task reads, or writes, a link of its own in one run."""
+    """Times that a task reads, or writes, a link of its own in one run."""
     if task.kind is not Kind.SCRIPT:
         return 1
     return sum(step.count for step in task.actions if step.kind is kind and step.target == link)
@@ -107,7 +107,7 @@ def _of_pool(design: Design, pool: Pool) -> Iterator[_Found]:
         used = used or most != 0
         held = held + most if most >= 0 and held >= 0 else -1
     if not used:
-        yield pool.spot, f"nobody uses the pool {pool.name!r}", "Remove it, or name it in a task."
+        yield pool.spot, f"no task uses the pool {pool.name!r}", "Remove it, or name it in a task."
     elif 0 <= held < pool.threads:
         yield (pool.spot, f"the pool {pool.name!r} has {counted(pool.threads, 'thread')}, and "
                f"those who use it hold at most {held} at a time, so it limits nothing",
@@ -198,8 +198,8 @@ def _way(here: str, other: str, parents: Mapping[str, str]) -> list[str]:
 
 
 def _rates(design: Design, link: Link) -> tuple[int, int] | None:
-    """How many elements a link gets in a run of its writer, and loses in one of its reader; None
-    where that is not always the same."""
+    """Number of elements that a link gets in a run of its writer, and loses in one of its reader;
+    None where that is not always the same."""
     if len(link.writers) != 1 or len(link.readers) != 1 or link.lossy or link.group \
             or link.flow not in _KEEPING:
         return None

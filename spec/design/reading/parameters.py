@@ -102,7 +102,7 @@ def resolved(root: Node, point: Point, file: str) -> Node:
 
 
 def expected(expect: Node, point: Point, file: str) -> Node:
-    """What is expected, with its conditions decided."""
+    """The expected verdicts, with their conditions decided."""
     if not isinstance(expect.value, dict):
         return expect
     return replace(expect, value={
@@ -207,7 +207,7 @@ def _names(text: str) -> set[str]:
 
 
 class _Wrong(Exception):
-    """What is wrong with an expression, and what to do about it."""
+    """An error in an expression: what is wrong, and what to do about it."""
 
 
 def value_of(node: Node, point: Point, file: str) -> int:

@@ -42,7 +42,7 @@ def program(task: Task) -> tuple[Step, ...]:
 
 
 def length(steps: Sequence[Step]) -> int:
-    """How many positions these steps have."""
+    """Number of positions that these steps have."""
     return sum(map(_length, steps))
 
 
@@ -60,7 +60,7 @@ class Positions:
     @staticmethod
     def of(task: Task) -> Positions:
         """Every move of a script, in the order of its text. Final positions get the smallest
-        numbers, so that where it may rest is a matter of how much is left."""
+        numbers, so that "the script may end here" is a comparison with one number."""
         steps = program(task)
         total = length(steps)
         found = list(_moves(steps, total, 0))
@@ -87,8 +87,9 @@ def _inner(step: Step) -> Iterator[tuple[Step, ...]]:
 
 
 def _parted(branch: Sequence[Step]) -> tuple[Step, tuple[Step, ...]]:
-    """What is done first and at once, and what is left then: of a step that is repeated, the
-    other times are."""
+    """The step that is done first and at once, and the steps that are left then: of a step that is
+    repeated, the other times are.
+    """
     first, *rest = branch
     if first.count > 1 and first.kind in (StepKind.READ, StepKind.WRITE):
         return replace(first, count=1), (replace(first, count=first.count - 1), *rest)

@@ -16,7 +16,7 @@ __all__ = [
 ]
 
 VERSION: Final = 2
-"""Of the design language; version 1 named some properties for what is bad."""
+"""The version of the design language; version 1 named some properties for what is bad."""
 
 DEADLOCK_FREE: Final = "deadlock-free"
 NO_LOCAL_DEADLOCK: Final = "no-local-deadlock"

@@ -36,8 +36,9 @@ def schema() -> Schema:
 
 
 Stage = Literal["parameters", "written", "resolved", "expanded"]
-"""What of a document is checked: only its parameters; all, as it is written; all, once its
-parameters have values; and then with its copies written out, which have numbers in their names."""
+"""The part of a document that is checked: only its parameters; all, as it is written; all, once its
+parameters have values; and then with its copies written out, which have numbers in their names.
+"""
 
 
 def check_shape(root: Node, file: str, stage: Stage = "resolved") -> None:
@@ -134,7 +135,7 @@ def _nearest(error: ValidationError) -> ValidationError:
 # --- where ---------------------------------------------------------------------------------
 
 class _Place(NamedTuple):
-    """Where a problem is: the node, and what it is called in messages."""
+    """The place of a problem: the node, and its name in messages."""
 
     node: Node
     called: str
@@ -184,7 +185,7 @@ def _problem(root: Node, error: ValidationError) -> _Problem:
 
 
 Words = tuple[str, str, Any]
-"""What is wrong, what to do next, and the key that it is about, or None."""
+"""The error, the next step, and the key that it is about, or None."""
 
 
 def _type(called: str, error: ValidationError) -> Words:

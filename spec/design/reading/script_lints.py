@@ -1,6 +1,5 @@
-"""What is odd about the steps of a script: permits that no task gives back, a way that is chosen
-before anybody knows whether there is something to read on it.
-"""
+"""Oddities of the steps of a script: permits that no task gives back, a branch that is chosen
+before it is known whether there is something to read on it."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ Oddity = tuple[Spot, str, str]
 
 
 def odd_steps(design: Design) -> Iterator[Oddity]:
-    """What is odd about the steps of scripts, told once for each step of the file."""
+    """The oddities of the steps of scripts, once for each step of the file."""
     told: set[tuple[Spot, str]] = set()
     scripts = [task for task in design.tasks.values() if task.steps]
     for each in (*_kept(scripts), *_blind(scripts)):
@@ -25,7 +24,7 @@ def odd_steps(design: Design) -> Iterator[Oddity]:
             yield each
 
 
-# --- permits that nobody gives back ---------------------------------------------------------------
+# --- permits that are never given back ----------------------------------------------------------
 
 def _kept(scripts: Sequence[Task]) -> Iterator[Oddity]:
     nets = {task.name: _nets(task.steps) for task in scripts}
@@ -43,10 +42,10 @@ def _keeping(task: Task, pool: str, most: int) -> Oddity:
     released = sum(step.count for step in task.actions
                    if step.kind is StepKind.RELEASE and step.target == pool)
     if not released:
-        what = f"{task.name} acquires {pool!r}, and nobody ever releases it"
+        what = f"{task.name} acquires {pool!r}, and no task ever releases it"
     else:
         what = (f"{task.name} can go through its steps with {most} more acquired of {pool!r} than "
-                "it releases, and nobody else releases it")
+                "it releases, and no other task releases it")
     return acquire.spot, what, f"Add `release: {_plain(pool)}` where it is done with it."
 
 

@@ -31,7 +31,7 @@ _BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _SPECIAL_FLOAT = re.compile(r"[-+]?(\.inf|\.Inf|\.INF)|\.nan|\.NaN|\.NAN")
 _FIRST = frozenset("+-.0123456789")
-"""What a number begins with."""
+"""The characters with which a number can begin."""
 _NULLS = {"", "~", "null", "Null", "NULL"}
 _BOOLEANS = {
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
@@ -195,7 +195,7 @@ class _Builder:
             name = event.value if isinstance(event, ev.ScalarEvent) else str(key.value)
             if name in found:
                 raise self._error(event, f"the key {name!r} is given twice "
-                                  f"(first in line {spots[name].line})", "Remove one of them.")
+                                  f"(first on line {spots[name].line})", "Remove one of them.")
             spots[name] = key.spot
             found[name] = self._node(next(events), events, depth + 1)
         return Node(found, spot, spots)

@@ -72,7 +72,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Condition:
-    """That a form is 0 or more, is 0, or is not 0."""
+    """The condition that a form is 0 or more, is 0, or is not 0."""
 
     form: Form
     relation: Relation
@@ -90,7 +90,7 @@ class Condition:
 
 
 class Notes:
-    """What was asked about the symbols of one point, with the answers."""
+    """The questions that were asked about the symbols of one point, with the answers."""
 
     def __init__(self, point: Mapping[str, int]) -> None:
         self.point = dict(point)

@@ -1,1 +1,3 @@
-"""Changes that make the wanted verdicts of a design hold: found, checked, made small, and told."""
+"""Changes that make the wanted verdicts of a design hold: found, checked, made small, and
+described.
+"""

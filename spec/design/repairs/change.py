@@ -1,8 +1,8 @@
-"""A change of one thing in a design's file, and what of the design it is about.
+"""A change of one thing in a design's file, and the part of the design that it is about.
 
 An entry of a file may stand for many links, pools or tasks: copies of it, or the links of each kind
 and the free slots of a link with ``kinds``. They share the entry's spot, and here they are one
-*family*: whoever changes the number in the file changes it for all of them. So every change is made
+*family*: a change of the number in the file changes it for all of them. So every change is made
 to a family, and several changes can be made one after the other, for each takes the design that it
 changes.
 """
@@ -31,13 +31,13 @@ MOST = 1_000_000
 
 @dataclass(frozen=True)
 class Change:
-    """Something to try in one ``place``: ``says``, ``edits`` and ``done`` take one of ``values``.
+    """A change to try in one ``place``: ``says``, ``edits`` and ``done`` take one of ``values``.
 
-    A later value changes more. ``grows`` says that it also makes more states, and that it takes no
-    step from anybody: whoever could continue before still can. What it ``costs``, by its value, is
-    told in place of what its kind gives up. Two changes of one ``slot`` exclude each other. ``at``
-    names the links, pools and tasks that are changed; none for a change of the whole design. One
-    that ``restricts`` makes no step possible that was not so before.
+    A later value changes more. ``grows`` says that it also makes more states, and that it disables
+    no step of any task. Its ``costs``, by its value, are reported in place of what its kind gives
+    up. Two changes of one ``slot`` exclude each other. ``at`` names the links, pools and tasks that
+    are changed; none for a change of the whole design. One that ``restricts`` makes no step
+    possible that was not so before.
     """
 
     slot: str
@@ -52,14 +52,14 @@ class Change:
     costs: Callable[[int], str] | None = None
 
     def tried(self, value: int) -> str:
-        """How far this change was tried."""
+        """The words for how far this change was tried."""
         if self.values == range(1):
             return self.place
         return f"{self.place} {'up' if self.grows else 'down'} to {value}"
 
 
 class Tier(IntEnum):
-    """What a change gives up, the least first."""
+    """The general cost of a change, the least first."""
 
     RESOURCES = 0
     """More memory, threads, permits."""
@@ -68,7 +68,7 @@ class Tier(IntEnum):
     PROGRAM = 2
     """The program does the same in another order."""
     ARRIVING = 3
-    """What arrives, or in what order, is something else."""
+    """Other elements arrive, or in another order."""
     PRIMES = 4
     """Elements that no task wrote: the program has to put them there before the start."""
     LOSES = 5
@@ -86,7 +86,7 @@ class KindOfChange:
     find: Callable[[Scope], Iterator[Change]]
 
     def price(self, change: Change, value: int) -> str:
-        """What a change of this kind costs."""
+        """The cost of a change of this kind, in words."""
         return self.gives_up if change.costs is None else change.costs(value)
 
 
@@ -95,7 +95,8 @@ T = TypeVar("T", Link, Pool, Task)
 
 @dataclass(frozen=True)
 class Family(Generic[T]):
-    """What one entry of the file stands for: ``members`` by name, of which ``first`` is one.
+    """The things that one entry of the file stands for: ``members`` by name, of which ``first`` is
+    one.
 
     Links with kinds are several in each of their ``queues``, and have pools for their free
     ``slots``.
@@ -109,7 +110,7 @@ class Family(Generic[T]):
 
     @property
     def names(self) -> frozenset[str]:
-        """What in a design it is."""
+        """The names of its members in a design."""
         return frozenset((*self.members, *self.slots, *self.queues))
 
     @property
@@ -120,7 +121,9 @@ class Family(Generic[T]):
 
 
 class Scope:
-    """What of a design may be changed, with what is nearest to the cycle of waits first."""
+    """The part of a design that may be changed, with what is nearest to the cycle of waits first.
+
+    """
 
     def __init__(self, design: Design, tasks: Iterable[str], places: Iterable[str]) -> None:
         self.design = design
@@ -157,7 +160,7 @@ class Scope:
 def _families(
     items: Iterable[T], kind: Callable[[T], object] = lambda _: None
 ) -> list[Family[T]]:
-    """What one entry of the file has made, and is of one kind."""
+    """The families of items of one kind: those that one entry of the file has made."""
     found: dict[object, list[T]] = {}
     for item in items:
         found.setdefault(
@@ -175,7 +178,7 @@ def _queues(design: Design, family: Family[Link], slots: Sequence[str]) -> Famil
 
 
 def _without_numbers(name: str) -> str:
-    """What copies have in common in their names."""
+    """The common part of the names of copies."""
     return re.sub(r"\[\d+\]", "", name)
 
 
@@ -228,7 +231,8 @@ def number(
     costs: Callable[[int], str] | None = None,
 ) -> Change:
     """A change of a number under ``key``, which is ``old`` in each member (``values`` are those of
-    the first; where they differ, all are changed by as much); ``done`` is told by how much."""
+    the first; where they differ, all are changed by as much); ``done`` is given the difference.
+    """
     first = family.first
     uniform = len(set(old)) == 1
     of = shown(family)
@@ -252,7 +256,7 @@ def _way(by: int) -> str:
 
 
 def shown(family: Family[T]) -> str:
-    """What a family is, as ``link q``."""
+    """The words for a family, as ``link q``."""
     item = family.first
     if isinstance(item, Link):
         return f"link {family.name}"

@@ -35,19 +35,21 @@ PATIENCE = (2_000, 30_000)
 """Steps of the two searches for one question, before the equations are asked and after them. So
 few that the interpreter does it alone."""
 STATES = 100_000
-"""States for a question about another property than deadlock, in a changed design that never gets
-stuck."""
+"""States for a question about another property than deadlock, in a changed design that never
+deadlocks.
+"""
 TRYING = 30_000
-"""Steps of the runs that try to get a part of such a design stuck."""
+"""Steps of the runs that try to block a part of such a design."""
 LOOKS = 4_000
-"""How often an engine may look at a clock that counts its looks, for one question: the wait-for
-graph does so for each wait, the equations between their steps."""
+"""Times that an engine may look at a clock that counts its looks, for one question: the wait-for
+graph does so for each wait, the equations between their steps.
+"""
 LOOKS_OF_A_ROW = 40
 STEPS_OF_A_LOOK = 10
-"""What a look costs, in steps."""
+"""Cost of a look, in steps."""
 EQUATIONS = 1_000
 EQUATIONS_OF_A_ROW = 10
-"""What equations cost, in steps, and each way to move in them."""
+"""Cost of equations, in steps, for each transition in them."""
 MAX_ROWS = 400
 """Ways to move of a part that is searched state by state."""
 ENDLESS, LATE = 10**12, 10**15
@@ -61,8 +63,9 @@ NOTHING = WaitGraph((), complete=False, proves_live=False)
 
 @dataclass(frozen=True)
 class Answer:
-    """What is known of a design: the first property that fails, or that all are kept; ``finding``
-    is the one that fails, or is not known, or the last that holds."""
+    """The answer about a design: the first property that fails, or that all are kept; ``finding``
+    is the one that fails, or is not known, or the last that holds.
+    """
 
     outcome: Outcome
     finding: Finding
@@ -77,7 +80,7 @@ class Judge:
         self._known: dict[int, list[tuple[Design, Finding]]] = {}
         self._verdicts: list[tuple[Design, tuple[str, ...], list[Finding]]] = []
         self._refused = False
-        """Whether an engine was not asked for want of steps or time."""
+        """True if an engine was not asked for want of steps or time."""
         self._decided = ""
         """The engine that decided the question before: it is asked first, as the designs are much
         alike."""
@@ -116,7 +119,8 @@ class Judge:
         return Answer(Outcome.HOLDS, replace(findings[-1], method="; ".join(methods)))
 
     def _part(self, part: Design) -> Finding:
-        """What is known of a part, or of one that differs by names alone, or what the engines say.
+        """The finding on a part, from one that differs by names alone if there is one, or from the
+        engines.
         """
         plain, names = numbered(part) if len(part.tasks) <= MAX_NUMBERED else (part, {})
         known = self._known.setdefault(len(plain.tasks), [])
@@ -175,9 +179,9 @@ class Judge:
             return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "structure", reason=str(late))
         finally:
             self.left -= int(min(looks.spent(), looks.seconds)) // 4
-        outcome = Outcome.HOLDS if answer.never_stuck else Outcome.UNKNOWN
-        return Finding(DEADLOCK_FREE, outcome, answer.method if answer.never_stuck else "structure",
-                       reason=answer.reason)
+        outcome = Outcome.HOLDS if answer.deadlock_free else Outcome.UNKNOWN
+        method = answer.method if answer.deadlock_free else "structure"
+        return Finding(DEADLOCK_FREE, outcome, method, reason=answer.reason)
 
     def _searched(self, section: Part, patience: int, small: bool) -> Finding | None:
         rows = len(section.table.rows)
@@ -200,7 +204,7 @@ class Judge:
     # --- every wanted verdict ------------------------------------------------------------------
 
     def verdicts(self, design: Design, names: Sequence[str]) -> list[Finding]:
-        """What is found of these properties of a design, of which deadlock is known to hold: as far
+        """The findings on these properties of a design that is known to be free of deadlock: as far
         as time allows, up to the first that fails."""
         found = [Finding(name, Outcome.HOLDS, "by construction")
                  for name in names if _is_plain(design, name)]

@@ -32,7 +32,7 @@ def numbered(design: Design) -> tuple[Design, Mapping[str, str]]:
 
 
 def named(value: T, names: Mapping[str, str]) -> T:
-    """What was said of a numbered design, with the names of the numbers, also within sentences."""
+    """The words about a numbered design, with the names of the numbers, also within sentences."""
     return renamed(value, names, _within)
 
 

@@ -27,8 +27,8 @@ ABLE = (Kind.MAP, Kind.ZIP, Kind.BROADCAST, Kind.MERGE, Kind.FILTER, Kind.ROUTE)
 """The kinds of tasks that have a hand."""
 MORE_IN_HAND = 4
 MORE_AT_THE_START = 8
-MET = ("it costs memory, and who writes no longer knows that it was read: nothing was kept in it "
-       "before")
+MET = ("it costs memory, and the writer no longer knows that its element was read: nothing was "
+       "kept in it before")
 MORE_ON_THE_WAY = "it costs memory, and more than one element is on its way at a time"
 MOST_IN_A_BOUND = 1_000
 """The largest capacity that is tried for a link without one."""
@@ -134,7 +134,7 @@ def threads(scope: Scope) -> Iterator[Change]:
 
 
 def is_lock(design: Design, pool: Pool) -> bool:
-    """True if a pool is one permit that scripts take: with two it would exclude nobody."""
+    """True if a pool is one permit that scripts take: with two it would exclude no task."""
     return pool.threads == 1 and any(
         step.kind is StepKind.ACQUIRE and step.target == pool.name
         for task in design.tasks.values() for step in task.actions)
@@ -204,7 +204,7 @@ def mark(scope: Scope) -> Iterator[Change]:
 
 
 def _earlier_stop(links: Sequence[Link], family: Family[Link]) -> Change:
-    """Where it calls go at its mark, it still does so."""
+    """An earlier stop; a link that calls go at its mark still does so."""
     old = [link.stop for link in links]
     spare = min(link.stop - max(1, link.initial, link.go if link.go < link.stop else 0)
                 for link in links)
@@ -279,7 +279,7 @@ def _priming(family: Family[Link], first: int, n: int) -> str:
     readers = " or ".join(dict.fromkeys(family.first.readers))
     more = counted(n - first, "more element" if first else "element")
     return (f"no task writes them: the program must put {more} into {family.told} before the tasks "
-            f"start (priming), and {readers} must take what nobody sent")
+            f"start (priming), and {readers} must take what no task sent")
 
 
 def reliable(scope: Scope) -> Iterator[Change]:

@@ -1,4 +1,4 @@
-"""Changes of policies: who is served first, where elements go, and what a full link does."""
+"""Changes of policies: which task is served first, where elements go, and what a full link does."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def dropping(scope: Scope) -> Iterator[Change]:
         able = first.flow in (Flow.BLOCKING, Flow.CREDIT, Flow.STOP_AND_WAIT) and not first.kind
         if able and first.capacity and not first.lossy and first.gives <= MAX_GIVES:
             said = scope.design.expect.get(NO_LOSS) == "violated"
-            unasked = "" if said else ", though nobody said that any may be lost"
+            unasked = "" if said else ", though the design does not say that any may be lost"
             yield _flow(family, Flow.DROP_OLDEST, "let {} drop its oldest element when it is full "
                         "(`flow: drop-oldest`; it is {})",
                         f"it LOSES elements of {family.told}{unasked}")
@@ -180,7 +180,7 @@ def under_way(scope: Scope) -> Iterator[Change]:
 
 
 def _as_script(design: Design, task: Task, pool: str) -> Iterator[Edit]:
-    """What makes a script of a source, or of a sink."""
+    """The edits that make a script of a source, or of a sink."""
     of, (link,) = f"task {task.name}", (*design.inputs(task.name), *design.outputs(task.name))
     steps = (f"acquire: {pool}", f"write: {link.name}") if task.kind is Kind.SOURCE else (
         f"read: {link.name}", f"release: {pool}")

@@ -1,4 +1,4 @@
-"""What of a large design a deadlock is about: who takes part in it, and what is around them.
+"""The part of a large design that a deadlock is about: its tasks, and what is around them.
 
 A *region* is a design of some of the tasks. What they read from others comes from a source, and
 what they write for others goes to a sink, so that nothing outside holds them up. A change is looked
@@ -12,28 +12,25 @@ from dataclasses import dataclass, replace
 
 from ..reading.language import Design, Kind, Link, StepKind, Task
 from ..why.findings import Finding
-from ..why.stuck import Blocked
+from ..why.blocked import Blocked
 
-__all__ = ["Stuck", "around", "region"]
+__all__ = ["Blockage", "around", "region"]
 
 
 @dataclass(frozen=True)
-class Stuck:
-    """What of a deadlocked state would have to be different: the ``tasks`` of which each waits only
-    for
-    others of them, and the ``places`` (links and pools) in which a number keeps them waiting; of
-    the tasks those that are ``held`` up wait for more than data.
-    """
+class Blockage:
+    """The part of a deadlocked state that would have to be different: the ``tasks``, each of which
+    waits only for others of them, and the ``places`` (links and pools) in which a number keeps them
+    waiting; of the tasks those that are ``held`` up wait for more than data."""
 
     tasks: tuple[str, ...]
     places: tuple[str, ...]
     held: tuple[str, ...]
 
     @staticmethod
-    def of(finding: Finding) -> Stuck:
-        """Who is stuck: the cycle, or those who wait for what no task gives, and whom they wait
-        for.
-        """
+    def of(finding: Finding) -> Blockage:
+        """The blocked tasks of a finding: the cycle, or those that wait for what no task gives, and
+        the tasks that they wait for."""
         waits: dict[str, list[Blocked]] = {}
         for wait in (*finding.waits, *finding.cycle):
             waits.setdefault(wait.task, []).append(wait)
@@ -48,7 +45,7 @@ class Stuck:
                 waiting += new
         told = [wait for task in tasks for wait in waits.get(task, ())]
         held = [wait for wait in told if wait.what != "data" or wait.never]
-        return Stuck(tuple(tasks), tuple(dict.fromkeys(wait.where for wait in held)),
+        return Blockage(tuple(tasks), tuple(dict.fromkeys(wait.where for wait in held)),
                      tuple(dict.fromkeys(wait.task for wait in held)))
 
     @property
@@ -105,7 +102,7 @@ def _ended(link: Link, inside: Collection[str], ends: dict[str, Task]) -> Link:
 
 
 def _sharing(design: Design, inside: Collection[str]) -> Iterator[str]:
-    """Those who read or write a link that shares its slots with one of these tasks."""
+    """The tasks that read or write a link that shares its slots with one of these tasks."""
     rooms = {link.room for task in inside for link in _links(design, task) if link.room}
     for link in design.links.values() if rooms else ():
         if link.room in rooms:

@@ -2,10 +2,10 @@
 
 Parts of a design that have no entry of the file in common are repaired one by one. A part that is
 large is not searched: the changes are looked for in a *region* around the deadlock, and the whole
-part is asked about those that help there. Where it deadlocks elsewhere then, so is that.
+part is asked about those that help there. Where it deadlocks elsewhere then, that is repaired too.
 
-What is offered was checked, for the whole design, by the engines of ``check``: that it never gets
-stuck, and that each other verdict that is wanted is not violated.
+What is offered was checked, for the whole design, by the engines of ``check``: that it never
+deadlocks, and that each other verdict that is wanted is not violated.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..why.findings import DesignReport, Finding, Repair, RepairStep, Way
 from ..why.parts import parts
 from .change import Change, Scope
 from .judge import Answer, Judge
-from .region import Stuck, around, region
+from .region import Blockage, around, region
 from .search import WAYS, Chosen, Found, Search, changed
 
 __all__ = ["repair", "with_repair"]
@@ -38,7 +38,7 @@ ENOUGH = 2
 MAX_MIDDLE = 40
 """Tasks that a region is made around."""
 RADII = (1, 2, 4)
-"""So many links are around those who are stuck, in a region."""
+"""Numbers of links around the blocked tasks that a region has."""
 LATE = "the time allowed has ended"
 """Why nothing more was tried: the reason of a repair that the budget ended."""
 
@@ -68,7 +68,7 @@ def _broken(report: DesignReport) -> list[str]:
 
 def _wanted(report: DesignReport) -> list[str]:
     """The properties that are not to be violated after it, beside deadlock. Where the design is
-    expected not to be live, or somebody to starve, a part of it may be blocked forever.
+    expected not to be live, or a task to starve, a part of it may be blocked forever.
     """
     against = [name for name, verdict in report.design.expect.items() if verdict == "violated"]
     if any(name == LIVE or starved_task(name) is not None for name in against):
@@ -90,7 +90,7 @@ def repair(report: DesignReport, budget: Budget | None = None) -> Repair:
         base = _base(report, broken, group, judge)
         if base is None:
             continue
-        if base.outcome is Outcome.UNKNOWN:  # somebody else is stuck
+        if base.outcome is Outcome.UNKNOWN:  # another group is deadlocked
             undecided.append(Way((), open=(broken[0],)))
             continue
         several = WAYS if len(groups) == 1 else 1
@@ -113,8 +113,8 @@ def repair(report: DesignReport, budget: Budget | None = None) -> Repair:
 
 
 def _left_open(report: DesignReport) -> list[str]:
-    """What is not known of the design as it is, for it is large: no more will be known of it with a
-    change or two."""
+    """The properties that are not known of the design as it is, for it is large: no more will be
+    known of them with a change or two."""
     return [each.name for each in report.findings if each.outcome is Outcome.UNKNOWN]
 
 
@@ -142,7 +142,7 @@ def _is_about(name: str, group: Design) -> bool:
 def _base(
     report: DesignReport, broken: Sequence[str], group: Design, judge: Judge
 ) -> Finding | None:
-    """What fails in a group, or is not known of it; None if nothing does."""
+    """The finding that fails in a group, or is not known of it; None if nothing does."""
     finding = report.finding(broken[0])
     waits = [wait for wait in (*finding.cycle, *finding.waits) if wait.task in group.tasks]
     if waits or broken[0] != DEADLOCK_FREE:
@@ -195,7 +195,7 @@ class _Asked:
         return answer
 
     def others(self, design: Design) -> list[Finding]:
-        """What is found of the other properties."""
+        """The findings on the other properties."""
         return self.judge.verdicts(design, [
             name for name in self.names if name not in self.left_out])
 
@@ -225,10 +225,10 @@ class _Repairing:
     def _searched(
         self, design: Design, base: Finding, accepts: Callable[[Found], Finding | None]
     ) -> list[Found]:
-        stuck = Stuck.of(base)
+        blockage = Blockage.of(base)
         places = (wait.where for wait in (*base.cycle, *base.waits))
         near = (wait.task for wait in (*base.cycle, *base.waits))
-        scope = Scope(self.design, (*stuck.tasks, *near), places)
+        scope = Scope(self.design, (*blockage.tasks, *near), places)
         search = Search(design, scope, base, self.asked.judge, self.asked.helps, accepts,
                         self.several)
         found = search.run()
@@ -240,7 +240,9 @@ class _Repairing:
         return found
 
     def _broken_by(self, found: Found) -> Finding | None:
-        """What the whole group would not keep with these changes; None if it keeps all."""
+        """The finding that the whole group would not keep with these changes; None if it keeps all.
+
+        """
         design = changed(self.design, found.chosen)
         if design is None:
             return self.base
@@ -295,7 +297,7 @@ class _Repairing:
                 continue
             answer = self._checked[found][0]
             away = answer.outcome is Outcome.VIOLATED and not (
-                {*Stuck.of(answer.finding).tasks} & {*near})
+                {*Blockage.of(answer.finding).tasks} & {*near})
             if away and elsewhere is None:
                 elsewhere = found.chosen, found.least, answer.finding
                 break
@@ -315,7 +317,7 @@ class _Repairing:
         self._checked[told] = self._checked[found]
         return told
 
-    # --- what is told ----------------------------------------------------------------------------
+    # --- the words for the result ----------------------------------------------------------------
 
     def _way(self, found: Found) -> Way:
         answer, others = self._checked[found]
@@ -332,7 +334,7 @@ class _Repairing:
             tuple(name for name in names if name not in held))
 
     def _broken(self, found: Found) -> str:
-        """What a change that helps would break."""
+        """The words for what a change that helps would break."""
         says = " and ".join(c.change.says(c.change.values[index]) for c, index in found.chosen)
         _, others = self._checked.get(found, (None, []))
         bad = [each.name for each in others if each.outcome is Outcome.VIOLATED]
@@ -344,10 +346,8 @@ def _doing(change: Change, value: int) -> Callable[[Design], Design]:
 
 
 def _middle(finding: Finding) -> tuple[str, ...]:
-    """The tasks that a region is made around: which tasks are blocked, or the cycle of those if
-    they are
-    many (the whole of it, for a piece of it is not stuck).
-    """
-    tasks = Stuck.of(finding).tasks
-    circle = tuple(wait.task for wait in finding.cycle)
-    return tasks if len(tasks) <= MAX_MIDDLE else circle or tasks[:MAX_MIDDLE]
+    """The tasks that a region is made around: the blocked tasks, or the cycle of those if they are
+    many (the whole of it, for a piece of it is not deadlocked)."""
+    tasks = Blockage.of(finding).tasks
+    cycle = tuple(wait.task for wait in finding.cycle)
+    return tasks if len(tasks) <= MAX_MIDDLE else cycle or tasks[:MAX_MIDDLE]

@@ -3,10 +3,9 @@ blocked.
 
 Changes are tried by what they give up: all of one tier, one by one and then together, before any of
 the next. A set that does not help leaves a deadlocked state, and only what takes part in that one
-joins
-the set (so each set is one that hits every deadlock which was seen on the way to it). Of the free
-changes only those of a number that somebody waits for are tried: a run into a deadlock is still a
-run where other queues are larger, and still ends in one.
+joins the set (so each set is one that hits every deadlock which was seen on the way to it). Of the
+free changes only those of a number that a task waits for are tried: a run into a deadlock is still
+a run where other queues are larger, and still ends in one.
 
 A change is tried with its least amount and with its utmost. What helps is then made small: first
 all amounts together, by steps that double, and then each by halving.
@@ -28,7 +27,7 @@ from ..reading.properties import DEADLOCK_FREE
 from ..why.findings import Finding
 from .change import Change, KindOfChange, Scope, Tier
 from .judge import Answer, Judge
-from .region import Stuck
+from .region import Blockage
 from .table import KINDS
 
 __all__ = ["WAYS", "Candidate", "Found", "Search", "changed"]
@@ -44,13 +43,13 @@ WAYS = 3
 SHARES = (2, 2, 2, 2, 2, 1)
 """By tier: one of so many parts of what is left may be used; what it leaves is for the next."""
 LAST_RESORTS = (Tier.ARRIVING, Tier.PRIMES, Tier.LOSES)
-"""What is looked for only where nothing that gives up less helps."""
+"""Tiers that are looked at only where nothing that gives up less helps."""
 SHARE_OF_A_KIND = 3
 FOR_MORE = 4
 """Once there is a way, one of so many parts of what is left is for others."""
 NO_DESIGN = Answer(Outcome.UNKNOWN, Finding(
     DEADLOCK_FREE, Outcome.UNKNOWN, "", reason="the changes do not fit together"))
-"""What is said of changes that make no design: nothing is left open by it."""
+"""The answer about changes that make no design: nothing is left open by it."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def changed(design: Design, chosen: Chosen) -> Design | None:
     return design if fits else None
 
 
-def _is_stuck_anyhow(design: Design) -> bool:
+def _deadlocks_anyhow(design: Design) -> bool:
     """True if all runs of a design that can deadlock come to the same end, so that no part of them
     alone is better: no step takes what another needs.
     """
@@ -109,7 +108,7 @@ class Search:
         names = {*design.links, *design.tasks, *design.pools}
         found = [(kind, change) for kind in KINDS for change in kind.find(scope) if change.values]
         found = [each for each in found if not each[1].at or not names.isdisjoint(each[1].at)]
-        if any(change.restricts for _, change in found) and _is_stuck_anyhow(design):
+        if any(change.restricts for _, change in found) and _deadlocks_anyhow(design):
             found = [each for each in found if not each[1].restricts]
         self.candidates = [Candidate(kind, change, rank)
                            for rank, (kind, change) in enumerate(found)]
@@ -136,10 +135,10 @@ class Search:
 
     def _tier(self, tier: Tier) -> None:
         sets: list[tuple[Candidate, ...]] = []
-        stuck = Stuck.of(self.base)
+        blockage = Blockage.of(self.base)
         for kind in KINDS:
             own = [(each,) for each in self.candidates if each.kind is kind and kind.tier == tier
-                   and (not stuck.tasks or self._concerns(each, stuck))]
+                   and (not blockage.tasks or self._concerns(each, blockage))]
             with self.judge.share(SHARE_OF_A_KIND):
                 sets += self._level(own, tier)
         for _ in range(1, SIZES[tier]):
@@ -191,24 +190,24 @@ class Search:
     def _joined(
         self, each: tuple[Candidate, ...], finding: Finding, tier: Tier
     ) -> Iterator[tuple[Candidate, ...]]:
-        """The set with one change more, of what takes part in what is still stuck."""
-        stuck = Stuck.of(finding)
+        """The set with one change more, of what takes part in the deadlock that is left."""
+        blockage = Blockage.of(finding)
         slots = {c.change.slot for c in each}
         for other in self.candidates:
             if other.kind.tier <= tier and other.change.slot not in slots \
-                    and self._concerns(other, stuck):
+                    and self._concerns(other, blockage):
                 yield (*each, other)
 
-    def _concerns(self, candidate: Candidate, stuck: Stuck) -> bool:
-        """True if a change may make a difference to those who are stuck."""
+    def _concerns(self, candidate: Candidate, blockage: Blockage) -> bool:
+        """True if a change may make a difference to the blocked tasks."""
         at = candidate.change.at
         if candidate.kind.tier == Tier.RESOURCES:
-            return not at.isdisjoint((*stuck.places, *stuck.held))
-        if stuck.tasks == Stuck.of(self.base).tasks or not at:
+            return not at.isdisjoint((*blockage.places, *blockage.held))
+        if blockage.tasks == Blockage.of(self.base).tasks or not at:
             return True
-        near = {link.name for task in stuck.tasks if task in self.design.tasks
+        near = {link.name for task in blockage.tasks if task in self.design.tasks
                 for link in (*self.design.inputs(task), *self.design.outputs(task))}
-        return not at.isdisjoint(stuck.names | near)
+        return not at.isdisjoint(blockage.names | near)
 
     # --- one set -------------------------------------------------------------------------------
 
@@ -245,7 +244,7 @@ class Search:
             step = 2 * step + 1
 
     def _ask(self, each: Sequence[Candidate], rung: Sequence[int]) -> Answer:
-        """What is said of the design with these changes; asked once."""
+        """The answer about the design with these changes; asked once."""
         key = tuple(sorted((c.rank, index) for c, index in zip(each, rung, strict=True)))
         if key not in self._answers:
             self._answers[key] = self._answer(tuple(zip(each, rung, strict=True)))
@@ -321,7 +320,7 @@ class Search:
     # --- what is said about it -----------------------------------------------------------------
 
     def tried(self) -> list[str]:
-        """What was tried of each kind, how far, and in what numbers of changes."""
+        """The changes of each kind that were tried, how far, and in what numbers together."""
         told = []
         for kind in KINDS:
             own = [c for c in self.candidates if c.kind is kind and c.rank in self._asked]

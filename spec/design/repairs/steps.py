@@ -23,12 +23,12 @@ LOCKS = (StepKind.ACQUIRE, StepKind.RELEASE)
 CHOICES = (StepKind.EITHER, StepKind.BRANCH)
 
 Key = Spot | tuple[str, int]
-"""What a step of the file is known by: its spot; of a design that no file says, its place."""
+"""Key of a step: its spot in the file; in a design without a file, its place."""
 
 
 @dataclass(frozen=True)
 class _Unit:
-    """What one step of the file stands for, in one of the places where it stands."""
+    """A step of the file in one of the places where it stands."""
 
     key: Key
     steps: tuple[Step, ...]
@@ -45,7 +45,7 @@ class _Unit:
 
     @property
     def told(self) -> str:
-        """What is done, in words."""
+        """The words for what the step does."""
         step = self.main
         return f"{step.kind.value} {step.target}" + (f" x {step.count}" if step.count > 1 else "")
 
@@ -86,7 +86,7 @@ def step_order(scope: Scope) -> Iterator[Change]:
 
 
 def _only_if(one: _Unit, other: _Unit, _: int) -> str:
-    """What two neighbouring steps in the other order ask of the program."""
+    """The condition that two neighbouring steps in the other order put on the program."""
     reads, writes = one.main.kind is StepKind.READ, other.main.kind is StepKind.WRITE
     if reads and writes:
         return (f"right only where what it writes to {other.main.target} does not depend on what "

@@ -52,7 +52,7 @@ KINDS: Final = (
                  policies.overtaking),
     KindOfChange("routing", "elements go where there is room, whatever they are: right only where "
                  "it makes no difference which link one takes", Tier.ARRIVING, policies.routing),
-    KindOfChange("more at the start", "elements are there that nobody wrote", Tier.PRIMES,
+    KindOfChange("more at the start", "elements are there that no task wrote", Tier.PRIMES,
                  numbers.more_at_the_start),
     KindOfChange("fewer runs", "it LOSES the work of the other runs", Tier.LOSES, numbers.count),
     KindOfChange("dropping", "it LOSES elements", Tier.LOSES, policies.dropping),

@@ -1,11 +1,11 @@
-"""Runs that try to get a design stuck: cheap, and able to say *violated* and nothing else.
+"""Runs that try to deadlock a design: cheap, and able to say *violated* and nothing else.
 
 A deadlock needs some queues full and others empty at the same moment. Search meets it after all
 states on the way, which are as many as the product of the capacities. A run in which always the
-same tasks go first meets it after about the sum of them: whoever comes first fills what he writes,
-and empties what he reads. So a run has *phases*. In each the tasks (or their rows) are in an order
-drawn from a seed, and the first that can move does; a phase ends after so many steps, or when it
-repeats itself, for then it would do so forever. One run in four moves at random instead.
+same tasks go first meets it after about the sum of them: a task that goes first fills what it
+writes, and empties what it reads. So a run has *phases*. In each the tasks (or their rows) are in
+an order drawn from a seed, and the first that is enabled moves; a phase ends after so many steps,
+or when it repeats itself, for then it would do so forever. One run in four moves at random instead.
 
 All is counted in steps and drawn from a fixed seed, so the answer is the same on every machine.
 A run that deadlocked is shortened, and then replayed by the interpreter like every trace.
@@ -40,9 +40,9 @@ NEVER = 10**9
 
 @dataclass
 class Tried:
-    """What runs came to: the rows of one that deadlocked, if there is one."""
+    """The result of runs: the rows of one that deadlocked, if there is one."""
 
-    stuck: tuple[int, ...] | None = None
+    deadlocked: tuple[int, ...] | None = None
     runs: int = 0
     steps: int = 0
 
@@ -50,9 +50,7 @@ class Tried:
 @dataclass
 class _Run:
     """A run that continues: the marking with a sum of its numbers, each of which has a weight of
-    its
-    own; the rows that can move, and those that did.
-    """
+    its own; the rows that can move, and those that did."""
 
     marking: list[int]
     ready: set[int]
@@ -61,7 +59,7 @@ class _Run:
 
 
 class _First:
-    """Of the rows that can move, the one of the lowest rank moves."""
+    """A choice among the rows that can move: the one of the lowest rank moves."""
 
     def __init__(self, ready: Iterable[int], rank: Sequence[float]) -> None:
         self._rank = rank
@@ -152,21 +150,22 @@ class Runs:
         try:
             self._try(tried, steps, random.Random(seed))
         except OutOfTime:  # what is found is kept
-            if tried.stuck is None:
+            if tried.deadlocked is None:
                 raise
-        if tried.stuck is not None:
-            tried.stuck = self.shortened(tried.stuck)
+        if tried.deadlocked is not None:
+            tried.deadlocked = self.shortened(tried.deadlocked)
         return tried
 
     def _try(self, tried: Tried, steps: int, draw: random.Random) -> None:
         while tried.steps < steps and tried.runs < RUNS:
-            run, is_stuck = self._one(draw, tried.runs % 4)
+            run, is_deadlocked = self._one(draw, tried.runs % 4)
             tried.runs += 1
             tried.steps += max(1, len(run.rows))
-            if is_stuck and tried.stuck is None:
+            if is_deadlocked and tried.deadlocked is None:
                 steps = min(steps, tried.steps + MORE)
-            if is_stuck and (tried.stuck is None or len(run.rows) < len(tried.stuck)):
-                tried.stuck = tuple(run.rows)
+            found = tried.deadlocked
+            if is_deadlocked and (found is None or len(run.rows) < len(found)):
+                tried.deadlocked = tuple(run.rows)
 
     def drawn(self, steps: int, seed: int = 0) -> Iterator[tuple[int, ...]]:
         """The rows of one run after another, until so many ``steps`` were made in all."""
@@ -239,7 +238,7 @@ class Runs:
             order = self._order(run.ready, draw, kind)
             self._phase(run, order, len(run.rows) + long, kind == 3)
             if not run.ready:
-                return run, self._is_stuck(run.marking)
+                return run, self._is_deadlocked(run.marking)
             if run.ready <= self._abstract:
                 break
         return run, False
@@ -286,7 +285,7 @@ class Runs:
                 ready.discard(other)
                 order.cannot(other)
 
-    def _is_stuck(self, marking: Sequence[int]) -> bool:
+    def _is_deadlocked(self, marking: Sequence[int]) -> bool:
         """True if work is left where nothing can move."""
         if marking[self._stopped] > 0:
             return False
@@ -298,10 +297,10 @@ class Runs:
     def shortened(
         self, rows: tuple[int, ...], ends: Callable[[Sequence[int]], bool] | None = None
     ) -> tuple[int, ...]:
-        """The run without stretches that it does not need to end as is wanted (stuck, if nothing
-        is said), while there are steps and time left."""
+        """The run without stretches that it does not need to end as is wanted (deadlocked, if
+        nothing is said), while there are steps and time left."""
         left, size = SHORTENING, max(1, len(rows) // 2)
-        ends = ends or self._ends_stuck
+        ends = ends or self._ends_deadlocked
         with suppress(OutOfTime):
             while size and left > 0:
                 place = 0
@@ -317,12 +316,12 @@ class Runs:
                 size //= 2
         return rows
 
-    def _ends_stuck(self, marking: Sequence[int]) -> bool:
-        return self._is_stuck(marking) and not any(
+    def _ends_deadlocked(self, marking: Sequence[int]) -> bool:
+        return self._is_deadlocked(marking) and not any(
             self.can_move(marking, row) for row in range(len(self._needs)))
 
     def _made(self, rows: Sequence[int], ends: Callable[[Sequence[int]], bool]) -> int:
-        """How many steps a run made; negative, where it is not possible or ends otherwise."""
+        """Number of steps that a run made; negative, where it is not possible or ends otherwise."""
         marking = self.start()
         for made, row in enumerate(rows):
             if not self.can_move(marking, row):

@@ -15,7 +15,7 @@ from ..reading.language import Design, Flow
 from ..why.explain import end_marking, steps_of
 from ..why.findings import Finding
 from ..why.cycles import closed_cycle
-from ..why.stuck import left_in, waits_in
+from ..why.blocked import left_in, waits_in
 
 __all__ = [
     "ABSTRACTIONS", "Engine", "Settings", "abstracting", "finding_of", "not_the_searchs", "rows_of",
@@ -28,7 +28,7 @@ ABSTRACTIONS = (3, 8, 24)
 
 @dataclass(frozen=True)
 class Settings:
-    """How to check: the engine, and what it may use."""
+    """The settings of a check: the engine, and what it may use."""
 
     engine: Engine = "auto"
     budget: Budget = field(default_factory=Budget)
@@ -59,7 +59,7 @@ def _is_abstract(table: Table, trace: Trace) -> bool:
 
 
 def not_the_searchs(engine: str) -> Finding:
-    """What an engine says of a property that only a search decides."""
+    """The finding of an engine on a property that only a search decides: unknown."""
     name = "wait-for graph" if engine == "graph" else "structure"
     return Finding("", Outcome.UNKNOWN, name,
                    reason="only the engine `explorer` decides this property")
@@ -83,7 +83,7 @@ def rows_of(table: Table, trace: Trace) -> list[Row]:
 
 
 def finding_of(design: Design, table: Table, rule: str, verdict: Verdict) -> Finding:
-    """A verdict in the words of the design: its steps, and who waits for whom after them."""
+    """A verdict in the words of the design: its steps, and the waits after them."""
     make = partial(
         Finding, "", verdict.outcome, verdict.method, verdict.states, verdict.transitions,
         verdict.depth, reason=verdict.reason,

@@ -54,7 +54,7 @@ class Space:
 
     @property
     def states(self) -> int:
-        """How many states there are."""
+        """Number of reachable states that were visited."""
         return len(self.markings)
 
     def marking(self, state: int) -> dict[str, int]:

@@ -1,8 +1,8 @@
-"""A run into a deadlock that was found by its structure: replayed, and told.
+"""A run into a deadlock that was found by its structure: replayed, and reported.
 
-The interpreter replays a short way step by step, as it does what a search has found. A long one is
+The interpreter replays a short run step by step, as it does what a search has found. A long one is
 replayed by sums, leg by leg (see ``legs``), in the places and rows of the translated design, and
-is told leg by leg.
+is reported leg by leg.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..reading.language import Design
 from ..reading.properties import DEADLOCK_FREE
 from ..why.findings import Finding, ToldLeg
 from ..why.cycles import closed_cycle
-from ..why.stuck import left_in, waits_in
+from ..why.blocked import left_in, waits_in
 from .runs import Runs
 from .searching import finding_of
 
@@ -29,9 +29,9 @@ __all__ = ["told_legs", "way_into"]
 SHORT = 3_000_000
 """Steps times places of a way that the interpreter replays."""
 BY_EQUATIONS = "found by following the equations"
-"""How a run was found to a state that the equations leave open."""
+"""The method that found a run to a state that the equations leave open."""
 FEW = 20_000
-"""Steps of a way that is told step by step."""
+"""Steps of a run that is reported step by step."""
 
 
 def way_into(
@@ -39,7 +39,7 @@ def way_into(
     brief: bool = False,
 ) -> Finding:
     """The finding of a deadlock to which these legs of moves of ``net`` lead; a ``brief`` one does
-    not tell the way.
+    not list the steps.
 
     Raises InternalError where they do not, and OutOfTime where the deadline passes.
     """
@@ -59,7 +59,7 @@ def way_into(
 
     start = {place.name: place.start for place in table.places}
     marking = followed(rows, move, start, deadline.watch("replaying a run"))
-    if marking is None or not _is_stuck(table, marking):
+    if marking is None or not _is_deadlocked(table, marking):
         raise InternalError("a run that the equations led to is none of the design's",
                             "", "Please report this design.")
     waits = waits_in(design, table, marking)
@@ -88,7 +88,7 @@ def _step_by_step(
     return replace(found, is_shortest=False)
 
 
-def _is_stuck(table: Table, marking: Mapping[str, int]) -> bool:
+def _is_deadlocked(table: Table, marking: Mapping[str, int]) -> bool:
     """True if nothing can move, and work is left."""
     if marking[FAILED] or any(_can_move(row, marking) for row in table.rows):
         return False

@@ -4,12 +4,11 @@ A row is *dead* in a marking if it lacks something that only dead rows give. Dea
 again, whatever the others do: none of them can be the first. So the most rows that may be dead are
 those that cannot move, less those that lack nothing of the kind, and so on. A task all of whose
 rows are dead is blocked forever. More rows are dead the further a run has come; so the first
-marking
-of a run with such a task is found by halving, and from there the others are let continue, always in
+marking of a run with such a task is found by halving, and from there the others continue, always in
 one order, until a marking comes again.
 
-A run into a deadlock of the whole is looked at first: on the way there, a part is often stuck long
-before the rest. What is found here is a violation; that nothing is found says nothing.
+A run into a deadlock of the whole is looked at first: on the way there, a part is often blocked
+long before the rest. What is found here is a violation; that nothing is found says nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ ORDERS = 12
 
 Marking = Sequence[int]
 Finished = Callable[[Mapping[str, int], str], bool]
-"""Whether a task has nothing left to do in a marking."""
+"""Predicate: a task has nothing left to do in a marking."""
 Lack = tuple[int, bool]
 """A place, and whether there is too little in it (else too much)."""
 
@@ -51,7 +50,7 @@ class Alone:
 
 
 class Dead:
-    """Which rows of a table are dead in a marking, and so which tasks are blocked forever."""
+    """The rows of a table that are dead in a marking, and so the tasks that are blocked forever."""
 
     def __init__(self, table: Table, finished: Finished) -> None:
         self._finished = finished
@@ -104,11 +103,11 @@ class Dead:
     def tasks_in(self, marking: Marking) -> tuple[str, ...]:
         """The tasks that are blocked forever, and have not finished."""
         dead = self.rows_in(marking)
-        stuck = [task for task, mine in self._of.items() if dead.issuperset(mine)]
-        if not stuck:
+        blocked = [task for task, mine in self._of.items() if dead.issuperset(mine)]
+        if not blocked:
             return ()
         held = dict(zip(self._names, marking, strict=True))
-        return tuple(task for task in stuck if not self._finished(held, task))
+        return tuple(task for task in blocked if not self._finished(held, task))
 
 
 class Halted:
@@ -122,8 +121,8 @@ class Halted:
         self._runs = Runs(table, watch)
 
     def look_for(self, known: Sequence[str], steps: int = STEPS) -> Alone | None:
-        """One on the way that these labels of rows tell, or on runs of so many ``steps`` in all;
-        None if none is found."""
+        """A local deadlock on the run with these labels of rows, or on runs of so many ``steps`` in
+        all; None if none is found."""
         way = self._told(known)
         found = None if way is None else self._on_the_way(way)
         if found is not None:
@@ -179,8 +178,8 @@ class Halted:
         return None
 
     def _orders(self) -> Iterator[Sequence[float]]:
-        """Ranks of the rows: whoever stands last in the design first, which empties what others
-        fill; and then drawn ones."""
+        """Ranks of the rows: the last task of the design first, which empties what others fill; and
+        then drawn ones."""
         rows, draw = self._table.rows, Random(0)
         place = {task: -n for n, task in enumerate(dict.fromkeys(row.task for row in rows))}
         yield [_rank(row, place[row.task]) for row in rows]

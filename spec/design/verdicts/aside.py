@@ -2,9 +2,9 @@
 
 Long before the last task stops, some of them are blocked forever (``alone.Dead``). The first such
 moment of a way in legs is found by halving: of its legs, of how often one is made, of its moves.
-From there somebody is looked for who goes round forever: an element is followed from move to move
-until all is as it was, as it is where work fails and is tried again. If nobody does, such a round
-is looked for from the start, and begun before the way is gone.
+From there a task is looked for that goes round forever: an element is followed from move to move
+until all is as it was, as it is where work fails and is tried again. If no task does, such a round
+is looked for from the start, and begun before the run is made.
 
 A round has a few moves, so this takes time in the size of the design. What is found is a violation;
 that nothing is found says nothing.
@@ -63,7 +63,7 @@ class _Step:
 
 
 class Aside:
-    """Looks for who goes round while others are stuck; ``watch`` is called all along."""
+    """Looks for tasks that go round while others are blocked; ``watch`` is called all along."""
 
     def __init__(
         self, table: Table, net: Counters, finished: Finished, watch: Callable[[], None]
@@ -87,13 +87,13 @@ class Aside:
         end = None if found is None else self._after(found)
         if found is None or end is None:
             return None
-        tasks = self._stuck(end)
+        tasks = self._blocked(end)
         for steps in self._rounds(end, {*tasks}):
             return Round(found, tasks, *steps, tuple(end))
         return self._begun_before(found)
 
     def _begun_before(self, found: tuple[Leg, ...]) -> Round | None:
-        """The same way, after somebody began to go round, who still can at its end."""
+        """The same run, continued until a task that began to go round still can at its end."""
         tried: set[frozenset[int]] = set()
         for on, loop in self._rounds(self._start(), set()):
             again = frozenset(on[loop:])
@@ -102,7 +102,7 @@ class Aside:
             tried.add(again)
             begun = (Leg(0, on[:loop], 1), *found) if loop else found
             end = self._after(begun)
-            tasks = self._stuck(end) if end is not None else ()
+            tasks = self._blocked(end) if end is not None else ()
             if end is not None and tasks and self._goes_round(end, on[loop:]):
                 return Round(begun, tasks, on[loop:], 0, tuple(end))
             if len(tried) >= MAX_ROUNDS:
@@ -112,7 +112,7 @@ class Aside:
     # --- the way ----------------------------------------------------------------------------
 
     def _legs(self, deadlock: Finding) -> tuple[Leg, ...] | None:
-        """The way in moves of the net; None where it is of another part."""
+        """The run in moves of the net; None where it is of another part."""
         named = [counter.name for counter in self._net.counters]
         known = {(self._table.rows[move.row].label,
                   frozenset((named[c], by) for c, by in move.change.items())): n
@@ -130,14 +130,14 @@ class Aside:
     def _start(self) -> list[int]:
         return [counter.start for counter in self._net.counters]
 
-    def _stuck(self, values: Sequence[int]) -> tuple[str, ...]:
-        """Who is blocked forever where the counters are this."""
+    def _blocked(self, values: Sequence[int]) -> tuple[str, ...]:
+        """The tasks that are blocked forever where the counters are this."""
         self._watch()
         marking = self._net.marking(values)
         return self._dead.tasks_in([marking[name] for name in self._places])
 
     def _after(self, legs: Sequence[Leg]) -> list[int] | None:
-        """What the counters are after a run; None where it is not possible."""
+        """The counters after a run; None where it is not possible."""
         path = Path(dict(enumerate(self._start())))
         for leg in legs:
             self._watch()
@@ -150,9 +150,7 @@ class Aside:
         return [path.marking[n] for n in range(len(self._net.counters))]
 
     def _first(self, legs: tuple[Leg, ...]) -> tuple[Leg, ...] | None:
-        """The way to the first moment in which somebody is blocked forever; None where no task is.
-
-        """
+        """The run to the first moment in which a task is blocked forever; None if none ever is."""
         rounds = list(self._once(legs))
 
         def after(number: int) -> list[int]:
@@ -162,16 +160,16 @@ class Aside:
                     values[n] += leg.times * by
             return values
 
-        number = _least(len(legs), lambda n: bool(self._stuck(after(n))))
+        number = _least(len(legs), lambda n: bool(self._blocked(after(n))))
         if not number:
             return None if number is None else ()
         leg, change, path = legs[number - 1], rounds[number - 1], list[int]()
         for each in legs[:number]:
             path[each.keep:] = each.then
         here = after(number - 1)
-        times = _least(leg.times, lambda n: bool(self._stuck(_sum(here, change, n)))) or 1
+        times = _least(leg.times, lambda n: bool(self._blocked(_sum(here, change, n)))) or 1
         here = _sum(here, change, times - 1)
-        length = _least(len(path), lambda n: bool(self._stuck(
+        length = _least(len(path), lambda n: bool(self._blocked(
             _sum(here, self._changed(path[:n]), 1)))) or 1
         most = legs[:number - 1]
         if times > 1:
@@ -180,7 +178,7 @@ class Aside:
         return (*most, Leg(keep, leg.then[:length - keep], 1))
 
     def _once(self, legs: Sequence[Leg]) -> Iterator[Amounts]:
-        """What the moves of each leg come to together, made once."""
+        """The sum of the moves of each leg, made once."""
         path: list[int] = []
         change: Amounts = {}
         for leg in legs:
@@ -193,7 +191,7 @@ class Aside:
             yield change
 
     def _changed(self, path: Sequence[int]) -> Amounts:
-        """What moves come to together."""
+        """The sum of the changes of moves."""
         return next(self._once([Leg(0, tuple(path), 1)]))
 
     # --- a round ----------------------------------------------------------------------------
@@ -201,7 +199,7 @@ class Aside:
     def _rounds(
         self, values: Sequence[int], without: set[str]
     ) -> Iterator[tuple[tuple[int, ...], int]]:
-        """Runs of moves in which nobody of these takes part, and from which of them on each comes
+        """Runs of moves in which none of these takes part, and from which of them on each comes
         back to where it was."""
         looks = 0
         for first in self._fair:

@@ -20,7 +20,7 @@ from ..equations.emptying import Emptying, emptied, returning
 from ..equations.lemmas import Clause, Inequality
 from ..equations.rescues import rescues
 from ..equations.silent import ask_equations
-from ..equations.standstill import standstill
+from ..equations.closure import closure
 from ..equations.structure import Answer, decide
 from ..net.counters import AIM, Counters
 from ..net.invariants import Equation
@@ -111,8 +111,9 @@ class Certificates:
         return _visited(finding, part)
 
     def _emptied(self, number: int, returns: bool = False) -> dict[str, Any] | None:
-        """The order in which a part empties itself, if it has a choice (else one run tells more);
-        with ``returns``, that everybody may move again."""
+        """The order in which a part empties itself, if it has a choice (else one run shows more);
+        with ``returns``, that every task may move again.
+        """
         table = translate(self.parts[number], AIM)
         net, watch = Counters.of(table), self.deadline.watch("looking for an order of waits")
         if not has_choice(net):
@@ -135,12 +136,12 @@ class Certificates:
         answer = self._answer(number)
         if _makes_every_move(answer):
             return of_structure(answer)
-        if not answer.never_stuck or answer.net.may_end or any(
+        if not answer.deadlock_free or answer.net.may_end or any(
                 move.fails for move in answer.net.moves):
             return None
-        watch = self.deadline.watch("asking who may stop alone")
+        watch = self.deadline.watch("asking which tasks may stop alone")
         if (finding.states or FREED in finding.method) and not (
-                standstill(part, watch).total or ask_equations(part, watch).total):
+                closure(part, watch).total or ask_equations(part, watch).total):
             return None
         if answer.only is not None:
             return {"sums": [], "clauses": []}
@@ -148,7 +149,9 @@ class Certificates:
 
 
     def _rescued(self, finding: Finding, number: int) -> dict[str, Any] | None:
-        """Runs that free whoever could be stuck alone, where the states are too many to visit."""
+        """Runs that unblock every task that could be blocked alone, where the states are too many
+        to visit.
+        """
         if 0 < finding.states <= MAX_LINKED:
             return None
         answer = self._answers.get(number)
@@ -177,7 +180,7 @@ def of_structure(answer: Answer) -> dict[str, Any] | None:
     """The run of a part without choice, or the sums and clauses that exclude every deadlocked
     state.
     """
-    if not answer.never_stuck:
+    if not answer.deadlock_free:
         return None
     if answer.only is not None:
         return {"legs": _in_json(told_legs(answer.table, answer.net, answer.only.legs))}
@@ -208,8 +211,8 @@ def _laws(
 
 
 def _visited(finding: Finding, part: Design) -> dict[str, Any]:
-    """That all states are to be visited, of which there are no more than the search has found. (It
-    counts an unbounded link only so far, and has no number for what that stands for.)"""
+    """The claim that all states are to be visited, of which there are no more than the search has
+    found. (It counts an unbounded link only so far, and has no number for what that stands for.)"""
     if not finding.states:
         raise Uncertified("it rests on an argument that has no certificate yet")
     linked = finding.name in (NO_LOCAL_DEADLOCK, LIVE) or starved_task(finding.name) is not None

@@ -1,15 +1,15 @@
-"""Whether a design can deadlock: engines, asked in turn, the cheapest first.
+"""The question whether a design can deadlock: engines, asked in turn, the cheapest first.
 
 | engine | says | what it costs |
 |---|---|---|
 | `graph` | holds | the wait-for graph of a small part: next to nothing |
-| `explorer`, a few states | either | a short search: a small design gets its shortest way |
+| `explorer`, a few states | either | a short search: the shortest run of a small design |
 | `structure` | either | equations with capacities as mere numbers; runs to what is open |
 | `explorer`, a million states | either | half a second or two |
 | `runs` | violated | some seconds |
 | `explorer` | either | what is left of the budget |
 
-The first that knows ends it. What each came to, and in what time, is kept with the finding.
+The first that knows ends it. The answer of each, and its time, is kept with the finding.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ..search.ways import way_into
 from ..why.cycles import closed_cycle
 from ..why.findings import Attempt, Finding
 from ..why.parts import Part, shares, unending
-from ..why.stuck import waits_in
+from ..why.blocked import waits_in
 
 __all__ = ["decide_deadlock", "told_all"]
 
@@ -44,10 +44,10 @@ MAX_GLANCED = 400
 MAX_SEARCHED = 2_000
 """Ways to move of a part that is searched at all: each is compiled, and has states of its own."""
 MAX_TOLD = 2_000
-"""Ways to move of a part whose open candidate is told: who waits on whom takes long to find."""
+"""Transitions of a part whose open candidate is described: its waits take long to find."""
 
 NO_CYCLE = "no cycle of the wait-for graph is possible, for every scheduling"
-"""What the wait-for graph proves."""
+"""The proof by the wait-for graph."""
 
 Stage = tuple[str, Callable[[], Finding]]
 
@@ -97,8 +97,7 @@ def _in_shares(sections: Sequence[Part], settings: Settings) -> list[Finding]:
 
 def decide_deadlock(part: Part, settings: Settings, trying: Budget | None = None) -> Finding:
     """Decide whether one connected part can deadlock; runs of a small one, which end by themselves,
-    may
-    use what is left of ``trying``. The finding has an attempt for each engine that was asked.
+    may use what is left of ``trying``. The finding has an attempt for each engine that was asked.
     """
     clock = settings.budget.deadline
     attempts: list[Attempt] = []
@@ -120,7 +119,7 @@ def decide_deadlock(part: Part, settings: Settings, trying: Budget | None = None
 
 
 def _undecided(asked: Sequence[tuple[str, Finding]]) -> Finding:
-    """What is known where no engine could say: what is left open, what was tried, and how far."""
+    """The finding where no engine could decide: what is left open, what was tried, and how far."""
     if len(asked) == 1:
         return asked[0][1]
     searched = [finding for engine, finding in asked if engine == "explorer"]
@@ -174,9 +173,9 @@ def _graphed(part: Part) -> Finding:
 
 
 def _proved(design: Design, settings: Settings, share: float = 1) -> Finding:
-    """What the equations of deadlocked states come to, in one of so many parts of the time."""
+    """The finding of the equations of deadlocked states, in one of so many parts of the time."""
     answer = decide(design, settings.budget.deadline.share(share))
-    if answer.never_stuck:
+    if answer.deadlock_free:
         return Finding(DEADLOCK_FREE, Outcome.HOLDS, answer.method)
     if answer.legs is not None:
         return way_into(design, answer.table, answer.net, answer.legs, settings.budget.deadline)
@@ -184,13 +183,13 @@ def _proved(design: Design, settings: Settings, share: float = 1) -> Finding:
 
 
 def _left_open(design: Design, answer: Answer) -> str:
-    """What the equations do not exclude, and who would wait for whom in it."""
+    """The words for what the equations do not exclude, with the waits in it."""
     told = f"the equations ({answer.used}) do not rule out every deadlocked state"
     if answer.candidate is None or len(answer.net.moves) > MAX_TOLD:
         return f"{told}: {answer.reason}"
     waits = waits_in(design, answer.table, answer.candidate)
-    circle = closed_cycle(waits)
-    open_ones = "; ".join(wait.sentence() for wait in circle or waits[:3])
+    cycle = closed_cycle(waits)
+    open_ones = "; ".join(wait.sentence() for wait in cycle or waits[:3])
     return f"{told}; one that is left open, and may not be reachable: {open_ones or answer.reason}"
 
 
@@ -209,7 +208,7 @@ def _searched(part: Part, settings: Settings, most: int | None = None) -> Findin
 
 
 def _tried(design: Design, settings: Settings) -> Finding:
-    """What runs come to that try to get the design stuck."""
+    """The finding of runs that try to deadlock the design."""
     from ...engines.replay import trace_of
     from ...engines.search import instances
     from ...notation import bind
@@ -219,12 +218,12 @@ def _tried(design: Design, settings: Settings) -> Finding:
     table = translate(design, Aim(unbounded=Unbounded(ABSTRACTIONS[-1], abstract=True)), watch)
     tried = Runs(table, watch).try_all()
     what = f"{counted(tried.runs, 'run')} of {counted(tried.steps, 'step')} in all"
-    if tried.stuck is None:
+    if tried.deadlocked is None:
         return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "runs that try to deadlock",
                        reason=f"{what} did not deadlock")
     bound = bind(Net, **table.constants())
     item, = instances(bound, "DESIGN-1")
-    trace = trace_of(bound.interpreter, tried.stuck, item, deadline=settings.budget.deadline)
+    trace = trace_of(bound.interpreter, tried.deadlocked, item, deadline=settings.budget.deadline)
     found = finding_of(design, table, "DESIGN-1", Verdict(
         Outcome.VIOLATED, f"found by trying {what}", trace=trace))
     return replace(found, is_shortest=False)

@@ -1,8 +1,8 @@
-"""Duplication: whether a receiver can read an element of a sender more than once.
+"""Duplicates: whether a receiver can read an element of a sender more than once.
 
 An element is copied where a task writes it to several links: a source, a broadcast, a zip. That is
 no duplicate where each copy goes to a receiver of its own, or where they are joined again. So only
-senders with somebody who copies on the ways to a receiver, of which there are several, are asked
+senders with a copying task on the ways to a receiver, of which there are several, are asked
 about: by a search with one marked element, all copies of which are followed (``tags``).
 """
 
@@ -39,7 +39,7 @@ def decide_duplication(parts: list[Design], settings: Settings) -> Finding:
 
 
 def _copying(design: Design, sender: str) -> Iterator[str]:
-    """Who writes one element to several links, on the ways of what a task sends."""
+    """The tasks that write one element to several links, on the ways of what a task sends."""
     passed = {writer for link in ahead_of(design, sender) for writer in link.writers}
     for name, task in design.tasks.items():
         if name in passed and task.kind not in (Kind.SCRIPT, Kind.ROUTE) and len(

@@ -28,7 +28,9 @@ RULE = "DESIGN-3"
 
 @dataclass(frozen=True)
 class _Asked:
-    """One thing that must continue: what is watched, and what is told where it does not."""
+    """One thing that must continue: what is watched, and the words for the case that it does not.
+
+    """
 
     aim: Aim
     told: str
@@ -63,7 +65,7 @@ def _one(part: Design, asked: _Asked, settings: Settings) -> Finding:
 
 
 def going_round(part: Design, repeated: Sequence[str]) -> str:
-    """Who goes round meanwhile, by the steps that are repeated; empty if nobody does."""
+    """The tasks that continue meanwhile, by the steps that are repeated; empty if none does."""
     moves = [move for step in repeated for move in step.split("; ")]
     return ", ".join(name for name in part.tasks
                      if any(move.startswith(f"{name} ") for move in moves))
@@ -73,7 +75,7 @@ def _asked(part: Design) -> Iterator[_Asked]:
     yield from _of_sources(part)
     for name, link in part.links.items():
         if link.capacity == 0 or not (link.readers or link.of):
-            continue  # of a queue with kinds, one that nobody reads is asked about
+            continue  # of a queue with kinds, one that no task reads is asked about
         places = LinkPlaces(link, Unbounded(1, abstract=True))
         yield _Asked(Aim(emptied=places.queue, least=min(part.taken(link), default=1)),
                      f"what is in {name} is never read")

@@ -3,30 +3,29 @@
 A task is *blocked forever* in a state if none of its steps is possible in it or in any state that
 steps lead to from there (an accident, such as a loss, is no help), and it has not *finished*. A
 source or script that counts has finished when it is done. Any other task has finished if it holds
-nothing, its links hold less than it takes, and so have all those from whom its elements come, a
-source or script among them. A design that gave up (``flow: fail``) has no task that is stuck.
+nothing, its links hold less than it takes, and so have all those from which its elements come, a
+source or script among them. A design that gave up (``flow: fail``) has no task that is blocked.
 
 A *local deadlock* is a reachable state in which some task is blocked forever, and from which a run
 of the others never ends. Where every run ends, that end is a state in which nothing can move, and
-the property ``deadlock`` tells it.
+the property ``deadlock-free`` is about it.
 
 Where all states can be visited, that is decided as it is said here, backwards over the steps
 between them; that comes first where they are few. Else there are two arguments. The first is for a
-design that never comes to an end (``standstill``). Say that a task is blocked forever. Go on to a
+design that never comes to an end (``closure``). Say that a task is blocked forever. Go on to a
 state in which as many tasks as possible are silent. If no task can be silent without all of them,
-nothing moves there any more. So where no reachable state is stuck, and none is idle or has
+nothing moves there any more. So where no reachable state is deadlocked, and none is idle or has
 failed, no task is ever blocked forever. Where some state is, that says nothing: others may continue
-for
-ever as long as they leave it out. Then it is asked what follows in a run that never ends
+forever as long as they leave it out. Then it is asked what follows in a run that never ends
 (``silent``): a task that is blocked forever stops others, and they stop others, and if that reaches
-all there is no such run. From what both leave open, runs are looked for that free who is said to be
-stuck (``freed``).
+all there is no such run. From what both leave open, runs are looked for that unblock the tasks
+(``freed``).
 
 A design of many steps is asked first whether it empties itself (``equations.emptying``): if all its
 queues, windows and pools can be emptied one after the other from every state, and every task can
 move then, no task is blocked forever.
 
-Where there are too many states, runs are tried that get a part stuck (``alone``).
+Where there are too many states, runs are tried that block a part (``alone``).
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ from ..equations.confluence import goes_round, has_choice
 from ..equations.emptying import returning
 from ..equations.legs import Leg
 from ..equations.silent import ask_equations
-from ..equations.standstill import Standstill, standstill
+from ..equations.closure import Closure, closure
 from ..net.counters import AIM, Counters, changes_of
 from ..net.rows import FAILED, Place, Table
 from ..net.translate import Aim, translate
@@ -57,7 +56,7 @@ from ..why.cycles import closed_cycle
 from ..why.explain import marking_of, steps_of
 from ..why.findings import Finding, Meanwhile
 from ..why.parts import Part, shares
-from ..why.stuck import waits_in
+from ..why.blocked import waits_in
 from ..why.waits import SHARED
 from .alone import STEPS, Alone, Finished, Halted
 from .aside import Aside
@@ -73,10 +72,10 @@ NO_RUN = "once one task is blocked forever, no run of the others continues forev
 """The two arguments that need no states."""
 EMPTIES = ("from every state the design can be emptied, in one order, "
            "and then every task can take a step")
-"""What is said of a design that empties itself."""
+"""The argument for a design that empties itself."""
 FREED = ("a run unblocks every task that could be blocked alone, "
          "from each state that the equations leave open")
-"""What is said where runs helped an argument."""
+"""The argument that runs helped."""
 UNASKED = 1_000_000
 """States that are visited where the design's author does not ask, of all parts together."""
 SHOWN = 200_000
@@ -84,12 +83,12 @@ SHOWN = 200_000
 MAX_ROWS = 1_000
 """Ways to move of a part whose states are visited: each is compiled."""
 MAX_FREED = 200
-"""Ways to move of a part in which runs are looked for that free somebody: more take longer, and
+"""Ways to move of a part in which runs are looked for that unblock a task: more take longer, and
 there are more of them."""
 MAX_TRIED = 2_000
 """Ways to move of a part that runs are tried on."""
 TOLD = 12
-"""Of more tasks that are stuck those are named that wait for each other."""
+"""Of more blocked tasks than this those are named that wait for each other."""
 ENGINES_THAT_TRY = ("auto", "runs")
 
 
@@ -101,11 +100,11 @@ class Spaces:
         self.settings = settings
         self.asked = asked
         self.never_ends = False
-        """Whether it is known that no reachable state of the design is stuck."""
+        """True if it is known that no reachable state of the design is deadlocked."""
         self.deadlock: Finding | None = None
-        """What is known of a deadlock of one part, with the run into it."""
+        """The finding on a deadlock of one part, with the run into it."""
         self.trying = STEPS
-        """Steps of the runs that try to get a part stuck."""
+        """Steps of the runs that try to block a part."""
         self._known: dict[int, Space | str] = {}
         self._large: set[int] = set()
         self._unasked = UNASKED
@@ -146,7 +145,8 @@ class Spaces:
             return f"more than {MAX_ROWS:,} ways to move are too many to visit all states"
         if most is not None:
             if most <= 0:
-                return f"{UNASKED:,} states of other parts were visited, which nobody asked for"
+                return (f"{UNASKED:,} states of other parts were visited, for a property that was "
+                        "not asked for")
             budget = replace(budget, max_states=min(budget.max_states or most, most))
         if not self.asked:
             budget = budget.share(3)
@@ -209,7 +209,7 @@ def decide_local(spaces: Spaces) -> Finding:
 
 def _of_part(spaces: Spaces, place: int) -> Finding:
     design = spaces.sections[place].design
-    watch = spaces.settings.budget.deadline.watch("asking who may stop alone")
+    watch = spaces.settings.budget.deadline.watch("asking which tasks may stop alone")
     ceasing = [task.name for task in design.tasks.values() if task.may is not Mortality.GOES_ON]
     if not ceasing and goes_round(design, watch):
         return Finding(NO_LOCAL_DEADLOCK, Outcome.HOLDS, "steps never compete, "
@@ -254,14 +254,16 @@ def _empties_itself(design: Design, watch: Callable[[], None]) -> bool:
 def _argued(
     design: Design, never_ends: bool, ceasing: Sequence[str], watch: Callable[[], None],
     freeing: bool = False,
-) -> tuple[Standstill, str]:
-    """What is known of who may stop alone without looking at states, and by what argument."""
+) -> tuple[Closure, str]:
+    """The tasks that may stop alone, as far as that is known without looking at states, and the
+    argument.
+    """
     fails = any(link.overflow is Flow.FAIL for link in design.links.values())
     if ceasing or fails:
-        return Standstill(False, tuple(ceasing or design.tasks)), ""
+        return Closure(False, tuple(ceasing or design.tasks)), ""
     if not never_ends or translate(design, Aim(), watch).may_end:
         return ask_equations(design, watch, may_stop=True, freeing=freeing), NO_RUN
-    answer = standstill(design, watch)
+    answer = closure(design, watch)
     if not answer.total:
         answer = ask_equations(design, watch, freeing=freeing)
     return answer, ALL_STOP
@@ -275,7 +277,7 @@ def _aside(spaces: Spaces, place: int) -> Finding | None:
     if deadlock is None or spaces.settings.engine not in ENGINES_THAT_TRY or not (
             deadlock.legs or part.has_more_than(MAX_TRIED)):
         return None
-    watch = spaces.settings.budget.deadline.watch("looking for who goes round meanwhile")
+    watch = spaces.settings.budget.deadline.watch("looking for tasks that continue meanwhile")
     table = translate(part.design, AIM, watch)
     net = Counters.of(table, watch)
     found = Aside(table, net, finish(part.design, table), watch).on_the_way(deadlock)
@@ -283,15 +285,15 @@ def _aside(spaces: Spaces, place: int) -> Finding | None:
         return None
     marking = net.marking(found.end)
     waits = [wait for wait in waits_in(part.design, table, marking) if wait.task in found.tasks]
-    circle = closed_cycle(waits)
+    cycle = closed_cycle(waits)
     tasks = found.tasks if len(found.tasks) <= TOLD else tuple(
-        dict.fromkeys(wait.task for wait in circle or waits[:TOLD]))
+        dict.fromkeys(wait.task for wait in cycle or waits[:TOLD]))
     on, = told_legs(table, net, [Leg(0, found.on, 1)])
     others = {task for n in found.on[found.loop:] for task in table.rows[net.moves[n].row].tasks}
     return Finding(
         NO_LOCAL_DEADLOCK, Outcome.VIOLATED, "found on the way into a deadlock of the whole",
         is_shortest=False,
-        waits=tuple(waits), cycle=tuple(circle), contents=table.contents(marking),
+        waits=tuple(waits), cycle=tuple(cycle), contents=table.contents(marking),
         free=table.free(marking),
         legs=told_legs(table, net, found.legs), changes=on.changes,
         meanwhile=Meanwhile(tasks, on.steps, found.loop),
@@ -305,8 +307,9 @@ def _never_again(tasks: Sequence[str], others: Collection[str], more: int = 0) -
 
 
 def _tried(spaces: Spaces, place: int) -> Finding | str:
-    """A violation that runs come to which try to get a part stuck; or that they found none, or
-    were not tried."""
+    """A violation that runs find which try to block a part; or that they found none, or were not
+    tried.
+    """
     settings = spaces.settings
     design = with_ends(spaces.sections[place].design)
     if settings.engine not in ENGINES_THAT_TRY or design is None:
@@ -315,7 +318,7 @@ def _tried(spaces: Spaces, place: int) -> Finding | str:
     if len(table.rows) > MAX_TRIED:
         return f"no runs were tried, with more than {MAX_TRIED:,} transitions"
     try:
-        watch = settings.budget.deadline.share(2).watch("trying runs that get a part stuck")
+        watch = settings.budget.deadline.share(2).watch("trying runs that block a part")
         found = Halted(table, finish(design, table), watch).look_for(
             () if spaces.deadlock is None else spaces.deadlock.steps, spaces.trying)
     except OutOfTime as late:
@@ -333,17 +336,17 @@ def on_all_states(spaces: Spaces, place: int) -> Finding:
     design, space = spaces.sections[place].design, spaces.of(place)
     if isinstance(space, str):
         return Finding(NO_LOCAL_DEADLOCK, Outcome.UNKNOWN, "search, incomplete", reason=space)
-    stuck = _Stuck(design, space)
-    first = stuck.first()
+    blocked = _BlockedForever(design, space)
+    first = blocked.first()
     if first is not None:
         return replace(
-            _told(design, space.table, stuck.alone(first)), states=space.states,
+            _told(design, space.table, blocked.alone(first)), states=space.states,
             transitions=len(space.source), depth=int(space.graph.depth[-1]))
     return Finding(NO_LOCAL_DEADLOCK, Outcome.HOLDS, "exhaustive", space.states, len(space.source),
                    int(space.graph.depth[-1]))
 
 
-def _open(answer: Standstill, why: str) -> str:
+def _open(answer: Closure, why: str) -> str:
     some = ", ".join(answer.open[:6]) + (", …" if len(answer.open) > 6 else "")
     return (f"it is left open whether {some} can be blocked forever while others run; and {why}. "
             "Next, give it more time (--max-seconds) or states, or ask about the same design with "
@@ -352,8 +355,8 @@ def _open(answer: Standstill, why: str) -> str:
 
 # --- on all states ----------------------------------------------------------------------------
 
-class _Stuck:
-    """Which tasks are blocked forever in which states."""
+class _BlockedForever:
+    """The tasks that are blocked forever in each state."""
 
     def __init__(self, design: Design, space: Space) -> None:
         import numpy as np
@@ -365,7 +368,7 @@ class _Stuck:
         goals = space.leading_to([self._able(task) for task in design.tasks], self.steps)
         never = {task: ~goal for task, goal in zip(design.tasks, goals, strict=True)}
         self.of = {task: found for task, states in never.items()
-                   if states.any() and (found := self._stuck(task, states)).any()}
+                   if states.any() and (found := self._blocked(task, states)).any()}
 
     @cached_property
     def endless(self) -> Marks:
@@ -380,7 +383,7 @@ class _Stuck:
         return int(min(np.flatnonzero(found)[0] for found in self.of.values()))
 
     def tasks_in(self, state: int) -> list[str]:
-        """Those who are blocked forever in a state."""
+        """The tasks that are blocked forever in a state."""
         return [task for task, found in self.of.items() if found[state]]
 
     def _able(self, task: str) -> Marks:
@@ -393,10 +396,9 @@ class _Stuck:
                 able |= space.allows(row)
         return able
 
-    def _stuck(self, task: str, never: Marks) -> Marks:
-        """Of the states in which a task never moves again, those in which it has not finished, and
-        from which the others continue.
-        """
+    def _blocked(self, task: str, never: Marks) -> Marks:
+        """The states among those in which a task never moves again in which it has not finished,
+        and from which the others continue."""
         failed = self.space.markings[:, self.space.number[FAILED]] > 0
         found = never & ~failed & ~self._finished(task)
         return found & self.endless if found.any() else found
@@ -420,7 +422,7 @@ class _Stuck:
 
 
 def finish(design: Design, table: Table) -> Finished:
-    """Whether a task has finished in a marking of a design's table."""
+    """A predicate: a task has finished in a marking of a design's table."""
     return _Finish(design, table).is_true
 
 
@@ -440,7 +442,7 @@ class _Finish:
 
     @cached_property
     def _fed(self) -> set[str]:
-        """Those to whom elements come from who continues forever, and these."""
+        """The tasks to which elements come from a task that continues forever, and those tasks."""
         found = {name: None for name, task in self._design.tasks.items() if not task.may_end
                  and task.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL)}
         waiting = list(found)
@@ -482,8 +484,9 @@ class _Finish:
 
 
 def _upstream(design: Design, task: str) -> list[str]:
-    """The task and all from whom elements come to it, by way of others; a script's reads and
-    writes have nothing to do with each other."""
+    """The task and all tasks from which elements come to it, by way of others; a script's reads and
+    writes have nothing to do with each other.
+    """
     found = {task: None}
     waiting = [task]
     while waiting:
@@ -501,7 +504,7 @@ def _upstream(design: Design, task: str) -> list[str]:
 # --- how it comes about -------------------------------------------------------------------------
 
 def _told(design: Design, table: Table, alone: Alone) -> Finding:
-    """The way there, who waits for whom, and what continues meanwhile."""
+    """The finding: the run, the waits at its end, and what continues meanwhile."""
     way, tasks = alone.way, alone.tasks
     trace = trace_along(table, [*way, *alone.on])
     last = marking_of(table, trace.steps[len(way) - 1].state if way else trace.initial)
@@ -517,7 +520,7 @@ def _told(design: Design, table: Table, alone: Alone) -> Finding:
         reason=_never_again(tasks, others))
 
 
-def _goes_on(space: Space, state: int, stuck: _Stuck) -> tuple[tuple[int, ...], int]:
+def _goes_on(space: Space, state: int, blocked: _BlockedForever) -> tuple[tuple[int, ...], int]:
     """A run from a state that never ends: its rows, and from which of them on it repeats."""
     import numpy as np
     first = np.searchsorted(space.source, np.arange(space.states + 1))
@@ -526,7 +529,7 @@ def _goes_on(space: Space, state: int, stuck: _Stuck) -> tuple[tuple[int, ...], 
     while state not in seen:
         seen[state] = len(rows)
         step = next(n for n in range(int(first[state]), int(first[state + 1]))
-                    if stuck.steps[n] and stuck.endless[space.target[n]])
+                    if blocked.steps[n] and blocked.endless[space.target[n]])
         rows.append(int(space.via[step]))
         state = int(space.target[step])
     return tuple(rows), seen[state]

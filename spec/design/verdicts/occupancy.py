@@ -56,7 +56,7 @@ def _exact(spaces: Spaces, place: int) -> dict[str, int] | None:
 
 
 def _by_sums(part: Design, spaces: Spaces, known: dict[str, int]) -> dict[str, int]:
-    """What sums allow, where that is less than fits."""
+    """The bounds that sums give, where these are less than what fits."""
     links = [link for link in part.links.values() if link.name in known]
     if len(links) > MAX_SUMS or spaces.settings.engine not in ("auto", "structure"):
         return {}
@@ -72,8 +72,9 @@ def _by_sums(part: Design, spaces: Spaces, known: dict[str, int]) -> dict[str, i
 
 
 def _filled(part: Design, watch: Callable[[], object]) -> dict[str, int]:
-    """How many elements a few runs bring into each link, where all are bounded. ``watch`` is called
-    now and then, and may raise."""
+    """The largest number of elements that a few runs bring into each link, where all are bounded.
+    ``watch`` is called now and then, and may raise.
+    """
     if any(link.flow is Flow.UNBOUNDED for link in part.links.values()):
         return {}
     table = translate(part, Aim(), watch)

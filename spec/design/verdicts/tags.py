@@ -32,7 +32,7 @@ MAX_ROWS = 1_200
 
 
 class NotTold(Exception):
-    """Why elements cannot be told apart here."""
+    """The reason why elements cannot be told apart here."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,9 @@ class _Store:
 
 @dataclass
 class _Option:
-    """What happens to one of the two elements in a row: guards, changes, and whether it moves,
-    is received, or stays in a store that is mixed."""
+    """An option for one of the two elements in a row: guards, changes, and whether it moves,
+    is received, or stays in a store that is mixed.
+    """
 
     least: dict[str, int] = field(default_factory=dict)
     most: dict[str, int] = field(default_factory=dict)
@@ -153,7 +154,7 @@ class _Tagging:
                 yield replace(row, effect=told)
 
     def _received(self, row: Row, one: _Option, other: _Option) -> Iterator[Row]:
-        """What the receiver has read of the two."""
+        """The rows for what the receiver has read of the two."""
         came = _received(SECOND)
         if one.moves and not other.moves:
             yield replace(row, effect=_with(row.effect, came, 0, 0))
@@ -165,7 +166,7 @@ class _Tagging:
             yield row
 
     def _moved(self, row: Row) -> tuple[dict[str, int], dict[str, int]]:
-        """How many elements a row takes from which stores, and puts into which."""
+        """Numbers of elements that a row takes from its stores, and puts into others."""
         if row.partners:
             raise NotTold("a link of capacity 0 has no place in which an element could be")
         takes = {p: -n for p, n in row.effect.change.items() if n < 0 and p in self.stores}

@@ -1,1 +1,1 @@
-"""Who waits on whom in a state: cycles, waits, the words of findings."""
+"""Waits in a state: the wait-for graph, cycles, the words of findings."""

@@ -1,4 +1,4 @@
-"""What a task still has ahead of it: the steps that its own places leave it.
+"""The steps that a task still has ahead, as far as its own places leave them.
 
 A task's *own* places (its hand, its position, what it has left) are changed by no other task. So
 what it can ever do is found by walking over them alone, as if its links and pools always had
@@ -69,7 +69,7 @@ def _asks_too_much(row: Row, most: Mapping[str, int]) -> bool:
 
 
 class Ahead:
-    """What every task has ahead in one marking; the ``dead_rows`` are not ahead of anybody."""
+    """The rows that every task has ahead in one marking; the ``dead_rows`` are ahead of no task."""
 
     def __init__(
         self, table: Table, marking: Mapping[str, int], dead: frozenset[int] = frozenset()
@@ -82,7 +82,7 @@ class Ahead:
                 self._own.setdefault(place.of, []).append(place)
         self._rows: dict[str, list[Row]] = {}
         for row in table.offers:
-            # nobody may wait for an accident, or for what can never be
+            # no task may wait for an accident, or for what can never be
             if row.own and row.effect.fair and id(row) not in dead:
                 self._rows.setdefault(row.task, []).append(row)
         self._known: dict[str, Sequence[Row]] = {}

@@ -1,11 +1,10 @@
-"""The cycle of waits in a state in which nothing moves, and who holds the pools in it.
+"""The cycle of waits in a state in which nothing moves, with the holders of the pools in it.
 
 A wait for room or data leads to one task that could end it. A wait for threads or permits of a
-pool could be ended by anybody who holds some: it is part of a deadlock only because none of them
-can continue. So with such a wait all holders belong to the cycle. Where that can be, they stand in
-one
-round, each of which waits on the next; a holder that does not fit into it comes behind, with the
-waits that lead from it back into the round.
+pool could be ended by any holder: it is part of a deadlock only because none of them can continue.
+So with such a wait all holders belong to the cycle. Where that can be, they stand in one round,
+each of which waits on the next; a holder that does not fit into it comes behind, with the waits
+that lead from it back into the round.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from itertools import islice
 
 from ...notation.labels import counted
 from ..reading.language import Design, Step, StepKind
-from .stuck import OF_A_POOL, Blocked
+from .blocked import OF_A_POOL, Blocked
 
 __all__ = ["closed_cycle", "held", "led", "ranged", "round_of"]
 
@@ -75,7 +74,7 @@ def _shortest_through(graph: object, start: str) -> list[str]:
 
 class _Closing:
     """A cycle to which all holders of its pools are added. It ``is_closed`` if each of them waits
-    for somebody in it, in the end."""
+    for a task in it, in the end."""
 
     def __init__(self, by: Waits, waits: Sequence[Blocked], cycle: Sequence[Blocked]) -> None:
         self._by = by
@@ -114,7 +113,7 @@ class _Closing:
         return new
 
     def _way_out(self, holder: str) -> list[Blocked]:
-        """Waits from a holder on to one that nobody ends, or to another cycle."""
+        """Waits from a holder on to one that no task ends, or to another cycle."""
         found: list[Blocked] = []
         here = holder
         while here not in self._tasks:
@@ -127,7 +126,7 @@ class _Closing:
         return found
 
     def _place(self, holder: str, last: str) -> int | None:
-        """Where in the round a way from the holder to a task of it fits in."""
+        """The place in the round where a path from the holder to a task of it fits in."""
         following = [*self._round[1:], self._round[0]]
         return next((place + 1 for place, (wait, then) in enumerate(
             zip(self._round, following, strict=True))
@@ -157,7 +156,7 @@ class _Closing:
         return []
 
 
-# --- how a cycle is told -------------------------------------------------------------------------
+# --- the words for a cycle -----------------------------------------------------------------------
 
 def round_of(cycle: Sequence[Blocked]) -> Sequence[Blocked]:
     """Those of its waits that stand in one round, each of which waits on the next."""
@@ -185,8 +184,8 @@ def led(cycle: Sequence[Blocked]) -> Iterator[tuple[Blocked, str]]:
 
 
 def held(design: Design, cycle: Sequence[Blocked], free: Mapping[str, int]) -> Iterator[str]:
-    """A sentence for each pool in a cycle that has more than one: how much of it is held, by whom,
-    and why none of them gives it back. ``free`` is how much of each pool is not held."""
+    """A sentence for each pool in a cycle that has more than one: how much of it is held, by which
+    tasks, and why none of them gives it back. ``free`` is how much of each pool is not held."""
     tasks = {wait.task: wait for wait in cycle}
     pools: dict[str, Blocked] = {}
     for wait in cycle:

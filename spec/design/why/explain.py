@@ -12,7 +12,7 @@ from ..net.translate import own_place
 from ..reading.language import Design, Kind, Link, StepKind, Task
 from ..reading.programs import program
 from .ahead import Ahead
-from .stuck import FRONT, Blocked
+from .blocked import FRONT, Blocked
 from .waits import Cycle, Failure, Helps, Wait
 
 __all__ = ["end_marking", "helping", "marking_of", "steps_of", "told_waits"]
@@ -40,11 +40,10 @@ def marking_of(table: Table, state: Mapping[str, object]) -> dict[str, int]:
 
 
 def helping(design: Design, table: Table) -> Helps:
-    """Who can end a wait for threads: only who may hold one where it waits itself, or gives
-    back more than it takes. Without this, each two tasks that use a lock would seem to wait
-    for each other, and each task for itself. To end a wait for an acquire, somebody else must
-    take more than it gives.
-    """
+    """The predicate for tasks that can end a wait for threads: only a task that may hold one where
+    it waits itself, or that gives back more than it takes. Without this, each two tasks that use a
+    lock would seem to wait for each other, and each task for itself. To end a wait for an acquire,
+    another task must take more than it gives."""
     places = {place.name: place for place in table.places}
     start = {place.name: place.start for place in table.places}
     overdrawn = {
@@ -57,7 +56,7 @@ def helping(design: Design, table: Table) -> Helps:
 
     def helps(wait: Wait, failure: Failure, other: Wait) -> bool:
         place, task = places[failure.place], design.tasks[other.agent]
-        if place.role in ("line", "slot"):  # whoever takes the front of a queue moves it on
+        if place.role in ("line", "slot"):  # a task that takes the front of a queue moves it on
             return place.name in fronts and (wait.agent, place.of) in selective
         if place.role != "pool":
             return True
@@ -78,7 +77,9 @@ def _slot(place: Place) -> int:
 
 
 def _selective(design: Design) -> Iterator[tuple[str, str]]:
-    """Who reads some kinds of a queue at its head and not all: another one may stand there."""
+    """The tasks that read some kinds of a queue at its head and not all: another kind may stand
+    there.
+    """
     kinds: dict[str, list[Link]] = {}
     for link in design.links.values():
         if link.in_line and link.writers:

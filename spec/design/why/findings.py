@@ -1,4 +1,4 @@
-"""What a check of a design found, and how it is told in JSON and compared."""
+"""The findings of a check of a design, as values, in JSON, and as they are compared."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...verdicts.verdict import Outcome
 from ..reading.language import Design
 from ..reading.lints import lints
 from ..reading.source import Spot
-from .stuck import Blocked, Left
+from .blocked import Blocked, Left
 
 __all__ = [
     "Attempt", "DesignReport", "Edit", "Finding", "GraphCycle", "Meanwhile", "Repair",
@@ -24,11 +24,12 @@ CEASED = {"stops forever": "has stopped forever", "crashes": "has crashed"}
 
 @dataclass(frozen=True)
 class Edit:
-    """What to write in the file: ``key`` of what an entry is about (``of``, as in "link q") is
+    """A value to write in the file: ``key`` of what an entry is about (``of``, as in "link q") is
     ``new`` where it was ``old`` (empty: not there). ``spot`` is that of the entry; once the file
     was read again (``is_exact``), that of the value. ``by`` is by how much a number changes that
     is not the same in all copies. Of a list of steps ``parts`` are the new ones: the spot of one
-    that is there, or the text of one that is not."""
+    that is there, or the text of one that is not.
+    """
 
     of: str
     key: str
@@ -123,7 +124,7 @@ class Repair:
 
 @dataclass(frozen=True)
 class Attempt:
-    """What one engine came to in ``seconds``: its outcome, and ``why`` (or by what method).
+    """The answer of one engine in ``seconds``: its outcome, and ``why`` (or by what method).
 
     ``part`` is the first task of the connected part that it was asked about, and has so many
     ``states`` at least.
@@ -159,9 +160,9 @@ class ToldLeg:
 
 @dataclass(frozen=True)
 class Meanwhile:
-    """What continues while ``tasks`` are blocked forever: ``steps``, of which those from ``loop``
-    on
-    can be repeated forever. Of very many tasks it has those that wait for each other.
+    """The steps that continue while ``tasks`` are blocked forever: ``steps``, of which those from
+    ``loop``
+    on can be repeated forever. Of very many tasks it has those that wait for each other.
     """
 
     tasks: tuple[str, ...]
@@ -177,22 +178,28 @@ class Meanwhile:
 class Finding:
     """The verdict on one property (its ``name``) of a design.
 
-    ``steps`` is the shortest way to a violation (any way, where it ``is_shortest`` not); with
-    ``loop`` set, the steps from that index on repeat forever. A way of very many steps has
-    ``legs`` in place of steps. ``waits`` says who waits for what at its end, ``cycle`` are
-    those of them that close a cycle, with those of all holders of the pools in it (none where the
-    waits lead to one that no task can end), ``contents`` is how many elements are then in each
-    link,
-    and ``free`` how much of each pool no task holds. ``repair`` is what was
-    found and tried to make the design live, None where nothing was looked for. ``tried`` has
-    an entry for each engine that was asked, in their order. ``bounds`` are proved: so many
-    elements at most are ever in each of these links, and in those of ``reached`` sometimes so
-    many. ``changes`` are those of each step (and then of each step ``meanwhile``), by the names of
-    ``counters``. What is ``expected`` is None where nobody said what it should be. ``between`` are
-    the sender and the receiver whose order is lost; ``without`` is what does not continue in a
-    design
-    that is not live: a ``task``, or taking from a ``counter``. ``left`` is what no task reads where
-    everybody is done.
+    ``steps`` is the shortest counterexample (any one, where it ``is_shortest`` not); with ``loop``
+    set,
+    the steps from that index on repeat forever. A counterexample of very many steps has ``legs`` in
+    place
+    of steps. ``waits`` are the waits at its end, ``cycle`` those of them that close a cycle, with
+    those
+    of all holders of the pools in it (none where the waits lead to one that no task can end),
+    ``contents`` is how many elements are then in each link, and ``free`` how much of each pool no
+    task
+    holds. ``repair`` is what was found and tried to make the wanted verdicts hold, None where
+    nothing
+    was looked for. ``tried`` has an entry for each engine that was asked, in their order.
+    ``bounds`` are
+    proved: so many elements at most are ever in each of these links, and in those of ``reached``
+    sometimes so many. ``changes`` are those of each step (and then of each step ``meanwhile``), by
+    the
+    names of ``counters``. The verdict ``expected`` is None where the design says nothing about it.
+    ``between`` are the sender and the receiver whose order is lost; ``without`` is what does not
+    continue
+    in a design that is not live: a ``task``, or taking from a ``counter``. ``left`` are the
+    elements that
+    no task reads where all tasks are done.
     """
 
     name: str
@@ -229,7 +236,7 @@ class Finding:
 
     @property
     def ceased(self) -> dict[str, str]:
-        """Those who have stopped or crashed on the way, each with what is said of it."""
+        """The tasks that have stopped or crashed on the way, each with the words for it."""
         steps = {*self.steps, *(step for leg in self.legs for step in leg.steps)}
         return {step.removesuffix(f" {ends}"): told for step in steps
                 for ends, told in CEASED.items() if step.endswith(f" {ends}")}

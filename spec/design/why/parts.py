@@ -80,7 +80,7 @@ def unending(design: Design) -> bool:
 def parts(design: Design) -> list[Design]:
     """The parts of a design that have no link and no pool in common, in their order.
 
-    A part can be stuck while another continues, so each is checked on its own.
+    A part can deadlock while another continues, so each is checked on its own.
     """
     group = {name: name for name in design.tasks}
 
@@ -103,7 +103,9 @@ def _tied_together(design: Design) -> Iterator[list[str]]:
 
 
 def _users(design: Design) -> dict[str, list[str]]:
-    """Who takes or gives threads of each pool, or slots of one that links have in common."""
+    """The tasks that take or give threads of each pool, or slots of one that links have in common.
+
+    """
     found: dict[str, list[str]] = {}
     for link in design.links.values():
         if link.room:

@@ -1,4 +1,4 @@
-"""Who can wait for what: the wait-for graph of a design, and what it proves.
+"""The wait-for graph of a design, and what it proves.
 
 Theory. An *agent* is a task, or the reader's end of a credit link that announces freed
 slots. Its rows are guarded by places of its own (its hand, its position) and by shared
@@ -6,17 +6,16 @@ places (queues, permits, threads). In a deadlocked state every agent that has no
 some state of its own (a *group* of rows with the same guards on its own places), and each
 row of the group fails in a shared place: too few tokens, or too many. One such
 combination of failures is a *wait*. From a wait we follow a failure to an agent that could
-end it; that agent is stuck too, so it has a wait as well, and so on. The walk must close a
+end it; that agent is blocked too, so it has a wait as well, and so on. The walk must close a
 cycle, and all the waits of that cycle are true in the same state.
 
-A cycle is impossible if it needs one place to hold at once at least and at most numbers
-that exclude each other (a queue both too full to write to and too empty to read from needs
-capacity < gives + takes - 1), or if it breaks a sum that no row changes (the tokens of a
-credit link, the threads of a pool, the elements in a ring; see ``invariants``). The cycles
-are told to the reader. For the proof more is used: in a deadlocked state *all* agents wait at
-once. So one wait is chosen for every agent, in all ways; if each choice contradicts itself,
-the design is never deadlocked, whatever the order of its steps. (Every choice contains a cycle,
-so that no cycle is possible is one case of this.)
+A cycle is impossible if it needs one place to hold at once at least and at most numbers that
+exclude each other (a queue both too full to write to and too empty to read from needs capacity <
+gives + takes - 1), or if it breaks an invariant (the tokens of a credit link, the threads of a
+pool, the elements in a ring; see ``invariants``). The cycles are reported. For the proof more is
+used: in a deadlocked state *all* agents wait at once. So one wait is chosen for every agent, in all
+ways; if each choice contradicts itself, the design never deadlocks, whatever the order of its
+steps. (Every choice contains a cycle, so that no cycle is possible is one case of this.)
 
 The converse is not claimed: a choice without a known contradiction need not be reachable.
 Then the explorer decides.
@@ -58,7 +57,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Wait:
-    """One way in which an agent can be blocked.
+    """A combination of failures that blocks an agent.
 
     ``failures`` are true together; ``own`` are the guards on the agent's own places, which
     hold. ``agent`` is the task; ``announces`` is the credit link if it is its reader's end.
@@ -106,7 +105,7 @@ class Facts:
     ) -> None:
         self.watch = watch
         self.bounds = {place.name: (0, place.most) for place in places}
-        self.bounds[FAILED] = (0, 0)  # a design that has failed is not stuck
+        self.bounds[FAILED] = (0, 0)  # a design that has failed is not deadlocked
         self.invariants = invariants
         self._laws: dict[str, list[Invariant]] = {} if laws is None else laws
         if laws is None:
@@ -160,7 +159,7 @@ class Facts:
 # --- waits ----------------------------------------------------------------------------------
 
 def _failures(row: Row, roles: Mapping[str, str]) -> list[Failure]:
-    """The ways in which a row can be blocked in a shared place."""
+    """The failures that can block a row in a shared place."""
     effect = row.effect
     return [
         Failure(place, True, n - 1)
@@ -205,7 +204,7 @@ def _together(failures: Iterable[Failure], facts: Facts) -> Facts:
 
 
 def _waits(table: Table, facts: Facts) -> list[Wait] | None:
-    """Every way in which every agent can be blocked; None if there are too many."""
+    """Every wait of every agent; None if there are too many."""
     roles = {place.name: place.role for place in table.places}
     groups: dict[tuple[str, str, Own], list[Row]] = {}
     for row in table.rows:
@@ -235,7 +234,7 @@ def _never(facts: Facts, guard: tuple[str, int, int]) -> None:
 # --- the graph --------------------------------------------------------------------------------
 
 Helps = Callable[[Wait, Failure, Wait], bool]
-"""Whether the agent of the second wait, from where it waits, could end the first one's failure
+"""Predicate: the agent of the second wait, from where it waits, could end the first one's failure
 by continuing. It only thins out the cycles that are listed; the proof does not rest on it.
 """
 
@@ -295,14 +294,14 @@ def _helpers(table: Table) -> dict[tuple[str, bool], set[Agent]]:
     """The agents that can add to a place (few) or take from it (many)."""
     found: dict[tuple[str, bool], set[Agent]] = {}
     for row in table.rows:
-        if row.effect.fair:  # nobody may wait for an accident
+        if row.effect.fair:  # no task may wait for an accident
             for place, n in row.effect.change.items():
                 found.setdefault((place, n > 0), set()).add(_agent(row))
     return found
 
 
 def _agent(row: Row) -> Agent:
-    """Whose row it is: a task's, or that of its end of a credit link."""
+    """The agent of a row: a task, or its end of a credit link."""
     return row.task, "" if row.own else next(iter(row.effect.at_least))
 
 

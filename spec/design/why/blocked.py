@@ -1,18 +1,17 @@
-"""Who waits for what in a state in which nothing moves, read off the net itself.
+"""The waits of tasks in a state in which nothing moves, read off the net itself.
 
 A task's *ways* to continue are its rows whose guards on its own places hold: what its hand, its
 position or its turn forbids is no wait but a decision. So is what a row asks of a link that the
 task stands at the other end of: a merge that prefers an input, or passes one over in its turn,
 takes another only where the first is empty, and a writer drops only where the link is full. What
 is left of a way's guards fails in a link or a pool, and is what the task needs. A way that needs
-more than another one is not told: the other would be open first; so it is if the other meets a
-partner who lacks less than this. Nor is one that needs more than can ever be (two elements of a
+more than another one is not reported: the other would be open first; so it is if the other meets a
+partner that lacks less than this. Nor is one that needs more than can ever be (two elements of a
 link with one slot), unless the task has no other.
 
 A wait is *on* the tasks that still have a step ahead that would end it (see ``ahead``). Those
 that had one, and have it no more, are *gone*. In a deadlocked state, the walk from a wait to those
-it
-is on either comes back, which is a cycle, or ends at a wait that no task can end any more.
+it is on either comes back, which is a cycle, or ends at a wait that no task can end any more.
 """
 
 from __future__ import annotations
@@ -33,14 +32,15 @@ from .waits import SHARED
 __all__ = ["OF_A_POOL", "Blocked", "Left", "left_in", "told_gone", "waits_in"]
 
 Need = tuple[str, str, bool]
-"""What is needed ("room", "data", "a go", "a thread", "a permit", "an acquire", or FRONT), of which
-link or pool, and whether it is more than can ever be."""
+"""A need: "room", "data", "a go", "a thread", "a permit", "an acquire", or FRONT; of which link or
+pool; and whether it is more than can ever be.
+"""
 
 OF_A_POOL = ("a thread", "a permit")
-"""What somebody needs of a pool that others hold: threads where tasks run on it, else permits."""
+"""The needs of a pool that others hold: threads where tasks run on it, else permits."""
 
 FRONT = "its kind at the front"
-"""What somebody needs in whose way an element of another kind stands."""
+"""The need of a task for which an element of another kind is in the way."""
 
 WORDS = {
     FRONT: ("for its kind at the front of {}", "where only {} can take the element in front"),
@@ -58,11 +58,11 @@ WORDS = {
 class Blocked:
     """A task that waits for ``what`` in ``where``: room or data in a link, a go for one whose call
     was lost, its kind at the front of a queue, a thread or a permit of a pool, or an acquire of one
-    to which it gives back more than anybody has taken.
+    to which it gives back more than all tasks have taken.
 
     ``on`` are the tasks that could end the wait, ``gone`` those that no longer can: they have
     ended, or are past the step that would have. ``never`` says that no task ever could: more is
-    asked at once than fits, or there is nobody whom the task could meet at a link without room.
+    asked at once than fits, or there is no task that it could meet at a link without room.
     """
 
     task: str
@@ -89,7 +89,7 @@ class Blocked:
 
 @dataclass(frozen=True)
 class Left:
-    """Elements that are left in a link where everybody is done: ``number`` of them are in
+    """Elements that are left in a link where all tasks are done: ``number`` of them are in
     ``where``, and those who could have read them are ``gone``."""
 
     where: str
@@ -105,7 +105,8 @@ class Left:
 
 
 def told_gone(gone: Sequence[str], ceased: Mapping[str, str]) -> str:
-    """Who does nothing any more, and why: those of ``ceased`` have stopped or crashed."""
+    """The words for tasks that do nothing any more, with the reason: those of ``ceased`` have
+    stopped or crashed."""
     done = [task for task in gone if task not in ceased]
     told = [f"{task} {ceased[task]}" for task in gone if task in ceased]
     if done:
@@ -114,7 +115,7 @@ def told_gone(gone: Sequence[str], ceased: Mapping[str, str]) -> str:
 
 
 def left_in(design: Design, table: Table, marking: Mapping[str, int]) -> list[Left]:
-    """What is left in links of a design that may end, and that nobody will read any more."""
+    """The elements left in links of a design that may end, which no task will read any more."""
     if not table.may_end:
         return []
     state = _State(design, table, marking)
@@ -128,7 +129,7 @@ def left_in(design: Design, table: Table, marking: Mapping[str, int]) -> list[Le
 
 
 def waits_in(design: Design, table: Table, marking: Mapping[str, int]) -> list[Blocked]:
-    """Who waits for what in a marking, task by task, without doubles.
+    """The waits in a marking, task by task, without doubles.
 
     A task that has ended, or that continues but does nothing except dropping, waits for nothing.
     """
@@ -174,7 +175,7 @@ class _State:
     # --- what a task needs ------------------------------------------------------------------
 
     def needs(self, task: str) -> list[Need]:
-        """What the task needs in one or another of its ways; none if one is open."""
+        """The needs of the task in one or another of its ways; none if one is open."""
         rows = self._offers.get(task, ())
         ways = [way for row in rows if (way := self._way(row)) is not None]
         able = [way for way in ways if not any(never for _, _, never in way)]
@@ -187,7 +188,7 @@ class _State:
         return list(dict.fromkeys(need for way in least for need in way))
 
     def _partners_needs(self, rows: Sequence[Row]) -> Iterator[set[Need]]:
-        """What would open a meeting that the task itself is ready for."""
+        """The needs of a meeting that the task itself is ready for."""
         for row in rows:
             if self._failing(row):
                 continue
@@ -197,7 +198,7 @@ class _State:
                     yield {need for need in needs if need is not None}
 
     def _way(self, row: Row) -> dict[Need, None] | None:
-        """What a row needs; None if it is not up to others that it is closed."""
+        """The needs of a row; None if it is not up to others that it is closed."""
         found: dict[Need, None] = {}
         for place, few in self._failing(row):
             need = self._need(row, self.places[place], few)
@@ -224,7 +225,7 @@ class _State:
             self.places[place].role in SHARED for place, _ in self._failing(row))
 
     def _need(self, row: Row, place: Place, few: bool) -> Need | None:
-        """What a guard that fails asks of others; None if it is a decision of the task's."""
+        """The need that a failing guard has of others; None if it is a decision of the task's."""
         room = min(place.most, row.effect.at_most.get(place.name, place.most))
         never = room < max(0, row.effect.at_least.get(place.name, 0))
         if place.role == "pool":
@@ -288,7 +289,7 @@ class _State:
         if not ready:
             yield from map(_end, ends)
 
-    # --- who could help ----------------------------------------------------------------------
+    # --- the tasks that could help -----------------------------------------------------------
 
     def told(self, task: str, need: Need) -> Blocked:
         """The wait of a task for what it needs."""
@@ -303,7 +304,7 @@ class _State:
         return Blocked(task, what, where, on, gone)
 
     def told_readers(self, link: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Those who will still read a link, and those who did and do not any more."""
+        """The tasks that will still read a link, and those that did and do not any more."""
         return self._who(("room", link, False))
 
     def _who(self, need: Need) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -1,13 +1,14 @@
-"""Whether one task that never moves again brings all the others to a halt.
+"""The question whether one task that never moves again brings all the others to a halt.
 
 Say that some tasks are *silent* from some state on: none of them ever moves again. Two things
 follow, whatever the state is.
 
 - **Out of supply.** A task is silent in the end if each of its steps uses up something (elements,
-  room, permits, a thread) that nobody but the silent ones gives.
+  room, permits, a thread) that no task but the silent ones gives.
 - **For a reason.** A task that always has something to do is silent only if a step of it lacks
-  something forever. Suppose that only its own steps use that up. Then whoever can give it is
-  silent too: else he would give it, if he can give it whenever he can do anything, or right after.
+  something forever. Suppose that only its own steps use that up. Then each task that can give it is
+  silent too: otherwise it would supply it, provided that it can do so whenever it is enabled, or
+  one step later.
 
 So a set of silent tasks is *closed* under both. If the only closed set that is not empty is the
 whole design, then a task that is blocked forever can bring all the others to a halt, unless
@@ -30,13 +31,13 @@ from ..why.ahead import NOBODYS
 from ..why.waits import SHARED
 from .supply import Giving, Lack, gives, guards
 
-__all__ = ["Agent", "Guard", "Silence", "Standstill", "standstill"]
+__all__ = ["Agent", "Guard", "Silence", "Closure", "closure"]
 
 EFFORT = 400_000
-"""How often a set may be closed by one more row, before the question is given up."""
+"""Times that a set may be closed by one more row, before the question is given up."""
 
 MAX_CHOICES = 12
-"""How many agents in a row may have one reason or another, of which each is tried."""
+"""Number of agents in a row that may have one reason or another, each of which is tried."""
 
 Agent = str
 """A task, or a link that announces freed slots by itself."""
@@ -47,15 +48,17 @@ Guard = tuple[str, int, bool]
 
 
 @dataclass(frozen=True)
-class Standstill:
+class Closure:
     """``total`` says that no task can be silent alone; else ``open`` is a set of tasks that may."""
 
     total: bool
     open: tuple[str, ...] = ()
 
 
-def standstill(design: Design, watch: Callable[[], object] = lambda: None) -> Standstill:
-    """What is known of the silent sets of a connected design; ``watch`` is called now and then."""
+def closure(design: Design, watch: Callable[[], object] = lambda: None) -> Closure:
+    """The silent sets of a connected design, as far as they are known; ``watch`` is called now and
+    then.
+    """
     return Silence.of(design, watch).asked()
 
 
@@ -69,7 +72,7 @@ def _simple(link: Link) -> Link:
 
 @dataclass
 class _Set:
-    """A set of agents that is being closed: who is in it, in the order in which they came, the rows
+    """A set of agents that is being closed: its agents, in the order in which they came, the rows
     that have moved for the last time, and how many others still give each supply."""
 
     agents: dict[Agent, None] = field(default_factory=dict)
@@ -83,7 +86,7 @@ class _Set:
 
 
 class Silence:
-    """The rows of a design, by who moves in them and by what they give and use up."""
+    """The rows of a design, by the agents that move in them and by what they give and use up."""
 
     @staticmethod
     def of(design: Design, watch: Callable[[], object]) -> Silence:
@@ -115,14 +118,14 @@ class Silence:
         self.total: set[Agent] = set()
         self._reasons: dict[Agent, list[frozenset[Agent]] | None] = {}
 
-    def asked(self) -> Standstill:
+    def asked(self) -> Closure:
         """Close the set of each task alone; one that reaches a known one is known."""
         for agent in self.tasks:
             found = self._open_set(_Set(), [agent], MAX_CHOICES)
             if found is not None:
-                return Standstill(False, tuple(task for task in self.tasks if task in found))
+                return Closure(False, tuple(task for task in self.tasks if task in found))
             self.total.add(agent)
-        return Standstill(True)
+        return Closure(True)
 
     def _open_set(
         self, here: _Set, more: Iterable[Agent], choices: int
@@ -153,7 +156,9 @@ class Silence:
     # --- out of supply ------------------------------------------------------------------------
 
     def _close(self, here: _Set, more: Iterable[Agent]) -> bool:
-        """Add these, and all who are then out of supply; true where that is known to be all."""
+        """Add these, and all agents that are then out of supply; true where that is known to be
+        all.
+        """
         waiting = list(more)
         while waiting:
             agent = waiting.pop()
@@ -183,7 +188,7 @@ class Silence:
                 yield from self.giving.get((place, -supply[1]), ())
 
     def _idle(self, here: _Set, row: int) -> Iterator[Agent]:
-        """Those of whom this was the last row."""
+        """The agents of which this was the last row."""
         for agent in self.agents[row]:
             left = here.able.get(agent, len(self.moves[agent])) - 1
             here.able[agent] = left
@@ -220,16 +225,16 @@ class Silence:
     def reasons_of_row(
         self, agent: Agent, row: Row, when: Giving = Giving.ALWAYS
     ) -> dict[Guard, frozenset[Agent]] | None:
-        """For each guard of a row on links and pools: who is silent if it never holds. None
-        where all of them may hold at some time, and yet never at once.
+        """For each guard of a row on links and pools: the agents that are silent if it never holds.
+        None where all of them may hold at some time, and yet never at once.
 
-        What only the agent uses up is there to stay, once it is there. So all guards hold at once
+        A thing that only the agent uses up stays, once it is there. So all guards hold at once
         in the end if each does at some time, of which one may be used up by others.
         """
         shared = [guard for guard in guards(row) if self.role[guard[0]] in SHARED]
         own = [guard for guard in guards(row) if guard not in shared]
         if len(self.passing(agent, shared)) > 1 or self.passing(agent, own):
-            return None  # of what is nobody else's, some row of it is allowed
+            return None  # of what is only its own, some row of it is allowed
         return {
             (place, needed, up): frozenset(
                 other for giver in self.giving.get((place, 1 if up else -1), ())
@@ -258,7 +263,7 @@ def _agents(row: Row, number: int) -> tuple[Agent, ...]:
 
 
 def _always_busy(task: Task) -> bool:
-    """Whether, wherever its own places are, one of its rows waits only for links and pools."""
+    """True if, wherever its own places are, one of its rows waits only for links and pools."""
     if task.kind in (Kind.SOURCE, Kind.SCRIPT):
         return task.count is None
     return task.kind is not Kind.CALL

@@ -21,7 +21,7 @@ lint: dev ## Look for mistakes that can be seen without running anything.
 	@$(BIN)/ruff check .
 
 types: dev ## Check the types, strictly.
-	@$(BIN)/mypy -p checkvalve
+	@$(BIN)/mypy -p checkvalve -p benchmarks
 
 quick: dev programs
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup --quick $(ARGS)
@@ -33,79 +33,79 @@ unit: dev programs ## Run the tests, on two cores; more arguments: make unit ARG
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
 bench: core ## The explorer, programs a second, and SPIN on a ring if it is here (minutes; not a test).
-	@$(BIN)/python -m checkvalve.conformance.bench
-	@$(BIN)/python -m checkvalve.conformance.bench.peers --quick
+	@$(BIN)/python -m benchmarks
+	@$(BIN)/python -m benchmarks.peers --quick
 
 bench-peers: core ## The explorer beside SPIN, a program in C, and minicheck; quick: ARGS=--quick
-	@$(BIN)/python -m checkvalve.conformance.bench.peers $(ARGS)
+	@$(BIN)/python -m benchmarks.peers $(ARGS)
 
 bench-designs: core ## Designs of up to 100,000 queues: verdicts, times, certificates (minutes); quick: ARGS=--quick
-	@$(BIN)/python -m checkvalve.conformance.bench.designs $(ARGS)
+	@$(BIN)/python -m benchmarks.designs $(ARGS)
 
 bench-finders: core ## The zoo's twins, found by the campaign and by Hypothesis in equal time (minutes).
-	@$(BIN)/python -m checkvalve.conformance.bench.finders $(ARGS)
+	@$(BIN)/python -m benchmarks.finders $(ARGS)
 
 bench-storm: core ## Two workers over TCP: tuples a second, and the halt-lag.
-	@$(BIN)/python -m checkvalve.conformance.bench.storm
+	@$(BIN)/python -m benchmarks.storm
 
 bench-purgatory: core ## Kafka's new and old purgatory, and asyncio's timers (7 min); quick: ARGS=--quick
-	@mkdir -p build && $(BIN)/python -m checkvalve.conformance.bench.purgatory \
+	@mkdir -p build && $(BIN)/python -m benchmarks.purgatory \
 	    --json build/purgatory.json --svg build/purgatory.svg $(ARGS)
 
 certificates: dev ## Every verdict on the examples, certified, and forgeries refused (minutes); ARGS="FILE..."
-	@$(BIN)/python -m checkvalve.conformance.bench.certificates $(ARGS)
+	@$(BIN)/python -m benchmarks.certificates $(ARGS)
 
 fuzz: core ## Mutated designs, configurations, fixtures, chapters and replies; ARGS="--seed 7"
-	@$(BIN)/python -m checkvalve.conformance.bench.fuzz $(ARGS)
+	@$(BIN)/python -m benchmarks.fuzz $(ARGS)
 
 races: core ## Kafka's races under every schedule with two preemptions, in real threads.
-	@$(BIN)/python -m checkvalve.conformance.bench.races $(ARGS)
+	@$(BIN)/python -m benchmarks.races $(ARGS)
 
 election: dev programs ## Elections by real systems, in real time (minutes): docs/election.md; ARGS="--only etcd"
-	@$(BIN)/python -m checkvalve.conformance.bench.election $(or $(ARGS),--jobs 3 --publish docs)
+	@$(BIN)/python -m benchmarks.election $(or $(ARGS),--jobs 3 --publish docs)
 
 bookie: core ## A real server with clients that never read and a disk that stalls: what it holds.
-	@$(BIN)/python -m checkvalve.conformance.bench.bookie $(ARGS)
+	@$(BIN)/python -m benchmarks.bookie $(ARGS)
 
 pages: core ## Write what comes from records: tables of README.md and docs/, the builder's methods.
-	@$(BIN)/python -m checkvalve.conformance.systems.pages
-	@$(BIN)/python -m checkvalve.conformance.designs.builder_source
+	@$(BIN)/python -m benchmarks.pages
+	@$(BIN)/python -m benchmarks.builder_source
 
 needs: dev ## With which operations each rule can be tested, read off runs of the references.
-	@$(BIN)/python -m checkvalve.conformance.bench.needs $(ARGS)
+	@$(BIN)/python -m benchmarks.needs $(ARGS)
 
 witnesses: dev ## For each rule a small change of its machine that breaks it.
-	@$(BIN)/python -m checkvalve.conformance.bench.witnesses $(ARGS)
+	@$(BIN)/python -m benchmarks.witnesses $(ARGS)
 
 breakers: dev ## Of the machines that break a rule, which an observer refuses (minutes); ARGS="flow.credit.Link"
-	@$(BIN)/python -m checkvalve.conformance.bench.breakers $(ARGS)
+	@$(BIN)/python -m benchmarks.breakers $(ARGS)
 
 differential: dev ## Compare verdicts on random designs and nets with SPIN (minutes); ARGS="--designs 50".
-	@$(BIN)/python tests/differential.py $(ARGS)
+	@$(BIN)/python -m benchmarks.random_designs.differential $(ARGS)
 
 verdicts: dev ## Compare the four verdicts on random designs with plain algorithms (minutes); ARGS="--designs 500".
-	@$(BIN)/python tests/verdicts.py $(ARGS)
+	@$(BIN)/python -m benchmarks.random_designs.verdicts $(ARGS)
 
 oracles: dev programs ## What the book says of liveness, by a plain algorithm and by TLC.
-	@$(BIN)/python -m checkvalve.conformance.bench.oracles $(ARGS)
+	@$(BIN)/python -m benchmarks.oracles $(ARGS)
 
 failover: dev ## A thousand random fault schedules on a cluster of brokers; ARGS="--target zookeeper --schedules 100".
-	@$(BIN)/python -m checkvalve.conformance.bench.failover $(ARGS)
+	@$(BIN)/python -m benchmarks.failover $(ARGS)
 
 explanations: dev ## Check the explanations of random designs' deadlocks (minutes); ARGS="--designs 500".
-	@$(BIN)/python tests/explanations.py $(ARGS)
+	@$(BIN)/python -m benchmarks.random_designs.explanations $(ARGS)
 
 repairs: dev ## Look for repairs of random designs' deadlocks (minutes); ARGS="--designs 200".
-	@$(BIN)/python tests/repairs.py $(ARGS)
+	@$(BIN)/python -m benchmarks.random_designs.repairs $(ARGS)
 
 mutants: dev ## Change one thing at a time: does anybody notice? (half an hour); ARGS="--only judge"
-	@nice -n 5 $(BIN)/python -m checkvalve.conformance.bench.mutants $(ARGS)
+	@nice -n 5 $(BIN)/python -m benchmarks.mutants $(ARGS)
 
 sabotage: dev ## Make implementations that do not work: does each suite notice? (minutes); ARGS="--publish docs"
-	@nice -n 5 $(BIN)/python -m checkvalve.conformance.bench.sabotage $(ARGS)
+	@nice -n 5 $(BIN)/python -m benchmarks.sabotage $(ARGS)
 
 coverage: core ## By what each claim of the source texts is answered; 1 if one is open.
-	@$(BIN)/python -m checkvalve.conformance.bench.coverage
+	@$(BIN)/python -m benchmarks.coverage
 
 doctor: core ## Show what this machine has and what each part needs.
 	@$(BIN)/checkvalve doctor

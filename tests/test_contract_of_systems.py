@@ -13,6 +13,7 @@ from statistics import median
 
 import pytest
 
+from benchmarks.pages import stale_pages
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.places import is_long
 from checkvalve.conformance.campaigns.replay import replay
@@ -22,7 +23,6 @@ from checkvalve.conformance.results import NOT_SHOWN, PASSED, VIOLATED, CaseRow
 from checkvalve.conformance.suites.system import QUICK_CASES, System
 from checkvalve.conformance.suites.twin import Twin
 from checkvalve.conformance.systems.catalogue import SYSTEMS, system_of, zoo
-from checkvalve.conformance.systems.pages import stale_pages
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.conformance.zoo.hunt import KILLED
 

@@ -11,9 +11,9 @@ from random import Random
 from typing import Any
 
 import pytest
-from random_designs import random_design, random_file, richer
 
-from checkvalve.conformance.bench.certificates import Tally, certified, sample
+from benchmarks.certificates import Tally, certified, sample
+from benchmarks.random_designs.designs import random_design, random_file, richer
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.designs import check_design, check_file, load_designs

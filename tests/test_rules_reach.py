@@ -11,6 +11,9 @@ from functools import cache
 import pytest
 from click.testing import CliRunner
 
+from benchmarks.witnesses.breakers import decided, tied
+from benchmarks.witnesses.classes import mutants
+from benchmarks.witnesses.measures import measures, same_but_for
 from checkvalve.conformance.cli.rules import RULE, Entry, command, entries, judging
 from checkvalve.spec.chapters import CHAPTERS, chapters
 from checkvalve.spec.engines.search import check_rules, instances
@@ -23,9 +26,6 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.reach import bookkeeping, unseen, ways
 from checkvalve.spec.storm.acking.observed_acker import ObservedAcker
 from checkvalve.spec.verdicts.verdict import Outcome
-from checkvalve.spec.witnesses.breakers import decided, tied
-from checkvalve.spec.witnesses.classes import mutants
-from checkvalve.spec.witnesses.measures import measures, same_but_for
 from checkvalve.spec.witnesses.refused import Breaker, known_breakers
 
 

@@ -1,4 +1,4 @@
-"""What each rule needs, as ``make needs`` has found it out (``bench.needs``)."""
+"""What each rule needs, as ``make needs`` has found it out (``benchmarks.needs``)."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from statistics import median
 
 import pytest
 
-from benchmarks.pages import stale_pages
+from benchmarks.pages.records import stale_pages
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.places import is_long
 from checkvalve.conformance.campaigns.replay import replay

@@ -20,7 +20,7 @@ from checkvalve.conformance.designs import check_design, check_file, load_design
 from checkvalve.conformance.designs.certificates import MAX_BYTES, MAX_MARKS, problem_of
 from checkvalve.spec.certify.checker import check_certificate
 from checkvalve.spec.certify.moves import system_of
-from checkvalve.spec.certify.roles import READING, ROLES, lengths
+from benchmarks.pages.roles import READING, ROLES, lengths
 from checkvalve.spec.certify.states import states_of
 from checkvalve.spec.certify.system import Move, NotCovered, System, can_move
 from checkvalve.spec.design.check import Settings

@@ -12,21 +12,20 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
 from checkvalve.conformance.files import write_whole
-from checkvalve.conformance.ports.tables import (
+from .tables import (
     fields_table, operations_table, policies_table, settings_table, words_table,
 )
 from checkvalve.conformance.suites.capacities import capacities_table
 from checkvalve.conformance.suites.system import System
 from checkvalve.conformance.systems.catalogue import SYSTEMS, system_of
-from checkvalve.conformance.systems.conversations import conversation, in_lines, not_offered
+from .conversations import conversation, in_lines, not_offered
 from checkvalve.reference.drivers import virtual_loop
-from checkvalve.spec.certify.roles import table as checker_table
+from .roles import table as checker_table
 
 __all__ = ["anchor", "loop_table", "main", "names_table", "stale_pages", "suites_table"]
 
@@ -152,13 +151,8 @@ def _section(what: str, system: System) -> str:
     return f"## {title}\n\n{_head(what, system)}\n\n{table}\n\n{_END}\n"
 
 
-def main() -> int:
+def main() -> None:
     """Write what is stale below the current folder, and say what that was."""
     for page, text in stale_pages(Path.cwd()).items():
         write_whole(page, text)
         print(f"{page.name} is written anew")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

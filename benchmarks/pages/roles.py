@@ -1,5 +1,5 @@
-"""Which module of this folder does what, and how many lines have to be believed of each kind of
-certificate: the table of docs/design-language.md.
+"""Which module of ``spec/certify`` does what, and how many lines have to be believed of each kind
+of certificate: the table of docs/design-language.md.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
+
+from checkvalve.spec import certify
 
 __all__ = ["READING", "ROLES", "lengths", "needed_for", "table"]
 
@@ -27,16 +29,18 @@ ROLES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The kinds of certificates, each with the modules that were written for it."""
 
+_FOLDER: Final = Path(certify.__file__).parent
+
 
 def _text(module: str) -> str:
-    return Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
+    return (_FOLDER / f"{module}.py").read_text(encoding="utf-8")
 
 
 def lengths() -> dict[str, int]:
     """The lines of each module that takes part, without comments, docstrings and empty ones."""
-    found = [path.stem for path in sorted(Path(__file__).parent.glob("*.py"))]
+    found = [path.stem for path in sorted(_FOLDER.glob("*.py"))]
     return {module: _lines_of_code(_text(module)) for module in found
-            if module not in ("__init__", Path(__file__).stem)}
+            if module != "__init__"}
 
 
 def _lines_of_code(text: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .base import Argument, Operation, Port, Vocabulary
+from checkvalve.conformance.ports.base import Argument, Operation, Port, Vocabulary
 
 __all__ = [
     "fields_table", "operations_table", "policies_table", "settings_table", "vocabularies",

@@ -1,7 +1,7 @@
 """Writes the methods of the design builder from the schema of the design language.
 
-``python -m benchmarks.builder_source`` writes ``spec/design/builder/kinds.py``
-(``make pages`` does). A test compares the two, so a new key of the language is a new argument.
+``make pages`` writes ``spec/design/builder/kinds.py``. A test compares the two, so a new key of the
+language is a new argument.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from checkvalve.conformance.files import write_whole
 from checkvalve.spec.design.reading import schema as schema_module
 from checkvalve.spec.design.reading.schema import schema
 
-__all__ = ["FILE", "source"]
+__all__ = ["FILE", "main", "source"]
 
 FILE: Final = Path(schema_module.__file__).parents[1] / "builder" / "kinds.py"
 
@@ -198,9 +198,5 @@ def _type(part: Mapping[str, Any]) -> str:
 
 
 def main() -> None:
-    """Put the text where the builder finds its methods."""
+    """Write the methods where the builder finds them."""
     write_whole(FILE.resolve(), source())
-
-
-if __name__ == "__main__":
-    main()

@@ -11,10 +11,10 @@ import json
 from importlib.resources import files
 from typing import Any, Final
 
-from ..adapters.session import InProcessTarget
-from ..ports.base import ALWAYS, PROTOCOL_VERSION, Adapter, Message
-from ..suites.system import System
-from .catalogue import port_named
+from checkvalve.conformance.adapters.session import InProcessTarget
+from checkvalve.conformance.ports.base import ALWAYS, PROTOCOL_VERSION, Adapter, Message
+from checkvalve.conformance.suites.system import System
+from checkvalve.conformance.systems.catalogue import port_named
 
 __all__ = ["ASKED", "Noting", "asked", "conversation", "in_lines", "not_offered"]
 

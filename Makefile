@@ -38,7 +38,8 @@ doctor: core ## Show what this machine has and what each part needs.
 	@$(BIN)/checkvalve doctor
 
 wheel: dev ## Build the wheel into dist/.
-	@rm -rf dist build/lib && $(BIN)/python -m build --outdir dist . >/dev/null && ls dist/*.whl
+	@rm -rf dist build/lib && $(BIN)/python -m build --outdir dist . >/dev/null && rm -rf *.egg-info \
+	    && ls dist/*.whl
 
 ci: ## Run all that continuous integration runs.
 	@.ci/run

@@ -31,7 +31,7 @@ Definition = Function | ast.ClassDef
 
 HEAVY = frozenset({
     "hypothesis", "jsonschema", "llvmlite", "networkx", "numpy", "pandas", "pyarrow", "pyspark",
-    "pytest", "rich", "scipy", "yaml", "z3",
+    "pytest", "scipy", "yaml", "z3",
 })
 """Imported inside the functions that use them, or where AT_THE_TOP says so."""
 

@@ -39,8 +39,8 @@ MEMORY_BYTES_MAX: Final = 4 << 30
 """Resident in one fork. Address space is no measure: the explorer reserves what it may use."""
 _LOOK_SECONDS: Final = 1.0
 _GENERATIONS: Final = 8
-_HEAVY: Final = ("hypothesis", "llvmlite.binding", "networkx", "numpy", "pytest", "rich.console",
-                 "rich.table", "yaml", "z3", "click", "hypothesis.strategies", "asyncio")
+_HEAVY: Final = ("hypothesis", "llvmlite.binding", "networkx", "numpy", "pytest",
+                 "yaml", "z3", "click", "hypothesis.strategies", "asyncio")
 
 
 @dataclass(frozen=True)

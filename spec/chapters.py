@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 import inspect
-import pkgutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import TypeVar
@@ -19,187 +17,11 @@ from .notation.machine import Machine
 from .notation.rules import Rule
 from .notation.source import syntax_of_file
 from .refinements import Refinement
+from .shelf import chapter_names, module_of
 
-__all__ = ["CHAPTERS", "Chapter", "chapter_of", "chapters", "machine_named"]
+__all__ = ["Chapter", "chapter_names", "chapter_of", "chapters", "machine_named"]
 
 Entry = TypeVar("Entry")
-
-CHAPTERS = {
-    "flow.credit": "one credit-controlled link",
-    "flow.counted": "a link over a network that loses, doubles and reorders",
-    "flow.counted_seen": "that such a link is what the network between its ends accepts",
-    "flow.redelivery": "a limit on what is not acknowledged, and what is sent again",
-    "flow.link_seen": "that a link is what the network between its ends accepts",
-    "flow.observed_link": "what can be seen of a link by whoever carries its messages",
-    "flow.steady": "a link at a steady rate: how much room keeps its sender going",
-    "flow.turns": "push and pull: who sends the first message",
-    "flow.composed": "a stage between two links: other frames above and below",
-    "flow.echo": "a client that writes all before it reads",
-    "flow.cycles": "stages in a circle: when their elements go on",
-    "flow.squelch": "a receiver that calls stop when it is nearly full",
-    "flow.pauses": "a receiver that calls stop, and a sender that backs off for a while",
-    "flow.marks": "a receiver with two marks, which says stop and go",
-    "flow.observed_marks": "what can be seen of a receiver with two marks",
-    "flow.marks_seen": "that such a receiver, and one that squelches, are what is seen of them",
-    "flow.bucket": "a token bucket: permits that nobody sends",
-    "flow.observed_rate": "what can be seen of a limit on a rate",
-    "flow.rate_seen": "that a token bucket is what is seen of a limit on a rate",
-    "flow.throttles": "several sources, each with a bucket, in front of one receiver",
-    "flow.shedding": "a sender that drops what it has neither a permit nor a place for",
-    "flow.summaries": "what cannot go is rolled up, or waits in batches",
-    "flow.observed_summaries": "what can be seen of a stage that rolls up, or batches",
-    "flow.summaries_seen": "that such stages are what is seen of them",
-    "flow.resending": "clients that submit again: the size of a queue, and what is dropped",
-    "flow.workers": "a master with a queue, and workers that ask for jobs",
-    "flow.pushing": "a master that pushes jobs, and what it has to know of its workers",
-    "flow.leases": "jobs on lease: what a worker that dies had comes back",
-    "flow.observed_jobs": "what can be seen of a master that gives jobs to workers which ask",
-    "flow.workers_seen": "that a master and its workers are what is seen of them",
-    "flow.fan_in": "several senders and one buffer: how many permits each may begin with",
-    "flow.sums": "rings, shares and buckets by what they come to: proofs for all sizes",
-    "flow.shares_seen": "that each of several links, and all of them, are what is seen of a link",
-    "flow.frames_seen": "that a stage that makes one of many is what is seen of a link",
-    "flow.frames": "stages with frames of several elements, and ways that part and meet",
-    "flow.observed_counted": "the same of a link whose messages get lost, doubled and reordered",
-    "storm.queue": "a task's input queues in Storm, and who drains them",
-    "storm.queue_seen": "that the input of a task is what its observer accepts",
-    "storm.observed_topology": "a topology as its history shows it: delivery, order, progress",
-    "storm.status": "backpressure status between workers: flags, statuses, what stalls a sender",
-    "storm.status_mutants": "that protocol with one line wrong: what each line is for",
-    "storm.status_seen": "that statuses are what their observers accept",
-    "storm.joining": "a new connection: what it is told, and when it joins those that are told",
-    "storm.joining_seen": "that a new connection is what the observer of statuses accepts",
-    "storm.limit": "the limit of an overflowQ: which tuples are dropped, what is left of order",
-    "storm.crossing": "two paths that cross two workers: why a receiving thread must not wait",
-    "storm.crossing_seen": "that two paths that cross are what the observer of a run accepts",
-    "storm.batching": "batches in front of a task's recvQ: where order and liveness get lost",
-    "storm.batching_seen": "that batches are what the observer of an input accepts",
-    "storm.ticks": "ticks: one timer in front of several bounded queues",
-    "storm.topology": "a spout, a bolt and an acker with bounded queues: who may wait for whom",
-    "storm.topology_seen": "that a topology is what the observers of a cluster accept",
-    "storm.answers_seen": "that what is made of answers is what the observer of a spout accepts",
-    "storm.senders": "what waits behind the head of an executor's pendingEmits",
-    "storm.senders_seen": "that who is held back, and why, is what the observers accept",
-    "storm.cascade": "how backpressure gets to the spout, and to whom it does not get",
-    "storm.cascade_seen": "that how far backpressure goes is what the observers accept",
-    "storm.waiting": "what a task does between two attempts to send",
-    "storm.executions": "one execution of a basic bolt: who acks its input, and who fails it",
-    "storm.executions_seen": "that executions are what the observer of a root accepts",
-    "storm.acker": "how a spout learns that all that came of a tuple was processed",
-    "storm.acker_mutants": "the acker with one line wrong: what each line is for",
-    "storm.acker_seen": "that the acker is what its observer accepts",
-    "storm.collision": "two roots with one id: who is forgotten, and acked for another",
-    "storm.xor": "the algebra of the acker: why a value of zero means that all is processed",
-    "storm.rotating": "how long the spout and the acker remember a tuple",
-    "storm.spout": "max.spout.pending, with its exact overshoot",
-    "storm.spout_seen": "that the rounds of a spout are what their observer accepts",
-    "storm.source": "a spout over a log that can be read again: commit and replay",
-    "storm.guarantees": "a source with other policies: at most once, no guarantee, back-off",
-    "storm.source_seen": "that the source is what its observer accepts",
-    "storm.starting": "where a source begins, and how much it fetches: two settings",
-    "storm.observed_input": "what an observer of a task's input in Storm can see",
-    "storm.observed_status": "what can be seen of backpressure status between two workers",
-    "storm.observed_acker": "what can be seen of an acker: messages in, answers out",
-    "storm.observed_spout": "what can be seen of a spout's pending roots, and of their maximum",
-    "storm.observed_partition": "what can be seen of a replayable source: emits and commits",
-    "kafka.timer": "hierarchical timing wheels driven by a queue of buckets: the firing law",
-    "kafka.timer_text": "what the text says of the timer, and what it leaves out",
-    "kafka.timer_mutants": "the timer with one line wrong: what each line is for",
-    "kafka.timer_seen": "that the timer is what its observer accepts",
-    "kafka.timer_alignment": "why an overflow is never refused: the clocks' alignment, by proof",
-    "kafka.timer_races": "cancel against cascade, who makes an overflow wheel, which clock",
-    "kafka.observed_timer": "what can be seen of a timer: tasks go in, and run when its law says",
-    "kafka.replication": "high watermark, ISR, leader epochs: where a follower cuts its log",
-    "kafka.observed_failover": "what can be seen of partitions while brokers fail",
-    "kafka.observed_delivery": "what can be seen of what a cluster owes when its faults are over",
-    "kafka.failover_seen": "that replication is what its observers accept",
-    "kafka.delivery": "what keeps a partition moving: written, committed, acknowledged, read",
-    "kafka.stepping_down": "a leader that becomes a follower, and who waits at it",
-    "kafka.delivery_seen": "that what is delivered is what the observers of records accept",
-    "kafka.leaders_text": "what the text says of a new leader, and of one that was replaced",
-    "kafka.isr_changes": "changes of the ISR that are under way: whom a leader waits for",
-    "kafka.eligible": "who may lead where too few are in sync, and what an unclean stop costs",
-    "kafka.checkpoints": "high watermarks on the disk: what is known when a broker starts again",
-    "kafka.partition_changes": "a batch of changes of partitions: the table, elections, the store",
-    "kafka.replica_changes": "changes of replicas: the table, and who leaves the ISR",
-    "kafka.controller_epochs": "who is the controller, and what holds off who was replaced",
-    "kafka.controller_requests": "requests on their way to brokers: which may come twice, or late",
-    "kafka.controller_queue": "the queue to a broker that does not answer: what bounds it",
-    "kafka.controller_channels": "a thread for each broker: who holds up whom, and when it ends",
-    "kafka.controller_start": "how a controller learns what there is, and tells its brokers first",
-    "kafka.controller_states": "in which states a controller begins: of partitions and replicas",
-    "kafka.broker_changes": "brokers that come, go, or want to go: who leads, who is in sync",
-    "kafka.reassignment": "other replicas for a partition, without fewer that are in sync",
-    "kafka.topics": "topics that are made and deleted: first the replicas, then the node",
-    "kafka.controller_turns": "beginning, callbacks, sessions: who may do something at a time",
-    "kafka.controllers_seen": "that elections, requests and beginnings are what is seen of them",
-    "kafka.channels_seen": "that channels, first states and batches are what is seen of them",
-    "kafka.changes_seen": "that what becomes of brokers and replicas is what is seen of it",
-    "kafka.controller_seen": "that changes of partitions and replicas are what is seen of them",
-    "kafka.observed_controller": "what can be seen of a controller: batches in, requests out",
-    "kafka.purgatory": "who completes a request, who still refers to it, when to purge",
-    "kafka.purgatory_text": "what texts say of the estimate and of lists, and what they leave out",
-    "kafka.purgatory_old": "the purgatory before: two scans, by length",
-    "kafka.purgatory_answers": "what check_and_complete answers",
-    "kafka.purgatory_seen": "that the purgatory is what its observer accepts",
-    "kafka.observed_purgatory": "what can be seen of a purgatory: calls in, callbacks out",
-    "kafka.purgatory_races": "one request and the three threads that may complete it",
-    "kafka.purgatory_lists": "how a key's watcher list leaves the map without a request on it",
-    "kafka.purgatory_locks": "in which order threads may take the purgatory's locks",
-    "kafka.given_calls": "threads and the calls that they were given, each of which returns",
-    "kafka.races_seen": "that the races are what their observer accepts",
-    "kafka.observed_races": "what can be seen of a timer and a purgatory that threads share",
-    "bookkeeper.admission": "requests in progress: how many are admitted, and who waits",
-    "bookkeeper.journal": "adds that wait for each other in the journal, and the limit on them",
-    "bookkeeper.inline": "requests that run on the event loop: when the limit binds",
-    "bookkeeper.loops": "who gives a permit back: not the event loop that waits for it",
-    "bookkeeper.loops_seen": "that loops and their permits are what the observer accepts",
-    "bookkeeper.checker": "a semaphore whose permits come back on the threads that wait for it",
-    "bookkeeper.checker_seen": "that a checker's permits are what the observer of permits accepts",
-    "bookkeeper.memtable": "the memtable's bytes: who waits for room, and who makes it",
-    "bookkeeper.observed_bookie": "what can be seen of a server: requests in, responses out",
-    "bookkeeper.bookie_seen": "that admission is what the observer of a server accepts",
-    "bookkeeper.observed_memtable": "what can be seen of a memtable: entries in, flushes out",
-    "bookkeeper.memtable_seen": "that a memtable is what its observer accepts",
-    "bookkeeper.response": "sending a response to a client that does not read",
-    "bookkeeper.response_seen": "that slow clients are served as the observer accepts",
-    "bookkeeper.polls": "long polls: reads that wait until there is something to read",
-    "bookkeeper.polls_seen": "that permits of polls are what the observer accepts",
-    "election.lock": "a lock service with sessions, and a store that compares tokens",
-    "election.lock_seen": "that an election by such a lock is what its observer accepts",
-    "election.lease": "a lock that ends by the clock: whose clock, and what a pause does",
-    "election.lease_seen": "that a fenced lease is what the observer of an election accepts",
-    "election.quorum": "a lock on several servers with clocks of their own (Redlock)",
-    "election.observed_election": "what can be seen of an election: who is told so, who writes",
-    "reactive.stream": "a publisher and a subscriber: demand, and who may signal",
-    "reactive.publisher_seen": "that the publisher of a stream is what its subscribers accept",
-    "reactive.observed_publisher": "what can be seen of a publisher of Reactive Streams",
-    "reactive.subscriber_seen": "that the subscriber of a stream is what its publisher accepts",
-    "reactive.observed_subscriber": "what can be seen of a subscriber of Reactive Streams",
-    "reactive.processor": "a processor between two demands, with a buffer of its own",
-    "reactive.processor_seen": "that a processor is what both of its sides accept",
-    "reactive.observed_processor": "what can be seen of a processor, which is both",
-    "queues.bounded": "a bounded queue with waiting producers and consumers",
-    "queues.bounded_seen": "that a bounded queue is what the observers of queues accept",
-    "queues.interruptible": "a queue whose waiting calls are told to stop, and learn it later",
-    "queues.permits": "a semaphore or a lock for coroutines: permits, and a line of those who wait",
-    "queues.permits_seen": "that permits given in turn are what their observer accepts",
-    "queues.conditions": "what can be seen of a condition variable: who sleeps, and who goes on",
-    "queues.conditions_seen": "that a condition variable is what its observer accepts",
-    "queues.closing": "what can be seen of a queue that is closed, joined, or fails to put",
-    "queues.closing_seen": "that a queue with sleepers is what the observer of closing accepts",
-    "queues.gates": "what can be seen of a gate: many wait until it is opened, or breaks",
-    "queues.gates_seen": "that a gate with sleepers is what its observer accepts",
-    "queues.dropping": "which item a bounded queue drops that says it drops",
-    "queues.policies": "the policy of a queue, found out by asking: what it does when it is full",
-    "queues.policies_seen": "that a queue of a known policy is what its observers accept",
-    "queues.conserved": "what a queue must conserve, whatever order it keeps",
-    "design.net": "the net that a design file becomes",
-}
-"""The name of each chapter with what it is about.
-
-``storm.acker`` is the module ``acker`` below ``checkvalve.spec.storm``, in whichever of its rooms.
-"""
 
 
 @dataclass(frozen=True)
@@ -208,6 +30,12 @@ class Chapter:
 
     name: str
     module: ModuleType
+
+    @property
+    def about(self) -> str:
+        """What it is about: the first sentence of its docstring, without the period."""
+        first = (self.module.__doc__ or "").partition("\n\n")[0]
+        return " ".join(first.split()).partition(". ")[0].removesuffix(".")
 
     @property
     def machines(self) -> tuple[type[Machine], ...]:
@@ -305,37 +133,21 @@ def chapters(names: Iterable[str] = ()) -> Iterator[Chapter]:
     """
     wanted = list(names)
     for name in wanted:
-        if not any(_selects(name, chapter) for chapter in CHAPTERS):
+        if not any(_selects(name, chapter) for chapter in chapter_names()):
             raise InputError(
                 f"there is no chapter {name[:80]!r}",
-                next_step=f"The chapters are {', '.join(CHAPTERS)}.",
+                next_step=f"The chapters are {', '.join(chapter_names())}.",
             )
-    for chapter in CHAPTERS:
+    for chapter in chapter_names():
         if not wanted or any(_selects(name, chapter) for name in wanted):
-            yield Chapter(chapter, import_module(_module_of(chapter)))
+            yield Chapter(chapter, import_module(module_of(chapter)))
 
 
 def chapter_of(module: str) -> str:
     """The name of the chapter that a module of the book is; others keep their own name."""
     parts = module.removeprefix("checkvalve.spec.").split(".")
     name = f"{parts[0]}.{parts[-1]}"
-    return name if name in CHAPTERS else module
-
-
-def _module_of(chapter: str) -> str:
-    book, _, name = chapter.rpartition(".")
-    return f"checkvalve.spec.{_rooms(book).get(name, book)}.{name}"
-
-
-@cache
-def _rooms(book: str) -> dict[str, str]:
-    """The room of each chapter that stands in one: a package below that of its book."""
-    shelf = import_module(f"checkvalve.spec.{book}")
-    rooms = [each.name for each in pkgutil.iter_modules(shelf.__path__) if each.ispkg]
-    return {
-        each.name: f"{book}.{room}" for room in rooms
-        for each in pkgutil.iter_modules(
-            import_module(f"checkvalve.spec.{book}.{room}").__path__)}
+    return name if name in chapter_names() else module
 
 
 def _selects(name: str, chapter: str) -> bool:
@@ -345,7 +157,7 @@ def _selects(name: str, chapter: str) -> bool:
 def machine_named(name: str) -> type[Machine]:
     """The machine of a full name such as ``flow.credit.Link``; InputError if there is none."""
     chapter_name, _, machine_name = name.rpartition(".")
-    for chapter in chapters([chapter_name] if chapter_name in CHAPTERS else []):
+    for chapter in chapters([chapter_name] if chapter_name in chapter_names() else []):
         for machine in chapter.machines:
             if f"{chapter.name}.{machine.__name__}" == name:
                 return machine

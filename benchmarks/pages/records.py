@@ -25,9 +25,12 @@ from checkvalve.conformance.suites.system import System
 from checkvalve.conformance.systems.catalogue import SYSTEMS, system_of
 from .conversations import conversation, in_lines, not_offered
 from checkvalve.reference.drivers import virtual_loop
+from checkvalve.spec.chapters import chapters
 from .roles import table as checker_table
 
-__all__ = ["anchor", "loop_table", "main", "names_table", "stale_pages", "suites_table"]
+__all__ = [
+    "anchor", "chapters_table", "loop_table", "main", "names_table", "stale_pages", "suites_table",
+]
 
 _BLOCK: Final = re.compile(
     r"(<!-- made: (?P<what>[a-z]+)(?: of (?P<system>[\w.]+))? -->\n).*?(?=<!-- made\. -->)",
@@ -44,6 +47,12 @@ def suites_table(pages: Mapping[str, str]) -> str:
     rows = ["| suite | what it tests | cases | comes with |", "|---|---|--:|---|"]
     return "\n".join(rows + [
         _suite_row(system, pages.get(system.page, "")) for system in SYSTEMS.values()])
+
+
+def chapters_table() -> str:
+    """One row a chapter, with what it is about, in the book's order."""
+    rows = ["| chapter | what it is about |", "|---|---|"]
+    return "\n".join(rows + [f"| `{chapter.name}` | {chapter.about} |" for chapter in chapters()])
 
 
 def _suite_row(system: System, page: str) -> str:
@@ -135,7 +144,8 @@ def names_table() -> str:
 
 
 def _made(block: re.Match[str]) -> str:
-    of_none = {"checker": checker_table, "loop": loop_table, "names": names_table}
+    of_none = {"chapters": chapters_table, "checker": checker_table, "loop": loop_table,
+               "names": names_table}
     if block["what"] in of_none:
         return f"{block[1]}\n{of_none[block['what']]()}\n\n"
     return f"{block[1]}\n{_OF_A_SYSTEM[block['what']](system_of(block['system']))}\n\n"

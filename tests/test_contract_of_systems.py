@@ -48,8 +48,9 @@ def rows(suite: str, target: str, seed: int, programs: int = 2) -> list[CaseRow]
 
 @each_system
 def test_a_record_holds_together(system: System) -> None:
-    """Its suite and its port have its name, and the reference comes first."""
+    """Its suite and its port have its name, its folder as well, and the reference comes first."""
     assert system.suite.name == system.suite.port == system.port.name == system.name
+    assert system.folder.rpartition(".")[2] == system.name.replace(".", "_")
     assert system.reference in system.references
     assert all(twin.suite == system.name for twin in system.twins.values())
     assert all(each.is_program and system.program(each) or system.adapter(each)

@@ -4,11 +4,18 @@ PYTHON ?= python3
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
+LAB := $(BIN)/python -m benchmarks
 
-.PHONY: help gate test test-all quick durations lint types unit bench bench-designs bench-finders bench-peers bench-storm bench-purgatory certificates races fuzz differential verdicts oracles election failover bookie pages needs witnesses breakers explanations repairs mutants sabotage coverage doctor wheel ci clean core dev programs
+.PHONY: help lab gate test test-all unit types bench doctor wheel ci clean \
+    lint quick durations bench-designs bench-finders bench-peers bench-purgatory bench-storm bookie \
+    breakers certificates coverage differential election explanations failover fuzz mutants needs \
+    oracles pages races repairs sabotage verdicts witnesses core dev programs
 
-help: ## List the targets.
+help: ## List the targets that one needs most.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
+
+lab: ## List the rest: benchmarks, searches, and what writes tables and pages.
+	@sed -n 's/^\([a-z-]*\):.*#- /\1\t/p' Makefile | expand -t 17
 
 gate: core ## Check the example designs and test real queues: one verdict.
 	@$(BIN)/checkvalve gate examples/
@@ -17,107 +24,108 @@ test: lint quick ## Lint, and all tests but those that `make durations` noted as
 
 test-all: lint unit ## Lint, and all tests, as CI runs them.
 
-lint: dev ## Look for mistakes that can be seen without running anything.
-	@$(BIN)/ruff check .
-
-types: dev ## Check the types, strictly.
-	@$(BIN)/mypy -p checkvalve
-
-quick: dev programs
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup --quick $(ARGS)
-
-durations: dev programs ## Run all tests, and note which are slow (tests/durations.json).
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup --note-durations $(ARGS)
-
 unit: dev programs ## Run the tests, on two cores; more arguments: make unit ARGS="-k credit"
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
+types: dev ## Check the types, strictly.
+	@$(BIN)/mypy -p checkvalve -p benchmarks
+
 bench: core ## The explorer, programs a second, and SPIN on a ring if it is here (minutes; not a test).
-	@$(BIN)/python -m checkvalve.conformance.bench
-	@$(BIN)/python -m checkvalve.conformance.bench.peers --quick
-
-bench-peers: core ## The explorer beside SPIN, a program in C, and minicheck; quick: ARGS=--quick
-	@$(BIN)/python -m checkvalve.conformance.bench.peers $(ARGS)
-
-bench-designs: core ## Designs of up to 100,000 queues: verdicts, times, certificates (minutes); quick: ARGS=--quick
-	@$(BIN)/python -m checkvalve.conformance.bench.designs $(ARGS)
-
-bench-finders: core ## The zoo's twins, found by the campaign and by Hypothesis in equal time (minutes).
-	@$(BIN)/python -m checkvalve.conformance.bench.finders $(ARGS)
-
-bench-storm: core ## Two workers over TCP: tuples a second, and the halt-lag.
-	@$(BIN)/python -m checkvalve.conformance.bench.storm
-
-bench-purgatory: core ## Kafka's new and old purgatory, and asyncio's timers (7 min); quick: ARGS=--quick
-	@mkdir -p build && $(BIN)/python -m checkvalve.conformance.bench.purgatory \
-	    --json build/purgatory.json --svg build/purgatory.svg $(ARGS)
-
-certificates: dev ## Every verdict on the examples, certified, and forgeries refused (minutes); ARGS="FILE..."
-	@$(BIN)/python -m checkvalve.conformance.bench.certificates $(ARGS)
-
-fuzz: core ## Mutated designs, configurations, fixtures, chapters and replies; ARGS="--seed 7"
-	@$(BIN)/python -m checkvalve.conformance.bench.fuzz $(ARGS)
-
-races: core ## Kafka's races under every schedule with two preemptions, in real threads.
-	@$(BIN)/python -m checkvalve.conformance.bench.races $(ARGS)
-
-election: dev programs ## Elections by real systems, in real time (minutes): docs/election.md; ARGS="--only etcd"
-	@$(BIN)/python -m checkvalve.conformance.bench.election $(or $(ARGS),--jobs 3 --publish docs)
-
-bookie: core ## A real server with clients that never read and a disk that stalls: what it holds.
-	@$(BIN)/python -m checkvalve.conformance.bench.bookie $(ARGS)
-
-pages: core ## Write what comes from records: tables of README.md and docs/, the builder's methods.
-	@$(BIN)/python -m checkvalve.conformance.systems.pages
-	@$(BIN)/python -m checkvalve.conformance.designs.builder_source
-
-needs: dev ## With which operations each rule can be tested, read off runs of the references.
-	@$(BIN)/python -m checkvalve.conformance.bench.needs $(ARGS)
-
-witnesses: dev ## For each rule a small change of its machine that breaks it.
-	@$(BIN)/python -m checkvalve.conformance.bench.witnesses $(ARGS)
-
-breakers: dev ## Of the machines that break a rule, which an observer refuses (minutes); ARGS="flow.credit.Link"
-	@$(BIN)/python -m checkvalve.conformance.bench.breakers $(ARGS)
-
-differential: dev ## Compare verdicts on random designs and nets with SPIN (minutes); ARGS="--designs 50".
-	@$(BIN)/python tests/differential.py $(ARGS)
-
-verdicts: dev ## Compare the four verdicts on random designs with plain algorithms (minutes); ARGS="--designs 500".
-	@$(BIN)/python tests/verdicts.py $(ARGS)
-
-oracles: dev programs ## What the book says of liveness, by a plain algorithm and by TLC.
-	@$(BIN)/python -m checkvalve.conformance.bench.oracles $(ARGS)
-
-failover: dev ## A thousand random fault schedules on a cluster of brokers; ARGS="--target zookeeper --schedules 100".
-	@$(BIN)/python -m checkvalve.conformance.bench.failover $(ARGS)
-
-explanations: dev ## Check the explanations of random designs' deadlocks (minutes); ARGS="--designs 500".
-	@$(BIN)/python tests/explanations.py $(ARGS)
-
-repairs: dev ## Look for repairs of random designs' deadlocks (minutes); ARGS="--designs 200".
-	@$(BIN)/python tests/repairs.py $(ARGS)
-
-mutants: dev ## Change one thing at a time: does anybody notice? (half an hour); ARGS="--only judge"
-	@nice -n 5 $(BIN)/python -m checkvalve.conformance.bench.mutants $(ARGS)
-
-sabotage: dev ## Make implementations that do not work: does each suite notice? (minutes); ARGS="--publish docs"
-	@nice -n 5 $(BIN)/python -m checkvalve.conformance.bench.sabotage $(ARGS)
-
-coverage: core ## By what each claim of the source texts is answered; 1 if one is open.
-	@$(BIN)/python -m checkvalve.conformance.bench.coverage
+	@$(LAB)
+	@$(LAB).peers --quick
 
 doctor: core ## Show what this machine has and what each part needs.
 	@$(BIN)/checkvalve doctor
 
 wheel: dev ## Build the wheel into dist/.
-	@rm -rf dist && $(BIN)/python -m build --outdir dist . >/dev/null && ls dist/*.whl
+	@rm -rf dist build/lib && $(BIN)/python -m build --outdir dist . >/dev/null && rm -rf *.egg-info \
+	    && ls dist/*.whl
 
 ci: ## Run all that continuous integration runs.
 	@.ci/run
 
 clean: ## Remove whatever was made here.
 	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .checkvalve
+
+# ---- the lab: most take ARGS ---------------------------------------------------------------------
+
+lint: dev #- Look for mistakes that can be seen without running anything.
+	@$(BIN)/ruff check .
+
+quick: dev programs #- The tests that `make durations` did not note as slow.
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup --quick $(ARGS)
+
+durations: dev programs #- Run all tests, and note which are slow (tests/durations.json).
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup --note-durations $(ARGS)
+
+bench-designs: core #- Designs of up to 100,000 queues: verdicts, times, certificates (minutes); quick: ARGS=--quick
+	@$(LAB).designs $(ARGS)
+
+bench-finders: dev #- The zoo's twins, found by the campaign and by Hypothesis in equal time (minutes).
+	@$(LAB).finders $(ARGS)
+
+bench-peers: core #- The explorer beside SPIN, a program in C, and minicheck; quick: ARGS=--quick
+	@$(LAB).peers $(ARGS)
+
+bench-purgatory: dev #- Kafka's new and old purgatory, and asyncio's timers (7 min); quick: ARGS=--quick
+	@mkdir -p build && $(LAB).purgatory --json build/purgatory.json --svg build/purgatory.svg $(ARGS)
+
+bench-storm: core #- Two workers over TCP: tuples a second, and the halt-lag.
+	@$(LAB).storm
+
+bookie: core #- A real server with clients that never read and a disk that stalls: what it holds.
+	@$(LAB).bookie $(ARGS)
+
+breakers: dev #- Of the machines that break a rule, which an observer refuses (minutes); ARGS="flow.credit.Link"
+	@$(LAB).breakers $(ARGS)
+
+certificates: dev #- Every verdict on the examples, certified, and forgeries refused (minutes); ARGS="FILE..."
+	@$(LAB).certificates $(ARGS)
+
+coverage: core #- By what each claim of the source texts is answered; 1 if one is open.
+	@$(LAB).coverage
+
+differential: dev #- Compare verdicts on random designs and nets with SPIN (minutes); ARGS="--designs 50".
+	@$(LAB).random_designs.differential $(ARGS)
+
+election: dev programs #- Elections by real systems, in real time (minutes): docs/election.md; ARGS="--only etcd"
+	@$(LAB).election $(or $(ARGS),--jobs 3 --publish docs)
+
+explanations: dev #- Check the explanations of random designs' deadlocks (minutes); ARGS="--designs 500".
+	@$(LAB).random_designs.explanations $(ARGS)
+
+failover: dev #- A thousand random fault schedules on a cluster of brokers; ARGS="--target zookeeper --schedules 100".
+	@$(LAB).failover $(ARGS)
+
+fuzz: core #- Mutated designs, configurations, fixtures, chapters and replies; ARGS="--seed 7"
+	@$(LAB).fuzz $(ARGS)
+
+mutants: dev #- Change one thing at a time: does anybody notice? (half an hour); ARGS="--only judge"
+	@nice -n 5 $(LAB).mutants $(ARGS)
+
+needs: dev #- With which operations each rule can be tested, read off runs of the references.
+	@$(LAB).needs $(ARGS)
+
+oracles: dev programs #- What the book says of liveness, by a plain algorithm and by TLC.
+	@$(LAB).oracles $(ARGS)
+
+pages: core #- Write what comes from records: tables of README.md and docs/, the builder's methods.
+	@$(LAB).pages
+
+races: core #- Kafka's races under every schedule with two preemptions, in real threads.
+	@$(LAB).races $(ARGS)
+
+repairs: dev #- Look for repairs of random designs' deadlocks (minutes); ARGS="--designs 200".
+	@$(LAB).random_designs.repairs $(ARGS)
+
+sabotage: dev #- Make implementations that do not work: does each suite notice? (minutes); ARGS="--publish docs"
+	@nice -n 5 $(LAB).sabotage $(ARGS)
+
+verdicts: dev #- Compare the four verdicts on random designs with plain algorithms (minutes); ARGS="--designs 500".
+	@$(LAB).random_designs.verdicts $(ARGS)
+
+witnesses: dev #- For each rule a small change of its machine that breaks it.
+	@$(LAB).witnesses $(ARGS)
 
 # The rest is called by the targets above.
 

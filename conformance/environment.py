@@ -16,16 +16,18 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
 from checkvalve.spec.notation.errors import InputError
 
 __all__ = [
-    "GO_ADVICE", "GO_AT_LEAST", "JAVA_ADVICE", "JAVA_AT_LEAST", "NODE_ADVICE", "NODE_AT_LEAST",
-    "SPARK_MODULE", "EXTRAS", "Java", "Tool", "available_memory", "find_go", "find_java",
-    "find_node", "install_command",
-    "java_environment", "missing_extra", "package_version", "total_memory", "usable_cores",
+    "EXTRAS", "GO_ADVICE", "GO_AT_LEAST", "JAVA_ADVICE", "JAVA_AT_LEAST", "MODULES",
+    "NODE_ADVICE", "NODE_AT_LEAST", "PURPOSES", "SPARK_MODULE", "Java", "Tool",
+    "available_memory", "find_go", "find_java", "find_node", "install_command",
+    "java_environment", "missing_extra", "package_version", "requirements", "total_memory",
+    "usable_cores",
 ]
 
 JAVA_AT_LEAST = 17
@@ -51,15 +53,31 @@ GO_ADVICE = (
     "golang-go, some 470 MB; Fedora: dnf install golang; macOS: brew install go)."
 )
 
-EXTRAS = {
-    "pyspark": "spark", "pyarrow": "spark", "pandas": "spark",
-    "janus": "targets", "anyio": "targets", "trio": "targets",
-    "reactivex": "targets", "zmq": "targets", "pyzmq": "targets",
-    "aiolimiter": "targets", "limits": "targets", "token_bucket": "targets",
-    "datadog": "targets", "opentelemetry": "targets", "opentelemetry-sdk": "targets",
-    "kazoo": "zookeeper", "cvc5": "certify",
+MODULES = {
+    "opentelemetry": "opentelemetry-sdk", "yaml": "PyYAML", "z3": "z3-solver", "zmq": "pyzmq",
 }
-"""The modules that come with an extra, and the distributions with another name; and which."""
+"""The modules that are not named as the distribution which has them."""
+
+PURPOSES = {
+    "click": "the command line",
+    "jsonschema": "the shape of designs and fixtures",
+    "llvmlite": "the native explorer",
+    "networkx": "the wait-for graph of a design",
+    "numpy": "the native explorer's memory",
+    "PyYAML": "reading designs",
+    "scipy": "liveness of large machines",
+    "z3-solver": "the prover: verdicts for all constants",
+}
+"""What each distribution is for that checkvalve cannot do without."""
+
+EXTRAS = {
+    "testing": "suites in pytest runs of your own, state machines of Hypothesis",
+    "spark": "suites on a cluster: conform --engine spark, and Parquet results",
+    "targets": "the targets that are libraries of other projects",
+    "zookeeper": "a real ZooKeeper, whose server comes with pyspark",
+    "certify": "checking certificates: checkvalve certify",
+}
+"""What each extra is for; its distributions stand in pyproject.toml (``requirements``)."""
 
 _SYSTEM_JAVA: tuple[tuple[str, str], ...] = (
     ("/usr/lib/jvm", "*"), ("/usr/java", "*"), ("/opt/java", "*"),
@@ -205,14 +223,42 @@ def package_version(distribution: str) -> str | None:
         return None
 
 
+@cache
+def requirements() -> Mapping[str, str]:
+    """The distributions that checkvalve uses, each with the extra that it comes with, or "".
+
+    Read off the metadata, which were made of pyproject.toml; none where checkvalve is no installed
+    distribution, as on a node of a cluster that it was sent to.
+    """
+    try:
+        wanted = metadata.requires("checkvalve") or []
+    except metadata.PackageNotFoundError:
+        return {}
+    found: dict[str, str] = {}
+    for each in wanted:
+        name, _, marker = each.partition(";")
+        distribution = re.split(r"[^\w.-]", name.strip(), maxsplit=1)[0]
+        extra = re.search(r"extra == [\"']([\w-]+)[\"']", marker)
+        if extra is None or extra[1] in EXTRAS:
+            found.setdefault(distribution, extra[1] if extra else "")
+    return found
+
+
 def missing_extra(error: ImportError) -> InputError | None:
     """The advice what to install, where ``error`` is the lack of a module that comes with an extra.
     """
     module = (error.name or "").partition(".")[0]
-    if module not in EXTRAS:
+    wanted = _plain(MODULES.get(module, module))
+    extra = next((extra for name, extra in requirements().items() if _plain(name) == wanted), "")
+    if not extra:
         return None
-    step = f"Install it with: {install_command(EXTRAS[module])}"
+    step = f"Install it with: {install_command(extra)}"
     return InputError(f"the Python package {module} is not installed", "", step)
+
+
+def _plain(distribution: str) -> str:
+    """The name of a distribution as indexes compare it."""
+    return re.sub(r"[-_.]+", "-", distribution).lower()
 
 
 def install_command(extra: str) -> str:

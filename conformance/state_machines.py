@@ -20,12 +20,9 @@ from collections.abc import Callable, Collection, Iterator
 from keyword import iskeyword
 from typing import Any, Final
 
-from hypothesis import event
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
-
 from ..spec.notation.errors import InputError, TargetError
 from .adapters.session import InProcessTarget
+from .environment import missing_extra
 from .ports.base import Adapter, Session, SettingsRefused, Target
 from .results import Case
 from .suites.fixture import fixture_of
@@ -33,6 +30,13 @@ from .suites.run import ITEMS_MAX, Run
 from .suites.suite import Act, Conversation, Suite
 from .systems.catalogue import port_named, suite_named
 from .targets import resolve_target
+
+try:
+    from hypothesis import event
+    from hypothesis import strategies as st
+    from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+except ModuleNotFoundError as error:
+    raise (missing_extra(error) or error) from None
 
 __all__ = ["RuleBroken", "state_machine"]
 

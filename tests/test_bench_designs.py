@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from checkvalve.conformance.bench import designs
-from checkvalve.conformance.bench.designs import Case, Limits, Measuring, main
+from benchmarks import designs
+from benchmarks.designs import Case, Limits, Measuring, main
 
 
 @pytest.mark.parametrize("planted", [False, True])

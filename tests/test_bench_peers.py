@@ -5,13 +5,14 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from checkvalve.conformance.bench.calls import calls
-from checkvalve.conformance.bench.overflow import overflow
-from checkvalve.conformance.bench.peers import promela
-from checkvalve.conformance.bench.peers.models import MODELS, SearchModel
-from checkvalve.conformance.bench.peers.plain import PLAIN
-from checkvalve.conformance.bench.peers.programs import PEERS, Spin
-from checkvalve.conformance.bench.ring import ring
+
+from benchmarks.calls import calls
+from benchmarks.overflow import overflow
+from benchmarks.peers import promela
+from benchmarks.peers.models import MODELS, SearchModel
+from benchmarks.peers.plain import PLAIN
+from benchmarks.peers.programs import PEERS, Spin
+from benchmarks.ring import ring
 from checkvalve.spec.engines.native import explore
 from checkvalve.spec.engines.search import check_rules, instances
 from checkvalve.spec.notation import BoundMachine

@@ -1,4 +1,4 @@
-"""``python -m checkvalve.conformance.bench.purgatory``: its options, files and figure."""
+"""``python -m benchmarks.purgatory``: its options, files and figure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from checkvalve.conformance.bench.purgatory.__main__ import PROGRAM, command
-from checkvalve.conformance.bench.purgatory.driver import Measured
-from checkvalve.conformance.bench.purgatory.plot import COLOURS, draw, figure_of
-from checkvalve.conformance.bench.purgatory.report import document
-from checkvalve.conformance.bench.purgatory.rows import Plan, Row
-from checkvalve.conformance.bench.purgatory.workload import CASES
+from benchmarks.purgatory.__main__ import PROGRAM, command
+from benchmarks.purgatory.driver import Measured
+from benchmarks.purgatory.plot import COLOURS, draw, figure_of
+from benchmarks.purgatory.report import document
+from benchmarks.purgatory.rows import Plan, Row
+from benchmarks.purgatory.workload import CASES
 from checkvalve.conformance.cli.outcome import run
 
 SVG = "{http://www.w3.org/2000/svg}"

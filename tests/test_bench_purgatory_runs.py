@@ -6,10 +6,10 @@ from math import inf, sqrt
 
 import pytest
 
-from checkvalve.conformance.bench.purgatory.contenders import CONTENDERS, NewPurgatory
-from checkvalve.conformance.bench.purgatory.driver import Measured, in_real_time, in_virtual_time
-from checkvalve.conformance.bench.purgatory.rows import Plan, Row, aims
-from checkvalve.conformance.bench.purgatory.workload import CASES, Case, Settings, draw, keys_of
+from benchmarks.purgatory.contenders import CONTENDERS, NewPurgatory
+from benchmarks.purgatory.driver import Measured, in_real_time, in_virtual_time
+from benchmarks.purgatory.rows import Plan, Row, aims
+from benchmarks.purgatory.workload import CASES, Case, Settings, draw, keys_of
 
 SETTINGS = Settings()
 LOW, HIGH = CASES

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from checkvalve.conformance.bench.bookie import ADDERS, TERMS, WINDOW, Measured, measure
+from benchmarks.bookie import ADDERS, TERMS, WINDOW, Measured, measure
 from checkvalve.reference.bookkeeper.bookie import Do, Effect, Limits
 from checkvalve.reference.drivers.bookie_server import (
     DONE, READ, REQUEST, RESPONSE, TOO_MANY, BookieServer, Disk, Peaks, Terms,

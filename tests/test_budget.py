@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from checkvalve.conformance.bench.lowering import Walk
+
+from benchmarks.lowering import Walk
 from checkvalve.spec.design.check import Settings, check
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.engines import search

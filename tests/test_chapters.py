@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from importlib import import_module
 from types import ModuleType
 
 import pytest
 
-from checkvalve.spec.chapters import Chapter
+from checkvalve.spec import shelf
+from checkvalve.spec.chapters import Chapter, chapter_names, chapters
 from checkvalve.spec.notation.errors import InputError, InternalError
+from checkvalve.spec.notation.machine import Machine
 
 
 def chapter_with(**names: object) -> Chapter:
@@ -36,3 +42,37 @@ def test_a_module_that_says_that_it_has_no_table_has_an_empty_one() -> None:
 
     assert chapter_with(__getattr__=made).expectations == ()
     assert chapter_with().refinements == ()
+
+
+def test_every_module_of_a_book_that_has_machines_is_a_chapter() -> None:
+    """So none is forgotten: a module with machines has a table, if only an empty one."""
+    found = {chapter.module.__name__ for chapter in chapters()}
+    books = {name.split(".")[2] for name in found} - {"design"}
+    machines = {
+        module for book in books
+        for module in _modules_below(f"checkvalve.spec.{book}")
+        if any(inspect.isclass(value) and issubclass(value, Machine)
+               and value.__module__ == module for value in vars(import_module(module)).values())}
+    assert machines - found == set()
+
+
+def test_a_chapter_comes_after_those_of_its_book_that_it_imports() -> None:
+    """A rule that a variant inherits is listed where it was written."""
+    places = {name: at for at, name in enumerate(chapter_names())}
+    names = {place.parts: name for name, place in shelf._places().items()}
+    late = [(name, other) for name, place in shelf._places().items()
+            for other in map(names.get, place.imported())
+            if other is not None and other.split(".")[0] == name.split(".")[0]
+            and places[other] > places[name]]
+    assert late == []
+
+
+def test_every_chapter_says_what_it_is_about() -> None:
+    """In a first sentence that fits into a line of a table."""
+    assert [chapter.name for chapter in chapters() if not 10 < len(chapter.about) < 110] == []
+
+
+def _modules_below(package: str) -> Iterator[str]:
+    for found in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
+        if not found.ispkg:
+            yield found.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -87,3 +88,23 @@ def test_the_id_of_a_test_says_its_group_where_several_workers_run(
     """Else what the tests of a group share is made in each worker, and nobody is told."""
     workers = request.config.getoption("loadgroup", False)
     assert request.node.nodeid.endswith("@a group of one") == workers
+
+
+def test_ci_refuses_arguments_before_it_runs_anything() -> None:
+    """Whoever asks for less would otherwise wait for all of it."""
+    done = subprocess.run([SETUP.with_name("run"), "--quick"], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 64 and "unknown argument --quick" in done.stderr
+    assert done.stdout == ""
+
+
+def test_help_and_lab_list_every_target_once() -> None:
+    """``make help`` has what one needs most, ``make lab`` the rest; what others call is in none."""
+    text = SETUP.parent.with_name("Makefile").read_text(encoding="utf-8")
+    targets = re.findall(r"^([a-z-]+):(?!=)(.*)$", text, re.MULTILINE)
+    inner = {name for name, rest in targets if "#" not in rest}
+    most = {name for name, rest in targets if "## " in rest}
+    declared = text.partition(".PHONY:")[2].replace("\\\n", " ").partition("\n")[0].split()
+    assert inner == {"core", "dev", "programs"}
+    assert len(most) <= 12
+    assert sorted(declared) == sorted(name for name, _ in targets)

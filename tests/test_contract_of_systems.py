@@ -13,6 +13,7 @@ from statistics import median
 
 import pytest
 
+from benchmarks.pages.records import stale_pages
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.places import is_long
 from checkvalve.conformance.campaigns.replay import replay
@@ -22,7 +23,6 @@ from checkvalve.conformance.results import NOT_SHOWN, PASSED, VIOLATED, CaseRow
 from checkvalve.conformance.suites.system import QUICK_CASES, System
 from checkvalve.conformance.suites.twin import Twin
 from checkvalve.conformance.systems.catalogue import SYSTEMS, system_of, zoo
-from checkvalve.conformance.systems.pages import stale_pages
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.conformance.zoo.hunt import KILLED
 
@@ -48,8 +48,9 @@ def rows(suite: str, target: str, seed: int, programs: int = 2) -> list[CaseRow]
 
 @each_system
 def test_a_record_holds_together(system: System) -> None:
-    """Its suite and its port have its name, and the reference comes first."""
+    """Its suite and its port have its name, its folder as well, and the reference comes first."""
     assert system.suite.name == system.suite.port == system.port.name == system.name
+    assert system.folder.rpartition(".")[2] == system.name.replace(".", "_")
     assert system.reference in system.references
     assert all(twin.suite == system.name for twin in system.twins.values())
     assert all(each.is_program and system.program(each) or system.adapter(each)

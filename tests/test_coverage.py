@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from checkvalve.conformance.bench.coverage import (
+from benchmarks.coverage import (
     TEXTS, Book, Row, complaints, numbering, rows_of, the_book,
 )
 from checkvalve.spec.notation.errors import InputError

@@ -5,10 +5,10 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from plain_local import PlainGraph, plain_local
-from random_designs import random_design
 
-from checkvalve.conformance.bench.shapes import loops
+from benchmarks.random_designs.designs import random_design
+from benchmarks.random_designs.plain_local import PlainGraph, plain_local
+from benchmarks.shapes import loops
 from checkvalve.spec.certify.checker import check_certificate
 from checkvalve.spec.design.check import Part, Settings, decide_deadlock, parts
 from checkvalve.spec.design.equations.legs import Leg

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from checkvalve.conformance.designs.builder_source import FILE, source
+from benchmarks.pages.builder import FILE, source
 from checkvalve.conformance.designs.laws import law_of
 from checkvalve.spec.design.builder import (
     Design, acquire, branch, either, read, release, write,

@@ -11,16 +11,16 @@ from random import Random
 from typing import Any
 
 import pytest
-from random_designs import random_design, random_file, richer
 
-from checkvalve.conformance.bench.certificates import Tally, certified, sample
+from benchmarks.certificates import Tally, certified, sample
+from benchmarks.random_designs.designs import random_design, random_file, richer
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.designs import check_design, check_file, load_designs
 from checkvalve.conformance.designs.certificates import MAX_BYTES, MAX_MARKS, problem_of
 from checkvalve.spec.certify.checker import check_certificate
 from checkvalve.spec.certify.moves import system_of
-from checkvalve.spec.certify.roles import READING, ROLES, lengths
+from benchmarks.pages.roles import READING, ROLES, lengths
 from checkvalve.spec.certify.states import states_of
 from checkvalve.spec.certify.system import Move, NotCovered, System, can_move
 from checkvalve.spec.design.check import Settings

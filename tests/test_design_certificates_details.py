@@ -16,7 +16,7 @@ from checkvalve.spec.certify.law import check_law
 from checkvalve.spec.certify.meetings import meeting_at
 from checkvalve.spec.certify.moves import system_of
 from checkvalve.spec.certify.order import _Marking
-from checkvalve.spec.certify.roles import _lines_of_code
+from benchmarks.pages.roles import _lines_of_code
 from checkvalve.spec.certify.run import Refuted
 from checkvalve.spec.certify.states import states_of
 from checkvalve.spec.certify.system import Counter, Move, NotCovered, System

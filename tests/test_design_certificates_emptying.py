@@ -8,10 +8,10 @@ from random import Random
 from typing import Any
 
 import pytest
-from random_designs import random_design
 
-from checkvalve.conformance.bench.designs import calls, loops
-from checkvalve.conformance.bench.tampered import tampered
+from benchmarks.designs import calls, loops
+from benchmarks.random_designs.designs import random_design
+from benchmarks.tampered import tampered
 from checkvalve.conformance.designs.certificates import problem_of
 from checkvalve.spec.certify.checker import check_certificate
 from checkvalve.spec.certify.emptying import _Left

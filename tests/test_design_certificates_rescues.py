@@ -9,10 +9,10 @@ from random import Random
 from typing import Any
 
 import pytest
-from plain_local import PlainGraph, plain_local
-from random_designs import random_design
 
-from checkvalve.conformance.bench.tampered import tampered
+from benchmarks.random_designs.designs import random_design
+from benchmarks.random_designs.plain_local import PlainGraph, plain_local
+from benchmarks.tampered import tampered
 from checkvalve.conformance.designs.certificates import problem_of
 from checkvalve.spec.certify.checker import check_certificate
 from checkvalve.spec.certify.moves import system_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from explanation_judge import complaints
-from random_designs import random_design, richer
 from test_design_copies import states
 from test_design_promela import agrees
 
+from benchmarks.random_designs.designs import random_design, richer
+from benchmarks.random_designs.explanation_judge import complaints
 from checkvalve.conformance.designs import check_design
 from checkvalve.spec.design.check import parts
 from checkvalve.spec.design.loader import load

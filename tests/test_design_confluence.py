@@ -7,10 +7,10 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from plain_local import PlainGraph, plain_local
-from random_designs import random_design
 
-from checkvalve.conformance.bench.designs import loops, mesh
+from benchmarks.designs import loops, mesh
+from benchmarks.random_designs.designs import random_design
+from benchmarks.random_designs.plain_local import PlainGraph, plain_local
 from checkvalve.spec.certify.checker import check_certificate
 from checkvalve.spec.design.check import Part, Settings, decide_deadlock, parts
 from checkvalve.spec.design.equations.confluence import goes_round, has_choice, only_run

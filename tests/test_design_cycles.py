@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from explanation_judge import complaints
 
+from benchmarks.random_designs.explanation_judge import complaints
 from checkvalve.conformance.designs import check_design
 from checkvalve.conformance.designs.text import lines
 from checkvalve.spec.design.drawing.svg import draw

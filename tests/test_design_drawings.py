@@ -7,8 +7,8 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from random_designs import random_design
 
+from benchmarks.random_designs.designs import random_design
 from checkvalve.conformance.designs import check_design
 from checkvalve.spec.design.check import Settings
 from checkvalve.spec.design.drawing.svg import draw

@@ -6,9 +6,9 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from explanation_judge import complaints
-from random_designs import random_design, random_file
 
+from benchmarks.random_designs.designs import random_design, random_file
+from benchmarks.random_designs.explanation_judge import complaints
 from checkvalve.conformance.designs import check_design
 from checkvalve.conformance.designs.text import lines
 from checkvalve.spec.design.check import Part, Settings, decide_deadlock, parts

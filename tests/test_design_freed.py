@@ -7,9 +7,8 @@ import subprocess
 import sys
 from random import Random
 
-from plain_local import PlainGraph, plain_local
-from random_designs import random_design
-
+from benchmarks.random_designs.designs import random_design
+from benchmarks.random_designs.plain_local import PlainGraph, plain_local
 from checkvalve.spec.design.check import Settings
 from checkvalve.spec.design.equations.freed import Freeing, needed_for, step_of
 from checkvalve.spec.design.equations.silent import ask_equations

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from random_designs import designs
 
+from benchmarks.random_designs.designs import designs
 from checkvalve.conformance.designs import check_design, check_file
 from checkvalve.spec.design.check import Settings
 from checkvalve.spec.design.net.invariants import conserved

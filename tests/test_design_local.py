@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from random import Random
 
 import pytest
-from plain_local import PlainGraph, plain_local
-from random_designs import random_design, random_file
 
-from checkvalve.conformance.bench.designs import calls
+from benchmarks.designs import calls
+from benchmarks.random_designs.designs import random_design, random_file
+from benchmarks.random_designs.plain_local import PlainGraph, plain_local
 from checkvalve.conformance.designs import check_design
 from checkvalve.spec.design.check import Settings
 from checkvalve.spec.design.equations.bounds import Bound

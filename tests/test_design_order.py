@@ -5,8 +5,8 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from plain_order import plain_order, two_ways
 
+from benchmarks.random_designs.plain_order import plain_order, two_ways
 from checkvalve.conformance.designs import check_design
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.why.findings import Finding

@@ -9,8 +9,8 @@ from random import Random
 
 import pytest
 from click.testing import CliRunner
-from random_designs import random_design, random_file
 
+from benchmarks.random_designs.designs import random_design, random_file
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.designs import load_file
 from checkvalve.spec.design.check import Part, Settings, decide_deadlock, parts

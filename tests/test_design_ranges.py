@@ -7,9 +7,9 @@ from itertools import product
 from random import Random
 
 import pytest
-from random_designs import random_design
 
-from checkvalve.conformance.bench.shapes import SHAPES, calls, loops, written
+from benchmarks.random_designs.designs import random_design
+from benchmarks.shapes import SHAPES, calls, loops, written
 from checkvalve.spec.design.check import parts
 from checkvalve.spec.design.equations.equations import Equations, as_question
 from checkvalve.spec.design.equations.lemmas import Bound, Clause, Inequality

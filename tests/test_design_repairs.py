@@ -12,10 +12,10 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from random_designs import random_design
-from repairs import explored, made, repaired_by
 
-from checkvalve.conformance.bench.designs import loops, mesh
+from benchmarks.designs import loops, mesh
+from benchmarks.random_designs.designs import random_design
+from benchmarks.random_designs.repairs import explored, made, repaired_by
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.designs import check_design, check_file

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from checkvalve.conformance.bench.designs import calls
+from benchmarks.designs import calls
 from checkvalve.spec.design.check import decide_one
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.reading.language import Design

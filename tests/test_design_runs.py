@@ -6,8 +6,8 @@ from itertools import count
 
 import pytest
 from hypothesis import given, settings
-from random_designs import designs
 
+from benchmarks.random_designs.designs import designs
 from checkvalve.conformance.designs.text import lines
 from checkvalve.spec.design.check import Part, Settings, check, decide_deadlock, parts
 from checkvalve.spec.design.loader import load

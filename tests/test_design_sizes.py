@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from work_clock import Work
 
-from checkvalve.conformance.bench.shapes import calls, loops
+from benchmarks.shapes import calls, loops
 from checkvalve.spec.design.check import Part, Settings, parts
 from checkvalve.spec.design.reading.language import Design, Link
 from checkvalve.spec.design.verdicts import deadlock

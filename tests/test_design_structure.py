@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 from hypothesis import given, settings
-from random_designs import designs, random_design
 
-from checkvalve.conformance.bench.designs import loops
+from benchmarks.designs import loops
+from benchmarks.random_designs.designs import designs, random_design
 from checkvalve.conformance.designs.text import lines
 from checkvalve.spec.design.check import Part, Settings, check, decide_deadlock, parts
 from checkvalve.spec.design.equations import structure

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import stat
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -19,9 +23,12 @@ from checkvalve.conformance.environment import (
     find_java,
     find_node,
     install_command,
+    missing_extra,
 )
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.spec.notation.errors import InputError
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def program(path: Path, script: str) -> None:
@@ -123,6 +130,47 @@ def test_a_missing_part_of_the_core_ends_with_2(
     advice = {finding["name"]: finding["advice"] for finding in findings}
     assert "pip install z3-solver" in advice["z3-solver"]
     assert "[targets]'" in advice["trio"]
+
+
+def test_extras_are_written_down_in_pyproject_alone() -> None:
+    """The metadata say the same, and each distribution and each extra has a purpose."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    wanted = dict.fromkeys(map(_name, project["dependencies"]), "")
+    for extra in environment.EXTRAS:
+        for each in extras[extra]:
+            wanted.setdefault(_name(each), extra)
+    assert environment.requirements() == wanted
+    assert set(environment.EXTRAS) == set(extras) - {"dev"}
+    assert set(environment.PURPOSES) == {name for name, extra in wanted.items() if not extra}
+
+
+def test_every_library_that_the_packages_import_is_written_down() -> None:
+    """Under the name of its distribution."""
+    known = {environment._plain(name) for name in environment.requirements()}
+    ours = {"checkvalve", "benchmarks", *sys.stdlib_module_names}
+    found = {
+        (node.module or "" if isinstance(node, ast.ImportFrom) else alias.name).partition(".")[0]
+        for package in ("spec", "reference", "conformance")
+        for path in (ROOT / package).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import) or isinstance(node, ast.ImportFrom) and not node.level
+        for alias in node.names}
+    assert {module for module in found - ours
+            if environment._plain(environment.MODULES.get(module, module)) not in known} == set()
+
+
+def test_a_module_that_comes_with_an_extra_names_it() -> None:
+    """Also one that is not named as its distribution."""
+    for module, extra in (("zmq.asyncio", "targets"), ("hypothesis", "testing"),
+                          ("token_bucket", "targets"), ("cvc5", "certify")):
+        error = missing_extra(ModuleNotFoundError(name=module))
+        assert error is not None and f"[{extra}]" in error.next_step
+    assert missing_extra(ModuleNotFoundError(name="nobody")) is None
+
+
+def _name(requirement: str) -> str:
+    return re.split(r"[^\w.-]", requirement, maxsplit=1)[0]
 
 
 def test_in_a_clone_an_extra_is_installed_from_the_clone(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from checkvalve.conformance.bench.election.page import page
-from checkvalve.conformance.bench.election.runs import Row, fill_all
+from benchmarks.election.page import page
+from benchmarks.election.runs import Row, fill_all
 from checkvalve.conformance.campaigns.enough import coverage
 from checkvalve.conformance.campaigns.replay import replay
 from checkvalve.conformance.engines.conduct import Order, conduct

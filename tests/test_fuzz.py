@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from checkvalve.conformance.bench.fuzz.runner import Subject, fuzz
-from checkvalve.conformance.bench.fuzz.subjects import SUBJECTS
+from benchmarks.fuzz.runner import Subject, fuzz
+from benchmarks.fuzz.subjects import SUBJECTS
+from checkvalve.conformance.designs import check_design
 from checkvalve.spec.notation.errors import InputError
 
 INPUTS = 1000
@@ -22,7 +23,7 @@ def test_no_input_ends_in_an_error_of_ours_a_traceback_or_not_at_all(
     name: str, tmp_path: Path
 ) -> None:
     """In a process of its own, for some inputs take what memory they may."""
-    program = [sys.executable, "-m", "checkvalve.conformance.bench.fuzz", name, "--json",
+    program = [sys.executable, "-m", "benchmarks.fuzz", name, "--json",
                "--seed", str(SEED), "--inputs", str(INPUTS), "--keep", str(tmp_path)]
     done = subprocess.run(program, capture_output=True, text=True, check=False)
     (found,) = json.loads(done.stdout)
@@ -56,7 +57,7 @@ def _endless(_path: Path, _index: int) -> object:
 
 
 def _wordy(_path: Path, _index: int) -> object:
-    raise InputError("x", f"{Path(fuzz.__code__.co_filename).parents[3]}/spec/lower.py:1")
+    raise InputError("x", f"{Path(check_design.__code__.co_filename).parents[2]}/spec/lower.py:1")
 
 
 @pytest.mark.parametrize(("feed", "words"), [
@@ -68,7 +69,7 @@ def test_what_must_not_be_is_found(
     feed: object, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And its input is left for whoever mends it."""
-    monkeypatch.setattr("checkvalve.conformance.bench.fuzz.runner.CPU_SECONDS_MAX", 0.2)
+    monkeypatch.setattr("benchmarks.fuzz.runner.CPU_SECONDS_MAX", 0.2)
     subject = Subject("x", ".txt", lambda random: b"content", feed)  # type: ignore[arg-type]
     (failure,) = fuzz(subject, 0, range(3, 4), tmp_path).failures
     assert words in failure.what and failure.file.read_bytes() == b"content"

@@ -23,6 +23,9 @@ from checkvalve.conformance.ports.base import Port
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("spec", "reference", "conformance")
+TYPED = (*PACKAGES, "benchmarks")
+"""What is held to everything that is asked of code; only the packages are in the wheel."""
+
 LINES_OF_A_FUNCTION = 70
 LINES_OF_A_FILE = 600
 
@@ -31,7 +34,7 @@ Definition = Function | ast.ClassDef
 
 HEAVY = frozenset({
     "hypothesis", "jsonschema", "llvmlite", "networkx", "numpy", "pandas", "pyarrow", "pyspark",
-    "pytest", "rich", "scipy", "yaml", "z3",
+    "pytest", "scipy", "yaml", "z3",
 })
 """Imported inside the functions that use them, or where AT_THE_TOP says so."""
 
@@ -39,7 +42,7 @@ AT_THE_TOP = {
     "spec/engines/native/": {"llvmlite", "numpy"},
     "spec/engines/prove/": {"z3"},
     "conformance/state_machines.py": {"hypothesis"},
-    "conformance/bench/finders.py": {"hypothesis"},
+    "benchmarks/": {"hypothesis", "networkx"},
     "conformance/pytest_plugin.py": {"pytest"},
 }
 """Modules, and folders of such, that are themselves imported only by who uses them."""
@@ -56,7 +59,7 @@ ARTICLES = frozenset({
 
 def python_files(*folders: str) -> list[Path]:
     """The project's Python files, below ``folders`` or everywhere."""
-    places = folders or (*PACKAGES, "tests", "examples", ".ci")
+    places = folders or (*TYPED, "tests", "examples", ".ci")
     found = [path for place in places for path in sorted((ROOT / place).rglob("*.py"))]
     return found if folders else [ROOT / "setup.py", *found]
 
@@ -85,6 +88,12 @@ def public(node: ast.AST, inside: str = "") -> Iterator[tuple[str, Definition]]:
                 yield from public(child, name)
 
 
+def parts_of(path: Path) -> tuple[str, ...]:
+    """The parts of the name by which a file is imported."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ("checkvalve", *parts) if parts[0] in PACKAGES else parts
+
+
 def methods_of(tree: ast.Module) -> Iterator[tuple[str, Function]]:
     """The methods of a module's classes, private ones too, each with its dotted name."""
     for each in tree.body:
@@ -95,8 +104,7 @@ def methods_of(tree: ast.Module) -> Iterator[tuple[str, Function]]:
 
 def object_at(path: Path, name: str) -> Any:
     """The class or function of a dotted name in a file, imported."""
-    parts = ("checkvalve", *path.relative_to(ROOT).with_suffix("").parts)
-    return operator.attrgetter(name)(import_module(".".join(parts)))
+    return operator.attrgetter(name)(import_module(".".join(parts_of(path))))
 
 
 @cache
@@ -167,8 +175,7 @@ def modules_imported(node: ast.AST, path: Path) -> Iterator[tuple[ast.AST, str]]
     if isinstance(node, ast.ImportFrom):
         base = node.module or ""
         if node.level:
-            parts = ("checkvalve", *path.relative_to(ROOT).with_suffix("").parts)
-            above = ".".join(parts[: -node.level])
+            above = ".".join(parts_of(path)[: -node.level])
             base = f"{above}.{base}" if base else above
         yield node, base
         yield from ((node, f"{base}.{alias.name}") for alias in node.names)
@@ -220,7 +227,7 @@ def test_every_public_function_and_class_has_a_docstring() -> None:
 
     assert [
         f"{place(path, node)} {name}"
-        for path in python_files(*PACKAGES) for name, node in public(tree_of(path))
+        for path in python_files(*TYPED) for name, node in public(tree_of(path))
         if not is_marked(node) and not ast.get_docstring(node)
         and not is_documented_elsewhere(path, name)
     ] == []
@@ -238,7 +245,7 @@ def test_a_docstring_says_more_than_the_name() -> None:
 
     assert [
         f"{place(path, node)} {node.name}: {text}"
-        for path in python_files(*PACKAGES) for node in ast.walk(tree_of(path))
+        for path in python_files(*TYPED) for node in ast.walk(tree_of(path))
         if isinstance(node, Definition) and (text := ast.get_docstring(node))
         and says_nothing(node.name, text)
     ] == []
@@ -274,17 +281,19 @@ def test_every_function_is_annotated() -> None:
 
     assert [
         f"{place(path, node)} {node.name}"
-        for path in python_files(*PACKAGES, "tests") for node in ast.walk(tree_of(path))
+        for path in python_files(*TYPED, "tests") for node in ast.walk(tree_of(path))
         if isinstance(node, Function) and lacks(node)
     ] == []
 
 
 @pytest.mark.parametrize(("package", "not_of"), [
-    ("spec", ("checkvalve.reference", "checkvalve.conformance")),
-    ("reference", ("checkvalve.spec", "checkvalve.conformance")),
+    ("spec", ("checkvalve.reference", "checkvalve.conformance", "benchmarks")),
+    ("reference", ("checkvalve.spec", "checkvalve.conformance", "benchmarks")),
+    ("conformance", ("benchmarks",)),
 ])
 def test_imports_run_one_way(package: str, not_of: tuple[str, ...]) -> None:
-    """The spec knows no implementation, and the reference is an oracle apart from the spec."""
+    """The spec knows no implementation, the reference is an oracle apart from the spec, and no
+    package needs what is not in the wheel."""
     assert [
         f"{place(path, node)} imports {name}"
         for path in python_files(package) for node in ast.walk(tree_of(path))
@@ -295,14 +304,14 @@ def test_imports_run_one_way(package: str, not_of: tuple[str, ...]) -> None:
 
 def module_of(path: Path) -> str:
     """The absolute name of the module in a file."""
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(("checkvalve", *(parts[:-1] if parts[-1] == "__init__" else parts)))
+    parts = parts_of(path)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def package_of(module: str) -> str:
     """The folder of a module; one that stands beside the packages of spec, reference or
     conformance is a room of its own."""
-    file = ROOT / Path(*module.split(".")[1:])
+    file = ROOT / Path(*module.removeprefix("checkvalve.").split("."))
     return module if file.is_dir() or module.count(".") == 2 else module.rpartition(".")[0]
 
 
@@ -317,7 +326,7 @@ def running_statements(node: ast.AST) -> Iterator[ast.AST]:
 @cache
 def imports_of_modules() -> frozenset[tuple[str, str]]:
     """Who imports whom among our own modules."""
-    ours = {module_of(path): path for path in python_files(*PACKAGES)}
+    ours = {module_of(path): path for path in python_files(*TYPED)}
     found = set()
     for name, path in ours.items():
         for statement in running_statements(tree_of(path)):
@@ -366,7 +375,7 @@ def test_heavy_packages_are_imported_where_they_are_used() -> None:
 
     found = {
         f"{place(path, node)} imports {name.partition('.')[0]}"
-        for path in python_files(*PACKAGES) for statement in at_the_top(tree_of(path))
+        for path in python_files(*TYPED) for statement in at_the_top(tree_of(path))
         for node, name in modules_imported(statement, path)
         if name.partition(".")[0] in HEAVY - allowed(path)
     }
@@ -386,7 +395,7 @@ def test_importing_the_core_loads_nothing_heavy(module: str) -> None:
 
 def test_every_folder_with_code_is_a_package() -> None:
     """A folder without __init__.py would be missing from a wheel."""
-    folders = {path.parent for path in python_files(*PACKAGES)}
+    folders = {path.parent for path in python_files(*TYPED)}
     assert [place(folder) for folder in sorted(folders)
             if not (folder / "__init__.py").is_file()] == []
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from checkvalve.conformance.bench.purgatory.counts import held, queued
-from checkvalve.conformance.bench.purgatory.rows import AIM_OVER_OLD
-from checkvalve.conformance.bench.purgatory.workload import CASES
+from benchmarks.purgatory.counts import held, queued
+from benchmarks.purgatory.rows import AIM_OVER_OLD
+from benchmarks.purgatory.workload import CASES
 from checkvalve.reference.kafka.old_timer import OldTimer
 from checkvalve.reference.kafka.timer import Timer, TimerTask
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from checkvalve.conformance.bench.failover import schedule
+from benchmarks.failover import schedule
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.places import is_long, turn_of
 from checkvalve.conformance.environment import find_java

@@ -15,11 +15,11 @@ from checkvalve.conformance.results import NOT_OFFERED, NOT_SHOWN, PASSED, VIOLA
 from checkvalve.conformance.systems.catalogue import port_named
 from checkvalve.conformance.suites.run import run_program
 from checkvalve.conformance.suites.suite import Act, Program
-from checkvalve.conformance.systems.kafka_timer.suite import (
+from checkvalve.conformance.systems.timer.suite import (
     DELAYS, DRIVES, TASKS, SUITE as TIMER_SUITE, WAITS, meeting,
 )
-from checkvalve.conformance.systems.kafka_timer.timers import ReferenceTimer
-from checkvalve.conformance.systems.kafka_timer.twins import TWINS as ZOO, OpenTimer
+from checkvalve.conformance.systems.timer.timers import ReferenceTimer
+from checkvalve.conformance.systems.timer.twins import TWINS as ZOO, OpenTimer
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.conformance.zoo.hunt import hunt, twins
 from checkvalve.spec.notation import InputError

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import llvmlite.ir as ir
 import pytest
-from checkvalve.conformance.bench.lowering import Walk
+
+from benchmarks.lowering import Walk
 from checkvalve.conformance.chapters.file import load_chapter
 from checkvalve.spec.design.net.net import Net
 from checkvalve.spec.engines.native.layout import Layout

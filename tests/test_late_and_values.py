@@ -16,7 +16,7 @@ from checkvalve.conformance.suites.lengthy import grown
 from checkvalve.conformance.suites.suite import Act
 from checkvalve.conformance.suites.values import Payloads
 from checkvalve.conformance.systems.catalogue import SYSTEMS, system_of, zoo
-from checkvalve.conformance.systems.kafka_timer.suite import TIMEOUT_MAX
+from checkvalve.conformance.systems.timer.suite import TIMEOUT_MAX
 from checkvalve.conformance.targets import resolve_target
 from checkvalve.conformance.zoo.default_run import NAMED, find
 

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given, settings
 
-from checkvalve.conformance.bench.oracles.__main__ import main
-from checkvalve.conformance.bench.oracles.expectations import (
+from benchmarks.oracles.__main__ import main
+from benchmarks.oracles.expectations import (
     Opinion, explored, opinion, promises,
 )
-from checkvalve.conformance.bench.oracles.plain import PlainGraph, is_violated
-from checkvalve.conformance.bench.oracles.report import Row, sums
-from checkvalve.conformance.bench.oracles.tlc import jar_of_tlc, run_tlc, violates_liveness
+from benchmarks.oracles.plain import PlainGraph, is_violated
+from benchmarks.oracles.report import Row, sums
+from benchmarks.oracles.tlc import jar_of_tlc, run_tlc, violates_liveness
 from checkvalve.spec.chapters import Chapter, chapters
 from checkvalve.spec.engines.search import check_rules, instances
 from checkvalve.spec.engines.tla import export

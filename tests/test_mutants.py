@@ -13,29 +13,31 @@ from pathlib import Path
 
 import pytest
 
-from checkvalve.conformance.bench.mutants.__main__ import (
+from benchmarks.mutants.__main__ import (
     LEAST, MOST, ONE_IN, PROGRAM, command,
 )
-from checkvalve.conformance.bench.mutants.child import Patience
-from checkvalve.conformance.bench.mutants.draw import drawn, share
-from checkvalve.conformance.bench.mutants.ledger import (
+from benchmarks.mutants.child import Patience
+from benchmarks.mutants.draw import drawn, share
+from benchmarks.mutants.ledger import (
     EQUIVALENT, MISSED, SURVIVOR, UNSEEN, Argument, read_arguments,
 )
-from checkvalve.conformance.bench.mutants.modules import (
+from benchmarks.mutants.modules import (
     GROUPS, TARGETS, group_of, modules_of, files_asked,
 )
-from checkvalve.conformance.bench.mutants.operators import OPERATORS, Mutant, mutants_of, names_in
-from checkvalve.conformance.bench.mutants.report import Tally, origin, tally, tally_alone
-from checkvalve.conformance.bench.mutants.stand import (
+from benchmarks.mutants.operators import OPERATORS, Mutant, mutants_of, names_in
+from benchmarks.mutants.report import Tally, origin, tally, tally_alone
+from benchmarks.mutants.stand import (
     CRASH, HANG, STILL_SECONDS, SURVIVED, TESTS, Fate, Progress, how_it_ended,
 )
-from checkvalve.conformance.bench.mutants.survey import Survey, killers_of, shown_to
-from checkvalve.conformance.bench.mutants.tree import Project, here
-from checkvalve.conformance.bench.published import publish, table
+from benchmarks.mutants.survey import Survey, killers_of, shown_to
+from benchmarks.mutants.tree import Project, here
+from benchmarks.published import publish, table
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 from checkvalve.conformance.targets import known_targets
 from checkvalve.spec.notation.errors import InputError, InternalError
+
+ROOT = Path(__file__).resolve().parents[1]
 
 linux_only = pytest.mark.skipif(
     not Path("/proc/self/stat").exists(), reason="the stand measures its forks through /proc")
@@ -211,10 +213,10 @@ def test_nobody_leaves():
 '''
 PROGRAM_OF_IT = """
 import json, pathlib, sys
-from checkvalve.conformance.bench.mutants.campaign import Campaign
-from checkvalve.conformance.bench.mutants.modules import Group
-from checkvalve.conformance.bench.mutants.operators import mutants_of
-from checkvalve.conformance.bench.mutants.tree import Project
+from benchmarks.mutants.campaign import Campaign
+from benchmarks.mutants.modules import Group
+from benchmarks.mutants.operators import mutants_of
+from benchmarks.mutants.tree import Project
 project = Project(pathlib.Path.cwd(), "shop", ("wares",))
 campaign = Campaign(project, pathlib.Path("kept"), jobs=2, patience=1.0, targets={},
                     groups={"toy": Group(("wares",), ("test_till",))})
@@ -229,7 +231,8 @@ print(json.dumps([{one.change: fate.how for one, fate in fates.items()}, len(sai
 def run_toy(folder: Path, changes: list[str]) -> tuple[dict[str, str], int]:
     """The fates of some mutants of the till by their change, and how many were tried."""
     done = subprocess.run([sys.executable, "-c", PROGRAM_OF_IT, json.dumps(changes)], cwd=folder,
-                          capture_output=True, text=True, check=False, env={**os.environ})
+                          capture_output=True, text=True, check=False,
+                          env={**os.environ, "PYTHONPATH": str(ROOT)})
     assert done.returncode == 0, done.stderr
     fates, said = json.loads(done.stdout)
     return fates, said

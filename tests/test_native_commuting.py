@@ -5,7 +5,8 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from checkvalve.conformance.bench.ring import ring, states_of_ring
+
+from benchmarks.ring import ring, states_of_ring
 from checkvalve.spec.design.net.net import Net
 from checkvalve.spec.engines.native import engine, explore
 from checkvalve.spec.engines.native.commuting import Commuting

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from checkvalve.conformance.bench.chain import Chain, states_of_chain
-from checkvalve.conformance.bench.explorer import Case, measure
+
+from benchmarks.chain import Chain, states_of_chain
+from benchmarks.explorer import Case, measure
 from checkvalve.spec.engines.graph import explore_with_interpreter
 from checkvalve.spec.engines.native import graph
 from checkvalve.spec.flow.credit import Link

@@ -6,6 +6,10 @@ from collections.abc import Iterable
 
 import pytest
 
+from benchmarks.witnesses.breakers import decided, tied
+from benchmarks.witnesses.classes import mutants
+from benchmarks.witnesses.measures import measures
+from benchmarks.witnesses.outside import shows_nothing_new
 from checkvalve.conformance.cli.rules import judging
 from checkvalve.spec.chapters import chapters
 from checkvalve.spec.engines.refine import Seeing, decide
@@ -13,10 +17,6 @@ from checkvalve.spec.notation import Machine, action, always, bind, boolean, int
 from checkvalve.spec.notation.rules import Strength
 from checkvalve.spec.notation.views import Seen, View, see, shown
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
-from checkvalve.spec.witnesses.breakers import decided, tied
-from checkvalve.spec.witnesses.classes import mutants
-from checkvalve.spec.witnesses.measures import measures
-from checkvalve.spec.witnesses.outside import shows_nothing_new
 from checkvalve.spec.witnesses.refused import known_breakers
 
 

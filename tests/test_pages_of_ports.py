@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from benchmarks.pages.records import anchor, loop_table
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.campaigns.case import RunSettings
 from checkvalve.conformance.engines.conduct import Order, conduct
@@ -20,8 +22,7 @@ from checkvalve.conformance.results import NOT_SHOWN, PASSED
 from checkvalve.conformance.suites.run import capabilities, run_program
 from checkvalve.conformance.suites.suite import Program, Suite
 from checkvalve.conformance.systems.catalogue import SYSTEMS, port_named
-from checkvalve.conformance.systems.conversations import Noting, conversation, not_offered
-from checkvalve.conformance.systems.pages import anchor, loop_table
+from benchmarks.pages.conversations import Noting, conversation, not_offered
 from checkvalve.reference.drivers.virtual_loop import VirtualLoop
 from checkvalve.spec.notation.errors import TargetError
 

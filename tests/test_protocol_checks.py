@@ -11,7 +11,7 @@ import pytest
 from checkvalve.conformance.adapters.session import CheckedSession, InProcessTarget
 from checkvalve.conformance.ports.base import Message
 from checkvalve.conformance.ports.base import excerpt
-from checkvalve.conformance.ports.tables import operations_table, policies_table, settings_table
+from benchmarks.pages.tables import operations_table, policies_table, settings_table
 from checkvalve.conformance.systems.catalogue import SYSTEMS, port_named, suite_named
 from checkvalve.spec.notation.errors import InputError, TargetError
 

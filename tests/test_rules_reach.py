@@ -11,8 +11,11 @@ from functools import cache
 import pytest
 from click.testing import CliRunner
 
+from benchmarks.witnesses.breakers import decided, tied
+from benchmarks.witnesses.classes import mutants
+from benchmarks.witnesses.measures import measures, same_but_for
 from checkvalve.conformance.cli.rules import RULE, Entry, command, entries, judging
-from checkvalve.spec.chapters import CHAPTERS, chapters
+from checkvalve.spec.chapters import chapter_names, chapters
 from checkvalve.spec.engines.search import check_rules, instances
 from checkvalve.spec.flow.sums import FreeSlot
 from checkvalve.spec.kafka.timer_text import TimerByTheText
@@ -23,9 +26,6 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.reach import bookkeeping, unseen, ways
 from checkvalve.spec.storm.acking.observed_acker import ObservedAcker
 from checkvalve.spec.verdicts.verdict import Outcome
-from checkvalve.spec.witnesses.breakers import decided, tied
-from checkvalve.spec.witnesses.classes import mutants
-from checkvalve.spec.witnesses.measures import measures, same_but_for
 from checkvalve.spec.witnesses.refused import Breaker, known_breakers
 
 
@@ -264,4 +264,4 @@ def test_every_id_of_the_book_is_taken_for_one() -> None:
     shown = CliRunner().invoke(command, [*ids, "--json"], standalone_mode=False,
                                catch_exceptions=False)
     assert [each["id"] for each in json.loads(shown.output)["rules"]] == ids
-    assert not any(RULE.fullmatch(chapter) for chapter in CHAPTERS)
+    assert not any(RULE.fullmatch(chapter) for chapter in chapter_names())

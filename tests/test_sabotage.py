@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from checkvalve.conformance.bench.sabotage import runs
-from checkvalve.conformance.bench.sabotage.__main__ import command
-from checkvalve.conformance.bench.sabotage.acts import SABOTAGES, Place, Scene, matters
-from checkvalve.conformance.bench.sabotage.replies import Replies, emptied, hushed
-from checkvalve.conformance.bench.sabotage.report import closing, is_good, marked, table_of
-from checkvalve.conformance.bench.sabotage.runs import FOUND, PASSES, Outcome, outcome
+from benchmarks.sabotage import runs
+from benchmarks.sabotage.__main__ import command
+from benchmarks.sabotage.acts import SABOTAGES, Place, Scene, matters
+from benchmarks.sabotage.replies import Replies, emptied, hushed
+from benchmarks.sabotage.report import closing, is_good, marked, table_of
+from benchmarks.sabotage.runs import FOUND, PASSES, Outcome, outcome
 from checkvalve.conformance.ports.base import Message
 from checkvalve.conformance.systems.catalogue import SYSTEMS, system_of
 

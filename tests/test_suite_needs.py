@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkvalve.conformance.bench.needs import derived, groups_of
+from benchmarks.needs import derived, groups_of
 from checkvalve.conformance.suites import needs
 from checkvalve.conformance.suites.history import HistorySuite
 from checkvalve.conformance.suites.suite import Suite

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from checkvalve.conformance.bench.oracles.tlc import counts, jar_of_tlc, run_tlc
+
+from benchmarks.oracles.tlc import counts, jar_of_tlc, run_tlc
 from checkvalve.spec.engines.tla import export
 from checkvalve.spec.engines.tla.families import generalise, quantifier
 from checkvalve.spec.flow.credit import Link, LinkAsWritten

@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
+from benchmarks.sabotage import runs
+from benchmarks.sabotage.replies import hushed
+from benchmarks.sabotage.report import is_good, marked
 from checkvalve.conformance.adapters.session import InProcessTarget
-from checkvalve.conformance.bench.sabotage import runs
-from checkvalve.conformance.bench.sabotage.replies import hushed
-from checkvalve.conformance.bench.sabotage.report import is_good, marked
 from checkvalve.conformance.campaigns.case import RunSettings, case_at, row_of, run_case
 from checkvalve.conformance.campaigns.replay import replay
 from checkvalve.conformance.ports.base import Kind, Message

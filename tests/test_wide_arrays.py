@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkvalve.conformance.bench.lowering import Walk
+from benchmarks.lowering import Walk
 from checkvalve.spec.engines.search import check_rules
 from checkvalve.spec.notation import Machine, action, array, bind, const, integer, require, upto
 from checkvalve.spec.notation.errors import ModelFault

@@ -6,6 +6,10 @@ import ast
 
 import pytest
 
+from benchmarks.witnesses.classes import mutant_named, mutants
+from benchmarks.witnesses.confirm import confirm
+from benchmarks.witnesses.mutate import edits
+from benchmarks.witnesses.refusals import seen_refused
 from checkvalve.spec.chapters import Chapter, chapters
 from checkvalve.spec.election.observed_election import ObservedElection
 from checkvalve.spec.engines.search import check_rules, instances
@@ -13,10 +17,7 @@ from checkvalve.spec.notation import (
     MUST, Machine, action, always, assume, bind, boolean, const, guard_rule, integer, require,
 )
 from checkvalve.spec.verdicts.verdict import Outcome
-from checkvalve.spec.witnesses.book import Witness, confirm, witnesses
-from checkvalve.spec.witnesses.classes import mutant_named, mutants
-from checkvalve.spec.witnesses.mutate import edits
-from checkvalve.spec.witnesses.refusals import seen_refused
+from checkvalve.spec.witnesses.book import Witness, witnesses
 
 
 @pytest.mark.parametrize("chapter", list(chapters()), ids=lambda chapter: chapter.name)

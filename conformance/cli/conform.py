@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,8 +31,10 @@ __all__ = ["command"]
 
 _CODES = {"violated": VIOLATED, "error": TARGET_FAILED, "unknown": UNKNOWN, "not shown": UNKNOWN,
           "passed": EXPECTED}
-_COLOURS = {"violated": "bold red", "passed": "green", "flaky": "bold yellow",
-            "unknown": "bold yellow", "follows": "yellow"}
+_COLOURS: Mapping[str, Mapping[str, Any]] = {
+    "violated": {"fg": "red", "bold": True}, "passed": {"fg": "green"},
+    "flaky": {"fg": "yellow", "bold": True}, "unknown": {"fg": "yellow", "bold": True},
+    "follows": {"fg": "yellow"}}
 _ALIKE = 6
 """Ids of rules that a line names; of more it tells the number."""
 
@@ -246,38 +250,46 @@ def _document(
 # --- text --------------------------------------------------------------------------------
 
 def _show(summary: Summary, saved: dict[str, str]) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    click.secho(f"{summary.suite} on {summary.target}, {counted(summary.cases, 'case')}", bold=True)
+    for line in _table(summary):
+        click.echo(line)
+    for fixture in summary.fixtures:
+        click.echo()
+        for line in fixture.story():
+            click.echo(f"  {line}")
+        if fixture.rule_id in saved:
+            click.echo(f"  Saved as {saved[fixture.rule_id]}")
+    click.echo()
+    for measured in summary.measured:
+        click.echo(f"{measured.in_words()}.")
+    for line in _conclusion(summary):
+        click.echo(line)
+    click.echo()
 
-    console = Console(highlight=False, markup=False)
-    table = Table(box=None, pad_edge=False, title_justify="left", title_style="bold",
-                  title=f"{summary.suite} on {summary.target}, {counted(summary.cases, 'case')}")
-    for heading in ("rule", "", "verdict", "cases", "steps"):
-        table.add_column(heading, justify="right" if heading in ("cases", "steps") else "left",
-                         no_wrap=True)
-    table.add_column("what it says")
+
+def _table(summary: Summary) -> Iterator[str]:
+    """A line or more for each rule: what it says is folded into what is left of the terminal."""
+    rows = [("rule", "", "verdict", "cases", "steps", "what it says")]
+    colours: list[Mapping[str, Any]] = [{"bold": True}]
     for result in summary.results:
         if result.reason == "target failed":    # one message below says it
             continue
         known = " (known)" if result.rule.id in summary.known else ""
         counts = [str(n) if n else "" for n in (result.cases, result.steps)]
-        table.add_row(
-            result.rule.id, result.rule.strength.value, f"{result.verdict}{known}", *counts,
-            _says(result), style=_COLOURS.get(result.verdict, "dim"),
-        )
-    console.print(table if table.row_count else table.title)
-    for fixture in summary.fixtures:
-        console.print()
-        for line in fixture.story():
-            console.print(f"  {line}", soft_wrap=True)
-        if fixture.rule_id in saved:
-            console.print(f"  Saved as {saved[fixture.rule_id]}", soft_wrap=True)
-    console.print()
-    for measured in summary.measured:
-        console.print(f"{measured.in_words()}.", soft_wrap=True)
-    for line in _conclusion(summary):
-        console.print(line, soft_wrap=True)
-    console.print()
+        rows.append((result.rule.id, result.rule.strength.value, f"{result.verdict}{known}",
+                     counts[0], counts[1], _says(result)))
+        colours.append(_COLOURS.get(result.verdict, {"dim": True}))
+    if len(rows) == 1:
+        return
+    widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[:-1]]
+    before = sum(widths) + 2 * len(widths)
+    room = max(20, shutil.get_terminal_size().columns - before)
+    for row, colour in zip(rows, colours, strict=True):
+        cells = [cell.rjust(width) if at > 2 else cell.ljust(width)
+                 for at, (cell, width) in enumerate(zip(row, widths, strict=False))]
+        first, *rest = wrap(row[-1], room) or [""]
+        yield click.style("  ".join([*cells, first]), **colour)
+        yield from (click.style(" " * before + line, **colour) for line in rest)
 
 
 def _says(result: RuleResult) -> str:

@@ -21,34 +21,6 @@ State = Literal["there", "missing", "unfit"]
 
 OLDEST_PYTHON = (3, 11)
 
-PACKAGES = {
-    "z3-solver": "the prover: verdicts for all constants",
-    "cvc5": "checking certificates: checkvalve certify",
-    "llvmlite": "the native explorer",
-    "numpy": "the native explorer's memory",
-    "scipy": "liveness of large machines",
-    "networkx": "the wait-for graph of a design",
-    "jsonschema": "the shape of designs and fixtures",
-    "hypothesis": "the tests of checkvalve itself",
-    "PyYAML": "reading designs",
-    "rich": "tables on the terminal",
-    "pyspark": "suites on a cluster: conform --engine spark",
-    "pyarrow": "suites on a cluster, and Parquet results",
-    "pandas": "suites on a cluster",
-    "janus": "the target janus",
-    "anyio": "the target anyio",
-    "trio": "the target trio",
-    "reactivex": "the targets reactivex and reactivex.buffered",
-    "pyzmq": "the targets zmq.push, zmq.pub and zmq.conflate",
-    "aiolimiter": "the target aiolimiter",
-    "limits": "the targets limits.fixed_window and limits.moving_window",
-    "token_bucket": "the target token_bucket",
-    "opentelemetry-sdk": "the target opentelemetry.sum",
-    "datadog": "the target datadog.count",
-    "kazoo": "a real ZooKeeper, whose server comes with pyspark",
-}
-"""The distributions, and what each is for."""
-
 
 @dataclass(frozen=True)
 class Finding:
@@ -76,15 +48,15 @@ def _python() -> Finding:
 
 
 def _packages() -> Iterator[Finding]:
-    for name, purpose in PACKAGES.items():
-        extra = environment.EXTRAS.get(name)
+    for name, extra in environment.requirements().items():
+        purpose = environment.EXTRAS[extra] if extra else environment.PURPOSES.get(name, "")
         version = environment.package_version(name)
         if version is not None:
-            yield Finding(name, "there", extra is None, version, purpose)
+            yield Finding(name, "there", not extra, version, purpose)
             continue
         command = (environment.install_command(extra) if extra
                    else f"python -m pip install {name}")
-        yield Finding(name, "missing", extra is None, "not installed", purpose,
+        yield Finding(name, "missing", not extra, "not installed", purpose,
                       f"Install it: {command}")
 
 

@@ -18,5 +18,5 @@ What has to be believed, in the order in which it is best read:
    ``order`` has both verdicts on order and duplication.
 5. ``law``: the same for all values of parameters.
 
-How many lines that is for each kind of certificate, ``roles`` counts.
+How many lines that is for each kind of certificate, ``benchmarks/pages/roles.py`` counts.
 """

@@ -301,3 +301,7 @@ class ObservedRest(Machine):
         """
         require(at_rest == 1 or may_wait == 1, RESTS)
         self.over = True
+
+
+EXPECTATIONS = ()
+"""By itself it promises nothing: what is tied to it is in the chapters ``…_seen``."""

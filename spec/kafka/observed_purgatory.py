@@ -350,3 +350,7 @@ class ObservedPurgatory(PurgatoryCalls):
             for request in range(self.K)) for key in range(self.J))
         require(count >= pending, WATCHED)
         require(count <= len(self.keys), NO_EMPTY_KEYS)
+
+
+EXPECTATIONS = ()
+"""By itself it promises nothing: what is tied to it is in the chapters ``…_seen``."""

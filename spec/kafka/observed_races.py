@@ -211,3 +211,7 @@ class ObservedRaces(Machine):
         return sum(
             each in self.there and each not in self.done and each not in self.ran
             and each not in self.cancelled for each in range(self.K))
+
+
+EXPECTATIONS = ()
+"""By itself it promises nothing: what is tied to it is in the chapters ``…_seen``."""

@@ -166,3 +166,7 @@ class DroppingQueue(OverflowingQueue):
                 DROPS_AS_PROMISED)
         if len(self.inside) > 0:
             self.inside.pop()
+
+
+EXPECTATIONS = ()
+"""By itself it promises nothing: what is tied to it is in the chapters ``…_seen``."""

@@ -11,7 +11,7 @@ from ....reference.kafka.purgatory import Purgatory, Waiting
 from ...adapters.base import Declined
 from ...adapters.port_adapter import PortAdapter
 from ...ports.base import Message, Port
-from ..kafka_timer.adapter import PlannedError
+from ..timer.adapter import PlannedError
 from .port import PORT
 
 __all__ = ["ReferenceOldPurgatory", "ReferencePurgatory", "ReportingOperation"]

@@ -12,8 +12,8 @@ from ....reference.kafka.purgatory import PURGE_INTERVAL, Purgatory
 from ....reference.kafka.timer import Timer
 from ....reference.kafka.watcher_lists import Watchers
 from ...suites.twin import Twins
-from ..kafka_timer.twins import HorizonIncluded as LongWheel
-from ..kafka_timer.twins import timer_of
+from ..timer.twins import HorizonIncluded as LongWheel
+from ..timer.twins import timer_of
 from .adapter import ReferencePurgatory, ReportingOperation
 
 __all__ = ["ROUNDS", "parts_of"]

@@ -20,7 +20,7 @@ from ....reference.kafka.timing_wheel import WHEEL_SIZE_MAX, TimingWheel
 from ...adapters.base import Declined
 from ...adapters.port_adapter import PortAdapter
 from ...ports.base import Message, Port
-from ..kafka_timer.adapter import PlannedError
+from ..timer.adapter import PlannedError
 from .port import CALLS, PORT
 
 __all__ = ["HARNESS", "Bench", "Kit", "ReferenceRaces"]

@@ -536,3 +536,7 @@ class ObservedController(Machine):
         return any(self.replica_case[partition * BROKERS + broker] == Case.NEWER
                    or self.replica_case[partition * BROKERS + broker] == Case.REFUSED
                    for broker in range(BROKERS))
+
+
+EXPECTATIONS = ()
+"""By itself it promises nothing: what is tied to it is in the chapters ``…_seen``."""

@@ -1,1 +1,0 @@
-"""Benchmarks: ``make bench`` (the explorer), ``bench-storm`` and ``bench-purgatory``."""

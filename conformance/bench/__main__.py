@@ -1,8 +1,0 @@
-"""``python -m checkvalve.conformance.bench``."""
-
-from __future__ import annotations
-
-from .explorer import main
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,100 @@
+"""Which chapters there are, read off the tree: nothing lists them.
+
+A chapter is a module below this folder that has a table ``EXPECTATIONS`` or ``LEMMAS``, perhaps an
+empty one. It is called by its book and its own name: ``storm.acker`` is the module ``acker`` below
+``spec/storm``, in whichever of its rooms. What it is about, its docstring says in the first
+sentence. A chapter comes after those of its book that it imports, and a book after those that its
+chapters import; where that leaves a choice, the names decide.
+
+Only texts are read, and nothing is imported: a name alone should not cost the import of the book.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from .notation.errors import InternalError
+
+__all__ = ["chapter_names", "module_of"]
+
+_ROOT: Final = Path(__file__).parent
+_TABLES: Final = ("\nEXPECTATIONS", "\nLEMMAS", "\ndef __getattr__(")
+"""What the text of a chapter has in it: a table, or what makes one when it is asked for."""
+
+_IMPORTS: Final = re.compile(r"^from (\.+)([\w.]*) import ", re.MULTILINE)
+
+
+class _Place(NamedTuple):
+    """Where a chapter is: the parts of its module's name below ``spec``; and its text."""
+
+    parts: tuple[str, ...]
+    text: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.parts[0]}.{self.parts[-1]}"
+
+    def imported(self) -> Iterator[tuple[str, ...]]:
+        """The modules that its head imports, as parts of their names."""
+        for dots, rest in _IMPORTS.findall(self.text):
+            above = self.parts[:len(self.parts) - len(dots)]
+            yield (*above, *rest.split(".")) if rest else above
+
+
+@cache
+def _places() -> Mapping[str, _Place]:
+    """All chapters by name, in the book's order."""
+    found: dict[str, _Place] = {}
+    for path in sorted(_ROOT.glob("*/**/*.py")):
+        text = path.read_text(encoding="utf-8")
+        if not any(table in text for table in _TABLES):
+            continue
+        place = _Place(path.relative_to(_ROOT).with_suffix("").parts, text)
+        if place.name in found:
+            raise InternalError(f"two modules are the chapter {place.name}", str(path),
+                                "Give one of them another name.")
+        found[place.name] = place
+    return {name: found[name] for name in _in_order(found)}
+
+
+def _in_order(found: Mapping[str, _Place]) -> Iterator[str]:
+    by_parts = {place.parts: name for name, place in found.items()}
+    needs = {name: [by_parts[parts] for parts in place.imported() if parts in by_parts]
+             for name, place in found.items()}
+    books = {found[name].parts[0]: set[str]() for name in sorted(found)}
+    for name, others in needs.items():
+        books[found[name].parts[0]] |= {found[other].parts[0] for other in others}
+    for book in _sorted(books):
+        yield from _sorted({name: [other for other in needs[name] if other.startswith(f"{book}.")]
+                            for name in found if found[name].parts[0] == book})
+
+
+def _sorted(needs: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """The keys, each as early as those that it needs allow, in the order of their names."""
+    done: set[str] = set()
+
+    def with_its_needs(name: str) -> Iterator[str]:
+        if name in done:
+            return
+        done.add(name)
+        for other in sorted(needs[name]):
+            if other != name:
+                yield from with_its_needs(other)
+        yield name
+
+    for name in sorted(needs):
+        yield from with_its_needs(name)
+
+
+def chapter_names() -> tuple[str, ...]:
+    """The names of all chapters, in the book's order."""
+    return tuple(_places())
+
+
+def module_of(chapter: str) -> str:
+    """The full name of the module that a chapter is."""
+    return ".".join((__package__ or "", *_places()[chapter].parts))

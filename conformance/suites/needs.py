@@ -1,4 +1,4 @@
-"""The operations that each rule needs, as ``make needs`` has found them out (``benchmarks.needs``)."""
+"""The operations that each rule needs, as ``make needs`` has found out (``benchmarks.needs``)."""
 
 from __future__ import annotations
 

@@ -31,7 +31,8 @@ def _systems() -> Iterator[System]:
 
 
 SYSTEMS: Final[Mapping[str, System]] = {system.name: system for system in sorted(
-    _systems(), key=lambda system: SUBJECTS.index(system.subject))}
+    _systems(), key=lambda system: (
+        SUBJECTS.index(system.subject), system.name.count("."), system.name))}
 """By name, that of their suite and of their port, in the order in which all tables have them."""
 
 

@@ -127,8 +127,8 @@ Scene = Callable[[Stage], Callable[[], R]]
 class Ran(Generic[R]):
     """One schedule and its outcome. ``replay`` does the same with the schedule.
 
-    ``stuck`` are the tasks that wait forever, ``errors`` the exceptions of tasks and events, by
-    name, and ``cancelled`` the names of the tasks that ended so.
+    It has the tasks that wait forever, the ``errors`` of tasks and events, by name, and the names
+    of the ``cancelled`` tasks.
     """
 
     schedule: Schedule

@@ -8,7 +8,7 @@ by the line ``ask`` and how many jobs they have got, are given a line with a job
 ``Master`` and ``Worker`` decide which worker gets which job; a ``Stage`` for each client makes
 lines of the bytes that come by TCP, and its credits decide whether anything is read; a ``Stage``
 with a ``TokenBucket`` for each worker rolls up the measurements. This module carries the messages.
-``told`` is called with each event: its kind, its client or worker, and its job.
+A function is called with each event: its kind, its client or worker, and its job.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ operating system would keep the baton. ``Lock`` is reentrant; ``SharedLock`` has
 readers and one for writers. Code that takes its locks from a factory needs no change.
 
 **Deadlock** is when all tasks that are not over wait for a lock that is not free: ``settle`` comes
-back, and ``deadlock()`` says which task waits for what, and who holds it. No thread sleeps, no
+back, and ``deadlock()`` says which task waits for what, and its holder. No thread sleeps, no
 clock is read, and ``close`` unwinds threads that are not over by an exception of its own, so none
 is left behind.
 

@@ -18,8 +18,8 @@ __all__ = ["VirtualChain"]
 
 class VirtualChain:
     """Runs a chain. ``delay`` draws how long a message is under way, ``work`` how long the sink
-    works on an element. ``told`` is called with every message that is offered, sent, delivered or
-    consumed, and then when all ends are idle.
+    works on an element. The last argument is called with every message that is offered, sent,
+    delivered or consumed, and then when all ends are idle.
     """
 
     def __init__(self, chain: Chain, delay: Callable[[], int], work: Callable[[], int],

@@ -1,7 +1,7 @@
 """A gate, as seen from outside: any number of calls wait until it is opened, or until it breaks.
 
-Theory. An event that is set and cleared is a gate, and so is a transport that says "stop writing"
-and "go on": every task that drains it waits at one gate. Opening lets all waiting calls pass, also
+Theory. An event that is set and cleared is a gate, and so is a transport that says "pause writing"
+and "resume": every task that drains it waits at one gate. Opening lets all waiting calls pass, also
 those that have not run yet when it is shut again. A connection that is lost breaks the gate: the
 calls that wait, and the later ones, are notified. A gate differs from a lock in that no call holds
 it: a waiter takes nothing from the others, and none of them needs to know that there are others.

@@ -71,8 +71,8 @@ def _value_of(item: Any) -> object:
 class ReferenceClosing(LoopAdapter):
     """The reference's queue, and the common part of all adapters of closable queues.
 
-    A queue that lacks an operation has ``None`` in the place of its method. ``told`` are the errors
-    that report that the queue is closed.
+    A queue that lacks an operation has ``None`` in the place of its method. A subclass
+    lists the errors that report that the queue is closed.
     """
 
     port: ClassVar[Port] = PORT
@@ -89,7 +89,7 @@ class ReferenceClosing(LoopAdapter):
         return self.kind(capacity, _refuses)
 
     async def enter(self, item: Any) -> None:
-        """Put an item; raise an error of ``told`` if the queue is closed."""
+        """Put an item; raise the error for a closed queue if it is closed."""
         await self.queue.put(item)
 
     def item_of(self, value: object) -> object:
@@ -97,7 +97,7 @@ class ReferenceClosing(LoopAdapter):
         return value
 
     async def get(self) -> Any:
-        """Take an item; raise an error of ``told`` if the queue is closed."""
+        """Take an item; raise the error for a closed queue if it is closed."""
         return await self.queue.take()
 
     def end(self, cut: bool) -> None:
@@ -237,7 +237,7 @@ class AsyncioClosing(ReferenceClosing):
         return self.kind(capacity)
 
     async def get(self) -> Any:
-        """Take an item; raise an error of ``told`` if the queue is closed."""
+        """Take an item; raise the error for a closed queue if it is closed."""
         return await self.queue.get()
 
     def end(self, cut: bool) -> None:
@@ -308,11 +308,11 @@ class AnyioClosing(ReferenceClosing):
         self._send, self._receive = anyio.create_memory_object_stream[Any](capacity)
 
     async def enter(self, item: Any) -> None:
-        """Put an item; raise an error of ``told`` if the queue is closed."""
+        """Put an item; raise the error for a closed queue if it is closed."""
         await self._send.send(item)
 
     async def get(self) -> Any:
-        """Take an item; raise an error of ``told`` if the queue is closed."""
+        """Take an item; raise the error for a closed queue if it is closed."""
         return await self._receive.receive()
 
     def end(self, cut: bool) -> None:

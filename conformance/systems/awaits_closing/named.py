@@ -70,11 +70,11 @@ class NamedClosing(ReferenceClosing):
                 setattr(self, operation, None)
 
     async def enter(self, item: Any) -> None:
-        """Put an item; raise an error of ``told`` if the queue is closed."""
+        """Put an item; raise the error for a closed queue if it is closed."""
         await self._ending(lambda: self._surface["put"](item))
 
     async def get(self) -> Any:
-        """Take an item; raise an error of ``told`` if the queue is closed."""
+        """Take an item; raise the error for a closed queue if it is closed."""
         return await self._ending(self._surface["get"])
 
     def end(self, cut: bool) -> None:

@@ -32,7 +32,7 @@ class ReferenceGate(LoopAdapter):
         return self.kind()
 
     async def come(self, call: Held) -> None:
-        """Wait until the gate is open; raise an error of ``told`` if it breaks."""
+        """Wait until the gate is open; raise the error for a broken gate if it breaks."""
         await self.gate.wait()
 
     def opens(self) -> None:
@@ -126,7 +126,7 @@ class AnyioEvent(AsyncioEvent):
         return anyio.Event()
 
     async def come(self, call: Held) -> None:
-        """Wait until the gate is open; raise an error of ``told`` if it breaks."""
+        """Wait until the gate is open; raise the error for a broken gate if it breaks."""
         over = False
         with self._anyio.CancelScope() as call.scope:
             await self.gate.wait()
@@ -163,7 +163,7 @@ class AsyncioDrain(ReferenceGate):
         return gate
 
     async def come(self, call: Held) -> None:
-        """Wait until the gate is open; raise an error of ``told`` if it breaks."""
+        """Wait until the gate is open; raise the error for a broken gate if it breaks."""
         await self._writer.drain()
 
     def opens(self) -> None:

@@ -49,10 +49,9 @@ def policy(name: str) -> str:
 class Wait:
     """A call that waits: ``number`` is the item's number for a put, the ticket's for a take.
 
-    It is ``over`` when it is known to wait no longer, and ``told`` when its caller knows how it
-    ended:
-    after a late cancel the caller may learn that later, or never. A call that has ``ended`` was
-    reported by an event, and no cancel of it has been requested since.
+    It is ``over`` when it is known to wait no longer; a field of its own says whether its caller
+    knows how it ended: after a late cancel the caller may learn that later, or never. A call that
+    has ``ended`` was reported by an event, and no cancel of it has been requested since.
     """
 
     wire: str | int

@@ -11,8 +11,8 @@ import pytest
 from opinions import opinion
 from random_designs import random_design
 
-from checkvalve.spec.certify.moves import system_of
-from checkvalve.spec.certify.system import Move, NotCovered, System, can_move
+from checkvalve.spec.certify.transitions import system_of
+from checkvalve.spec.certify.system import Transition, NotCovered, System, can_move
 from checkvalve.spec.design.check import check
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.reading.language import Design, Flow, Kind
@@ -24,7 +24,7 @@ from checkvalve.spec.verdicts.verdict import Outcome
 MOST_STATES = 150
 
 State = tuple[int, ...]
-Wish = tuple[str, int, Callable[[Move], bool]]
+Wish = tuple[str, int, Callable[[Transition], bool]]
 """A counter that holds at least so many calls for one of these moves; "" does so always."""
 
 
@@ -38,11 +38,11 @@ def graph_of(system: System) -> networkx.MultiDiGraph | None:
     while todo:
         here = todo.pop()
         state = dict(zip(names, here, strict=True))
-        for number, move in enumerate((*system.moves, *system.idle)):
-            if not can_move(move, state):
+        for number, transition in enumerate((*system.transitions, *system.idle)):
+            if not can_move(transition, state):
                 continue
-            there = "failed" if move.fails else tuple(
-                state[name] + move.change.get(name, 0) for name in names)
+            there = "failed" if transition.fails else tuple(
+                state[name] + transition.change.get(name, 0) for name in names)
             if there not in graph and there != "failed":
                 todo.append(there)
             graph.add_edge(here, there, number)
@@ -57,21 +57,21 @@ def wishes(part: Design) -> Iterator[Wish]:
         only_writes = part.outputs(name) and not part.inputs(name)
         if task.kind is Kind.SOURCE or (task.kind is Kind.SCRIPT and only_writes):
             left = f"{name}: elements left" if task.kind is Kind.SOURCE and task.count else ""
-            yield left, 1, lambda move, name=name: name in move.tasks
+            yield left, 1, lambda transition, name=name: name in transition.tasks
     for link in (link for link in part.links.values() if link.capacity != 0):
         queue = f"elements in {link.name}"
         least = min(part.taken(link), default=1)
-        yield queue, least, lambda move, q=queue: move.change.get(q, 0) < 0
+        yield queue, least, lambda transition, q=queue: transition.change.get(q, 0) < 0
     for name in system_of(part).counters:
         if name.endswith("in the hand"):
-            yield name, 1, lambda move, held=name: move.change.get(held, 0) < 0
+            yield name, 1, lambda transition, held=name: transition.change.get(held, 0) < 0
 
 
 def is_kept_waiting(system: System, graph: networkx.MultiDiGraph, wish: Wish) -> bool:
     """Whether a fair run keeps a wish for ever: it ends, or goes round in a set of states in which
     each move that is always possible is made."""
     counter, least, fulfils = wish
-    names, moves = list(system.counters), [*system.moves, *system.idle]
+    names, transitions = list(system.counters), [*system.transitions, *system.idle]
     rests = [counter.most if counter.rest is None else counter.rest
              for counter in system.counters.values()]
 
@@ -80,10 +80,11 @@ def is_kept_waiting(system: System, graph: networkx.MultiDiGraph, wish: Wish) ->
             most is None or held <= most for held, most in zip(state, rests, strict=True)))
         return not done and (not counter or state[names.index(counter)] >= least)
 
-    fair = {n for n, move in enumerate(moves) if not move.chance}
+    fair = {n for n, transition in enumerate(transitions) if not transition.chance}
     able = {state: {n for _, _, n in graph.out_edges(state, keys=True)} for state in graph}
     here = graph.subgraph([state for state in graph if waits(state)]).copy()
-    here.remove_edges_from([edge for edge in here.edges(keys=True) if fulfils(moves[edge[2]])])
+    here.remove_edges_from([edge for edge in here.edges(keys=True)
+                            if fulfils(transitions[edge[2]])])
     for states in networkx.strongly_connected_components(here):
         made = {n for *_, n in here.subgraph(states).edges(keys=True)}
         always = set.intersection(*(able[state] for state in states)) & fair

@@ -25,7 +25,7 @@ from random_designs import random_design, random_file, richer
 from test_design_live import graph_of, is_kept_waiting, is_told_of, wishes
 
 from checkvalve.conformance.designs import check_design
-from checkvalve.spec.certify.moves import system_of
+from checkvalve.spec.certify.transitions import system_of
 from checkvalve.spec.certify.system import NotCovered
 from checkvalve.spec.design.check import check, decide_one, parts
 from checkvalve.spec.design.loader import load

@@ -11,7 +11,8 @@ from typing import Final
 
 __all__ = ["READING", "ROLES", "lengths", "needed_for", "table"]
 
-READING: Final = ("system", "moves", "scripts", "meetings", "signals", "lines", "parts", "checker")
+READING: Final = ("system", "transitions", "scripts", "meetings", "signals", "lines", "parts",
+                  "checker")
 """What each certificate needs: how a design is read, and what a certificate is to show."""
 ROLES: Final[Mapping[str, tuple[str, ...]]] = {
     "a run": ("run",),

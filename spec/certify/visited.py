@@ -12,7 +12,7 @@ from ..design.reading.language import Design
 from .finished import finished
 from .run import Refuted
 from .states import States, states_of
-from .system import Move, System
+from .system import Transition, System
 from .wanted import Wanted
 
 __all__ = [
@@ -24,7 +24,7 @@ def never_deadlocked_in(system: System, most: int) -> int:
     """Visit all states, in none of which nothing can move and work is left; how many there are.
     Raises Refuted and NotCovered, as all of these do."""
     states = states_of(system, most, so_far=True)
-    deadlocked = ~states.allow_any(system.moves)
+    deadlocked = ~states.allow_any(system.transitions)
     if system.ends:
         deadlocked &= ~states.within(system.rests)
     if deadlocked.any():
@@ -32,10 +32,10 @@ def never_deadlocked_in(system: System, most: int) -> int:
     return len(states)
 
 
-def never_in(system: System, most: int, moves: Iterable[Move], what: str) -> int:
+def never_in(system: System, most: int, transitions: Iterable[Transition], what: str) -> int:
     """In no state is one of these moves possible."""
     states = states_of(system, most, so_far=True)
-    if states.allow_any(moves).any():
+    if states.allow_any(transitions).any():
         raise Refuted(f"a state is reached in which a move {what}")
     return len(states)
 
@@ -73,16 +73,18 @@ def _goes_on(states: States, system: System, wanted: Wanted) -> None:
         going &= states.values(wanted.asking) >= wanted.least
     if wanted.until:
         going &= states.values(wanted.until) == 0
-    others = np.array([not wanted.is_done_by(move) for move in states.moves], dtype=np.bool_)
+    others = np.array([not wanted.is_done_by(transition) for transition in states.transitions],
+                      dtype=np.bool_)
     steps = others[states.via] if len(states.via) else np.zeros(0, dtype=np.bool_)
     group, inner = states.cycles(going, steps)
     fair = np.zeros(len(states), dtype=np.bool_)
     fair[group[going]] = True
     size = np.bincount(group, minlength=len(states))
-    for number, move in enumerate([*states.moves, *(m for m in system.steps if m.fails)]):
-        if move.chance:
+    for number, transition in enumerate([*states.transitions,
+                                         *(m for m in system.steps if m.fails)]):
+        if transition.chance:
             continue
-        always = np.bincount(group[states.allow(move)], minlength=len(states)) == size
+        always = np.bincount(group[states.allow(transition)], minlength=len(states)) == size
         made = np.zeros(len(states), dtype=np.bool_)
         made[group[states.source[inner & (states.via == number)]]] = True
         fair &= ~always | made
@@ -94,8 +96,9 @@ def never_locked_in(system: System, design: Design, most: int) -> int:
     """In no state is a task stuck for ever from which a run of the others never ends."""
     import numpy as np
     states = states_of(system, most, edges=True)
-    lasting = np.array([not move.chance for move in states.moves], dtype=np.bool_)
-    moving = np.array([not (move.chance or move.is_idle) for move in states.moves], dtype=np.bool_)
+    lasting = np.array([not transition.chance for transition in states.transitions], dtype=np.bool_)
+    moving = np.array([not (transition.chance or transition.is_idle)
+                       for transition in states.transitions], dtype=np.bool_)
     none = np.zeros(0, dtype=np.bool_)
     steps = lasting[states.via] if len(states.via) else none
     runs = moving[states.via] if len(states.via) else none
@@ -104,7 +107,8 @@ def never_locked_in(system: System, design: Design, most: int) -> int:
     round_[states.source[inner]] = True
     endless = states.leading_to(round_, runs)
     for task in design.tasks:
-        able = states.allow_any(move for move in system.steps if task in move.tasks)
+        able = states.allow_any(transition for transition in system.steps
+                                if task in transition.tasks)
         deadlocked = endless & ~states.leading_to(able, steps)
         for ways in finished(system, design, task) if deadlocked.any() else ():
             deadlocked &= ~states.within(ways)

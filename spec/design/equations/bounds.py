@@ -70,7 +70,7 @@ def _weights(net: Counters, queue: int) -> dict[int, Fraction] | None:
     context = z3.Context()  # what else was asked in this process changes no answer here
     solver = z3.Optimize(ctx=context)
     solver.set("rlimit", EFFORT)
-    changes = {tuple(sorted(move.change.items())) for move in net.moves}
+    changes = {tuple(sorted(transition.change.items())) for transition in net.transitions}
     moved = sorted({n for change in changes for n, _ in change} | {queue})
     up = {n: z3.Real(f"up{n}", context) for n in moved}
     down = {n: z3.Real(f"down{n}", context) for n in moved}

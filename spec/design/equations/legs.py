@@ -79,40 +79,40 @@ class Path(Generic[Key]):
     def __init__(self, marking: dict[Key, int]) -> None:
         self.marking = marking
         self.change: dict[Key, int] = {}
-        self._moves: list[Guarded[Key]] = []
+        self._transitions: list[Guarded[Key]] = []
         self._guards: dict[Key, list[tuple[int, int, int]]] = {}
         self._unseen: set[Key] = set()
 
     def __len__(self) -> int:
-        return len(self._moves)
+        return len(self._transitions)
 
     def now(self, place: Key) -> int:
         """The number in a place after the path was made once."""
         return self.marking[place] + self.change.get(place, 0)
 
-    def allows(self, move: Guarded[Key]) -> bool:
+    def allows(self, transition: Guarded[Key]) -> bool:
         """True if a move is possible after the path was gone once."""
-        return all(self.now(place) >= n for place, n in move.at_least.items()) and all(
-            self.now(place) <= n for place, n in move.at_most.items())
+        return all(self.now(place) >= n for place, n in transition.at_least.items()) and all(
+            self.now(place) <= n for place, n in transition.at_most.items())
 
-    def push(self, move: Guarded[Key]) -> None:
+    def push(self, transition: Guarded[Key]) -> None:
         """Go on with a move, whether it is possible or not."""
-        number = len(self._moves)
-        for place, least in move.at_least.items():
+        number = len(self._transitions)
+        for place, least in transition.at_least.items():
             self._guard(place, number, least - self.change.get(place, 0), NO_END)
-        for place, most in move.at_most.items():
+        for place, most in transition.at_most.items():
             self._guard(place, number, -NO_END, most - self.change.get(place, 0))
-        self._add(move, 1)
-        self._moves.append(move)
+        self._add(transition, 1)
+        self._transitions.append(transition)
 
     def cut(self, length: int) -> None:
         """Keep the first so many moves."""
-        while len(self._moves) > length:
-            move = self._moves.pop()
-            self._add(move, -1)
-            for place in (*move.at_least, *move.at_most):
+        while len(self._transitions) > length:
+            transition = self._transitions.pop()
+            self._add(transition, -1)
+            for place in (*transition.at_least, *transition.at_most):
                 guards = self._guards[place]
-                while guards and guards[-1][0] >= len(self._moves):
+                while guards and guards[-1][0] >= len(self._transitions):
                     guards.pop()
                 self._unseen.add(place)
 
@@ -154,8 +154,8 @@ class Path(Generic[Key]):
         self._guards.setdefault(place, []).append((number, least, most))
         self._unseen.add(place)
 
-    def _add(self, move: Guarded[Key], sign: int) -> None:
-        for place, by in move.change.items():
+    def _add(self, transition: Guarded[Key], sign: int) -> None:
+        for place, by in transition.change.items():
             now = self.change.get(place, 0) + sign * by
             if now:
                 self.change[place] = now
@@ -165,17 +165,17 @@ class Path(Generic[Key]):
 
 
 def followed(
-    legs: Sequence[Leg], moves: Callable[[int], Guarded[Key]], marking: Mapping[Key, int],
+    legs: Sequence[Leg], transitions: Callable[[int], Guarded[Key]], marking: Mapping[Key, int],
     watch: Callable[[], object] = lambda: None,
 ) -> dict[Key, int] | None:
-    """The marking after a run, each move of which is ``moves`` of its number; None where one of
-    them is not possible."""
+    """The marking after a run, each step of which is ``transitions`` of its number; None where one
+    of them is not possible."""
     path = Path(dict(marking))
     for leg in legs:
         watch()
         path.cut(leg.keep)
         for number in leg.then:
-            path.push(moves(number))
+            path.push(transitions(number))
         if path.blocked() is not None or not 1 <= leg.times <= path.times():
             return None
         path.go(leg.times)

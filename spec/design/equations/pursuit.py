@@ -28,7 +28,7 @@ __all__ = ["MAX_AMOUNT", "Pursued", "amounts", "falling", "pursue"]
 
 MAX_AMOUNT = 2**53
 """Amounts up to here are exact in floating point."""
-MAX_LEGS, MAX_MOVES = 1_000_000, 5_000_000
+MAX_LEGS, MAX_TRANSITIONS = 1_000_000, 5_000_000
 """Limits of one pursuit."""
 MAX_WHOLE = 100
 """Moves of a net of which whole amounts are asked for, where the least ones are fractions."""
@@ -50,7 +50,8 @@ def amounts(
     amounts lead there, or none in whole numbers were found, or not in so many seconds."""
     import numpy as np
     from scipy.optimize import linprog, milp
-    able = [n for n, move in enumerate(net.moves) if move.change and not move.fails]
+    able = [n for n, transition in enumerate(net.transitions) if transition.change and
+            not transition.fails]
     wanted = [here - counter.start for here, counter in zip(state, net.counters, strict=True)]
     if not able or max(map(abs, wanted), default=0) > MAX_AMOUNT:
         return None
@@ -62,7 +63,7 @@ def amounts(
                     options=_within(seconds))
         if solved.x is None or solved.x.max() > MAX_AMOUNT:
             return None
-        found = [0] * len(net.moves)
+        found = [0] * len(net.transitions)
         for n, amount in zip(able, solved.x, strict=True):
             found[n] = round(float(amount))
         if _leads(net, found, wanted):
@@ -74,7 +75,7 @@ def _leads(net: Counters, amounts: Sequence[int], wanted: Sequence[int]) -> bool
     """True if so many moves of each kind change the counters as wanted."""
     left = list(wanted)
     for n, amount in enumerate(amounts):
-        for place, by in net.moves[n].change.items() if amount else ():
+        for place, by in net.transitions[n].change.items() if amount else ():
             left[place] -= amount * by
     return not any(left)
 
@@ -82,7 +83,7 @@ def _leads(net: Counters, amounts: Sequence[int], wanted: Sequence[int]) -> bool
 def _changes(net: Counters, able: Sequence[int]) -> Any:
     from scipy.sparse import csc_matrix
     entries = [(by, place, column) for column, n in enumerate(able)
-               for place, by in net.moves[n].change.items()]
+               for place, by in net.transitions[n].change.items()]
     values, places, columns = zip(*entries, strict=True)
     return csc_matrix((values, (places, columns)), shape=(len(net.counters), len(able)),
                       dtype=float)
@@ -100,7 +101,8 @@ def falling(
     import numpy as np
     from scipy.optimize import linprog
     from scipy.sparse import hstack
-    able = [n for n, move in enumerate(net.moves) if move.change and not move.fails]
+    able = [n for n, transition in enumerate(net.transitions) if transition.change and
+            not transition.fails]
     rise = np.array([here - c.start for here, c in zip(state, net.counters, strict=True)], float)
     if not able or np.abs(rise).max(initial=0) > MAX_AMOUNT:
         return None
@@ -128,8 +130,8 @@ def _fallen(
     start = sum(w * net.counters[n].start for n, w in whole.items())
     if sum(w * state[n] for n, w in whole.items()) <= start:
         return None
-    if any(sum(whole.get(n, 0) * by for n, by in move.change.items()) > 0
-           for move in net.lasting):
+    if any(sum(whole.get(n, 0) * by for n, by in transition.change.items()) > 0
+           for transition in net.lasting):
         return None
     return Clause("descent", (Inequality(whole, start),))
 
@@ -165,9 +167,9 @@ class _Pursuit:
     def __init__(self, net: Counters, found: Sequence[int], watch: Watch) -> None:
         import numpy as np
         self.watch = watch
-        self.moves = [
+        self.transitions = [
             Guarded.within(m.least, m.most, m.change, lambda n: net.counters[n].most)
-            for m in net.moves]
+            for m in net.transitions]
         self.left = np.array(found, dtype=np.int64)
         self.path = Path({n: counter.start for n, counter in enumerate(net.counters)})
         self.numbers: list[int] = []
@@ -176,17 +178,18 @@ class _Pursuit:
         self.kept = self.made = 0
         self.takers: list[list[int]] = [[] for _ in net.counters]
         self.lookers: list[list[int]] = [[] for _ in net.counters]
-        for n, move in enumerate(self.moves):
-            for place in move.at_least:
+        for n, transition in enumerate(self.transitions):
+            for place in transition.at_least:
                 self.takers[place].append(n)
-            for place in {*move.at_least, *move.at_most}:
+            for place in {*transition.at_least, *transition.at_most}:
                 self.lookers[place].append(n)
-        self.ready = {n for n, move in enumerate(self.moves) if self.path.allows(move)}
+        self.ready = {n for n, transition in enumerate(self.transitions)
+                      if self.path.allows(transition)}
         self.depth = self._depths()
 
     def _depths(self) -> list[int]:
         """The distance of each move from the start, in moves, along what they add."""
-        depth = [-1] * len(self.moves)
+        depth = [-1] * len(self.transitions)
         queue = sorted(self.ready)
         for n in queue:
             depth[n] = 0
@@ -199,13 +202,13 @@ class _Pursuit:
 
     def _followers(self, number: int) -> Iterator[int]:
         """The moves that need something of what a move adds."""
-        for place, by in self.moves[number].change.items():
+        for place, by in self.transitions[number].change.items():
             if by > 0:
                 yield from self.takers[place]
 
     def go_on(self) -> None:
         """Go on until nothing can move, or nothing that has an amount left."""
-        while self.ready and len(self.legs) < MAX_LEGS and self.made < MAX_MOVES:
+        while self.ready and len(self.legs) < MAX_LEGS and self.made < MAX_TRANSITIONS:
             self.watch()
             self._cut(self._usable())
             if not self._extended():
@@ -237,9 +240,9 @@ class _Pursuit:
         stack = sorted(near, key=self.depth.__getitem__)
         while stack:
             n = stack.pop()
-            if n in self.on_path or self.left[n] < 1 or not self.path.allows(self.moves[n]):
+            if n in self.on_path or self.left[n] < 1 or not self.path.allows(self.transitions[n]):
                 continue
-            self.path.push(self.moves[n])
+            self.path.push(self.transitions[n])
             self.numbers.append(n)
             self.on_path.add(n)
             self.made += 1
@@ -253,10 +256,10 @@ class _Pursuit:
         self.legs.append(Leg(self.kept, tuple(self.numbers[self.kept:]), times))
         self.kept = len(self.numbers)
         for n in {n for place in changed for n in self.lookers[place]}:
-            move = self.moves[n]
+            transition = self.transitions[n]
             here = self.path.marking
-            if all(here[p] >= k for p, k in move.at_least.items()) and all(
-                    here[p] <= k for p, k in move.at_most.items()):
+            if all(here[p] >= k for p, k in transition.at_least.items()) and all(
+                    here[p] <= k for p, k in transition.at_most.items()):
                 self.ready.add(n)
             else:
                 self.ready.discard(n)

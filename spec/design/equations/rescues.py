@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..net.counters import Counters, Move
+from ..net.counters import Counters, Transition
 from ..net.invariants import Equation
 from ..net.rows import Table
 from .equations import sums
@@ -33,7 +33,7 @@ EFFORT = 20_000_000
 """Effort of the solver for one answer, in its own units (a few seconds)."""
 MAX_RUNS = 6_000
 """Runs of one certificate."""
-MAX_MOVES = 200
+MAX_TRANSITIONS = 200
 """Moves of a part in which runs are looked for: more take longer, and there are more of them."""
 
 
@@ -56,7 +56,8 @@ def rescues(
     """Runs that show that none of a part's tasks is ever blocked while others continue, if they are
     found.
     """
-    if len(net.moves) > MAX_MOVES or any(move.fails for move in net.moves):
+    if len(net.transitions) > MAX_TRANSITIONS or any(transition.fails
+                                                     for transition in net.transitions):
         return None
     asked = _Asked(net, table, tasks, clauses, watch)
     for moment in asked.moments():
@@ -81,8 +82,9 @@ class _Asked:
         self.solver.set("rlimit", EFFORT)
         self.sums = sums(net)
         names = [counter.name for counter in net.counters]
-        self.steps = [_step(move, names, table.rows[move.row].effect.fair) for move in net.moves]
-        rows = [table.rows[move.row] for move in net.moves]
+        self.steps = [_step(transition, names, table.rows[transition.row].effect.fair)
+                      for transition in net.transitions]
+        rows = [table.rows[transition.row] for transition in net.transitions]
         self.tasks = [row.tasks if row.own else () for row in rows]
         self.going = [n for n, step in enumerate(self.steps) if step.fair and step.change]
         self.here = {name: z3.Int(f"c{n}", self.context) for n, name in enumerate(names)}
@@ -139,18 +141,20 @@ class _Asked:
         """Moves of which each such run makes one again and again: a single one, those of a task,
         and all."""
         of_task = ([n for n in self.going if task in self.tasks[n]] for task in self.blocked)
-        for moves in (*([n] for n in self.going), *of_task):
-            if moves and self.solver.check([self.often[n] == 0 for n in moves]) == self.z3.unsat:
-                yield moves
+        for transitions in (*([n] for n in self.going), *of_task):
+            if transitions and self.solver.check([self.often[n] == 0
+                                                  for n in transitions]) == self.z3.unsat:
+                yield transitions
         yield self.going
 
-    def at(self, moves: Sequence[int]) -> Any:
+    def at(self, transitions: Sequence[int]) -> Any:
         """The condition that one of these moves is made next, and again and again."""
         z3 = self.z3
-        at = z3.Bool(f"at {moves}", self.context)
+        at = z3.Bool(f"at {transitions}", self.context)
         self.solver.add(z3.Implies(at, self._any([
-            z3.And(self.often[n] >= 1, *(z3.Not(self._lacked(guard))
-                                         for guard in self.steps[n].guards)) for n in moves])))
+            z3.And(self.often[n] >= 1, *(
+                z3.Not(self._lacked(guard)) for guard in self.steps[n].guards))
+            for n in transitions])))
         return at
 
     # --- which tasks are free -------------------------------------------------------------------
@@ -194,10 +198,10 @@ class _Asked:
         return [run for _, run, _ in found]
 
 
-def _step(move: Move, names: Sequence[str], fair: bool) -> Step:
-    guards = [*((names[n], least, True) for n, least in move.least.items() if least > 0),
-              *((names[n], most, False) for n, most in move.most.items())]
-    return Step(tuple(guards), {names[n]: by for n, by in move.change.items()}, fair)
+def _step(transition: Transition, names: Sequence[str], fair: bool) -> Step:
+    guards = [*((names[n], least, True) for n, least in transition.least.items() if least > 0),
+              *((names[n], most, False) for n, most in transition.most.items())]
+    return Step(tuple(guards), {names[n]: by for n, by in transition.change.items()}, fair)
 
 
 def _covers(more: set[Guard], less: set[Guard]) -> bool:

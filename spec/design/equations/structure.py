@@ -131,7 +131,7 @@ def _followed(
     """A clause that excludes the state, the first of the shapes that does; or a run that deadlocks
     there, or on the way there."""
     watch = deadline.watch("looking for what excludes a deadlocked state")
-    small = len(net.moves) <= MAX_WEIGHED
+    small = len(net.transitions) <= MAX_WEIGHED
     amount = amounts(net, state, _seconds(deadline))
     watch()
     # Where amounts lead there no sum that no move raises excludes it.

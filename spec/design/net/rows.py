@@ -152,8 +152,8 @@ class Row:
     @property
     def label(self) -> str:
         """The move in the words of the design's author."""
-        moves = ((self.task, self.effect.words), *self.partners)
-        return "; ".join(f"{task} {', '.join(words)}" for task, words in moves)
+        transitions = ((self.task, self.effect.words), *self.partners)
+        return "; ".join(f"{task} {', '.join(words)}" for task, words in transitions)
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 
 from .language import Step, StepKind, Task
 
-__all__ = ["Positions", "ScriptMove", "length", "program"]
+__all__ = ["Positions", "ScriptTransition", "length", "program"]
 
 
 @dataclass(frozen=True)
-class ScriptMove:
+class ScriptTransition:
     """From position ``at`` to ``to`` (0: the end of the round), by doing ``step``, or silently, in
     ``words``. It is possible only where none of the steps ``unless`` is. A script may stay at
     ``at`` forever if that is ``final``; ``number`` is that of the step there in the text, from 1.
@@ -52,7 +52,7 @@ class Positions:
     ``rest``, of which 0 is its end.
     """
 
-    moves: tuple[ScriptMove, ...]
+    transitions: tuple[ScriptTransition, ...]
     start: int
     total: int
     rest: int
@@ -63,13 +63,14 @@ class Positions:
         numbers, so that "the script may end here" is a comparison with one number."""
         steps = program(task)
         total = length(steps)
-        found = list(_moves(steps, total, 0))
-        finals = {move.at for move in found if move.final}
+        found = list(_transitions(steps, total, 0))
+        finals = {transition.at for transition in found if transition.final}
         ranked = sorted(range(1, total + 1), key=lambda at: (at not in finals, at))
         new = {0: 0, **{at: rank for rank, at in enumerate(ranked, start=1)}}
         return Positions(tuple(
-            replace(move, at=new[move.at], to=new[move.to], number=total - move.at + 1)
-            for move in found), new[total], total, len(finals))
+            replace(transition, at=new[transition.at], to=new[transition.to],
+                    number=total - transition.at + 1)
+            for transition in found), new[total], total, len(finals))
 
 
 def _length(step: Step) -> int:
@@ -96,7 +97,7 @@ def _parted(branch: Sequence[Step]) -> tuple[Step, tuple[Step, ...]]:
     return first, tuple(rest)
 
 
-def _moves(steps: Sequence[Step], at: int, after: int) -> Iterator[ScriptMove]:
+def _transitions(steps: Sequence[Step], at: int, after: int) -> Iterator[ScriptTransition]:
     """The moves of steps of which the first stands at ``at``, and behind which is ``after``."""
     for number, step in enumerate(steps):
         following = after if number == len(steps) - 1 else at - _length(step)
@@ -104,9 +105,9 @@ def _moves(steps: Sequence[Step], at: int, after: int) -> Iterator[ScriptMove]:
         at -= _length(step)
 
 
-def _of(step: Step, at: int, following: int) -> Iterator[ScriptMove]:
+def _of(step: Step, at: int, following: int) -> Iterator[ScriptTransition]:
     if step.kind not in (StepKind.EITHER, StepKind.BRANCH):
-        yield ScriptMove(at, following, step, final=step.final)
+        yield ScriptTransition(at, following, step, final=step.final)
         return
     inner = at - 1
     selects = step.kind is StepKind.EITHER
@@ -114,17 +115,17 @@ def _of(step: Step, at: int, following: int) -> Iterator[ScriptMove]:
         rest = _parted(branch)[1] if selects else branch
         to = inner if rest else following
         if selects:
-            yield ScriptMove(at, to, _parted(branch)[0], final=step.final)
+            yield ScriptTransition(at, to, _parted(branch)[0], final=step.final)
         else:
-            yield ScriptMove(at, to, words=_decision(branch, number))
-        yield from _moves(rest, inner, following)
+            yield ScriptTransition(at, to, words=_decision(branch, number))
+        yield from _transitions(rest, inner, following)
         inner -= length(rest)
     firsts = tuple(_parted(branch)[0] for branch in step.branches) if selects else ()
     for words, then, unless in (("times out", step.timeout, ()),
                                 ("does not wait", step.otherwise, firsts)):
         if then is not None:
-            yield ScriptMove(at, inner if then else following, words=words, unless=unless)
-            yield from _moves(then, inner, following)
+            yield ScriptTransition(at, inner if then else following, words=words, unless=unless)
+            yield from _transitions(then, inner, following)
             inner -= length(then)
 
 

@@ -185,7 +185,7 @@ def _proved(design: Design, settings: Settings, share: float = 1) -> Finding:
 def _left_open(design: Design, answer: Answer) -> str:
     """The words for what the equations do not exclude, with the waits in it."""
     told = f"the equations ({answer.used}) do not rule out every deadlocked state"
-    if answer.candidate is None or len(answer.net.moves) > MAX_TOLD:
+    if answer.candidate is None or len(answer.net.transitions) > MAX_TOLD:
         return f"{told}: {answer.reason}"
     waits = waits_in(design, answer.table, answer.candidate)
     cycle = closed_cycle(waits)

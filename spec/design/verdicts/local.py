@@ -289,7 +289,8 @@ def _aside(spaces: Spaces, place: int) -> Finding | None:
     tasks = found.tasks if len(found.tasks) <= TOLD else tuple(
         dict.fromkeys(wait.task for wait in cycle or waits[:TOLD]))
     on, = told_legs(table, net, [Leg(0, found.on, 1)])
-    others = {task for n in found.on[found.loop:] for task in table.rows[net.moves[n].row].tasks}
+    others = {task for n in found.on[found.loop:]
+              for task in table.rows[net.transitions[n].row].tasks}
     return Finding(
         NO_LOCAL_DEADLOCK, Outcome.VIOLATED, "found on the way into a deadlock of the whole",
         is_shortest=False,

@@ -5,7 +5,8 @@ data types that it fills, are shared (``checkvalve.spec.design.reading.language`
 
 What has to be believed, in the order in which it is best read:
 
-1. What a design does: ``system`` (counters, and moves between their values), and how the language
+1. What a design does: ``system`` (counters, and transitions between their values), and how the
+   language
    is read as such: ``transitions``, with ``scripts``, ``meetings`` (links without room),
    ``signals`` (stop and go) and ``lines`` (kinds in one queue).
 2. What is asked of it: ``checker``, with ``parts``, ``wanted`` (who must go on) and ``finished``.

@@ -1,10 +1,10 @@
 """Whether a certificate shows what it says of a design.
 
 *Holds* is shown part by part: by an order in which the part empties itself (``emptying``); by sums
-that no move changes and clauses that every move keeps, and that exclude the contrary (``proofs``);
-by one run, where no move takes what another needs (``confluence``); or by visiting all states
-(``visited``). *Violated* is shown by a run, each step of which is matched with a move that is
-possible (``run``, ``repeated``, ``order``).
+that no transition changes and clauses that every transition keeps, and that exclude the contrary
+(``proofs``); by one run, where no transition takes what another needs (``confluence``); or by
+visiting all states (``visited``). *Violated* is shown by a run, each step of which is matched with
+a transition that is possible (``run``, ``repeated``, ``order``).
 """
 
 from __future__ import annotations
@@ -138,8 +138,8 @@ class _Shown:
             [laws.sums for laws in self.laws], [laws.clauses for laws in self.laws]))
         told = []
         if self.laws:
-            who = (f"{sums:,} sums and {clauses:,} clauses, each kept by every move,"
-                   if sums or clauses else "the moves alone")
+            who = (f"{sums:,} sums and {clauses:,} clauses, each kept by every transition,"
+                   if sums or clauses else "the transitions alone")
             freed = f", with {self.rescues:,} runs that free somebody" if self.rescues else ""
             told.append(f"{who} exclude the contrary{freed}")
         if self.orders:
@@ -147,8 +147,8 @@ class _Shown:
         if self.visited:
             told.append(f"all {self.states:,} states were visited, and it is so in each")
         if self.runs:
-            told.append("no move takes what another needs, so one run decides: it comes back, or "
-                        "ends at rest")
+            told.append("no transition takes what another needs, so one run decides: it comes back, "
+                        "or all is done at its end")
         return "; ".join(told)
 
 
@@ -247,4 +247,4 @@ def _bounds(bounds: Sequence[Mapping[str, Any]], design: Design) -> str:
     if not bounds:
         return "each link has a bound of its own"
     check_bounds(bounds, system_of(design))
-    return f"{len(bounds):,} sums that no move raises"
+    return f"{len(bounds):,} sums that no transition raises"

@@ -1,4 +1,4 @@
-"""Parts in which no move takes what another one needs: all runs do the same in some order.
+"""Parts in which no transition takes what another one needs: all runs do the same in some order.
 
 So a run that comes back to its start shows that none gets stuck, and one that ends at rest shows
 that all do.
@@ -27,8 +27,8 @@ def decided_by_one_run(system: System, proof: Mapping[str, Any]) -> None:
 
 
 def goes_round(system: System, proof: Mapping[str, Any]) -> None:
-    """Check that the run of a proof makes every move of the part and comes back: then every move
-    is ahead wherever any run has come to. Raises Refuted."""
+    """Check that the run of a proof makes every transition of the part and comes back: then every
+    transition is ahead wherever any run has come to. Raises Refuted."""
     _has_no_choice(system)
     state, steps = run_of(system, proof)
     if not steps or state != state_of(system):
@@ -36,7 +36,7 @@ def goes_round(system: System, proof: Mapping[str, Any]) -> None:
     made = {tuple(sorted(step.items())) for leg in proof["legs"] for step in leg["then"]}
     changes = [tuple(sorted(transition.change.items())) for transition in system.steps]
     if len(set(changes)) < len(changes) or made != set(changes):
-        raise Refuted("the run does not make every move")
+        raise Refuted("the run does not make every transition")
 
 
 def _has_no_choice(system: System) -> None:
@@ -51,7 +51,7 @@ def _has_no_choice(system: System) -> None:
                 other is not transition and not _apart(transition, other, spots)
                 for counter, by in transition.change.items()
                 for other in asks.get((counter, by < 0), ())):
-            raise Refuted("a move may take what another needs")
+            raise Refuted("a transition may take what another needs")
 
 
 def _spots(system: System) -> dict[str, str]:
@@ -74,7 +74,7 @@ def _spots(system: System) -> dict[str, str]:
 
 
 def _apart(one: Transition, other: Transition, spots: Mapping[str, str]) -> bool:
-    """Whether two moves are never possible at once."""
+    """Whether two transitions are never possible at once."""
     for transition, off in ((one, other), (other, one)):
         if any(transition.need.get(counter, 0) > room for counter, room in off.room.items()):
             return True

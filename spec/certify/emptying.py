@@ -1,18 +1,19 @@
 """An order in which a part empties itself: each wait is for something that comes earlier in it.
 
 Nothing is searched and nothing is solved. The certificate names counters, one after another, and
-says how much is left in each once nothing moves any more. Say more were left. Of a move that is not
-possible, and for which all but one of the things that it asks for are there, that one is lacking;
-and of a sum that never changes, what all others hold leaves little for one. Follow that from
-counter to counter until something is wrong: then no more is left.
+says how much is left in each once nothing moves any more. Say more were left. Of a transition that
+is not possible, and for which all but one of the things that it asks for are there, that one is
+lacking; and of a sum that never changes, what all others hold leaves little for one. Follow that
+from counter to counter until something is wrong: then no more is left.
 
-At the end either some move is possible after all, or all is done: so the part is *never stuck*.
+At the end either some transition is possible after all, or all is done: so the part is *never
+stuck*.
 
-Say only *downhill* moves are not possible: those that take from the latest in the order of all the
-counters of the order that they change. From every state so many of them lead to such a state (the
-counters, the latest of the order first, grow less and less like words in a dictionary). If a run is
-possible in every such state that has a step of each task, then each may move again, whatever has
-happened: *none is stuck for ever*.
+Say only *downhill* transitions are not possible: those that take from the latest in the order of
+all the counters of the order that they change. From every state so many of them lead to such a
+state (the counters, the latest of the order first, grow less and less like words in a dictionary).
+If a run is possible in every such state that has a step of each task, then each may move again,
+whatever has happened: *none is stuck for ever*.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from .system import Transition, NotCovered, System
 __all__ = ["always_moves_again", "never_waits"]
 
 LOOKS = 5_000_000
-"""How often a move or a sum is looked at."""
+"""How often a transition or a sum is looked at."""
 
 Sum = tuple[Mapping[str, int], int]
 """Weights of counters, and what they come to at most."""
@@ -58,14 +59,14 @@ def always_moves_again(system: System, proof: Mapping[str, Any], tasks: Iterable
 
 
 def _falls(transition: Transition, place: Mapping[str, int]) -> bool:
-    """Whether a move takes from the latest of the counters that it changes."""
+    """Whether a transition takes from the latest of the counters that it changes."""
     latest = max((name for name in transition.change if name in place), key=place.__getitem__,
                  default="")
     return transition.change.get(latest, 0) < 0
 
 
 def _left_in(system: System, proof: Mapping[str, Any], transitions: Sequence[Transition]) -> _Left:
-    """What is left where none of these moves is possible, each counter as the order says."""
+    """What is left where none of these transitions is possible, each counter as the order says."""
     left = _Left(system, Kept(system, {"sums": proof["sums"], "clauses": []}).sums, transitions)
     for name, most in proof["order"]:
         if name not in system.counters:
@@ -96,8 +97,9 @@ class _Wrong(Exception):
 
 
 class _Left:
-    """The least and the most that each counter holds in a state in which some moves are not
-    possible, as far as it is known."""
+    """The least and the most that each counter holds in a state in which some transitions are not
+    possible, as far as it is known.
+    """
 
     def __init__(
         self, system: System, sums: Sequence[Mapping[str, Any]], transitions: Sequence[Transition]
@@ -143,7 +145,9 @@ class _Left:
         self.before.clear()
 
     def _is_wrong(self, least: Mapping[str, int], transitions: Sequence[Transition] = ()) -> bool:
-        """Whether it is wrong that these counters hold so many, and these moves not possible."""
+        """Whether it is wrong that these counters hold so many, and these transitions not possible.
+
+        """
         try:
             self._follow(least, transitions)
         except _Wrong:
@@ -156,7 +160,7 @@ class _Left:
         return False
 
     def _follow(self, least: Mapping[str, int], transitions: Sequence[Transition]) -> None:
-        """All that follows if these counters hold so many, and from these moves."""
+        """All that follows if these counters hold so many, and from these transitions."""
         for name, number in least.items():
             self._known(name, number, inf)
         for transition in transitions:
@@ -182,7 +186,7 @@ class _Left:
         self.changed.append(name)
 
     def _not_possible(self, transition: Transition) -> None:
-        """Of a move for which all but one thing is there, that one is lacking."""
+        """Of a transition for which all but one thing is there, that one is lacking."""
         self._look()
         lacking: list[tuple[str, int, float]] = [
             (name, 0, n - 1) for name, n in transition.need.items() if self.low[name] < n]

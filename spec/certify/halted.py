@@ -1,9 +1,10 @@
-"""Moves that are never possible again, because each lacks what only such moves give.
+"""Transitions that are never possible again, because each lacks what only such transitions give.
 
-Say that some moves are not possible, and that each of them lacks something that no other move gives
-than those. Whatever the others do, the first of them that became possible would need that before:
-so none ever does. The most moves of which this is so are what is left of all that are not possible,
-once those are taken away, again and again, that lack nothing of the kind.
+Say that some transitions are not possible, and that each of them lacks something that no other
+transition gives than those. Whatever the others do, the first of them that became possible would
+need that before: so none ever does. The most transitions of which this is so are what is left of
+all that are not possible, once those are taken away, again and again, that lack nothing of the
+kind.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Lack = tuple[str, bool]
 
 
 def never_again(transitions: Sequence[Transition], state: Mapping[str, int]) -> set[int]:
-    """The identities of those of these moves that are never possible again."""
+    """The identities of those of these transitions that are never possible again."""
     lacks = {id(transition): _lacks(transition, state) for transition in transitions}
     asking: dict[Lack, list[Transition]] = {}
     for transition in transitions:
@@ -40,6 +41,6 @@ def never_again(transitions: Sequence[Transition], state: Mapping[str, int]) -> 
 
 
 def _lacks(transition: Transition, state: Mapping[str, int]) -> list[Lack]:
-    """What is not there that a move asks for."""
+    """What is not there that a transition asks for."""
     found = [(name, True) for name, least in transition.need.items() if state[name] < least]
     return found + [(name, False) for name, most in transition.room.items() if state[name] > most]

@@ -1,6 +1,5 @@
-"""Sums that no move changes or raises, and clauses that every move keeps: checked in whole numbers,
-move by move.
-"""
+"""Sums that no transition changes or raises, and clauses that every transition keeps: checked in
+whole numbers, transition by transition."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ class Kept:
     # --- that they are so -----------------------------------------------------------------------
 
     def _changing(self, names: Iterable[str]) -> list[Transition]:
-        """The moves that change one of these counters, once each."""
+        """The transitions that change one of these counters, once each."""
         found = {id(transition): transition for name in names
                  for transition in self.by_counter.get(name, ())}
         return list(found.values())
@@ -44,10 +43,11 @@ class Kept:
         if _value(weights, self.start) != total:
             raise Refuted(f"{_told(weights)} is not {total} at the start")
         if any(_raise(weights, transition) for transition in self._changing(weights)):
-            raise Refuted(f"a move changes {_told(weights)}")
+            raise Refuted(f"a transition changes {_told(weights)}")
 
     def _check_clause(self, clause: Sequence[Mapping[str, Any]]) -> None:
-        """True at the start; and each move raises none of its sums, or leaves one below its bound.
+        """True at the start; and each transition raises none of its sums, or leaves one below its
+        bound.
         """
         for option in clause:
             _known(self.system, option["weights"])
@@ -56,10 +56,12 @@ class Kept:
         for transition in self._changing(name for option in clause for name in option["weights"]):
             if any(_raise(o["weights"], transition) > 0 for o in clause) and not any(
                     self._largest_after(o["weights"], transition) <= o["at_most"] for o in clause):
-                raise Refuted("a move may end a clause")
+                raise Refuted("a transition may end a clause")
 
     def _largest_after(self, weights: Weights, transition: Transition) -> float:
-        """The most that a sum can be after a move, by the ranges and the move's own conditions."""
+        """The most that a sum can be after a transition, by the ranges and the transition's own
+        conditions.
+        """
         most = 0
         for name, weight in weights.items():
             counter, by = self.system.counters[name], transition.add.get(name, 0)
@@ -102,7 +104,7 @@ def check_bounds(bounds: Sequence[Mapping[str, Any]], system: System) -> None:
         if weights.get(queue, 0) <= 0:
             raise Refuted(f"a sum for {bound['link']} does not count its elements")
         if any(_raise(weights, transition) > 0 for transition in system.transitions):
-            raise Refuted(f"a move raises the sum for {bound['link']}")
+            raise Refuted(f"a transition raises the sum for {bound['link']}")
         most = _value(weights, state_of(system))
         if any(weight < 0 and system.counters[name].most is None
                for name, weight in weights.items()):

@@ -5,8 +5,8 @@ stands for all values that give the same answers to what was asked while it was 
 cvc5 is asked for values that are in no region yet, until there are none. In each region:
 
 - *where the formula is true, nothing gets stuck*: of the sums that the certificate offers, those
-  count that no move changes there; cvc5 finds no values and no state that keep them, in which the
-  formula is true, nothing can move and work is left;
+  count that no transition changes there; cvc5 finds no values and no state that keep them, in which
+  the formula is true, nothing can move and work is left;
 - *where it is false, something does*: the certificate has runs whose legs are made as often as
   forms of the parameters say. Each round of a leg adds the same, so what is possible in the first
   round and in the last is possible in each between. cvc5 finds no values at which the formula is
@@ -76,7 +76,7 @@ def _atom_words(atom: Mapping[str, Any]) -> str:
 
 @dataclass
 class _Part:
-    """A connected part of the design in a region: its counters and moves, with forms."""
+    """A connected part of the design in a region: its counters and transitions, with forms."""
 
     start: dict[str, Form] = field(default_factory=dict)
     most: dict[str, Form] = field(default_factory=dict)
@@ -285,7 +285,7 @@ def _deadlocked_in(part: _Part, sums: Sequence[Amounts]) -> Iterator[str]:
 
 
 def _closed(transition: _Transition, here: Mapping[str, str]) -> Iterator[str]:
-    """Each reason for which a move is not possible."""
+    """Each reason for which a transition is not possible."""
     yield from (f"(< {here[name]} {least.text})" for name, least in transition.need.items())
     yield from (f"(> {here[name]} {most.text})" for name, most in transition.room.items())
 
@@ -296,7 +296,9 @@ def _work_left(part: _Part, here: Mapping[str, str]) -> str:
 
 
 def _kept(part: _Part, weights: Amounts) -> Form | None:
-    """What a sum comes to at the start; None where a move changes it, or it cannot be told."""
+    """What a sum comes to at the start; None where a transition changes it, or it cannot be told.
+
+    """
     try:
         if any(_sum(weights, transition.change) != Form() for transition in part.transitions if
                not transition.fails):
@@ -361,7 +363,9 @@ def _twice(
     part: _Part, transition: _Transition, start: Amounts, before: Amounts, steps: Sequence[Amounts],
     times: Form, fixed: Mapping[str, int],
 ) -> str:
-    """That a move is possible after the steps before it, in the first round and in the last."""
+    """That a transition is possible after the steps before it, in the first round and in the last.
+
+    """
     said = []
     for name in {**transition.need, **transition.room}:
         round_ = Form()

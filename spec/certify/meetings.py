@@ -15,11 +15,11 @@ from .system import Transition, NotCovered
 __all__ = ["meeting_at"]
 
 MAX_TRANSITIONS = 50_000
-"""Moves that the meetings of a design are made of at most."""
+"""Transitions that the meetings of a design are made of at most."""
 
 
 def meeting_at(link: str, transitions: Sequence[Transition]) -> list[Transition]:
-    """The moves, with those that write to the link joined to those that read from it."""
+    """The transitions, with those that write to the link joined to those that read from it."""
     writers = [transition for transition in transitions if (link, True) in transition.meets]
     readers = [transition for transition in transitions if (link, False) in transition.meets]
     if len(writers) * len(readers) > MAX_TRANSITIONS:
@@ -32,7 +32,7 @@ def meeting_at(link: str, transitions: Sequence[Transition]) -> list[Transition]
 
 
 def _both(link: str, writer: Transition, reader: Transition) -> Transition:
-    """Two moves at the same time."""
+    """Two transitions at the same time."""
     return Transition(
         need=_asked(max, -1, (writer, writer.need, reader), (reader, reader.need, writer)),
         room=_asked(min, 1, (writer, writer.room, reader), (reader, reader.room, writer)),
@@ -63,7 +63,7 @@ def _asked(
 
 def _unless(link: str, transition: Transition,
             writers: Sequence[Transition]) -> Iterator[Transition]:
-    """Of a move that is for when no writer is ready: one for each way in which none is."""
+    """Of a transition that is for when no writer is ready: one for each way in which none is."""
     if link not in transition.unless:
         yield transition
         return

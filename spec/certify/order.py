@@ -2,10 +2,10 @@
 one, or one element more than once.
 
 Here every queue and every hand is the list of what is in it. Two elements of the sender are marked,
-in every way; what a task takes is in all that it puts somewhere in the same move, so a mark is on
-every copy. A queue is first in, first out, and so is a hand, but for one with threads of a pool: of
-its elements any may be the next. For duplication one element is marked; of several that are put
-somewhere at once, one is that element.
+in every way; what a task takes is in all that it puts somewhere in the same transition, so a mark
+is on every copy. A queue is first in, first out, and so is a hand, but for one with threads of a
+pool: of its elements any may be the next. For duplication one element is marked; of several that
+are put somewhere at once, one is that element.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _visited(marking: _Marking) -> int:
 
 
 class _Marking:
-    """The moves of a design as changes of lists."""
+    """The transitions of a design as changes of lists."""
 
     def __init__(
         self, design: Design, system: System, sender: str, receiver: str, two: bool
@@ -118,7 +118,9 @@ class _Marking:
         return task is not None and bool(task.pool) and task.hand > 1
 
     def after(self, state: _State, transition: Transition) -> Iterator[tuple[_State, bool]]:
-        """The states after a move, if it is possible, and whether an element then came too late."""
+        """The states after a transition, if it is possible, and whether an element then came too
+        late.
+        """
         here = dict(zip(self.names, state.counters, strict=True))
         if not can_move(transition, here):
             return

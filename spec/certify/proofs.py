@@ -1,4 +1,6 @@
-"""What sums that no move changes and clauses that every move keeps exclude: cvc5 is asked."""
+"""What sums that no transition changes and clauses that every transition keeps exclude: cvc5 is
+asked.
+"""
 
 from __future__ import annotations
 

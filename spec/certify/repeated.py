@@ -1,8 +1,8 @@
 """Runs that end with an accident, and runs that are repeated for ever.
 
-A task that starves has a run that comes back to a state; it is *fair* if each move that could be
-made in all of its states is made in it. A link that grows has a run that comes back to all that was
-there, and more in some links that have no bound.
+A task that starves has a run that comes back to a state; it is *fair* if each transition that could
+be made in all of its states is made in it. A link that grows has a run that comes back to all that
+was there, and more in some links that have no bound.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ def starves(evidence: Mapping[str, Any], part: Design, wanted: Wanted) -> str:
         if not transition.chance and not any(transition is each for each in taken) and all(
                 can_move(transition, state) for state in states):
             who = " and ".join(transition.tasks) or "a link"
-            raise Refuted(f"the run is not fair: a move of {who} stays possible")
+            raise Refuted(f"the run is not fair: a transition of {who} stays possible")
     if evidence["loop"] == len(evidence["steps"]):
-        return f"a run of {len(evidence['steps']):,} steps, after which nobody has to move"
+        return f"a run of {len(evidence['steps']):,} steps, after which no task has to move"
     return (f"a fair run, of which the last {len(states):,} steps can be repeated for ever without "
             f"{wanted}")
 
@@ -103,7 +103,7 @@ def blocked_forever(evidence: Mapping[str, Any], design: Design) -> str:
     on = "a run of the others that can be repeated for ever"
     dead = never_again(lasting, start)
     if all(id(transition) in dead for transition in mine):
-        return (f"{len(dead):,} moves that lack what only they give, all those of "
+        return (f"{len(dead):,} transitions that lack what only they give, all those of "
                 f"{' and '.join(sorted(tasks))} among them; {on}")
     later = states_of(_from(start, System(system.counters, lasting, [], system.ends)))
     if later.allow_any(mine).any():
@@ -143,7 +143,9 @@ def grows(evidence: Mapping[str, Any], design: Design) -> str:
 
 
 def _without_room_for(system: System, names: set[str]) -> System:
-    """The same, without the moves for which there may be too much in one of these counters."""
+    """The same, without the transitions for which there may be too much in one of these counters.
+
+    """
     return replace(system, transitions=[
         transition for transition in system.transitions if not names & transition.room.keys()])
 
@@ -155,8 +157,8 @@ def _nobody(transition: Transition) -> bool:
 def _round(
     system: System, evidence: Mapping[str, Any], without: Callable[[Transition], bool]
 ) -> tuple[list[State], list[Transition]]:
-    """The states of the part of a run that is repeated, and the moves that it may be made of, none
-    of which is of these."""
+    """The states of the part of a run that is repeated, and the transitions that it may be made of,
+    none of which is of these."""
     steps, loop = evidence["steps"], evidence["loop"]
     if not 0 <= loop <= len(steps):
         raise Refuted("the run has no such step from which it repeats")
@@ -171,7 +173,9 @@ def _walk(
     system: System, state: State, steps: Sequence[Mapping[str, int]],
     without: Callable[[Transition], bool], first: int,
 ) -> tuple[list[State], list[Transition]]:
-    """The states from here on, and all moves that the steps may be, none of which is of these."""
+    """The states from here on, and all transitions that the steps may be, none of which is of
+    these.
+    """
     states, taken, transitions = [state], list[Transition](), Ways(system)
     for number, step in enumerate(steps, start=first + 1):
         ways = [transition for transition in transitions.of(step)

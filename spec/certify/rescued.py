@@ -1,13 +1,14 @@
 """Whether a run can go on for ever while a task is stuck for ever, asked of cvc5.
 
-Say so. From some moment on the run makes only moves that it makes again and again, by no accident.
-Then this is so, whatever the design:
+Say so. From some moment on the run makes only transitions that it makes again and again, by no
+accident. Then this is so, whatever the design:
 
 1. It comes back to what was there (where a counter has no end: or to more), and has made each of
-   these moves in between. So some amounts of them, one of each at least, add up to nothing.
-2. No move of a task that is stuck is possible; nor is any run of moves that ends with one.
+   these transitions in between. So some amounts of them, one of each at least, add up to nothing.
+2. No transition of a task that is stuck is possible; nor is any run of transitions that ends with
+   one.
 
-A certificate has such runs, and names moves of which one is made again and again. That one is
+A certificate has such runs, and names transitions of which one is made again and again. That one is
 always among them is asked first; then, whether numbers that keep all sums and clauses agree with
 all this when one of them is made next.
 """
@@ -26,7 +27,7 @@ from .system import Transition, NotCovered, System
 __all__ = ["may_go_on"]
 
 WAYS = 64
-"""Rows of moves that one run may stand for."""
+"""Rows of transitions that one run may stand for."""
 
 
 def may_go_on(
@@ -46,7 +47,7 @@ def may_go_on(
 
 
 class _Going:
-    """How often each move is made, and a Boolean for each task: that it is stuck."""
+    """How often each transition is made, and a Boolean for each task: that it is stuck."""
 
     def __init__(self, system: System, tasks: Iterable[str], ask: Question) -> None:
         self.ask = ask
@@ -78,7 +79,7 @@ class _Going:
         if not found:
             raise Refuted("a run has a step that is none")
         if len(found) > WAYS:
-            raise NotCovered(f"a run that stands for more than {WAYS} rows of moves")
+            raise NotCovered(f"a run that stands for more than {WAYS} rows of transitions")
         for transitions in found:
             self._not_possible(transitions)
 
@@ -88,7 +89,7 @@ class _Going:
             self.ask.say(any_of([f"(not {self.blocked[task]})", *lacking]))
 
     def _lacking(self, transitions: Sequence[Transition]) -> Iterator[Term]:
-        """What may be lacking for some moves, one after another."""
+        """What may be lacking for some transitions, one after another."""
         for name, low, high in needed_for(transitions):
             if low > 0:
                 yield self.ask.less(name, low)
@@ -96,10 +97,10 @@ class _Going:
                 yield self.ask.more(name, int(high))
 
     def makes_none(self, moment: Sequence[int]) -> Term:
-        """None of these moves is made again."""
+        """None of these transitions is made again."""
         return all_of(f"(= {self.often[n]} 0)" for n in moment)
 
     def makes_next(self, moment: Sequence[int]) -> Term:
-        """One of these moves is made next, and again and again."""
+        """One of these transitions is made next, and again and again."""
         return any_of(all_of([f"(>= {self.often[n]} 1)", *(
             f"(not {each})" for each in self._lacking([self.transitions[n]]))]) for n in moment)

@@ -20,7 +20,7 @@ ROLES: Final[Mapping[str, tuple[str, ...]]] = {
         "repeated", "halted", "wanted", "finished"),
     "an order of counters": ("emptying",),
     "a run of a part without choice": ("confluence",),
-    "sums that no move raises": ("kept",),
+    "sums that no transition raises": ("kept",),
     "sums and clauses, or with runs as well": ("proofs", "solver", "silence", "rescued"),
     "how many states there are": ("states", "visited"),
     "pairs of sender and receiver": ("order",),

@@ -30,13 +30,13 @@ def run_of(system: System, evidence: Mapping[str, Any]) -> tuple[State, int]:
     state, steps = state_of(system), evidence["steps"]
     for number, step in enumerate(steps, start=1):
         ways.one(step, state, f"step {number}")
-        for counter, by in step.items():  # a move's own, so the system has it
+        for counter, by in step.items():  # a transition's own, so the system has it
             state[counter] += by
     return state, len(steps)
 
 
 class Ways:
-    """The moves of a system by what they change."""
+    """The transitions of a system by what they change."""
 
     def __init__(self, system: System) -> None:
         self.found: dict[tuple[tuple[str, int], ...], list[Transition]] = {}
@@ -46,11 +46,11 @@ class Ways:
                                       []).append(transition)
 
     def of(self, step: Step) -> list[Transition]:
-        """The moves that change what a step does."""
+        """The transitions that change what a step does."""
         return self.found.get(tuple(sorted(step.items())), [])
 
     def one(self, step: Step, state: Mapping[str, int], told: str) -> Transition:
-        """A move that is possible and changes what the step does."""
+        """A transition that is possible and changes what the step does."""
         for transition in self.of(step):
             if can_move(transition, state):
                 return transition
@@ -101,7 +101,7 @@ class _Steps:
         self.new: set[str] = set()
 
     def add(self, transition: Transition) -> None:
-        """Go on with a move, from where the steps so far lead."""
+        """Go on with a transition, from where the steps so far lead."""
         for counter in {*transition.need, *transition.room}:
             before = self.change.get(counter, 0)
             self.asked.setdefault(counter, []).append((
@@ -139,8 +139,8 @@ class _Steps:
 
 
 def needed_for(transitions: Iterable[Transition]) -> Iterator[tuple[str, int, float]]:
-    """What must be there for some moves to be possible one after another: of each counter that they
-    ask, the least and the most."""
+    """What must be there for some transitions to be possible one after another: of each counter
+    that they ask, the least and the most."""
     steps = _Steps()
     for transition in transitions:
         steps.add(transition)

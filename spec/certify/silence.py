@@ -1,19 +1,20 @@
 """Whether some tasks can be stuck for ever while others go on, asked of cvc5.
 
-Say a task is stuck for ever. Go on, without accidents, until as many moves as possible are *dead*:
-never possible again. From there on every other move is *live*: wherever one goes, it is possible
-again later. Then this is so, whatever the design:
+Say a task is stuck for ever. Go on, without accidents, until as many transitions as possible are
+*dead*: never possible again. From there on every other transition is *live*: wherever one goes, it
+is possible again later. Then this is so, whatever the design:
 
 1. Who takes from a counter that only the dead add to is dead, for it would run empty; and so is who
    adds to one that has an end, and from which only the dead take.
-2. A dead move asks for all that is asked by no live one: else it would be possible with that one.
-3. A dead move lacks something. Say that of all it asks for, the live can take away again one thing
-   at most. Then one thing it asks for never comes, or it would be possible once: that one is lacked
-   from now on. Who would bring it is dead, and who asks for as much is dead, too.
+2. A dead transition asks for all that is asked by no live one: else it would be possible with that
+   one.
+3. A dead transition lacks something. Say that of all it asks for, the live can take away again one
+   thing at most. Then one thing it asks for never comes, or it would be possible once: that one is
+   lacked from now on. Who would bring it is dead, and who asks for as much is dead, too.
 
 If no numbers that keep all sums and clauses agree with that, nothing is ever stuck alone. It must
-be known besides that the whole is never stuck (so not all moves are dead), never ends, and has no
-task that may stop.
+be known besides that the whole is never stuck (so not all transitions are dead), never ends, and
+has no task that may stop.
 """
 
 from __future__ import annotations
@@ -31,14 +32,15 @@ Guard = tuple[str, int, bool]
 
 
 def may_be_silent(system: System, tasks: Iterable[str], ask: Question) -> bool:
-    """Whether cvc5 finds numbers and dead moves that agree with all this for one of
-    these tasks; ``ask`` has the ranges,
-    sums and clauses."""
+    """Whether cvc5 finds numbers and dead transitions that agree with all this for one of these
+    tasks; ``ask`` has the ranges, sums and clauses."""
     return _Silence(system, ask).is_possible(tasks)
 
 
 class _Silence:
-    """The moves, by what they add to and take from, and a Boolean for each: that it is dead."""
+    """The transitions, by what they add to and take from, and a Boolean for each: that it is dead.
+
+    """
 
     def __init__(self, system: System, ask: Question) -> None:
         self.ask = ask
@@ -97,7 +99,7 @@ class _Silence:
                 self._one_of([_no(self.dead[number]), self.dead[other]])
 
     def _lacks(self, number: int, transition: Transition) -> None:
-        """The third rule: what a dead move lacks, and whether it lacks that for ever."""
+        """The third rule: what a dead transition lacks, and whether it lacks that for ever."""
         ask, guards, alive = self.ask, list(_guards(transition)), _no(self.dead[number])
         lacked = [ask.less(name, amount) if least else ask.more(name, amount)
                   for name, amount, least in guards]
@@ -135,7 +137,7 @@ class _Silence:
                     self.dead[taker] for taker in takers))])
 
     def _brings(self, transition: Transition, guard: Guard) -> bool:
-        """Whether what is asked for is there after a move."""
+        """Whether what is asked for is there after a transition."""
         name, amount, least = guard
         by = transition.change[name]
         if least:

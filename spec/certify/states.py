@@ -2,7 +2,7 @@
 
 A key has the numbers of all counters as its digits, so two states are never taken for one, and a
 move adds the same to every key. States are found many at a time: of all that are new, those in
-which a move is possible are picked out with a few comparisons, and changed together.
+which a transition is possible are picked out with a few comparisons, and changed together.
 """
 
 from __future__ import annotations
@@ -31,13 +31,15 @@ MAX_STATES = 50_000_000
 MAX_LINKED = 2_000_000
 """States at most where the steps between them are asked for, too."""
 LOOKS = 400_000
-"""How often a move is looked at in a batch of states: a long thin design has a batch for each."""
+"""How often a transition is looked at in a batch of states: a long thin design has a batch for
+each.
+"""
 AT_ONCE = 100_000
 """States of one batch."""
 ENDLESS = 5_000
 """More than this is never counted where a counter has no end."""
 SO_FAR = 4
-"""Numbers beyond all that moves ask for that are counted, where more stand for as many."""
+"""Numbers beyond all that transitions ask for that are counted, where more stand for as many."""
 WORD = 2**64
 """What is less than this is a word of a key."""
 
@@ -109,7 +111,7 @@ class _Batch:
         return self.found[name]
 
     def allow(self, transition: Transition) -> Marks:
-        """The states in which a move is possible."""
+        """The states in which a transition is possible."""
         import numpy as np
         found = np.ones(len(self.states), dtype=np.bool_)
         for name, least in transition.need.items():
@@ -120,7 +122,7 @@ class _Batch:
         return found
 
     def after(self, transition: Transition) -> tuple[Numbers, Words]:
-        """The states in which a move is possible, and those after it. Raises NotCovered."""
+        """The states in which a transition is possible, and those after it. Raises NotCovered."""
         import numpy as np
         rows = np.flatnonzero(self.allow(transition))
         ours = {name: by for name, by in transition.change.items() if name not in self.digits.last}
@@ -220,11 +222,11 @@ class States:
         return max(int(batch.values(name).max()) for batch in self._batches())
 
     def allow(self, transition: Transition) -> Marks:
-        """The states in which a move is possible."""
+        """The states in which a transition is possible."""
         return self.allow_any([transition])
 
     def allow_any(self, transitions: Iterable[Transition]) -> Marks:
-        """The states in which one of these moves is possible."""
+        """The states in which one of these transitions is possible."""
         import numpy as np
         every = list(transitions)
         found = []
@@ -271,7 +273,8 @@ class States:
 def states_of(
     system: System, most: int = MAX_STATES, edges: bool = False, so_far: bool = False
 ) -> States:
-    """All states that the moves of a system lead to; one that gives up goes nowhere. ``so_far``
+    """All states that the transitions of a system lead to; one that gives up goes nowhere.
+    ``so_far``
     counts what has no end only so far, see above; then there are no steps.
 
     Raises Refuted where there are more than ``most``, and NotCovered where there are more than are

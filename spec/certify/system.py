@@ -1,4 +1,4 @@
-"""A design as numbers and moves: the form in which certificates are checked."""
+"""A design as numbers and transitions: the form in which certificates are checked."""
 
 from __future__ import annotations
 
@@ -97,8 +97,10 @@ class Counter:
 
 @dataclass
 class System:
-    """A part of a design as counters and moves; ``ends`` says whether it may ever be done, and
-    ``idle`` are the moves that change nothing but drop something."""
+    """A part of a design as counters and transitions; ``ends`` says whether it may ever be done,
+    and
+    ``idle`` are the transitions that change nothing but drop something.
+    """
 
     counters: dict[str, Counter] = field(default_factory=dict)
     transitions: list[Transition] = field(default_factory=list)
@@ -139,6 +141,6 @@ def state_of(system: System) -> dict[str, int]:
 
 
 def can_move(transition: Transition, state: Mapping[str, int]) -> bool:
-    """Whether a move is possible in a state."""
+    """Whether a transition is possible in a state."""
     return all(state[c] >= n for c, n in transition.need.items()) and all(
         state[c] <= n for c, n in transition.room.items())

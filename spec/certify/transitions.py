@@ -27,7 +27,7 @@ __all__ = ["system_of"]
 
 
 def system_of(design: Design) -> System:
-    """The counters and moves of a design. Raises NotCovered."""
+    """The counters and transitions of a design. Raises NotCovered."""
     for task in design.tasks.values():
         if not hasattr(_Reader, f"do_{task.kind.value}"):
             raise NotCovered(f"the {task.kind.value} {task.name}")
@@ -107,7 +107,9 @@ class _Reader:
             self.found.counters[name] = replace(self.found.counters[name], rest=None)
 
     def may_ever(self, transition: Transition) -> bool:
-        """Whether what a move asks of each counter is within its range, and no contradiction."""
+        """Whether what a transition asks of each counter is within its range, and no contradiction.
+
+        """
         for name in {*transition.need, *transition.room}:
             most = self.found.counters[name].most
             ends = [end for end in (most, transition.room.get(name)) if end is not None]
@@ -290,7 +292,7 @@ class _Reader:
         return found
 
     def passing(self, task: Task, reads: Reads) -> None:
-        """What is read is written in the same move, or held in the hand in between."""
+        """What is read is written in the same transition, or held in the hand in between."""
         ways: dict[tuple[str, ...], _Way] = {}
         for kind, transitions in reads.items():
             for name, links in self.decisions(task, kind):
@@ -352,7 +354,7 @@ class _Reader:
     do_zip = do_broadcast = do_map
 
     def do_transition(self, task: Task) -> None:
-        """Reads and writes in one move, each link with an amount of its own."""
+        """Reads and writes in one transition, each link with an amount of its own."""
         self.found.transitions += self.write_all(task, self.read_all(task, [Transition()]))
 
     def do_merge(self, task: Task) -> None:

@@ -1,6 +1,6 @@
 """What is shown by visiting all states of a part of a design.
 
-Nothing has to be believed for that but this reading of the moves. A certificate says how many
+Nothing has to be believed for that but this reading of the transitions. A certificate says how many
 states there are at most.
 """
 
@@ -33,10 +33,10 @@ def never_deadlocked_in(system: System, most: int) -> int:
 
 
 def never_in(system: System, most: int, transitions: Iterable[Transition], what: str) -> int:
-    """In no state is one of these moves possible."""
+    """In no state is one of these transitions possible."""
     states = states_of(system, most, so_far=True)
     if states.allow_any(transitions).any():
-        raise Refuted(f"a state is reached in which a move {what}")
+        raise Refuted(f"a state is reached in which a transition {what}")
     return len(states)
 
 
@@ -52,9 +52,9 @@ def never_ceases_in(system: System, wanted: Sequence[Wanted], most: int) -> int:
     """There is no fair run in which one of these is asked for and done no more, though not
     everything is done; how many states there are.
 
-    A set of states that lead to each other can be gone round for ever. That is fair if each move
-    which must be made in the end, for it is always possible there, is made there; so all that can
-    be is in the largest such sets.
+    A set of states that lead to each other can be gone round for ever. That is fair if each
+    transition which must be made in the end, for it is always possible there, is made there; so all
+    that can be is in the largest such sets.
     """
     if not wanted:
         return 0

@@ -1,4 +1,4 @@
-"""What must go on in a design, each with the moves that do it and when it is asked for.
+"""What must go on in a design, each with the transitions that do it and when it is asked for.
 
 A task must, if its starvation is asked about. *Live* asks that each source, and each script that
 only writes, moves until it is done; that from each link which holds as many elements as are taken

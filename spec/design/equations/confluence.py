@@ -1,14 +1,14 @@
 """Designs without choice: one run decides them.
 
-Where no move ever takes away what another one needs, moves that are possible stay so until they are
-made, and all runs do the same in some order (Keller 1975; Landweber and Robertson 1978, of
-persistent nets). So if one run can continue forever, none deadlocks; and if one ends, all end, in
-the same state. That is so of tasks that each read links of their own: of pipelines, joins, meshes
-and programs, but not of merges, routes, or a pool that is shared.
+Where no transition ever takes away what another one needs, transitions that are possible stay so
+until they are made, and all runs do the same in some order (Keller 1975; Landweber and Robertson
+1978, of persistent nets). So if one run can continue forever, none deadlocks; and if one ends, all
+end, in the same state. That is so of tasks that each read links of their own: of pipelines, joins,
+meshes and programs, but not of merges, routes, or a pool that is shared.
 
-A run that comes back to where it began can continue forever. How often it makes each move is known
-beforehand: so that every counter is what it was (the balance equations of a fixed-rate graph; Lee
-and Messerschmitt 1987).
+A run that comes back to where it began can continue forever. How often it makes each transition is
+known beforehand: so that every counter is what it was (the balance equations of a fixed-rate graph;
+Lee and Messerschmitt 1987).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["Only", "goes_round", "has_choice", "only_run"]
 ROUNDS = (1, 8)
 """Numbers of rounds that are tried in one run: the first round may not yet come back."""
 ENDLESS = 2**40
-"""As good as any amount of a move where a run is to end by itself."""
+"""As good as any amount of a transition where a run is to end by itself."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,9 @@ class Only:
 
 
 def has_choice(net: Counters, watch: Callable[[], object] = lambda: None) -> bool:
-    """True if some move may take away what another needs at the same time: elements, or room."""
+    """True if some transition may take away what another needs at the same time: elements, or room.
+
+    """
     asks: dict[tuple[int, bool], list[int]] = {}
     watch()
     for number, transition in enumerate(net.transitions):
@@ -61,9 +63,8 @@ def has_choice(net: Counters, watch: Callable[[], object] = lambda: None) -> boo
 
 
 def _exclude(net: Counters, one: Transition, other: Transition) -> bool:
-    """True if two moves are never possible at once: by what a counter holds, or because they are
-    of different positions of one program.
-    """
+    """True if two transitions are never possible at once: by what a counter holds, or because they
+    are of different positions of one program."""
     if any(transition.least[n] > most for transition, off in ((one, other), (other, one))
            for n, most in off.most.items() if n in transition.least):
         return True
@@ -95,9 +96,8 @@ def only_run(net: Counters, watch: Callable[[], object] = lambda: None) -> Only 
 
 
 def goes_round(design: Design, watch: Callable[[], object] = lambda: None) -> bool:
-    """True if a design without choice has a run that comes back and makes every move: then every
-    move stays ahead, wherever a run has come to, so that no task ever stops for good.
-    """
+    """True if a design without choice has a run that comes back and makes every transition: then
+    every move stays ahead, wherever a run has come to, so that no task ever stops for good."""
     net = Counters.of(translate(design, AIM, watch), watch)
     found = only_run(net, watch)
     return found is not None and found.returns and {
@@ -109,8 +109,8 @@ def _ended(net: Counters, legs: tuple[Leg, ...], end: list[int]) -> Only:
 
 
 def _turn(net: Counters, watch: Callable[[], object]) -> list[int] | None:
-    """Times that each move is made until all counters are what they were; None if no such run makes
-    a move."""
+    """Times that each transition is made until all counters are what they were; None if no such run
+    makes a transition."""
     balance: list[dict[int, int]] = [{} for _ in net.counters]
     for number, transition in enumerate(net.transitions):
         for counter, by in transition.change.items():

@@ -1,10 +1,10 @@
 """An order in which a design empties itself: why it never deadlocks, in its own words.
 
 From the last queue to the first: what is there can go, for all that it waits for is empty already.
-Which counters can be emptied, and in which order, is found from the exits: a move that fills
-nothing empties what it takes from, then a move that fills only those does, and so on (the least
-fixed point of an and-or graph). That each is empty where nothing moves is tried by assuming that it
-is not, and following what that means from move to move and along invariants.
+Which counters can be emptied, and in which order, is found from the exits: a transition that fills
+nothing empties what it takes from, then a transition that fills only those does, and so on (the
+least fixed point of an and-or graph). That each is empty where nothing moves is tried by assuming
+that it is not, and following what that means from transition to transition and along invariants.
 
 This takes time in the size of the design, and no solver. It says nothing of cycles that only
 counting excludes.
@@ -27,7 +27,7 @@ __all__ = ["Emptying", "emptied", "returning"]
 FAR = (12, 200)
 """Counters that one assumption is followed to: first a few."""
 STEPS = 12
-"""Steps of a run, for each move, in which every task has moved or never does."""
+"""Steps of a run, for each transition, in which every task has moved or never does."""
 INFINITE = float("inf")
 NARROW = 200
 """Counters of a sum that is made shorter by others."""
@@ -39,7 +39,8 @@ Sum = tuple[Equation, int]
 @dataclass(frozen=True)
 class Emptying:
     """``order`` are counters with what is left in each at most (None: as much as fits) where
-    nothing moves; ``sums`` never change; ``run`` are moves that can be made then."""
+    nothing moves; ``sums`` never change; ``run`` are transitions that can be made then.
+    """
 
     sums: tuple[Sum, ...]
     order: tuple[tuple[int, int | None], ...]
@@ -62,7 +63,8 @@ def emptied(net: Counters, watch: Watch = lambda: None) -> Emptying | None:
 
 def returning(net: Counters, table: Table, watch: Watch = lambda: None) -> Emptying | None:
     """The order, and a run that has a step of every task and can be made once all is empty; None
-    where there is none. Accidents are no moves here."""
+    where there is none. Accidents are no transitions here.
+    """
     fair = [number for number, each in enumerate(net.transitions)
             if each.change and not each.fails and table.rows[each.row].effect.fair]
     ranked = _ranked(net, fair)
@@ -180,8 +182,8 @@ class _Nothing(Exception):
 
 
 class _Trying:
-    """The facts about all states in which some moves are not possible; ``shown`` has the counters
-    for which they were shown, in that order, and ``used`` the sums that this needed."""
+    """The facts about all states in which some transitions are not possible; ``shown`` has the
+    counters for which they were shown, in that order, and ``used`` the sums that this needed."""
 
     def __init__(self, net: Counters, transitions: Sequence[int], watch: Watch) -> None:
         self.net, self.transitions, self.watch = net, transitions, watch
@@ -236,7 +238,7 @@ class _Trying:
             listed |= known - {n}
 
     def _near(self, n: int) -> Iterator[object]:
-        """The sums and moves that a counter is in."""
+        """The sums and transitions that a counter is in."""
         yield n
         for number in self.adding.get(n, ()):
             yield "sum", number
@@ -259,7 +261,7 @@ class _Trying:
         return max(0, min((each for each in asked if each > 0), default=1) - 1)
 
     def is_wrong(self, least: Mapping[int, int], transitions: Sequence[int] = ()) -> bool:
-        """True if no state has so many there while these moves are not possible."""
+        """True if no state has so many there while these transitions are not possible."""
         try:
             self._follow(least, transitions)
         except _Nothing:
@@ -280,7 +282,9 @@ class _Trying:
         self._before.clear()
 
     def _follow(self, least: Mapping[int, int], transitions: Sequence[int]) -> None:
-        """Derive the consequences of so many being there; with moves, of all that is known."""
+        """Derive the consequences of so many being there; with transitions, of all that is known.
+
+        """
         self._now.clear()
         if transitions:
             self._queue.extend(range(len(self.low)))
@@ -361,8 +365,8 @@ class _Trying:
 # --- a run ----------------------------------------------------------------------------------------
 
 class _Run:
-    """Moves that can be made wherever so much is left, until every task has moved: first those of
-    tasks that have not moved, then moves that were not yet made, then downhill."""
+    """Transitions that can be made wherever so much is left, until every task has moved: first
+    those of tasks that have not moved, then transitions that were not yet made, then downhill."""
 
     def __init__(
         self, net: Counters, table: Table, transitions: Sequence[int], downhill: set[int],
@@ -411,7 +415,7 @@ class _Run:
             self.high[n] += by
 
     def _touched(self, number: int) -> set[int]:
-        """The moves that may have become possible."""
+        """The transitions that may have become possible."""
         return {number, *(other for n in self.net.transitions[number].change
                           for other in self.asking.get(n, ()))}
 

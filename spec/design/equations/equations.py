@@ -1,10 +1,10 @@
 """The deadlocked states that a design's sums allow, as equations over whole numbers.
 
-A state is looked for in which every counter is within its range, every sum that no move changes is
-what it was at the start, every counter differs from its start by a multiple of the greatest common
-divisor of all its changes, every clause found so far is true, no move is possible, and work is
-left. Capacities are mere numbers there, so their size does not matter. Where there is no such
-state, no reachable one is deadlocked.
+A state is looked for in which every counter is within its range, every sum that no transition
+changes is what it was at the start, every counter differs from its start by a multiple of the
+greatest common divisor of all its changes, every clause found so far is true, no transition is
+possible, and work is left. Capacities are mere numbers there, so their size does not matter. Where
+there is no such state, no reachable one is deadlocked.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ __all__ = ["Equations", "GaveUp", "as_question", "sums"]
 EFFORT = 100_000_000
 """Effort of the solver for one answer, in its own units (some ten seconds)."""
 MANY = 2_000
-"""Moves of a net that is tried by ranges before the solver is asked, whose time grows with the
-square of their number."""
+"""Transitions of a net that is tried by ranges before the solver is asked, whose time grows with
+the square of their number."""
 
 
 class GaveUp(Exception):
@@ -38,8 +38,9 @@ class GaveUp(Exception):
 def sums(
     net: Counters, watch: Callable[[], object] = lambda: None
 ) -> list[tuple[Equation, int]]:
-    """A basis of the sums that no move changes, with what they add up to; also those of one
-    counter, which then never changes. Of what stands where in a queue it is what the net says."""
+    """A basis of the sums that no transition changes, with what they add up to; also those of one
+    counter, which then never changes. Of what stands where in a queue it is what the net says.
+    """
     transitions = [{n: by for n, by in transition.change.items() if n not in net.lines}
              for transition in net.lasting]
     found = weighted(transitions, [c.value is not None for c in net.counters]) if any(
@@ -51,7 +52,7 @@ def sums(
 
 
 def weighted(transitions: Sequence[Mapping[int, int]], named: Sequence[bool]) -> list[Equation]:
-    """A basis of the sums that no move changes, whatever the parameters in the changes are.
+    """A basis of the sums that no transition changes, whatever the parameters in the changes are.
 
     The weight of a counter that is 0 or 1 (``named``) may have parameters in it: with W written
     elements behind a step, it is W times that the step is done. So each counter has an unknown

@@ -1,13 +1,13 @@
-"""Long runs in few words: legs of moves, each made many times, and their exact replay.
+"""Long runs in few words: legs of transitions, each made many times, and their exact replay.
 
-Guards are intervals and changes are fixed amounts, so moves made one after another are a move
-themselves: its guards are theirs, each less what the moves before it have added. A move made
-again and again is possible each time exactly if it is possible the first and the last time. So a
-leg of a million steps is checked with a few sums.
+Guards are intervals and changes are fixed amounts, so transitions made one after another are a
+transition themselves: its guards are theirs, each less what the transitions before it have added. A
+transition made again and again is possible each time exactly if it is possible the first and the
+last time. So a leg of a million steps is checked with a few sums.
 
-A *leg* keeps the first moves of the leg before it, continues with moves of its own, and makes all
-of them so many times. What it keeps needs no second look where nothing has changed, so a run costs
-about as many looks as its legs have moves of their own.
+A *leg* keeps the first transitions of the leg before it, continues with transitions of its own, and
+makes all of them so many times. What it keeps needs no second look where nothing has changed, so a
+run costs about as many looks as its legs have transitions of their own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True)
 class Guarded(Generic[Key]):
-    """A move: each place holds at least and at most so much before it, and ``change`` is added."""
+    """A transition: each place holds at least and at most so much before it, and ``change`` is
+    added.
+    """
 
     at_least: Mapping[Key, int]
     at_most: Mapping[Key, int]
@@ -35,7 +37,9 @@ class Guarded(Generic[Key]):
         at_least: Mapping[Key, int], at_most: Mapping[Key, int], change: Mapping[Key, int],
         most: Callable[[Key], int | None],
     ) -> Guarded[Key]:
-        """A move that also leaves each place that it changes within its range, 0 to ``most``."""
+        """A transition that also leaves each place that it changes within its range, 0 to ``most``.
+
+        """
         low, high = dict(at_least), dict(at_most)
         for place, by in change.items():
             end = most(place)
@@ -48,7 +52,9 @@ class Guarded(Generic[Key]):
 
 @dataclass(frozen=True)
 class Leg:
-    """The first ``keep`` moves of the leg before, and ``then`` these: all of it ``times`` times."""
+    """The first ``keep`` transitions of the leg before, and ``then`` these: all of it ``times``
+    times.
+    """
 
     keep: int
     then: tuple[int, ...]
@@ -61,7 +67,7 @@ def steps_in(legs: Sequence[Leg]) -> int:
 
 
 def expanded(legs: Sequence[Leg]) -> Iterator[int]:
-    """The moves of a run, one by one."""
+    """The transitions of a run, one by one."""
     path: list[int] = []
     for leg in legs:
         path[leg.keep:] = leg.then
@@ -70,7 +76,7 @@ def expanded(legs: Sequence[Leg]) -> Iterator[int]:
 
 
 class Path(Generic[Key]):
-    """Moves made one after another from a marking, as the one move that they come to.
+    """Moves made one after another from a marking, as the one transition that they come to.
 
     The marking maps each place to what it holds. ``blocked`` and ``times`` look only at places
     where something has changed since they last looked, or where the path changes something.
@@ -91,12 +97,12 @@ class Path(Generic[Key]):
         return self.marking[place] + self.change.get(place, 0)
 
     def allows(self, transition: Guarded[Key]) -> bool:
-        """True if a move is possible after the path was gone once."""
+        """True if a transition is possible after the path was gone once."""
         return all(self.now(place) >= n for place, n in transition.at_least.items()) and all(
             self.now(place) <= n for place, n in transition.at_most.items())
 
     def push(self, transition: Guarded[Key]) -> None:
-        """Go on with a move, whether it is possible or not."""
+        """Go on with a transition, whether it is possible or not."""
         number = len(self._transitions)
         for place, least in transition.at_least.items():
             self._guard(place, number, least - self.change.get(place, 0), NO_END)
@@ -106,7 +112,7 @@ class Path(Generic[Key]):
         self._transitions.append(transition)
 
     def cut(self, length: int) -> None:
-        """Keep the first so many moves."""
+        """Keep the first so many transitions."""
         while len(self._transitions) > length:
             transition = self._transitions.pop()
             self._add(transition, -1)
@@ -117,7 +123,9 @@ class Path(Generic[Key]):
                 self._unseen.add(place)
 
     def blocked(self) -> int | None:
-        """The first move of the path that is not possible where it stands; None if all are."""
+        """The first transition of the path that is not possible where it stands; None if all are.
+
+        """
         first, failing = None, set()
         for place in self._to_look_at():
             here = self.marking[place]

@@ -4,12 +4,12 @@ A *clause* is a choice of linear inequalities, one of which is always true. It i
 state that the equations allow, as one that is false there, true at the start, and kept by every
 move. Three shapes are tried, the cheapest first:
 
-- *descent*: one sum that no move raises. It exists exactly where no amounts of moves lead from the
-  start to the state, whatever their order (the state equation; Farkas 1902).
-- *trap*: bounds of single counters, of which each move that may end one leaves another true
+- *descent*: one sum that no transition raises. It exists exactly where no amounts of transitions
+  lead from the start to the state, whatever their order (the state equation; Farkas 1902).
+- *trap*: bounds of single counters, of which each transition that may end one leaves another true
   (Commoner 1971; here with numbers, and with upper bounds beside the lower ones).
-- *barrier*: one sum that a move may raise only where its guards keep it below the bound: a merge
-  that prefers its feedback reads another input only while the feedback is empty.
+- *barrier*: one sum that a transition may raise only where its guards keep it below the bound: a
+  merge that prefers its feedback reads another input only while the feedback is empty.
 """
 
 from __future__ import annotations
@@ -57,8 +57,9 @@ class Clause:
 # --- sums ------------------------------------------------------------------------------------
 
 def descent(net: Counters, state: Sequence[int], timeout: int | None = None) -> Clause | None:
-    """A sum that no move raises and that is larger in the state than at the start; None where
-    there is none, or none was found in time (``timeout`` in milliseconds)."""
+    """A sum that no transition raises and that is larger in the state than at the start; None where
+    there is none, or none was found in time (``timeout`` in milliseconds).
+    """
     weighing = _Weighing(net, state, timeout)
     for transition in net.lasting:
         weighing.say(f"(<= {weighing.raised(transition)} 0)")
@@ -66,7 +67,9 @@ def descent(net: Counters, state: Sequence[int], timeout: int | None = None) -> 
 
 
 def barrier(net: Counters, state: Sequence[int], timeout: int | None = None) -> Clause | None:
-    """A sum that each move either does not raise or leaves below the bound by its own guards."""
+    """A sum that each transition either does not raise or leaves below the bound by its own guards.
+
+    """
     weighing = _Weighing(net, state, timeout)
     for transition in net.lasting:
         weighing.say(f"(or (<= {weighing.raised(transition)} 0) {weighing.guarded(transition)})")
@@ -110,13 +113,12 @@ class _Weighing:
         return _added([f"(* (- up{n} down{n}) {told(v)})" for n, v in values.items() if v])
 
     def raised(self, transition: Transition) -> str:
-        """By how much a move raises the sum."""
+        """By how much a transition raises the sum."""
         return self.sum(transition.change)
 
     def guarded(self, transition: Transition) -> str:
-        """The condition that the sum is within the bound after the move, by its guards and the
-        ranges alone.
-        """
+        """The condition that the sum is within the bound after the transition, by its guards and
+        the ranges alone."""
         after, capped = ["top"], list[str]()
         for n in {*transition.least, *transition.most, *transition.change} & self._free:
             by, high = transition.change.get(n, 0), transition.most.get(n)
@@ -195,7 +197,7 @@ def _at_start(net: Counters, bounds: Iterable[Bound]) -> bool:
 def _kept(
     net: Counters, transitions: Sequence[Transition], bounds: set[Bound], watch: Callable[[], None]
 ) -> set[Bound]:
-    """The most of these bounds so that no move ends one without leaving another true."""
+    """The most of these bounds so that no transition ends one without leaving another true."""
     kept, again = set(bounds), True
     while again:
         watch()
@@ -216,7 +218,7 @@ def _kept(
 
 
 def _true_after(net: Counters, transition: Transition, bound: Bound) -> bool:
-    """True if a move always leaves a bound true."""
+    """True if a transition always leaves a bound true."""
     n, sign, number = bound
     by = transition.change.get(n, 0)
     if sign > 0:

@@ -1,15 +1,15 @@
 """Runs to a deadlocked state that the equations leave open.
 
-How often each move is made on the way there is a linear program, the state equation (Murata 1989,
-section IV.B): so many moves of each kind lead from the start to the state, if only their order can
-be found. The order that is tried follows one element as far as the amounts let it go, and repeats
-that path until a place on it is full, empty, or an amount is used up; then the path is changed from
-there on. So queues of thousands are filled in one leg (see ``legs``), and a row of stages from its
-far end.
+How often each transition is made on the way there is a linear program, the state equation (Murata
+1989, section IV.B): so many transitions of each kind lead from the start to the state, if only
+their order can be found. The order that is tried follows one element as far as the amounts let it
+go, and repeats that path until a place on it is full, empty, or an amount is used up; then the path
+is changed from there on. So queues of thousands are filled in one leg (see ``legs``), and a row of
+stages from its far end.
 
 The amounts are a guide and nothing more: whatever such a run comes to is a run of the design, and
-where no move is possible after it, it is deadlocked. Where no amounts lead there, weights that say
-so make a clause (``lemmas.descent`` for nets of any size).
+where no transition is possible after it, it is deadlocked. Where no amounts lead there, weights
+that say so make a clause (``lemmas.descent`` for nets of any size).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_AMOUNT = 2**53
 MAX_LEGS, MAX_TRANSITIONS = 1_000_000, 5_000_000
 """Limits of one pursuit."""
 MAX_WHOLE = 100
-"""Moves of a net of which whole amounts are asked for, where the least ones are fractions."""
+"""Transitions of a net of which whole amounts are asked for, where the least ones are fractions."""
 MAX_NODES = 1_000
 """Problems that are solved for whole amounts."""
 RECENT = 3
@@ -46,8 +46,8 @@ Watch = Callable[[], object]
 def amounts(
     net: Counters, state: Sequence[int], seconds: float | None = None
 ) -> list[int] | None:
-    """Times that each move is made on a run to the state, as few as possible in all; None if no
-    amounts lead there, or none in whole numbers were found, or not in so many seconds."""
+    """Times that each transition is made on a run to the state, as few as possible in all; None if
+    no amounts lead there, or none in whole numbers were found, or not in so many seconds."""
     import numpy as np
     from scipy.optimize import linprog, milp
     able = [n for n, transition in enumerate(net.transitions) if transition.change and
@@ -72,7 +72,7 @@ def amounts(
 
 
 def _leads(net: Counters, amounts: Sequence[int], wanted: Sequence[int]) -> bool:
-    """True if so many moves of each kind change the counters as wanted."""
+    """True if so many transitions of each kind change the counters as wanted."""
     left = list(wanted)
     for n, amount in enumerate(amounts):
         for place, by in net.transitions[n].change.items() if amount else ():
@@ -96,8 +96,8 @@ def _within(seconds: float | None) -> dict[str, float]:
 def falling(
     net: Counters, state: Sequence[int], seconds: float | None = None
 ) -> Clause | None:
-    """A sum that no move raises and that is larger in the state than at the start, if the state
-    equation has no solution; None where none is found, or not in so many seconds."""
+    """A sum that no transition raises and that is larger in the state than at the start, if the
+    state equation has no solution; None where none is found, or not in so many seconds."""
     import numpy as np
     from scipy.optimize import linprog
     from scipy.sparse import hstack
@@ -140,8 +140,8 @@ def _fallen(
 
 @dataclass(frozen=True)
 class Pursued:
-    """The result of a pursuit: its run, whether it made all amounts, whether no move is possible
-    after it, and the counters then."""
+    """The result of a pursuit: its run, whether it made all amounts, whether no transition is
+    possible after it, and the counters then."""
 
     legs: tuple[Leg, ...]
     is_complete: bool
@@ -154,7 +154,7 @@ class Pursued:
 
 
 def pursue(net: Counters, found: Sequence[int], watch: Watch = lambda: None) -> Pursued:
-    """A run of moves, with these amounts of them at most, as far as it goes."""
+    """A run of transitions, with these amounts of them at most, as far as it goes."""
     run = _Pursuit(net, found, watch)
     run.go_on()
     end = [run.path.marking[n] for n in range(len(net.counters))]
@@ -188,7 +188,7 @@ class _Pursuit:
         self.depth = self._depths()
 
     def _depths(self) -> list[int]:
-        """The distance of each move from the start, in moves, along what they add."""
+        """The distance of each transition from the start, in moves, along what they add."""
         depth = [-1] * len(self.transitions)
         queue = sorted(self.ready)
         for n in queue:
@@ -201,7 +201,7 @@ class _Pursuit:
         return depth
 
     def _followers(self, number: int) -> Iterator[int]:
-        """The moves that need something of what a move adds."""
+        """The transitions that need something of what a transition adds."""
         for place, by in self.transitions[number].change.items():
             if by > 0:
                 yield from self.takers[place]
@@ -219,7 +219,7 @@ class _Pursuit:
             self._go(times)
 
     def _usable(self) -> int:
-        """So many moves of the path can be made, and have an amount left."""
+        """So many transitions of the path can be made, and have an amount left."""
         blocked = self.path.blocked()
         length = len(self.numbers) if blocked is None else blocked
         used_up = (self.left[self.numbers[:length]] < 1).nonzero()[0]

@@ -1,16 +1,16 @@
 """Runs to a step of each task, from wherever a run of the others could continue without it.
 
 Say a task is blocked forever, and a run of the others never ends. From some moment on that run
-makes only moves that it makes again and again. Then this is so, at each moment from there on:
+makes only transitions that it makes again and again. Then this is so, at each moment from there on:
 
-- every sum that no move changes is what it was, and every clause is true;
-- the moves that the run makes again and again, so often each in some stretch of it, add up to
+- every sum that no transition changes is what it was, and every clause is true;
+- the transitions that the run makes again and again, so often each in some stretch of it, add up to
   nothing (or to more where a link has no bound), and a blocked task makes none of them;
 - no run is possible there that ends with a step of a blocked task.
 
-Of some moves, one is always among those that are made again and again. So the question is what is
-so when one of these is made next. From a state that all this leaves open a run is looked for that
-unblocks a task (``freed``), until no state is left. Nothing else is assumed, so it is a
+Of some transitions, one is always among those that are made again and again. So the question is
+what is so when one of these is made next. From a state that all this leaves open a run is looked
+for that unblocks a task (``freed``), until no state is left. Nothing else is assumed, so it is a
 certificate.
 """
 
@@ -34,15 +34,16 @@ EFFORT = 20_000_000
 MAX_RUNS = 6_000
 """Runs of one certificate."""
 MAX_TRANSITIONS = 200
-"""Moves of a part in which runs are looked for: more take longer, and there are more of them."""
+"""Transitions of a part in which runs are looked for: more take longer, and there are more of them.
+
+"""
 
 
 @dataclass(frozen=True)
 class Rescues:
-    """One of the moves ``moment`` is made again and again by any run that never ends; when it is
-    made next, no task is blocked forever, as the ``runs`` (of moves, by number) show together with
-    the ``sums``.
-    """
+    """One of the transitions ``moment`` is made again and again by any run that never ends; when it
+    is made next, no task is blocked forever, as the ``runs`` (of transitions, by number) show
+    together with the ``sums``."""
 
     sums: Sequence[tuple[Equation, int]]
     moment: Sequence[int]
@@ -67,9 +68,8 @@ def rescues(
 
 
 class _Asked:
-    """A Boolean for each task that is blocked forever and each move that is not made again and
-    again, how often it is, and a number for each counter.
-    """
+    """A Boolean for each task that is blocked forever and each transition that is not made again
+    and again, how often it is, and a number for each counter."""
 
     def __init__(
         self, net: Counters, table: Table, tasks: Collection[str], clauses: Sequence[Clause],
@@ -138,8 +138,8 @@ class _Asked:
     # --- when it is asked -----------------------------------------------------------------------
 
     def moments(self) -> Iterator[list[int]]:
-        """Moves of which each such run makes one again and again: a single one, those of a task,
-        and all."""
+        """Transitions of which each such run makes one again and again: a single one, those of a
+        task, and all."""
         of_task = ([n for n in self.going if task in self.tasks[n]] for task in self.blocked)
         for transitions in (*([n] for n in self.going), *of_task):
             if transitions and self.solver.check([self.often[n] == 0
@@ -148,7 +148,7 @@ class _Asked:
         yield self.going
 
     def at(self, transitions: Sequence[int]) -> Any:
-        """The condition that one of these moves is made next, and again and again."""
+        """The condition that one of these transitions is made next, and again and again."""
         z3 = self.z3
         at = z3.Bool(f"at {transitions}", self.context)
         self.solver.add(z3.Implies(at, self._any([

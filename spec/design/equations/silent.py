@@ -11,8 +11,8 @@ which some are *silent*. A blocked task is silent, and so is one that is out of 
 tasks need a reason, and less is a reason than before: a run that a task could continue to give
 something may not be continued, and a task that is not blocked may give only once:
 
-- A step that lacks one thing alone: a task that gives it with one move is blocked, too, and one
-  that gives it when it continues in the run, but for a last step or some, is silent.
+- A step that lacks one thing alone: a task that gives it with one transition is blocked, too, and
+  one that gives it when it continues in the run, but for a last step or some, is silent.
 - A step that lacks several things: for each of two of them, a task that cannot help giving it in
   the run is silent. (If others use up one of these things, that one is never the one that counts.)
 
@@ -39,9 +39,8 @@ __all__ = ["ask_equations"]
 EFFORT = 20_000_000
 """Effort of the solver, in its own units (a few seconds)."""
 REASONS = (Giving.ONCE, Giving.GOING_ON, Giving.SURELY)
-"""The kinds of giving that count where the whole may come to an end: in one move, when the task
-continues, and surely.
-"""
+"""The kinds of giving that count where the whole may come to an end: in one transition, when the
+task continues, and surely."""
 
 
 def ask_equations(

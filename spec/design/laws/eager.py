@@ -1,9 +1,10 @@
-"""Runs in which each move is made as often as it can be before another one is, for all values.
+"""Runs in which each transition is made as often as it can be before another one is, for all
+values.
 
-In such a run a leg is one move, and how often it is made is how much room there is: a linear form
-of the parameters, known without a search for it. So it is the same run at many points, where one
-that goes deep into one place first is another at each (of nested calls: all first ones, then all
-second ones, and not one call to its end).
+In such a run a leg is one transition, and how often it is made is how much room there is: a linear
+form of the parameters, known without a search for it. So it is the same run at many points, where
+one that goes deep into one place first is another at each (of nested calls: all first ones, then
+all second ones, and not one call to its end).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .schedules import ONCE, Schedule
 __all__ = ["eager"]
 
 MAX_TIMES: Final = 10**9
-"""A move that is made more often than this has no end."""
+"""A transition that is made more often than this has no end."""
 MAX_LEGS: Final = 16
 """Legs of a run that does not end the design."""
 
@@ -27,8 +28,8 @@ Values = Mapping[str, int]
 
 def eager(net: Counters, point: Values, ends: bool = True) -> Schedule | None:
     """Such a run of a net with symbols; where it ``ends`` the design, nothing moves at its end at
-    the point and work is left; None where that is not so, or where a move comes a second time. It
-    has no samples: its forms are what they must be."""
+    the point and work is left; None where that is not so, or where a transition comes a second
+    time. It has no samples: its forms are what they must be."""
     marking = [_form(counter.start) for counter in net.counters]
     made: list[tuple[int, Form]] = []
     while ends or len(made) < MAX_LEGS:
@@ -53,8 +54,8 @@ def eager(net: Counters, point: Values, ends: bool = True) -> Schedule | None:
 
 
 def _times(net: Counters, transition: Transition, marking: list[Form], point: Values) -> Form:
-    """Times that a move can be made here: the form that says so at the point and near it; 0 where
-    it cannot. One that adds a form is made once."""
+    """Times that a transition can be made here: the form that says so at the point and near it; 0
+    where it cannot. One that adds a form is made once."""
     least = ONCE if any(_form(by).factors for by in transition.change.values()) else Form(
         constant=MAX_TIMES)
     for room, by in _rooms(net, transition, marking, point):

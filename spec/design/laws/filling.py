@@ -73,7 +73,9 @@ def _counting(net: Counters) -> Iterator[tuple[int, int]]:
 
 
 def _keeps(transition: Transition, number: int, place: int, top: Form) -> bool:
-    """True if a move adds to a counter only at a place, and takes all when it leaves there."""
+    """True if a transition adds to a counter only at a place, and takes all when it leaves there.
+
+    """
     by, step = form_of(transition.change.get(number, 0)), transition.change.get(place, 0)
     assert by is not None
     if step < 0:
@@ -142,7 +144,7 @@ def _nets(region: Region, link: str) -> Iterator[tuple[Counters, int]]:
 
 
 def _takes(transition: Transition, queue: int) -> bool:
-    """True if a move leaves less in a queue."""
+    """True if a transition leaves less in a queue."""
     form = form_of(transition.change.get(queue, 0))
     assert form is not None
     return form != Form() and all(each <= 0 for _, each in (*form.factors, ("", form.constant)))

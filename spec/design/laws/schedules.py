@@ -1,10 +1,11 @@
-"""Runs for all values of the parameters: legs of moves, made so many times as a form says.
+"""Runs for all values of the parameters: legs of transitions, made so many times as a form says.
 
-A run at one point shows which moves are made again and again, and in which order. How often each
-leg is made is looked for as a linear form of the parameters, so that the run fits several points at
-once. Whether such a run is one at *all* points where the design deadlocks is a question of linear
-inequalities: each move's guards the first and the last time that it is made (between them they are
-true as well, as every counter grows or falls evenly), and that nothing can move at the end.
+A run at one point shows which transitions are made again and again, and in which order. How often
+each leg is made is looked for as a linear form of the parameters, so that the run fits several
+points at once. Whether such a run is one at *all* points where the design deadlocks is a question
+of linear inequalities: each transition's guards the first and the last time that it is made
+(between them they are true as well, as every counter grows or falls evenly), and that nothing can
+move at the end.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Values = Mapping[str, int]
 FACTORS: Final = (1, 3)
 """The most that a parameter's factor may be, tried in this order."""
 MAX_TRANSITIONS: Final = 400
-"""Moves of all legs of a run that is generalised."""
+"""Transitions of all legs of a run that is generalised."""
 EFFORT: Final = 2_000_000
 
 ONCE: Final = Form(constant=1)
@@ -41,8 +42,8 @@ class Schedule:
     samples: tuple[Values, ...]
 
     def is_run(self, net: Counters) -> str | None:
-        """The condition that this is a run of the net, and that no move is possible after it and
-        work is left, in SMT-LIB; None where that is no matter of linear inequalities."""
+        """The condition that this is a run of the net, and that no transition is possible after it
+        and work is left, in SMT-LIB; None where that is no matter of linear inequalities."""
         try:
             return f"(and true {' '.join(self._demands(net))})"
         except _NotLinear:
@@ -88,7 +89,7 @@ class Schedule:
 
 
 def paths_of(legs: Sequence[Leg]) -> Paths | None:
-    """The path of each leg of a run, whole; None for a run with too many moves."""
+    """The path of each leg of a run, whole; None for a run with too many transitions."""
     path: list[int] = []
     found: list[tuple[int, ...]] = []
     for leg in legs:
@@ -169,7 +170,7 @@ def _product(one: Form, other: Form) -> Form:
 
 
 def _after(marking: Sequence[Form], transitions: Sequence[Transition], times: Form) -> list[Form]:
-    """The counters after moves that are all made so many times."""
+    """The counters after transitions that are all made so many times."""
     change: dict[int, Form] = {}
     for transition in transitions:
         for n, by in transition.change.items():
@@ -183,7 +184,7 @@ def _after(marking: Sequence[Form], transitions: Sequence[Transition], times: Fo
 def _guarded(
     net: Counters, transitions: Sequence[Transition], marking: Sequence[Form]
 ) -> Iterator[str]:
-    """The conditions that these moves can be made one after another."""
+    """The conditions that these transitions can be made one after another."""
     here = list(marking)
     for transition in transitions:
         for n, least in transition.least.items():
@@ -199,7 +200,7 @@ def _guarded(
 
 
 def _closed(transition: Transition, marking: Sequence[Form]) -> Iterator[str]:
-    """Each reason for which a move cannot be made."""
+    """Each reason for which a transition cannot be made."""
     for n, least in transition.least.items():
         yield f"(< {marking[n].text} {_form(least).text})"
     for n, most in transition.most.items():

@@ -1,11 +1,11 @@
-"""A translated design as counters and moves, in the form that equations are made from.
+"""A translated design as counters and transitions, in the form that equations are made from.
 
 A place that says *where* something is (a script's position, a merge's turn) is no amount, so no
 sum can use it. It becomes one counter for each of its values, of which one is 1 and the others
 are 0: then "so many elements are there while the script is at that step" is a linear equation.
 Every other place is a counter. An unbounded link has no most, and no guard that says that it is
 full. A design that has failed is not deadlocked, so its failure is no counter, and what makes it
-fail is a move that leads nowhere.
+fail is a transition that leads nowhere.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ class Transition:
 
 @dataclass(frozen=True)
 class Counters:
-    """A design as counters and moves; ``may_end`` says whether it may end where no counter is above
+    """A design as counters and transitions; ``may_end`` says whether it may end where no counter is
+    above
     its
     ``rest``. ``sums`` are invariants that are known because they say which kind is where in a
     queue, of
@@ -105,7 +106,7 @@ class Counters:
 
     @property
     def lasting(self) -> Iterator[Transition]:
-        """The moves after which the design continues, and that change something."""
+        """The transitions after which the design continues, and that change something."""
         return (transition for transition in self.transitions if transition.change and
                 not transition.fails)
 
@@ -167,7 +168,7 @@ Guards = tuple[dict[int, int], dict[int, int], dict[int, int]]
 
 def _transitions(row: Row, number: int, places: Mapping[str, Place],
                  index: Index) -> Iterator[Transition]:
-    """The moves of a row: one for each value that its positions and turns may have."""
+    """The transitions of a row: one for each value that its positions and turns may have."""
     effect = row.effect
     least: dict[int, int] = {}
     most: dict[int, int] = {}

@@ -186,7 +186,7 @@ class Builder:
         return list(found.values())
 
     def pass_on(self, task: Task, reads: Reads) -> None:
-        """Read and write in one move, or through the hand."""
+        """Read and write in one transition, or through the hand."""
         ways = self.ways(task, reads)
         hand = max(task.hand, 1 if task.pool or len(ways) > 1 else 0)
         if hand:
@@ -574,7 +574,7 @@ def _call(to: Builder, task: Task) -> None:
 
 
 def _transition(to: Builder, task: Task) -> None:
-    """All reads and all writes in one move, each with its own number of elements."""
+    """All reads and all writes in one transition, each with its own number of elements."""
     reads = (link.read(task.takes.get(link.link.name)) for link in to.inputs(task))
     writes = (link.write(task.gives.get(link.link.name)) for link in to.outputs(task))
     to.add(task, together(*reads, *writes))

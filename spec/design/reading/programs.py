@@ -1,4 +1,4 @@
-"""A script as moves from one position to the next.
+"""A script as transitions from one position to the next.
 
 The position of a script counts the steps that are left in its text, with those in branches counted
 in the order in which they stand: the first step has the largest number, and 0 is behind the last.
@@ -59,8 +59,9 @@ class Positions:
 
     @staticmethod
     def of(task: Task) -> Positions:
-        """Every move of a script, in the order of its text. Final positions get the smallest
-        numbers, so that "the script may end here" is a comparison with one number."""
+        """Every transition of a script, in the order of its text. Final positions get the smallest
+        numbers, so that "the script may end here" is a comparison with one number.
+        """
         steps = program(task)
         total = length(steps)
         found = list(_transitions(steps, total, 0))
@@ -98,7 +99,9 @@ def _parted(branch: Sequence[Step]) -> tuple[Step, tuple[Step, ...]]:
 
 
 def _transitions(steps: Sequence[Step], at: int, after: int) -> Iterator[ScriptTransition]:
-    """The moves of steps of which the first stands at ``at``, and behind which is ``after``."""
+    """The transitions of steps of which the first stands at ``at``, and behind which is ``after``.
+
+    """
     for number, step in enumerate(steps):
         following = after if number == len(steps) - 1 else at - _length(step)
         yield from _of(step, at, following)

@@ -38,8 +38,8 @@ def way_into(
     design: Design, table: Table, net: Counters, legs: Sequence[Leg], deadline: Deadline,
     brief: bool = False,
 ) -> Finding:
-    """The finding of a deadlock to which these legs of moves of ``net`` lead; a ``brief`` one does
-    not list the steps.
+    """The finding of a deadlock to which these legs of transitions of ``net`` lead; a ``brief`` one
+    does not list the steps.
 
     Raises InternalError where they do not, and OutOfTime where the deadline passes.
     """

@@ -1,13 +1,13 @@
 """Local deadlocks on the run into a deadlock of the whole, in designs of any size.
 
 Long before the last task stops, some of them are blocked forever (``alone.Dead``). The first such
-moment of a way in legs is found by halving: of its legs, of how often one is made, of its moves.
-From there a task is looked for that goes round forever: an element is followed from move to move
-until all is as it was, as it is where work fails and is tried again. If no task does, such a round
-is looked for from the start, and begun before the run is made.
+moment of a way in legs is found by halving: of its legs, of how often one is made, of its
+transitions. From there a task is looked for that goes round forever: an element is followed from
+transition to transition until all is as it was, as it is where work fails and is tried again. If no
+task does, such a round is looked for from the start, and begun before the run is made.
 
-A round has a few moves, so this takes time in the size of the design. What is found is a violation;
-that nothing is found says nothing.
+A round has a few transitions, so this takes time in the size of the design. What is found is a
+violation; that nothing is found says nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .alone import Dead, Finished
 __all__ = ["Aside", "Round"]
 
 MAX_LOOKS = 60_000
-"""Moves that are looked at for a round."""
+"""Transitions that are looked at for a round."""
 MAX_ROUNDS = 12
 """Rounds that are begun before the way is gone."""
 
@@ -34,10 +34,9 @@ Amounts = Mapping[int, int]
 
 @dataclass(frozen=True)
 class Round:
-    """``legs`` of moves to where ``tasks`` are blocked forever, and moves ``on`` from there, of
-    which those from ``loop`` on can be repeated forever; ``end`` is what the counters are at the
-    end of the legs.
-    """
+    """``legs`` of transitions to where ``tasks`` are blocked forever, and transitions ``on`` from
+    there, of which those from ``loop`` on can be repeated forever; ``end`` is what the counters are
+    at the end of the legs."""
 
     legs: tuple[Leg, ...]
     tasks: tuple[str, ...]
@@ -48,7 +47,7 @@ class Round:
 
 @dataclass(frozen=True)
 class _Step:
-    """A move of an element that is followed, with what has changed since it began."""
+    """A transition of an element that is followed, with what has changed since it began."""
 
     transition: int
     moved: Amounts
@@ -113,7 +112,7 @@ class Aside:
     # --- the way ----------------------------------------------------------------------------
 
     def _legs(self, deadlock: Finding) -> tuple[Leg, ...] | None:
-        """The run in moves of the net; None where it is of another part."""
+        """The run in transitions of the net; None where it is of another part."""
         named = [counter.name for counter in self._net.counters]
         known = {(self._table.rows[transition.row].label,
                   frozenset((named[c], by) for c, by in transition.change.items())): n
@@ -179,7 +178,7 @@ class Aside:
         return (*most, Leg(keep, leg.then[:length - keep], 1))
 
     def _once(self, legs: Sequence[Leg]) -> Iterator[Amounts]:
-        """The sum of the moves of each leg, made once."""
+        """The sum of the transitions of each leg, made once."""
         path: list[int] = []
         change: Amounts = {}
         for leg in legs:
@@ -192,7 +191,7 @@ class Aside:
             yield change
 
     def _changed(self, path: Sequence[int]) -> Amounts:
-        """The sum of the changes of moves."""
+        """The sum of the changes of transitions."""
         return next(self._once([Leg(0, tuple(path), 1)]))
 
     # --- a round ----------------------------------------------------------------------------
@@ -200,8 +199,8 @@ class Aside:
     def _rounds(
         self, values: Sequence[int], without: set[str]
     ) -> Iterator[tuple[tuple[int, ...], int]]:
-        """Runs of moves in which none of these takes part, and from which of them on each comes
-        back to where it was."""
+        """Runs of transitions in which none of these takes part, and from which of them on each
+        comes back to where it was."""
         looks = 0
         for first in self._fair:
             if not self._possible(first, values, {}):
@@ -231,7 +230,7 @@ class Aside:
                         queue.append(step)
 
     def _next(self, transition: int) -> Iterator[int]:
-        """The moves that take something of what a move adds."""
+        """The transitions that take something of what a transition adds."""
         for counter, by in self._net.transitions[transition].change.items():
             if by > 0:
                 yield from self._takers.get(counter, ())
@@ -242,7 +241,7 @@ class Aside:
             values[n] + moved.get(n, 0) <= k for n, k in guarded.at_most.items())
 
     def _goes_round(self, values: Sequence[int], transitions: Sequence[int]) -> bool:
-        """True if these moves can be made one after another, and come back."""
+        """True if these transitions can be made one after another, and come back."""
         moved: Amounts = {}
         for transition in transitions:
             if not self._possible(transition, values, moved):
@@ -256,8 +255,8 @@ class Aside:
 
 
 def _round(last: _Step) -> tuple[tuple[int, ...], int] | None:
-    """The moves to this step, and after how many of them all was as it is now; None where it never
-    was."""
+    """The transitions to this step, and after how many of them all was as it is now; None where it
+    never was."""
     steps = [*last.back()][::-1]
     if not last.moved:
         return tuple(step.transition for step in steps), 0

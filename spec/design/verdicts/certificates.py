@@ -160,7 +160,7 @@ class Certificates:
 
 
 def _makes_every_transition(answer: Answer) -> bool:
-    """True if the run of a part without choice comes back, and makes every move."""
+    """True if the run of a part without choice comes back, and makes every transition."""
     return answer.only is not None and answer.only.returns and {
         number for leg in answer.only.legs for number in leg.then
     } == set(range(len(answer.net.transitions)))

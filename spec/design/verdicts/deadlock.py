@@ -40,9 +40,13 @@ GLANCE = 20_000
 LOOK = 1_000_000
 """States that are searched before runs are tried: of so few, a shortest way is worth its time."""
 MAX_GLANCED = 400
-"""Ways to move of a part that gets a short search first: to compile more takes longer than that."""
+"""Transitions of a part that gets a short search first: to compile more takes longer than
+that.
+"""
 MAX_SEARCHED = 2_000
-"""Ways to move of a part that is searched at all: each is compiled, and has states of its own."""
+"""Transitions of a part that is searched at all: each is compiled, and has states of its
+own.
+"""
 MAX_TOLD = 2_000
 """Transitions of a part whose open candidate is described: its waits take long to find."""
 

@@ -81,12 +81,12 @@ UNASKED = 1_000_000
 SHOWN = 200_000
 """States of a part on which a verdict rests that an argument would give as well."""
 MAX_ROWS = 1_000
-"""Ways to move of a part whose states are visited: each is compiled."""
+"""Transitions of a part whose states are visited: each is compiled."""
 MAX_FREED = 200
-"""Ways to move of a part in which runs are looked for that unblock a task: more take longer, and
-there are more of them."""
+"""Transitions of a part in which runs are looked for that unblock a task: more take longer,
+and there are more of them."""
 MAX_TRIED = 2_000
-"""Ways to move of a part that runs are tried on."""
+"""Transitions of a part that runs are tried on."""
 TOLD = 12
 """Of more blocked tasks than this those are named that wait for each other."""
 ENGINES_THAT_TRY = ("auto", "runs")
@@ -142,7 +142,7 @@ class Spaces:
         if self.settings.engine not in ("auto", "explorer"):
             return "only the engine `explorer` visits all states"
         if self.sections[place].has_more_than(MAX_ROWS):
-            return f"more than {MAX_ROWS:,} ways to move are too many to visit all states"
+            return f"more than {MAX_ROWS:,} transitions are too many to visit all states"
         if most is not None:
             if most <= 0:
                 return (f"{UNASKED:,} states of other parts were visited, for a property that was "

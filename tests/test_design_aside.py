@@ -99,8 +99,8 @@ def test_a_round_is_begun_before_the_way_where_nothing_is_left_afterwards() -> N
     way = on_the_way(design, deadlock)
     assert way is not None and "work 0" in way.tasks
     table = translate(design, AIM)
-    moves = Counters.of(table).moves
-    assert not {table.rows[moves[n].row].task for n in way.on} & {*way.tasks}
+    transitions = Counters.of(table).transitions
+    assert not {table.rows[transitions[n].row].task for n in way.on} & {*way.tasks}
 
 
 def test_a_leg_that_cannot_be_made_so_often_is_no_way() -> None:
@@ -109,6 +109,7 @@ def test_a_leg_that_cannot_be_made_so_often_is_no_way() -> None:
     table = translate(design, AIM)
     net = Counters.of(table)
     aside = Aside(table, net, finish(design, table), lambda: None)
-    writes = next(n for n, move in enumerate(net.moves) if 1 in move.change.values())
+    writes = next(n for n, transition in enumerate(net.transitions)
+                  if 1 in transition.change.values())
     assert aside._after((Leg(0, (writes,), 2),)) is not None
     assert aside._after((Leg(0, (writes,), 3),)) is None

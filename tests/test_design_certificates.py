@@ -19,15 +19,15 @@ from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.designs import check_design, check_file, load_designs
 from checkvalve.conformance.designs.certificates import MAX_BYTES, MAX_MARKS, problem_of
 from checkvalve.spec.certify.checker import check_certificate
-from checkvalve.spec.certify.moves import system_of
+from checkvalve.spec.certify.transitions import system_of
 from benchmarks.pages.roles import READING, ROLES, lengths
 from checkvalve.spec.certify.states import states_of
-from checkvalve.spec.certify.system import Move, NotCovered, System, can_move
+from checkvalve.spec.certify.system import NotCovered, System, Transition, can_move
 from checkvalve.spec.design.check import Settings
 from checkvalve.spec.design.equations.structure import decide
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.net.counters import AIM, Counters
-from checkvalve.spec.design.net.counters import Move as Ours
+from checkvalve.spec.design.net.counters import Transition as Ours
 from checkvalve.spec.design.net.translate import translate
 from checkvalve.spec.design.reading.language import Design
 from checkvalve.spec.design.verdicts.certificates import certificate, of_structure
@@ -224,7 +224,7 @@ def test_no_sums_show_that_a_task_goes_on_which_never_can() -> None:
         "certificate": 1, "design": design.name, "property": "no-local-deadlock",
         "verdict": "holds",
         "evidence": {"parts": [{"task": "source", "sums": [], "clauses": []}]}}
-    assert not any("second" in move.tasks for move in system_of(design).moves)
+    assert not any("second" in transition.tasks for transition in system_of(design).transitions)
     assert check_certificate(document, design).confirmed is False
 
 
@@ -272,34 +272,35 @@ def _same(design: Design) -> None:
         if c.rest is not None and c.rest < (1 if c.most is None else c.most)}
     assert net.may_end == system.ends
     ours = {
-        (_told({names[n]: v for n, v in move.least.items()}),
-         _told({names[n]: v for n, v in move.most.items()}),
-         _told({names[n]: v for n, v in move.change.items()}), move.fails)
-        for move in net.moves
-        if _may_ever(net, move)
+        (_told({names[n]: v for n, v in transition.least.items()}),
+         _told({names[n]: v for n, v in transition.most.items()}),
+         _told({names[n]: v for n, v in transition.change.items()}), transition.fails)
+        for transition in net.transitions
+        if _may_ever(net, transition)
     }
-    theirs = {_move(system, move) for move in system.moves}
+    theirs = {_transition(system, transition) for transition in system.transitions}
     assert ours == theirs
 
 
-def _may_ever(net: Counters, move: Ours) -> bool:
+def _may_ever(net: Counters, transition: Ours) -> bool:
     """The checker leaves out what can never move."""
     return all(
-        move.least.get(n, 0) <= min(end for end in (net.counters[n].most, move.most.get(n))
+        transition.least.get(n, 0) <= min(end
+                                          for end in (net.counters[n].most, transition.most.get(n))
                                     if end is not None)
-        for n in {*move.least, *move.most}
-        if net.counters[n].most is not None or n in move.most)
+        for n in {*transition.least, *transition.most}
+        if net.counters[n].most is not None or n in transition.most)
 
 
 def _told(values: dict[str, int]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(values.items()))
 
 
-def _move(system: System, move: Move) -> tuple[object, ...]:
-    need = {name: v for name, v in move.need.items() if v > 0}
-    room = {name: v for name, v in move.room.items()
+def _transition(system: System, transition: Transition) -> tuple[object, ...]:
+    need = {name: v for name, v in transition.need.items() if v > 0}
+    room = {name: v for name, v in transition.room.items()
             if (most := system.counters[name].most) is None or v < most}
-    return _told(need), _told(room), _told(move.change), move.fails
+    return _told(need), _told(room), _told(transition.change), transition.fails
 
 
 def test_both_readings_of_a_design_are_the_same() -> None:
@@ -335,9 +336,9 @@ def _plainly(system: System, most: int) -> set[tuple[int, ...]]:
     left = list(found)
     while left and len(found) <= most:
         state = dict(zip(system.counters, left.pop(), strict=True))
-        for move in system.steps:
-            if can_move(move, state) and not move.fails:
-                after = tuple(state[name] + move.change.get(name, 0) for name in state)
+        for transition in system.steps:
+            if can_move(transition, state) and not transition.fails:
+                after = tuple(state[name] + transition.change.get(name, 0) for name in state)
                 left += [after] * (after not in found)
                 found.add(after)
     return found

@@ -14,12 +14,12 @@ from checkvalve.spec.certify.halted import never_again
 from checkvalve.spec.certify.kept import Kept, check_bounds
 from checkvalve.spec.certify.law import check_law
 from checkvalve.spec.certify.meetings import meeting_at
-from checkvalve.spec.certify.moves import system_of
+from checkvalve.spec.certify.transitions import system_of
 from checkvalve.spec.certify.order import _Marking
 from benchmarks.pages.roles import _lines_of_code
 from checkvalve.spec.certify.run import Refuted
 from checkvalve.spec.certify.states import states_of
-from checkvalve.spec.certify.system import Counter, Move, NotCovered, System
+from checkvalve.spec.certify.system import Counter, Transition, NotCovered, System
 from checkvalve.spec.certify.wanted import wanted_of
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.reading.language import Design
@@ -52,20 +52,20 @@ links:
 
 def test_a_move_that_needs_nothing_is_always_possible() -> None:
     """So no part with such a move is ever stuck, whatever the order says."""
-    always = System({QUEUE: Counter(0, None)}, [Move(add={QUEUE: 1}, tasks=("a",))])
+    always = System({QUEUE: Counter(0, None)}, [Transition(add={QUEUE: 1}, tasks=("a",))])
     never_waits(always, {"order": [], "sums": []})
     with pytest.raises(Refuted):
         never_waits(System({QUEUE: Counter(0, 1)}, [
-            Move(room={QUEUE: 0}, add={QUEUE: 1}, tasks=("a",))]), {"order": [], "sums": []})
+            Transition(room={QUEUE: 0}, add={QUEUE: 1}, tasks=("a",))]), {"order": [], "sums": []})
 
 
 def test_there_are_as_many_meetings_as_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     """With more than are listed, nothing is said."""
-    writers = [Move(tasks=(f"w{n}",), meets=frozenset({("l", True)})) for n in range(3)]
-    readers = [Move(tasks=(f"r{n}",), meets=frozenset({("l", False)})) for n in range(3)]
-    monkeypatch.setattr(meetings, "MAX_MOVES", 9)
+    writers = [Transition(tasks=(f"w{n}",), meets=frozenset({("l", True)})) for n in range(3)]
+    readers = [Transition(tasks=(f"r{n}",), meets=frozenset({("l", False)})) for n in range(3)]
+    monkeypatch.setattr(meetings, "MAX_TRANSITIONS", 9)
     assert len(meeting_at("l", [*writers, *readers])) == 9
-    monkeypatch.setattr(meetings, "MAX_MOVES", 8)
+    monkeypatch.setattr(meetings, "MAX_TRANSITIONS", 8)
     with pytest.raises(NotCovered):
         meeting_at("l", [*writers, *readers])
 
@@ -73,7 +73,7 @@ def test_there_are_as_many_meetings_as_pairs(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_sum_of_some_counters_bounds_a_link() -> None:
     """By what they come to at the start, and by no less."""
     system = System({QUEUE: Counter(1, None), "free": Counter(2, 2), "else": Counter(7, 9)},
-                    [Move(add={QUEUE: 1, "free": -1})])
+                    [Transition(add={QUEUE: 1, "free": -1})])
     bound = {"link": "l", "weights": {QUEUE: 1, "free": 1}, "most": 3}
     check_bounds([bound], system)
     with pytest.raises(Refuted):
@@ -89,7 +89,7 @@ def test_what_may_be_left_at_the_end_is_known_of_some_counters() -> None:
 
 def test_states_are_looked_for_as_often_as_they_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three states in a row take three looks."""
-    system = System({QUEUE: Counter(0, 2)}, [Move(room={QUEUE: 1}, add={QUEUE: 1})])
+    system = System({QUEUE: Counter(0, 2)}, [Transition(room={QUEUE: 1}, add={QUEUE: 1})])
     monkeypatch.setattr(states, "LOOKS", 3)
     assert len(states_of(system)) == 3
     monkeypatch.setattr(states, "LOOKS", 2)
@@ -147,7 +147,7 @@ def clause_about(most: int) -> dict[str, Any]:
 def test_a_clause_is_kept_only_if_no_move_can_end_it() -> None:
     """A writer that looks for room of two leaves three there, and no less."""
     system = System({QUEUE: Counter(0, None)}, [
-        Move(room={QUEUE: 2}, add={QUEUE: 1}, tasks=("a",))])
+        Transition(room={QUEUE: 2}, add={QUEUE: 1}, tasks=("a",))])
     Kept(system, clause_about(3))
     with pytest.raises(Refuted, match="may end a clause"):
         Kept(system, clause_about(2))
@@ -155,9 +155,9 @@ def test_a_clause_is_kept_only_if_no_move_can_end_it() -> None:
 
 def test_a_move_is_never_possible_again_if_only_such_moves_give_what_it_lacks() -> None:
     """Who lacks what somebody gives who can move may move after that."""
-    lacking = Move(need={"x": 1}, add={"x": -1, "y": 1}, tasks=("a",))
-    another = Move(need={"y": 1}, add={"y": -1, "x": 1}, tasks=("b",))
-    giver = Move(add={"x": 1}, tasks=("c",))
+    lacking = Transition(need={"x": 1}, add={"x": -1, "y": 1}, tasks=("a",))
+    another = Transition(need={"y": 1}, add={"y": -1, "x": 1}, tasks=("b",))
+    giver = Transition(add={"x": 1}, tasks=("c",))
     state = {"x": 0, "y": 0}
     assert never_again([lacking, another], state) == {id(lacking), id(another)}
     assert never_again([lacking, another, giver], state) == set()

@@ -15,10 +15,10 @@ from benchmarks.tampered import tampered
 from checkvalve.conformance.designs.certificates import problem_of
 from checkvalve.spec.certify.checker import check_certificate
 from checkvalve.spec.certify.emptying import _Left
-from checkvalve.spec.certify.moves import system_of
+from checkvalve.spec.certify.transitions import system_of
 from checkvalve.spec.certify.run import Refuted
 from checkvalve.spec.certify.system import NotCovered, System
-from checkvalve.spec.certify.visited import never_locked_in, never_stuck_in
+from checkvalve.spec.certify.visited import never_locked_in, never_deadlocked_in
 from checkvalve.spec.design.equations.emptying import returning
 from checkvalve.spec.design.equations.equations import sums
 from checkvalve.spec.design.net.counters import AIM, Counters
@@ -100,7 +100,7 @@ def test_no_order_is_found_where_somebody_is_stuck_alone() -> None:
 
 
 def _gets_stuck(part: Design) -> bool:
-    return _refuted(part, lambda system: never_stuck_in(system, 3_000))
+    return _refuted(part, lambda system: never_deadlocked_in(system, 3_000))
 
 
 def _gets_stuck_alone(part: Design) -> bool:
@@ -124,7 +124,7 @@ def _refuses_the_longest(part: Design) -> None:
     net = Counters.of(translate(part, AIM))
     kept = [{"weights": {net.counters[n].name: by for n, by in weights.items()}, "total": total}
             for weights, total in sums(net)]
-    left, order = _Left(system, kept, system.moves), list[list[Any]]()
+    left, order = _Left(system, kept, system.transitions), list[list[Any]]()
     for _ in range(3):
         for name in system.counters:
             for most in (0, 1):

@@ -15,7 +15,7 @@ from benchmarks.random_designs.plain_local import PlainGraph, plain_local
 from benchmarks.tampered import tampered
 from checkvalve.conformance.designs.certificates import problem_of
 from checkvalve.spec.certify.checker import check_certificate
-from checkvalve.spec.certify.moves import system_of
+from checkvalve.spec.certify.transitions import system_of
 from checkvalve.spec.design.equations.structure import decide
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.reading.language import Design, Flow
@@ -95,7 +95,8 @@ def test_no_runs_whatever_show_what_is_not_so() -> None:
             if not _is_stuck_alone(part):
                 continue
             steps = [dict(each) for each in
-                     {tuple(move.change.items()): None for move in system_of(part).moves}]
+                     {tuple(transition.change.items()): None
+                      for transition in system_of(part).transitions}]
             every = range(len(steps))
             runs = [[n] for n in every] + [list(run) for run in product(every, every)]
             told = check_certificate(_certificate(part, {

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from test_design_copies import states
 
-from checkvalve.spec.certify.moves import system_of
+from checkvalve.spec.certify.transitions import system_of
 from checkvalve.spec.design.check import check
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.reading.lints import lints
@@ -164,7 +164,7 @@ links:
     finding = check(design).finding("deadlock-free")
     assert finding.outcome is Outcome.VIOLATED
     assert lints(design) == ()
-    assert len(system_of(design).moves) == 9
+    assert len(system_of(design).transitions) == 9
 
 
 @pytest.mark.parametrize(("change", "told"), [

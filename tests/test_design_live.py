@@ -11,7 +11,7 @@ from opinions import opinion
 
 from benchmarks.random_designs.designs import random_design
 from benchmarks.random_designs.plain_live import graph_of, is_kept_waiting, is_told_of, wishes
-from checkvalve.spec.certify.moves import system_of
+from checkvalve.spec.certify.transitions import system_of
 from checkvalve.spec.certify.system import NotCovered
 from checkvalve.spec.design.check import check
 from checkvalve.spec.design.loader import load

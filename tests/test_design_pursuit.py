@@ -66,29 +66,29 @@ def test_the_certificate_of_a_long_way_is_confirmed(planted: DesignReport) -> No
     assert check_certificate(spoilt, planted.design).confirmed is False
 
 
-def _random_legs(draw: Random, moves: int) -> list[Leg]:
+def _random_legs(draw: Random, transitions: int) -> list[Leg]:
     """Some legs, each of which keeps a part of the one before."""
     legs: list[Leg] = []
     length = 0
     for _ in range(draw.randint(1, 5)):
         keep = draw.randint(0, length)
-        then = tuple(draw.randrange(moves) for _ in range(draw.randint(0 if keep else 1, 3)))
+        then = tuple(draw.randrange(transitions) for _ in range(draw.randint(0 if keep else 1, 3)))
         legs.append(Leg(keep, then, draw.randint(1, 4)))
         length = keep + len(then)
     return legs
 
 
 def _one_by_one(
-    legs: list[Leg], moves: list[Guarded[str]], marking: dict[str, int]
+    legs: list[Leg], transitions: list[Guarded[str]], marking: dict[str, int]
 ) -> dict[str, int] | None:
     """The same run, step by step."""
     here = dict(marking)
     for number in expanded(legs):
-        move = moves[number]
-        if any(here[p] < n for p, n in move.at_least.items()) or any(
-                here[p] > n for p, n in move.at_most.items()):
+        transition = transitions[number]
+        if any(here[p] < n for p, n in transition.at_least.items()) or any(
+                here[p] > n for p, n in transition.at_most.items()):
             return None
-        for place, by in move.change.items():
+        for place, by in transition.change.items():
             here[place] += by
     return here
 
@@ -99,14 +99,14 @@ def test_legs_come_to_what_their_steps_come_to() -> None:
     for seed in range(3_000):
         draw = Random(seed)
         start = {place: draw.randint(0, 9) for place in "abc"}
-        moves = [Guarded.within(
+        transitions = [Guarded.within(
             {p: draw.randint(0, 3) for p in "abc" if draw.random() < 0.3},
             {p: draw.randint(5, 9) for p in "abc" if draw.random() < 0.3},
             {p: by for p in "abc" if (by := draw.choice((0, 0, -1, 1, 2)))},
             lambda _: 9) for _ in range(4)]
-        legs = _random_legs(draw, len(moves))
-        wanted = _one_by_one(legs, moves, start)
-        assert followed(legs, moves.__getitem__, start) == wanted
+        legs = _random_legs(draw, len(transitions))
+        wanted = _one_by_one(legs, transitions, start)
+        assert followed(legs, transitions.__getitem__, start) == wanted
         assert steps_in(legs) == len(list(expanded(legs)))
         possible += wanted is not None
     assert possible > 100

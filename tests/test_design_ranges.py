@@ -163,7 +163,7 @@ def test_calls_of_thousands_of_moves_are_proved() -> None:
     """Pools that are taken in one order: from the last one to the first."""
     largest = max(parts(calls(250, 10, 1)), key=lambda part: len(part.tasks))
     answered = decide(largest)
-    assert answered.deadlock_free and len(answered.net.moves) > 2_000
+    assert answered.deadlock_free and len(answered.net.transitions) > 2_000
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -110,8 +110,8 @@ def test_no_lasting_move_changes_a_sum() -> None:
             for weights, total in sums(answer.net):
                 start = [counter.start for counter in answer.net.counters]
                 assert sum(w * start[n] for n, w in weights.items()) == total
-                for move in answer.net.lasting:
-                    assert sum(w * move.change.get(n, 0) for n, w in weights.items()) == 0
+                for transition in answer.net.lasting:
+                    assert sum(w * transition.change.get(n, 0) for n, w in weights.items()) == 0
 
 
 def test_no_reachable_state_breaks_a_clause() -> None:
@@ -125,7 +125,8 @@ def test_no_reachable_state_breaks_a_clause() -> None:
             for _ in range(100):
                 assert all(clause.holds(state) for clause in answer.clauses)
                 seen += len(answer.clauses)
-                able = [move for move in answer.net.lasting if _possible(move, state)]
+                able = [transition for transition in answer.net.lasting
+                        if _possible(transition, state)]
                 if not able:
                     break
                 for n, by in draw.choice(able).change.items():
@@ -133,11 +134,11 @@ def test_no_reachable_state_breaks_a_clause() -> None:
     assert seen > 300
 
 
-def _possible(move: object, state: list[int]) -> bool:
-    from checkvalve.spec.design.net.counters import Move
-    assert isinstance(move, Move)
-    return all(state[n] >= low for n, low in move.least.items()) and all(
-        state[n] <= high for n, high in move.most.items())
+def _possible(transition: object, state: list[int]) -> bool:
+    from checkvalve.spec.design.net.counters import Transition
+    assert isinstance(transition, Transition)
+    return all(state[n] >= low for n, low in transition.least.items()) and all(
+        state[n] <= high for n, high in transition.most.items())
 
 
 @pytest.mark.parametrize(("window", "proof"), [(FILLED - 1, True), (FILLED, False)])

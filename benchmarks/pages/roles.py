@@ -12,7 +12,8 @@ from checkvalve.spec import certify
 
 __all__ = ["READING", "ROLES", "lengths", "needed_for", "table"]
 
-READING: Final = ("system", "moves", "scripts", "meetings", "signals", "lines", "parts", "checker")
+READING: Final = (
+    "system", "transitions", "scripts", "meetings", "signals", "lines", "parts", "checker")
 """The modules that each certificate needs: how a design is read, and what a certificate has to
 show."""
 ROLES: Final[Mapping[str, tuple[str, ...]]] = {

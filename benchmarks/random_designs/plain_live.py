@@ -1,5 +1,5 @@
 """What a fair run can keep waiting, worked out on a graph of all states under weak fairness, with
-the moves that the checker of certificates reads."""
+the transitions that the checker of certificates reads."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import partial
 
 import networkx
 
-from checkvalve.spec.certify.moves import system_of
-from checkvalve.spec.certify.system import Move, System, can_move
+from checkvalve.spec.certify.transitions import system_of
+from checkvalve.spec.certify.system import Transition, System, can_move
 from checkvalve.spec.design.reading.language import Design, Flow, Kind
 
 __all__ = ["MOST_STATES", "Wish", "graph_of", "is_kept_waiting", "is_told_of", "wishes"]
@@ -17,12 +17,12 @@ __all__ = ["MOST_STATES", "Wish", "graph_of", "is_kept_waiting", "is_told_of", "
 MOST_STATES = 150
 
 State = tuple[int, ...]
-Wish = tuple[str, int, Callable[[Move], bool]]
-"""A counter that holds at least so many calls for one of these moves; "" does so always."""
+Wish = tuple[str, int, Callable[[Transition], bool]]
+"""A counter that holds at least so many calls for one of these transitions; "" does so always."""
 
 
 def graph_of(system: System) -> networkx.MultiDiGraph | None:
-    """All states, with the moves between them; None if there are too many."""
+    """All states, with the transitions between them; None if there are too many."""
     names = list(system.counters)
     first = tuple(counter.start for counter in system.counters.values())
     graph = networkx.MultiDiGraph()
@@ -31,13 +31,13 @@ def graph_of(system: System) -> networkx.MultiDiGraph | None:
     while todo:
         here = todo.pop()
         state = dict(zip(names, here, strict=True))
-        for number, move in enumerate((*system.moves, *system.idle)):
-            if not can_move(move, state):
+        for number, transition in enumerate((*system.transitions, *system.idle)):
+            if not can_move(transition, state):
                 continue
-            if move.fails:
+            if transition.fails:
                 graph.add_edge(here, "failed", number)
                 continue
-            there = tuple(state[name] + move.change.get(name, 0) for name in names)
+            there = tuple(state[name] + transition.change.get(name, 0) for name in names)
             if there not in graph:
                 todo.append(there)
             graph.add_edge(here, there, number)
@@ -62,19 +62,19 @@ def wishes(part: Design) -> Iterator[Wish]:
             yield name, 1, partial(_takes, name)
 
 
-def _is_of(task: str, move: Move) -> bool:
-    return task in move.tasks
+def _is_of(task: str, transition: Transition) -> bool:
+    return task in transition.tasks
 
 
-def _takes(counter: str, move: Move) -> bool:
-    return move.change.get(counter, 0) < 0
+def _takes(counter: str, transition: Transition) -> bool:
+    return transition.change.get(counter, 0) < 0
 
 
 def is_kept_waiting(system: System, graph: networkx.MultiDiGraph, wish: Wish) -> bool:
     """Whether a fair run keeps a wish for ever: it ends, or goes round in a set of states in which
-    each move that is always possible is made."""
+    each transition that is always possible is made."""
     counter, least, fulfils = wish
-    names, moves = list(system.counters), [*system.moves, *system.idle]
+    names, transitions = list(system.counters), [*system.transitions, *system.idle]
     rests = [counter.most if counter.rest is None else counter.rest
              for counter in system.counters.values()]
 
@@ -85,10 +85,11 @@ def is_kept_waiting(system: System, graph: networkx.MultiDiGraph, wish: Wish) ->
             most is None or held <= most for held, most in zip(state, rests, strict=True))
         return not done and (not counter or state[names.index(counter)] >= least)
 
-    fair = {n for n, move in enumerate(moves) if not move.chance}
+    fair = {n for n, transition in enumerate(transitions) if not transition.chance}
     able = {state: {n for _, _, n in graph.out_edges(state, keys=True)} for state in graph}
     here = graph.subgraph([state for state in graph if waits(state)]).copy()
-    here.remove_edges_from([edge for edge in here.edges(keys=True) if fulfils(moves[edge[2]])])
+    here.remove_edges_from([
+        edge for edge in here.edges(keys=True) if fulfils(transitions[edge[2]])])
     for states in networkx.strongly_connected_components(here):
         made = {n for *_, n in here.subgraph(states).edges(keys=True)}
         always = set.intersection(*(able[state] for state in states)) & fair
@@ -98,8 +99,8 @@ def is_kept_waiting(system: System, graph: networkx.MultiDiGraph, wish: Wish) ->
 
 
 def is_told_of(part: Design) -> bool:
-    """Whether the wishes and moves here are those of a part: nobody in it reads what it writes, has
-    no bound, or stops."""
+    """True if the wishes and transitions here are those of a part: no task in it reads what it
+    writes, has no bound, or stops."""
     tied = [set(link.writers) & set(link.readers) for link in part.links.values()]
     return not (any(tied) or any(
         link.flow is Flow.UNBOUNDED for link in part.links.values()) or any(

@@ -20,7 +20,7 @@ from dataclasses import replace
 from random import Random
 
 from checkvalve.conformance.designs import check_design
-from checkvalve.spec.certify.moves import system_of
+from checkvalve.spec.certify.transitions import system_of
 from checkvalve.spec.certify.system import NotCovered
 from checkvalve.spec.design.check import check, decide_one, parts
 from checkvalve.spec.design.loader import load

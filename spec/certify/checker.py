@@ -18,7 +18,7 @@ from .confluence import decided_by_one_run, goes_round
 from .emptying import always_moves_again, never_waits
 from .kept import check_bounds
 from .law import Made, check_law
-from .moves import system_of
+from .transitions import system_of
 from .order import keeps_order, loses_order
 from .parts import part_of, parts_of
 from .proofs import Laws
@@ -229,14 +229,15 @@ def _by_laws(name: str, system: System, part: Design, proof: Proof) -> Laws:
     elif name == "live":
         shown = not any(wanted_of(part, system))
     else:
-        shown = laws.exclude_moves(_accidents(name, system))
+        shown = laws.exclude_transitions(_accidents(name, system))
     if not shown:
         raise Refuted("the contrary keeps all sums and clauses")
     return laws
 
 
 def _accidents(name: str, system: System) -> Iterator[Any]:
-    return (move for move in system.steps if (move.wastes if name == "no-loss" else move.fails))
+    return (each for each in system.steps
+            if (each.wastes if name == "no-loss" else each.fails))
 
 
 def _bounds(bounds: Sequence[Mapping[str, Any]], design: Design) -> str:

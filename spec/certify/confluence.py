@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .run import Refuted, run_of
-from .system import Move, System, can_move, state_of
+from .system import Transition, System, can_move, state_of
 
 __all__ = ["decided_by_one_run", "goes_round"]
 
@@ -20,7 +20,7 @@ def decided_by_one_run(system: System, proof: Mapping[str, Any]) -> None:
     _has_no_choice(system)
     state, steps = run_of(system, proof)
     returns = steps > 0 and state == state_of(system)
-    halts = not any(can_move(move, state) for move in system.moves)
+    halts = not any(can_move(transition, state) for transition in system.transitions)
     ends = halts and not system.is_deadlocked(state)
     if not (returns or ends):
         raise Refuted("the run neither returns to its start nor ends with all work done")
@@ -34,22 +34,22 @@ def goes_round(system: System, proof: Mapping[str, Any]) -> None:
     if not steps or state != state_of(system):
         raise Refuted("the run does not return to its start")
     made = {tuple(sorted(step.items())) for leg in proof["legs"] for step in leg["then"]}
-    changes = [tuple(sorted(move.change.items())) for move in system.steps]
+    changes = [tuple(sorted(transition.change.items())) for transition in system.steps]
     if len(set(changes)) < len(changes) or made != set(changes):
         raise Refuted("the run does not take every transition")
 
 
 def _has_no_choice(system: System) -> None:
-    asks: dict[tuple[str, bool], list[Move]] = {}
-    for move in system.moves:
-        for side, counters in ((True, move.need), (False, move.room)):
+    asks: dict[tuple[str, bool], list[Transition]] = {}
+    for transition in system.transitions:
+        for side, counters in ((True, transition.need), (False, transition.room)):
             for counter in counters:
-                asks.setdefault((counter, side), []).append(move)
+                asks.setdefault((counter, side), []).append(transition)
     spots = _spots(system)
-    for move in system.moves:
-        if move.fails or any(
-                other is not move and not _apart(move, other, spots)
-                for counter, by in move.change.items()
+    for transition in system.transitions:
+        if transition.fails or any(
+                other is not transition and not _apart(transition, other, spots)
+                for counter, by in transition.change.items()
                 for other in asks.get((counter, by < 0), ())):
             raise Refuted("a step may take what another needs")
 
@@ -64,19 +64,19 @@ def _spots(system: System) -> dict[str, str]:
     of = {counter: place for place, members in groups.items() for counter in members}
     wrong = {place for place, members in groups.items()
              if sum(system.counters[counter].start for counter in members) != 1}
-    for move in system.moves:
+    for transition in system.transitions:
         moved: dict[str, int] = {}
-        for counter, by in move.change.items():
+        for counter, by in transition.change.items():
             if counter in of:
                 moved[of[counter]] = moved.get(of[counter], 0) + by
         wrong.update(place for place, by in moved.items() if by)
     return {counter: place for counter, place in of.items() if place not in wrong}
 
 
-def _apart(one: Move, other: Move, spots: Mapping[str, str]) -> bool:
+def _apart(one: Transition, other: Transition, spots: Mapping[str, str]) -> bool:
     """True if two transitions are never possible at once."""
-    for move, off in ((one, other), (other, one)):
-        if any(move.need.get(counter, 0) > room for counter, room in off.room.items()):
+    for transition, off in ((one, other), (other, one)):
+        if any(transition.need.get(counter, 0) > room for counter, room in off.room.items()):
             return True
     here = {spots[c]: c for c, n in one.need.items() if c in spots and n > 0}
     there = {spots[c]: c for c, n in other.need.items() if c in spots and n > 0}

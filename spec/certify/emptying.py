@@ -26,7 +26,7 @@ from typing import Any
 
 from .kept import Kept
 from .run import Refuted, Ways
-from .system import Move, NotCovered, System
+from .system import Transition, NotCovered, System
 
 __all__ = ["always_moves_again", "never_waits"]
 
@@ -39,7 +39,7 @@ Sum = tuple[Mapping[str, int], int]
 
 def never_waits(system: System, proof: Mapping[str, Any]) -> None:
     """Check that a part never deadlocks. Raises Refuted."""
-    left = _left_in(system, proof, system.moves)
+    left = _left_in(system, proof, system.transitions)
     ended = system.ends and all(left.high[name] <= rest for name, rest in system.rests.items())
     if not ended and not left.are_wrong():
         raise Refuted("what the order leaves may be a deadlock")
@@ -51,8 +51,8 @@ def always_moves_again(system: System, proof: Mapping[str, Any], tasks: Iterable
     place: dict[str, int] = {}
     for name, _ in proof["order"]:
         place.setdefault(name, len(place))
-    downhill = [move for move in system.moves
-                if not move.fails and not move.chance and _falls(move, place)]
+    downhill = [transition for transition in system.transitions
+                if not transition.fails and not transition.chance and _falls(transition, place)]
     left = _left_in(system, proof, downhill)
     left.settle()
     missing = {*tasks} - _tour(system, left, proof["run"])
@@ -60,16 +60,17 @@ def always_moves_again(system: System, proof: Mapping[str, Any], tasks: Iterable
         raise Refuted(f"no step of the run is one of {min(missing)}")
 
 
-def _falls(move: Move, place: Mapping[str, int]) -> bool:
+def _falls(transition: Transition, place: Mapping[str, int]) -> bool:
     """True if a transition takes from the latest of the counters that it changes."""
-    latest = max((name for name in move.change if name in place), key=place.__getitem__, default="")
-    return move.change.get(latest, 0) < 0
+    latest = max((name for name in transition.change if name in place), key=place.__getitem__,
+                 default="")
+    return transition.change.get(latest, 0) < 0
 
 
-def _left_in(system: System, proof: Mapping[str, Any], moves: Sequence[Move]) -> _Left:
+def _left_in(system: System, proof: Mapping[str, Any], transitions: Sequence[Transition]) -> _Left:
     """The amounts left where none of these transitions is possible, each counter as the order says.
     """
-    left = _Left(system, Kept(system, {"sums": proof["sums"], "clauses": []}).sums, moves)
+    left = _Left(system, Kept(system, {"sums": proof["sums"], "clauses": []}).sums, transitions)
     for name, most in proof["order"]:
         if name not in system.counters:
             raise Refuted(f"the design has no counter {name!r}")
@@ -82,12 +83,12 @@ def _tour(system: System, left: _Left, steps: Sequence[Mapping[str, int]]) -> se
     """The tasks that can take a step of a run that is possible wherever so much is left."""
     ways, low, high, found = Ways(system), dict(left.low), dict(left.high), set[str]()
     for number, step in enumerate(steps, start=1):
-        possible = [move for move in ways.of(step) if not move.chance and all(
-            low[c] >= n for c, n in move.need.items()) and all(
-            high[c] <= n for c, n in move.room.items())]
+        possible = [transition for transition in ways.of(step) if not transition.chance and all(
+            low[c] >= n for c, n in transition.need.items()) and all(
+            high[c] <= n for c, n in transition.room.items())]
         if not possible:
             raise Refuted(f"step {number} of the run is not possible")
-        found |= {task for move in possible for task in move.tasks}
+        found |= {task for transition in possible for task in transition.tasks}
         for counter, by in step.items():
             low[counter] += by
             high[counter] += by
@@ -103,19 +104,19 @@ class _Left:
     possible, as far as it is known."""
 
     def __init__(
-        self, system: System, sums: Sequence[Mapping[str, Any]], moves: Sequence[Move]
+        self, system: System, sums: Sequence[Mapping[str, Any]], transitions: Sequence[Transition]
     ) -> None:
-        changed = {name for move in system.moves for name in move.change}
+        changed = {name for transition in system.transitions for name in transition.change}
         self.low = {name: 0 if name in changed else counter.start
                     for name, counter in system.counters.items()}
         self.high = {name: counter.start if name not in changed
                      else inf if counter.most is None else counter.most
                      for name, counter in system.counters.items()}
-        self.all = moves
-        self.moves: dict[str, list[Move]] = {}
-        for move in moves:
-            for name in {*move.need, *move.room}:
-                self.moves.setdefault(name, []).append(move)
+        self.all = transitions
+        self.transitions: dict[str, list[Transition]] = {}
+        for transition in transitions:
+            for name in {*transition.need, *transition.room}:
+                self.transitions.setdefault(name, []).append(transition)
         self.sums: dict[str, list[Sum]] = {}
         for law in sums:
             for sign in (1, -1):  # it is at most that, and at least
@@ -145,10 +146,10 @@ class _Left:
             raise Refuted("the order is wrong of every state") from None
         self.before.clear()
 
-    def _is_wrong(self, least: Mapping[str, int], moves: Sequence[Move] = ()) -> bool:
+    def _is_wrong(self, least: Mapping[str, int], transitions: Sequence[Transition] = ()) -> bool:
         """True if these counters cannot hold so many while these transitions are not possible."""
         try:
-            self._follow(least, moves)
+            self._follow(least, transitions)
         except _Wrong:
             return True
         finally:
@@ -158,17 +159,17 @@ class _Left:
                 self.low[name], self.high[name] = low, high
         return False
 
-    def _follow(self, least: Mapping[str, int], moves: Sequence[Move]) -> None:
+    def _follow(self, least: Mapping[str, int], transitions: Sequence[Transition]) -> None:
         """All that follows if these counters hold so many, and from these moves."""
         for name, number in least.items():
             self._known(name, number, inf)
-        for move in moves:
-            self._not_possible(move)
-        self.changed.extend({name: None for move in moves for name in move.change})
+        for transition in transitions:
+            self._not_possible(transition)
+        self.changed.extend({name: None for each in transitions for name in each.change})
         while self.changed:
             here = self.changed.popleft()
-            for move in self.moves.get(here, ()):
-                self._not_possible(move)
+            for transition in self.transitions.get(here, ()):
+                self._not_possible(transition)
             for weights, total in self.sums.get(here, ()):
                 self._at_most(weights, total)
 
@@ -183,13 +184,14 @@ class _Left:
             raise _Wrong
         self.changed.append(name)
 
-    def _not_possible(self, move: Move) -> None:
+    def _not_possible(self, transition: Transition) -> None:
         """If all but one of the things that a transition asks for are there, note that this one is
         lacking."""
         self._look()
         lacking: list[tuple[str, int, float]] = [
-            (name, 0, n - 1) for name, n in move.need.items() if self.low[name] < n]
-        lacking += [(name, n + 1, inf) for name, n in move.room.items() if self.high[name] > n]
+            (name, 0, n - 1) for name, n in transition.need.items() if self.low[name] < n]
+        lacking += [(name, n + 1, inf) for name, n in transition.room.items()
+                    if self.high[name] > n]
         if not lacking:
             raise _Wrong
         if len(lacking) == 1:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .system import Move
+from .system import Transition
 
 __all__ = ["never_again"]
 
@@ -19,20 +19,20 @@ Lack = tuple[str, bool]
 """A counter, and whether it is too small (else too large)."""
 
 
-def never_again(moves: Sequence[Move], state: Mapping[str, int]) -> set[int]:
+def never_again(transitions: Sequence[Transition], state: Mapping[str, int]) -> set[int]:
     """The identities of those of these transitions that are never possible again."""
-    lacks = {id(move): _lacks(move, state) for move in moves}
-    asking: dict[Lack, list[Move]] = {}
-    for move in moves:
-        for lack in lacks[id(move)]:
-            asking.setdefault(lack, []).append(move)
+    lacks = {id(transition): _lacks(transition, state) for transition in transitions}
+    asking: dict[Lack, list[Transition]] = {}
+    for transition in transitions:
+        for lack in lacks[id(transition)]:
+            asking.setdefault(lack, []).append(transition)
     open_ = {here: len(found) for here, found in lacks.items()}
     left = {*lacks}
-    gone = [move for move in moves if not lacks[id(move)]]
+    gone = [transition for transition in transitions if not lacks[id(transition)]]
     while gone:
-        move = gone.pop()
-        left.discard(id(move))
-        for counter, by in move.change.items():
+        transition = gone.pop()
+        left.discard(id(transition))
+        for counter, by in transition.change.items():
             for other in asking.pop((counter, by > 0), ()):
                 open_[id(other)] -= 1
                 if not open_[id(other)]:
@@ -40,7 +40,7 @@ def never_again(moves: Sequence[Move], state: Mapping[str, int]) -> set[int]:
     return left
 
 
-def _lacks(move: Move, state: Mapping[str, int]) -> list[Lack]:
+def _lacks(transition: Transition, state: Mapping[str, int]) -> list[Lack]:
     """The counters that are too small or too large for a transition."""
-    found = [(name, True) for name, least in move.need.items() if state[name] < least]
-    return found + [(name, False) for name, most in move.room.items() if state[name] > most]
+    found = [(name, True) for name, least in transition.need.items() if state[name] < least]
+    return found + [(name, False) for name, most in transition.room.items() if state[name] > most]

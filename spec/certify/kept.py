@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .run import Refuted
-from .system import Move, System, state_of
+from .system import Transition, System, state_of
 
 __all__ = ["Kept", "check_bounds"]
 
@@ -20,11 +20,11 @@ class Kept:
     def __init__(self, system: System, proof: Mapping[str, Any]) -> None:
         self.system, self.sums, self.clauses = system, proof["sums"], proof["clauses"]
         self.start = state_of(system)
-        self.lasting = [move for move in system.moves if not move.fails]
-        self.by_counter: dict[str, list[Move]] = {}
-        for move in self.lasting:
-            for name in move.change:
-                self.by_counter.setdefault(name, []).append(move)
+        self.lasting = [transition for transition in system.transitions if not transition.fails]
+        self.by_counter: dict[str, list[Transition]] = {}
+        for transition in self.lasting:
+            for name in transition.change:
+                self.by_counter.setdefault(name, []).append(transition)
         for law in self.sums:
             self._check_sum(law["weights"], law["total"])
         for clause in self.clauses:
@@ -32,16 +32,16 @@ class Kept:
 
     # --- that they are so -----------------------------------------------------------------------
 
-    def _changing(self, names: Iterable[str]) -> list[Move]:
+    def _changing(self, names: Iterable[str]) -> list[Transition]:
         """The transitions that change one of these counters, once each."""
-        found = {id(move): move for name in names for move in self.by_counter.get(name, ())}
+        found = {id(each): each for name in names for each in self.by_counter.get(name, ())}
         return list(found.values())
 
     def _check_sum(self, weights: Weights, total: int) -> None:
         _known(self.system, weights)
         if _value(weights, self.start) != total:
             raise Refuted(f"{_told(weights)} is not {total} at the start")
-        if any(_raise(weights, move) for move in self._changing(weights)):
+        if any(_raise(weights, transition) for transition in self._changing(weights)):
             raise Refuted(f"a transition changes {_told(weights)}")
 
     def _check_clause(self, clause: Sequence[Mapping[str, Any]]) -> None:
@@ -51,21 +51,21 @@ class Kept:
             _known(self.system, option["weights"])
         if not any(_value(o["weights"], self.start) <= o["at_most"] for o in clause):
             raise Refuted("a clause is not true at the start")
-        for move in self._changing(name for option in clause for name in option["weights"]):
-            if any(_raise(o["weights"], move) > 0 for o in clause) and not any(
-                    self._largest_after(o["weights"], move) <= o["at_most"] for o in clause):
+        for transition in self._changing(name for option in clause for name in option["weights"]):
+            if any(_raise(o["weights"], transition) > 0 for o in clause) and not any(
+                    self._largest_after(o["weights"], transition) <= o["at_most"] for o in clause):
                 raise Refuted("a transition may end a clause")
 
-    def _largest_after(self, weights: Weights, move: Move) -> float:
+    def _largest_after(self, weights: Weights, transition: Transition) -> float:
         """The most that a sum can be after a transition, by the ranges and the transition's own
         conditions."""
         most = 0
         for name, weight in weights.items():
-            counter, by = self.system.counters[name], move.add.get(name, 0)
+            counter, by = self.system.counters[name], transition.add.get(name, 0)
             if weight < 0:
-                most += weight * (max(0, move.need.get(name, 0)) + by)
+                most += weight * (max(0, transition.need.get(name, 0)) + by)
                 continue
-            ends = [end for end in (counter.most, move.room.get(name)) if end is not None]
+            ends = [end for end in (counter.most, transition.room.get(name)) if end is not None]
             if not ends:
                 return float("inf")
             most += weight * (min(ends) + by)
@@ -87,8 +87,8 @@ def _known(system: System, weights: Weights) -> None:
             raise Refuted(f"the design has no counter {name!r}")
 
 
-def _raise(weights: Weights, move: Move) -> int:
-    return sum(weights.get(name, 0) * by for name, by in move.change.items())
+def _raise(weights: Weights, transition: Transition) -> int:
+    return sum(weights.get(name, 0) * by for name, by in transition.change.items())
 
 
 # --- bounds ----------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def check_bounds(bounds: Sequence[Mapping[str, Any]], system: System) -> None:
         _known(system, weights)
         if weights.get(queue, 0) <= 0:
             raise Refuted(f"a sum for {bound['link']} does not count its elements")
-        if any(_raise(weights, move) > 0 for move in system.moves):
+        if any(_raise(weights, transition) > 0 for transition in system.transitions):
             raise Refuted(f"a transition raises the sum for {bound['link']}")
         most = _value(weights, state_of(system))
         if any(weight < 0 and system.counters[name].most is None

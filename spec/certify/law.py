@@ -23,7 +23,7 @@ from typing import Any
 from ..design.reading.language import Design
 from ..design.reading.symbols import Form, Notes, form_of
 from ..notation.errors import InputError
-from .moves import system_of
+from .transitions import system_of
 from .parts import parts_of
 from .run import Refuted
 from .solver import all_of, any_of, model, never, number
@@ -81,12 +81,12 @@ class _Part:
     start: dict[str, Form] = field(default_factory=dict)
     most: dict[str, Form] = field(default_factory=dict)
     rest: dict[str, Form] = field(default_factory=dict)
-    moves: list[_Move] = field(default_factory=list)
+    transitions: list[_Transition] = field(default_factory=list)
     ends: bool = False
 
 
 @dataclass
-class _Move:
+class _Transition:
     need: Amounts
     room: Amounts
     change: Amounts
@@ -146,8 +146,8 @@ class _Law:
         except InputError:  # the language has no such design
             systems = []
         for system in systems if fixing else ():
-            for move in system.moves:
-                move.add = {name: int(by) for name, by in move.add.items()}
+            for transition in system.transitions:
+                transition.add = {name: int(by) for name, by in transition.add.items()}
         notes.closed = True
         alone = [each.form.factors[0][0] for each in notes.conditions
                  if each.relation == "=" and len(each.form.factors) == 1]
@@ -244,9 +244,10 @@ def _part(system: System, fixed: Mapping[str, int]) -> _Part:
                         if each.most is not None})
     found.rest = forms({name: each.rest for name, each in system.counters.items()
                         if each.rest is not None})
-    for move in system.moves:
-        change = {name: by for name, by in forms(move.add).items() if by != Form()}
-        found.moves.append(_Move(forms(move.need), forms(move.room), change, move.fails))
+    for transition in system.transitions:
+        change = {name: by for name, by in forms(transition.add).items() if by != Form()}
+        found.transitions.append(_Transition(
+            forms(transition.need), forms(transition.room), change, transition.fails))
     return found
 
 
@@ -260,7 +261,7 @@ def _deadlocked_in(part: _Part, sums: Sequence[Amounts]) -> Iterator[str]:
     """The assertions that a state is within the ranges, keeps the invariants, and is a deadlock."""
     name_of = {name: f"c{n}" for n, name in enumerate(part.start)}
     for name, here in name_of.items():
-        changes = [move.change[name] for move in part.moves if name in move.change]
+        changes = [each.change[name] for each in part.transitions if name in each.change]
         yield f"(declare-const {here} Int)"
         yield _assert(f"(>= {here} 0)")
         if name in part.most:
@@ -276,16 +277,16 @@ def _deadlocked_in(part: _Part, sums: Sequence[Amounts]) -> Iterator[str]:
         if total is not None:
             terms = " ".join(_times(weight, name_of[name]) for name, weight in weights.items())
             yield _assert(f"(= (+ 0 {terms}) {total.text})")
-    for move in part.moves:
-        yield _assert(any_of(_closed(move, name_of)))
+    for transition in part.transitions:
+        yield _assert(any_of(_closed(transition, name_of)))
     if part.ends:
         yield _assert(_work_left(part, name_of))
 
 
-def _closed(move: _Move, here: Mapping[str, str]) -> Iterator[str]:
+def _closed(transition: _Transition, here: Mapping[str, str]) -> Iterator[str]:
     """Each reason for which a transition is not possible."""
-    yield from (f"(< {here[name]} {least.text})" for name, least in move.need.items())
-    yield from (f"(> {here[name]} {most.text})" for name, most in move.room.items())
+    yield from (f"(< {here[name]} {least.text})" for name, least in transition.need.items())
+    yield from (f"(> {here[name]} {most.text})" for name, most in transition.room.items())
 
 
 def _work_left(part: _Part, here: Mapping[str, str]) -> str:
@@ -296,7 +297,7 @@ def _work_left(part: _Part, here: Mapping[str, str]) -> str:
 def _kept(part: _Part, weights: Amounts) -> Form | None:
     """The value of a sum at the start; None if a transition changes it, or it is undecidable."""
     try:
-        if any(_sum(weights, move.change) != Form() for move in part.moves if not move.fails):
+        if any(_sum(weights, each.change) != Form() for each in part.transitions if not each.fails):
             return None
         named = {name for name, weight in weights.items() if weight.factors}
         if any(part.most.get(name) != Form(constant=1) for name in named):
@@ -336,8 +337,8 @@ def _demands(part: _Part, run: Run, fixed: Mapping[str, int]) -> list[str] | Non
             possible = []
             for step in steps:
                 change = {name: by.settled(fixed) for name, by in step.items()}
-                ways = [_twice(part, move, here, whole, steps, times, fixed) for move in part.moves
-                        if not move.fails and move.change == change]
+                ways = [_twice(part, each, here, whole, steps, times, fixed)
+                        for each in part.transitions if not each.fails and each.change == change]
                 if not ways:
                     return None
                 possible.append(any_of(ways))
@@ -349,28 +350,28 @@ def _demands(part: _Part, run: Run, fixed: Mapping[str, int]) -> list[str] | Non
     except _NotLinear:
         return None
     texts = {name: form.text for name, form in here.items()}
-    found += [any_of(_closed(move, texts)) for move in part.moves]
+    found += [any_of(_closed(transition, texts)) for transition in part.transitions]
     return [*found, _work_left(part, texts)] if part.ends else found
 
 
 def _twice(
-    part: _Part, move: _Move, start: Amounts, before: Amounts, steps: Sequence[Amounts],
+    part: _Part, transition: _Transition, start: Amounts, before: Amounts, steps: Sequence[Amounts],
     times: Form, fixed: Mapping[str, int],
 ) -> str:
     """The condition that a transition is possible after the steps before it, in the first round and
     in the last."""
     said = []
-    for name in {**move.need, **move.room}:
+    for name in {**transition.need, **transition.room}:
         round_ = Form()
         for step in steps:
             round_ = round_.plus(step.get(name, Form()).settled(fixed))
         first = start[name].plus(before.get(name, Form()))
         last = first.plus(_product(round_, times.plus(Form(constant=-1))))
         for here in (first, last):
-            if name in move.need:
-                said.append(f"(>= {here.text} {move.need[name].text})")
-            if name in move.room:
-                said.append(f"(<= {here.text} {move.room[name].text})")
+            if name in transition.need:
+                said.append(f"(>= {here.text} {transition.need[name].text})")
+            if name in transition.room:
+                said.append(f"(<= {here.text} {transition.room[name].text})")
     return all_of(said)
 
 

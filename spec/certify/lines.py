@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..design.reading.language import Link
-from .system import Counter, Move, Ways, each
+from .system import Counter, Transition, Ways, each
 
 __all__ = ["first_in_line", "last_in_line", "line_of", "not_in_front"]
 
@@ -30,25 +30,25 @@ def line_of(link: Link) -> Iterator[tuple[str, Counter]]:
             yield f"{end} of {link.of} is slot {slot}", Counter(int(slot == 1), 1)
 
 
-def first_in_line(link: Link, way: Move) -> Iterator[Move]:
+def first_in_line(link: Link, way: Transition) -> Iterator[Transition]:
     """The same, where what stands at the front is of the link's kind, and is taken."""
     for slot in _slots(link):
-        move, held = way.copy(), f"slot {slot} of {link.name}"
-        move.goes(f"front of {link.of} is slot {slot}",
+        transition, held = way.copy(), f"slot {slot} of {link.name}"
+        transition.goes(f"front of {link.of} is slot {slot}",
                   f"front of {link.of} is slot {_next(link, slot)}")
-        yield move.take(held, 1).passes(held, -1)
+        yield transition.take(held, 1).passes(held, -1)
 
 
-def last_in_line(link: Link, way: Move) -> Iterator[Move]:
+def last_in_line(link: Link, way: Transition) -> Iterator[Transition]:
     """The same, and what is written comes to stand at the end."""
     for slot in _slots(link):
-        move, held = way.copy(), f"slot {slot} of {link.name}"
-        move.goes(f"end of {link.of} is slot {slot}",
+        transition, held = way.copy(), f"slot {slot} of {link.name}"
+        transition.goes(f"end of {link.of} is slot {slot}",
                   f"end of {link.of} is slot {_next(link, slot)}")
-        yield move.put(held, 1).passes(held, 1)
+        yield transition.put(held, 1).passes(held, 1)
 
 
-def not_in_front(link: Link, ways: Ways) -> Iterator[Move]:
+def not_in_front(link: Link, ways: Ways) -> Iterator[Transition]:
     """The same, where nothing of the link's kind stands at the front."""
     for way in each(ways):
         for slot in _slots(link):

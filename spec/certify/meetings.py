@@ -10,29 +10,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 
-from .system import Move, NotCovered
+from .system import Transition, NotCovered
 
 __all__ = ["meeting_at"]
 
-MAX_MOVES = 50_000
+MAX_TRANSITIONS = 50_000
 """Transitions that the meetings of a design are made of at most."""
 
 
-def meeting_at(link: str, moves: Sequence[Move]) -> list[Move]:
+def meeting_at(link: str, transitions: Sequence[Transition]) -> list[Transition]:
     """The transitions, with those that write to the link joined to those that read from it."""
-    writers = [move for move in moves if (link, True) in move.meets]
-    readers = [move for move in moves if (link, False) in move.meets]
-    if len(writers) * len(readers) > MAX_MOVES:
-        raise NotCovered(f"more than {MAX_MOVES:,} ways to meet at one link")
-    alone = [move for move in moves if not {(link, True), (link, False)} & move.meets]
+    writers = [transition for transition in transitions if (link, True) in transition.meets]
+    readers = [transition for transition in transitions if (link, False) in transition.meets]
+    if len(writers) * len(readers) > MAX_TRANSITIONS:
+        raise NotCovered(f"more than {MAX_TRANSITIONS:,} ways to meet at one link")
+    alone = [each for each in transitions if not {(link, True), (link, False)} & each.meets]
     found = [*alone, *(_both(link, writer, reader) for writer in writers for reader in readers
                        if not {*writer.tasks} & {*reader.tasks})]
-    return [each for move in found for each in _unless(link, move, writers)]
+    return [each for transition in found for each in _unless(link, transition, writers)]
 
 
-def _both(link: str, writer: Move, reader: Move) -> Move:
+def _both(link: str, writer: Transition, reader: Transition) -> Transition:
     """Two moves at the same time."""
-    return Move(
+    return Transition(
         need=_asked(max, -1, (writer, writer.need, reader), (reader, reader.need, writer)),
         room=_asked(min, 1, (writer, writer.room, reader), (reader, reader.room, writer)),
         add={name: writer.add.get(name, 0) + reader.add.get(name, 0)
@@ -45,7 +45,8 @@ def _both(link: str, writer: Move, reader: Move) -> Move:
 
 
 def _asked(
-    stronger: Callable[[int, int], int], sign: int, *sides: tuple[Move, Mapping[str, int], Move]
+    stronger: Callable[[int, int], int], sign: int,
+    *sides: tuple[Transition, Mapping[str, int], Transition],
 ) -> dict[str, int]:
     """The amounts that both ask of each counter, with what the other one takes there (or adds) as
     well; one that finds a counter too full finds it so with what the other adds."""
@@ -59,11 +60,13 @@ def _asked(
     return found
 
 
-def _unless(link: str, move: Move, writers: Sequence[Move]) -> Iterator[Move]:
+def _unless(
+    link: str, transition: Transition, writers: Sequence[Transition]
+) -> Iterator[Transition]:
     """The transitions in place of one that needs no writer to be ready: one for each reason why
     none is."""
-    if link not in move.unless:
-        yield move
+    if link not in transition.unless:
+        yield transition
         return
     if any(writer.meets != {(link, True)} or writer.unless for writer in writers):
         raise NotCovered("a preference for a link of capacity 0 whose writers meet others, too")
@@ -71,8 +74,8 @@ def _unless(link: str, move: Move, writers: Sequence[Move]) -> Iterator[Move]:
                 *((name, number, False) for name, number in writer.room.items())]
                for writer in writers]
     for reason in product(*reasons):
-        bare = move.copy()
-        bare.unless = move.unless - {link}
+        bare = transition.copy()
+        bare.unless = transition.unless - {link}
         for name, number, lacks in reason:
             if lacks:
                 bare.room[name] = min(number - 1, bare.room.get(name, number - 1))

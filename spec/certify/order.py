@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..design.reading.language import Design, Link
-from .moves import system_of
+from .transitions import system_of
 from .run import Refuted
-from .system import Move, NotCovered, System, can_move
+from .system import Transition, NotCovered, System, can_move
 
 __all__ = ["keeps_order", "loses_order"]
 
@@ -50,8 +50,8 @@ def loses_order(name: str, evidence: Mapping[str, Any], design: Design) -> str:
     marking = _Marking(design, system_of(design), sender, receiver, name == ORDERED)
     here, late = {marking.start}, False
     for number, step in enumerate(evidence["steps"], start=1):
-        after = [end for state in here for move in marking.moves
-                 if move.change == dict(step) for end in marking.after(state, move)]
+        after = [end for state in here for transition in marking.transitions
+                 if transition.change == dict(step) for end in marking.after(state, transition)]
         if not after:
             raise Refuted(f"step {number} of the run is not possible")
         here, late = {state for state, _ in after}, any(is_late for _, is_late in after)
@@ -84,8 +84,8 @@ def _visited(marking: _Marking) -> int:
     known, waiting = {marking.start}, [marking.start]
     while waiting:
         state = waiting.pop()
-        for move in marking.moves:
-            for after, is_late in marking.after(state, move):
+        for transition in marking.transitions:
+            for after, is_late in marking.after(state, transition):
                 if is_late:
                     raise Refuted(f"{marking.receiver} may read an element of {marking.sender} "
                                   f"{marking.wrong}")
@@ -107,7 +107,7 @@ class _Marking:
             raise NotCovered("order at a link of capacity 0")
         self.design, self.sender, self.receiver, self.two = design, sender, receiver, two
         self.wrong = "after a later one" if two else "again"
-        self.moves = [move for move in system.steps if not move.fails]
+        self.transitions = [transition for transition in system.steps if not transition.fails]
         self.names = list(system.counters)
         self.stores = list(dict.fromkeys(store for m in system.steps for store, _, _ in m.flow))
         self.mixed = set(filter(self._is_mixed, self.stores))
@@ -120,24 +120,24 @@ class _Marking:
         task = self.design.tasks.get(name) if hand else None
         return task is not None and bool(task.pool) and task.hand > 1
 
-    def after(self, state: _State, move: Move) -> Iterator[tuple[_State, bool]]:
+    def after(self, state: _State, transition: Transition) -> Iterator[tuple[_State, bool]]:
         """The states after a transition, if it is possible, and whether an element then came too
         late."""
         here = dict(zip(self.names, state.counters, strict=True))
-        if not can_move(move, here):
+        if not can_move(transition, here):
             return
-        for name, by in move.change.items():
+        for name, by in transition.change.items():
             here[name] += by
-        takes = any(n < 0 and not lost for _, n, lost in move.flow)
-        puts = any(n > 0 for _, n, _ in move.flow)
-        sends = move.tasks == (self.sender,) and puts and not takes and self._is(
+        takes = any(n < 0 and not lost for _, n, lost in transition.flow)
+        puts = any(n > 0 for _, n, _ in transition.flow)
+        sends = transition.tasks == (self.sender,) and puts and not takes and self._is(
             self.sender, "source", "script")
         counters = tuple(here.values())
         lists = dict(zip(self.stores, state.contents, strict=True))
         for mark in self._marks(state.sent) if sends else (0,):
-            for contents, carried in self._passed(move.flow, lists, mark):
+            for contents, carried in self._passed(transition.flow, lists, mark):
                 came, late = state.came, False
-                if self.receiver in move.tasks and takes and not puts and self._is(
+                if self.receiver in transition.tasks and takes and not puts and self._is(
                         self.receiver, "sink", "script"):
                     late = carried == FIRST and came
                     came = came or carried == (SECOND if self.two else FIRST)

@@ -11,7 +11,7 @@ from .kept import Kept
 from .rescued import may_go_on
 from .silence import may_be_silent
 from .solver import Question
-from .system import Move, NotCovered
+from .system import Transition, NotCovered
 
 __all__ = ["Laws"]
 
@@ -23,22 +23,22 @@ class Laws(Kept):
         """True if cvc5 finds no deadlock that keeps them; without ``accidents``, a state where at
         most these are possible counts as a deadlock as well."""
         ask = self._question()
-        for move in self.system.moves:
-            if accidents or not move.chance:
-                ask.one_of([*(({name: 1}, least - 1) for name, least in move.need.items()),
-                            *(({name: -1}, -most - 1) for name, most in move.room.items())])
+        for transition in self.system.transitions:
+            if accidents or not transition.chance:
+                ask.one_of([*(({name: 1}, least - 1) for name, least in transition.need.items()),
+                            *(({name: -1}, -most - 1) for name, most in transition.room.items())])
         if self.system.ends:
             ask.one_of([({name: -1}, -rest - 1) for name, rest in self.system.rests.items()])
         return ask.has_no_answer()
 
-    def exclude_moves(self, moves: Iterable[Move]) -> bool:
+    def exclude_transitions(self, transitions: Iterable[Transition]) -> bool:
         """True if cvc5 finds no state that keeps them and in which one of these transitions is
         possible."""
-        for move in moves:
+        for transition in transitions:
             ask = self._question()
-            for name, least in move.need.items():
+            for name, least in transition.need.items():
                 ask.one_of([({name: -1}, -least)])
-            for name, most in move.room.items():
+            for name, most in transition.room.items():
                 ask.one_of([({name: 1}, most)])
             if not ask.has_no_answer():
                 return False
@@ -46,7 +46,7 @@ class Laws(Kept):
 
     def exclude_silence(self, tasks: Iterable[str]) -> bool:
         """True if no task can be blocked forever while others continue: see ``silence``."""
-        if self.system.ends or any(move.fails for move in self.system.moves):
+        if self.system.ends or any(transition.fails for transition in self.system.transitions):
             raise NotCovered("sums, of tasks that are blocked in a design that may end or fail")
         return self.exclude_deadlocks(accidents=False) and not may_be_silent(
             self.system, tasks, self._question())
@@ -59,8 +59,8 @@ class Laws(Kept):
         """Within the ranges, with all sums and clauses."""
         ask = Question(self.system.counters)
         stride: dict[str, int] = {}
-        for move in self.lasting:
-            for name, by in move.change.items():
+        for transition in self.lasting:
+            for name, by in transition.change.items():
                 stride[name] = gcd(stride.get(name, 0), by)
         for name, counter in self.system.counters.items():
             ask.range(name, counter, stride.get(name, 0))

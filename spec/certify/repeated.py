@@ -14,10 +14,10 @@ from typing import Any
 from ..design.reading.language import Design
 from .finished import finished
 from .halted import never_again
-from .moves import system_of
+from .transitions import system_of
 from .run import Refuted, Ways, run_of
 from .states import states_of
-from .system import Counter, Move, System, can_move
+from .system import Counter, Transition, System, can_move
 from .wanted import Wanted
 
 __all__ = ["drops", "fails", "grows", "starves", "blocked_forever"]
@@ -25,8 +25,8 @@ __all__ = ["drops", "fails", "grows", "starves", "blocked_forever"]
 State = dict[str, int]
 
 
-def _after(state: State, move: Move) -> State:
-    return {**state, **{name: state[name] + by for name, by in move.change.items()}}
+def _after(state: State, transition: Transition) -> State:
+    return {**state, **{name: state[name] + by for name, by in transition.change.items()}}
 
 
 def _with_idle(system: System) -> System:
@@ -50,8 +50,9 @@ def _last(evidence: Mapping[str, Any], design: Design, told: str) -> str:
     if not steps:
         raise Refuted("the run has no step")
     state, _ = run_of(system, {"steps": steps[:-1]})
-    if not any(can_move(move, state) and move.change == dict(steps[-1]) and
-               (move.fails if told.endswith("fail") else move.wastes) for move in system.moves):
+    if not any(can_move(each, state) and each.change == dict(steps[-1]) and
+               (each.fails if told.endswith("fail") else each.wastes)
+               for each in system.transitions):
         raise Refuted(f"the last step of the run is none that {told}")
     return f"a run of {len(steps):,} steps, of which the last {told}"
 
@@ -67,10 +68,10 @@ def starves(evidence: Mapping[str, Any], part: Design, wanted: Wanted) -> str:
         raise Refuted("everything is done in the end of the run")
     if not all(map(wanted.is_asked, states)):
         raise Refuted(f"{wanted} is not asked for in the end of the run")
-    for move in system.moves:
-        if not move.chance and not any(move is each for each in taken) and all(
-                can_move(move, state) for state in states):
-            who = " and ".join(move.tasks) or "a link"
+    for transition in system.transitions:
+        if not transition.chance and not any(transition is each for each in taken) and all(
+                can_move(transition, state) for state in states):
+            who = " and ".join(transition.tasks) or "a link"
             raise Refuted(f"the run is not fair: a transition of {who} stays possible")
     if evidence["loop"] == len(evidence["steps"]):
         return f"a run of {len(evidence['steps']):,} steps, after which no task has to take a step"
@@ -89,19 +90,19 @@ def blocked_forever(evidence: Mapping[str, Any], design: Design) -> str:
     whole = system
     if "legs" in evidence:
         system = _from(run_of(system, {"legs": evidence["legs"]})[0], system)
-    _, taken = _round(system, evidence, lambda move: bool(tasks & {*move.tasks}))
-    if all(move.is_idle for move in taken):
+    _, taken = _round(system, evidence, lambda transition: bool(tasks & {*transition.tasks}))
+    if all(transition.is_idle for transition in taken):
         raise Refuted("no step is taken while they are blocked")
     start, _ = run_of(system, {"steps": evidence["steps"][:evidence["at"]]})
     for task in tasks:
         if any(all(start[name] <= most for name, most in each.items())
                for each in finished(whole, design, task)):
             raise Refuted(f"{task} is not blocked: it has finished")
-    mine = [move for move in system.moves if tasks & {*move.tasks}]
-    lasting = [move for move in system.moves if not move.chance or tasks & {*move.tasks}]
+    mine = [transition for transition in system.transitions if tasks & {*transition.tasks}]
+    lasting = [each for each in system.transitions if not each.chance or tasks & {*each.tasks}]
     on = "a run of the others that can be repeated forever"
     dead = never_again(lasting, start)
-    if all(id(move) in dead for move in mine):
+    if all(id(transition) in dead for transition in mine):
         return (f"{len(dead):,} transitions that lack what only they give, all those of "
                 f"{' and '.join(sorted(tasks))} among them; {on}")
     later = states_of(_from(start, System(system.counters, lasting, [], system.ends)))
@@ -144,17 +145,17 @@ def grows(evidence: Mapping[str, Any], design: Design) -> str:
 def _without_room_for(system: System, names: set[str]) -> System:
     """The same, without the transitions for which there may be too much in one of these counters.
     """
-    return replace(system, moves=[
-        move for move in system.moves if not names & move.room.keys()])
+    return replace(system, transitions=[
+        transition for transition in system.transitions if not names & transition.room.keys()])
 
 
-def _nobody(move: Move) -> bool:
+def _nobody(transition: Transition) -> bool:
     return False
 
 
 def _round(
-    system: System, evidence: Mapping[str, Any], without: Callable[[Move], bool]
-) -> tuple[list[State], list[Move]]:
+    system: System, evidence: Mapping[str, Any], without: Callable[[Transition], bool]
+) -> tuple[list[State], list[Transition]]:
     """The states of the part of a run that is repeated, and the transitions that it may be made of,
     none of which is of these."""
     steps, loop = evidence["steps"], evidence["loop"]
@@ -169,14 +170,14 @@ def _round(
 
 def _walk(
     system: System, state: State, steps: Sequence[Mapping[str, int]],
-    without: Callable[[Move], bool], first: int,
-) -> tuple[list[State], list[Move]]:
+    without: Callable[[Transition], bool], first: int,
+) -> tuple[list[State], list[Transition]]:
     """The states from here on, and all transitions that the steps may be, none of which is of
     these."""
-    states, taken, moves = [state], list[Move](), Ways(system)
+    states, taken, transitions = [state], list[Transition](), Ways(system)
     for number, step in enumerate(steps, start=first + 1):
-        ways = [move for move in moves.of(step)
-                if can_move(move, states[-1]) and not without(move)]
+        ways = [transition for transition in transitions.of(step)
+                if can_move(transition, states[-1]) and not without(transition)]
         if not ways:
             raise Refuted(f"step {number} of the run is not possible")
         taken += ways

@@ -21,7 +21,7 @@ from typing import Any
 
 from .run import Refuted, Ways, needed_for
 from .solver import Question, Term, all_of, any_of, number
-from .system import Move, NotCovered, System
+from .system import Transition, NotCovered, System
 
 __all__ = ["may_go_on"]
 
@@ -40,7 +40,7 @@ def may_go_on(
     for run in proof["runs"]:
         going.run([steps[n] for n in run])
     changes = [steps[n] for n in proof["moment"]]
-    moment = [n for n, move in enumerate(going.moves) if move.change in changes]
+    moment = [n for n, transition in enumerate(going.transitions) if transition.change in changes]
     return not (ask.has_no_answer(going.makes_none(moment))
                 and ask.has_no_answer(going.makes_next(moment)))
 
@@ -51,25 +51,25 @@ class _Going:
 
     def __init__(self, system: System, tasks: Iterable[str], ask: Question) -> None:
         self.ask = ask
-        possible = [move for move in system.steps if not (move.fails or move.chance)]
-        self.moves = [move for move in possible if move.change]
-        self.often = [ask.choice("Int") for _ in self.moves]
+        possible = [each for each in system.steps if not (each.fails or each.chance)]
+        self.transitions = [transition for transition in possible if transition.change]
+        self.often = [ask.choice("Int") for _ in self.transitions]
         self.blocked = {task: ask.choice() for task in tasks}
         self.ways = Ways(System(system.counters, possible))
         ask.say(any_of(self.blocked.values()))
         ask.say(any_of(f"(>= {often} 1)" for often in self.often))
-        for often, move in zip(self.often, self.moves, strict=True):
+        for often, transition in zip(self.often, self.transitions, strict=True):
             ask.say(f"(>= {often} 0)")
-            for task in move.tasks:
+            for task in transition.tasks:
                 ask.say(f"(or (not {self.blocked[task]}) (= {often} 0))")
         for name, counter in system.counters.items():
             added = [f"(* {number(by)} {often})"
-                     for often, move in zip(self.often, self.moves, strict=True)
-                     if (by := move.change.get(name, 0))]
+                     for often, transition in zip(self.often, self.transitions, strict=True)
+                     if (by := transition.change.get(name, 0))]
             if added:
                 ask.say(f"({'>=' if counter.most is None else '='} (+ 0 {' '.join(added)}) 0)")
-        for move in possible:
-            self._not_possible([move])
+        for transition in possible:
+            self._not_possible([transition])
 
     def run(self, steps: Sequence[Mapping[str, int]]) -> None:
         """No blocked task can take the last of these steps after the others."""
@@ -79,17 +79,17 @@ class _Going:
             raise Refuted("a run has a step that is none")
         if len(found) > WAYS:
             raise NotCovered(f"a run that stands for more than {WAYS} rows of transitions")
-        for moves in found:
-            self._not_possible(moves)
+        for transitions in found:
+            self._not_possible(transitions)
 
-    def _not_possible(self, moves: Sequence[Move]) -> None:
-        lacking = list(self._lacking(moves))
-        for task in moves[-1].tasks:
+    def _not_possible(self, transitions: Sequence[Transition]) -> None:
+        lacking = list(self._lacking(transitions))
+        for task in transitions[-1].tasks:
             self.ask.say(any_of([f"(not {self.blocked[task]})", *lacking]))
 
-    def _lacking(self, moves: Sequence[Move]) -> Iterator[Term]:
+    def _lacking(self, transitions: Sequence[Transition]) -> Iterator[Term]:
         """The terms for what may be lacking for some transitions, one after another."""
-        for name, low, high in needed_for(moves):
+        for name, low, high in needed_for(transitions):
             if low > 0:
                 yield self.ask.less(name, low)
             if high < inf:
@@ -102,4 +102,4 @@ class _Going:
     def makes_next(self, moment: Sequence[int]) -> Term:
         """One of these transitions is made next, and again and again."""
         return any_of(all_of([f"(>= {self.often[n]} 1)", *(
-            f"(not {each})" for each in self._lacking([self.moves[n]]))]) for n in moment)
+            f"(not {each})" for each in self._lacking([self.transitions[n]]))]) for n in moment)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .system import Move, System, can_move, state_of
+from .system import Transition, System, can_move, state_of
 
 __all__ = ["Refuted", "Ways", "needed_for", "run_of"]
 
@@ -39,20 +39,21 @@ class Ways:
     """The transitions of a system by what they change."""
 
     def __init__(self, system: System) -> None:
-        self.found: dict[tuple[tuple[str, int], ...], list[Move]] = {}
-        for move in system.moves:
-            if not move.fails:
-                self.found.setdefault(tuple(sorted(move.change.items())), []).append(move)
+        self.found: dict[tuple[tuple[str, int], ...], list[Transition]] = {}
+        for transition in system.transitions:
+            if not transition.fails:
+                change = tuple(sorted(transition.change.items()))
+                self.found.setdefault(change, []).append(transition)
 
-    def of(self, step: Step) -> list[Move]:
+    def of(self, step: Step) -> list[Transition]:
         """The transitions that change what a step does."""
         return self.found.get(tuple(sorted(step.items())), [])
 
-    def one(self, step: Step, state: Mapping[str, int], told: str) -> Move:
+    def one(self, step: Step, state: Mapping[str, int], told: str) -> Transition:
         """A transition that is possible and changes what the step does."""
-        for move in self.of(step):
-            if can_move(move, state):
-                return move
+        for transition in self.of(step):
+            if can_move(transition, state):
+                return transition
         raise Refuted(f"{told} of the run is not possible")
 
 
@@ -74,7 +75,7 @@ def _by_legs(
     leg = _Steps()
     total = 0
     for number, told in enumerate(legs, start=1):
-        if told["keep"] > len(leg.moves):
+        if told["keep"] > len(leg.transitions):
             raise Refuted(f"leg {number} keeps more steps than the leg before has")
         leg.keep(told["keep"])
         for step in told["then"]:
@@ -86,7 +87,7 @@ def _by_legs(
         for counter, by in leg.change.items():
             state[counter] += told["times"] * by
             leg.new.add(counter)
-        total += told["times"] * len(leg.moves)
+        total += told["times"] * len(leg.transitions)
     return state, total
 
 
@@ -94,32 +95,32 @@ class _Steps:
     """The steps of a leg: what each asks of a counter, less what those before it have added."""
 
     def __init__(self) -> None:
-        self.moves: list[Move] = []
+        self.transitions: list[Transition] = []
         self.change: State = {}
         self.asked: dict[str, list[tuple[int, float]]] = {}
         self.new: set[str] = set()
 
-    def add(self, move: Move) -> None:
+    def add(self, transition: Transition) -> None:
         """Continue with a transition, from where the steps so far lead."""
-        for counter in {*move.need, *move.room}:
+        for counter in {*transition.need, *transition.room}:
             before = self.change.get(counter, 0)
             self.asked.setdefault(counter, []).append((
-                move.need.get(counter, 0) - before,
-                move.room.get(counter, float("inf")) - before))
+                transition.need.get(counter, 0) - before,
+                transition.room.get(counter, float("inf")) - before))
             self.new.add(counter)
-        self._count(move, 1)
-        self.moves.append(move)
+        self._count(transition, 1)
+        self.transitions.append(transition)
 
     def keep(self, number: int) -> None:
         """Leave out all steps but so many."""
-        while len(self.moves) > number:
-            move = self.moves.pop()
-            self._count(move, -1)
-            for counter in {*move.need, *move.room}:
+        while len(self.transitions) > number:
+            transition = self.transitions.pop()
+            self._count(transition, -1)
+            for counter in {*transition.need, *transition.room}:
                 self.asked[counter].pop()
 
-    def _count(self, move: Move, sign: int) -> None:
-        for counter, by in move.change.items():
+    def _count(self, transition: Transition, sign: int) -> None:
+        for counter, by in transition.change.items():
             now = self.change.pop(counter, 0) + sign * by
             if now:
                 self.change[counter] = now
@@ -137,11 +138,11 @@ class _Steps:
         self.new.clear()
 
 
-def needed_for(moves: Iterable[Move]) -> Iterator[tuple[str, int, float]]:
+def needed_for(transitions: Iterable[Transition]) -> Iterator[tuple[str, int, float]]:
     """The amounts that must be there for some transitions to be possible one after another: of each
     counter that they ask for, the least and the most."""
     steps = _Steps()
-    for move in moves:
-        steps.add(move)
+    for transition in transitions:
+        steps.add(transition)
     for counter, asked in steps.asked.items():
         yield counter, max(low for low, _ in asked), min(high for _, high in asked)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..design.reading.language import Flow, Link
-from .system import Counter, Move
+from .system import Counter, Transition
 
 __all__ = ["calls_of", "counters_of", "stopped", "written"]
 
@@ -31,42 +31,42 @@ def counters_of(link: Link) -> dict[str, Counter]:
     return found | ({unheard: Counter(0, 1), lost: Counter(0, 1)} if link.lossy else {})
 
 
-def stopped(link: Link, move: Move) -> Move:
+def stopped(link: Link, transition: Transition) -> Transition:
     """The same, where nothing can be written."""
     leave, coming, *_ = _names(link)
-    return move.fits(leave, 0).fits(coming, 0)
+    return transition.fits(leave, 0).fits(coming, 0)
 
 
-def written(link: Link, move: Move) -> Iterator[Move]:
+def written(link: Link, transition: Transition) -> Iterator[Transition]:
     """The same, and then one element is written, in each way that there is."""
     leave, coming, called, unheard, _ = _names(link)
     queue, budget = f"elements in {link.name}", f"possible losses on {link.name}"
 
-    def heard() -> Move:
-        free = move.copy().has(leave, 1)
+    def heard() -> Transition:
+        free = transition.copy().has(leave, 1)
         return free.fits(unheard, 0) if link.lossy else free
 
     yield heard().fits(queue, link.stop - 1).put(queue, 1).passes(queue, 1)
     calling = heard().has(queue, link.stop).put(leave, -1).put(called, 1)
     yield from _arrives(link, calling.put(coming, link.lag))
     if link.lag:
-        yield from _arrives(link, move.copy().take(coming, 1))
+        yield from _arrives(link, transition.copy().take(coming, 1))
     if link.lossy:
         losing = heard().has(queue, link.stop).take(budget, 1).put(unheard, 1)
         losing.chance = True
         yield from _arrives(link, losing)
-        yield from _arrives(link, move.copy().has(leave, 1).has(unheard, 1))
+        yield from _arrives(link, transition.copy().has(leave, 1).has(unheard, 1))
 
 
-def _arrives(link: Link, move: Move) -> Iterator[Move]:
+def _arrives(link: Link, transition: Transition) -> Iterator[Transition]:
     """The element is there, or, where it may find no room, what the link says of that happens."""
     queue, most = f"elements in {link.name}", link.capacity
     assert most is not None
-    yield move.copy().fits(queue, most - 1).put(queue, 1).passes(queue, 1)
+    yield transition.copy().fits(queue, most - 1).put(queue, 1).passes(queue, 1)
     if most > link.stop + link.lag and not link.lossy:
         return
-    full = move.copy().has(queue, most)
-    full.over = move.over | {queue}
+    full = transition.copy().has(queue, most)
+    full.over = transition.over | {queue}
     if link.full is Flow.FAIL:
         full.fails = True
     else:
@@ -76,16 +76,16 @@ def _arrives(link: Link, move: Move) -> Iterator[Move]:
     yield full
 
 
-def calls_of(link: Link) -> Iterator[Move]:
+def calls_of(link: Link) -> Iterator[Transition]:
     """The transitions that the link takes by itself."""
     leave, coming, called, unheard, lost = _names(link)
     queue, budget = f"elements in {link.name}", f"possible losses on {link.name}"
     if link.lag:
-        yield Move().take(coming, 1)
-    calling = Move().take(called, 1).fits(queue, link.go).fits(coming, 0)
+        yield Transition().take(coming, 1)
+    calling = Transition().take(called, 1).fits(queue, link.go).fits(coming, 0)
     yield calling.copy().put(leave, 1)
     if link.lossy:
         losing = calling.take(budget, 1).put(lost, 1)
         losing.chance = True
         yield losing
-        yield Move().take(unheard, 1).fits(queue, link.go)
+        yield Transition().take(unheard, 1).fits(queue, link.go)

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from .solver import Question, Term, all_of, any_of
-from .system import Move, System
+from .system import Transition, System
 
 __all__ = ["may_be_silent"]
 
@@ -46,30 +46,30 @@ class _Silence:
     def __init__(self, system: System, ask: Question) -> None:
         self.ask = ask
         self.counters = system.counters
-        self.moves = [move for move in system.steps if not move.chance]
-        self.dead = [ask.choice() for _ in self.moves]
+        self.transitions = [transition for transition in system.steps if not transition.chance]
+        self.dead = [ask.choice() for _ in self.transitions]
         self.never: dict[Guard, Term] = {}
         self.changing: dict[tuple[str, bool], list[int]] = {}
         self.asking: dict[tuple[str, bool], list[tuple[int, int]]] = {}
-        for number, move in enumerate(self.moves):
-            for name, by in move.change.items():
+        for number, transition in enumerate(self.transitions):
+            for name, by in transition.change.items():
                 self.changing.setdefault((name, by > 0), []).append(number)
-            for name, amount, least in _guards(move):
+            for name, amount, least in _guards(transition):
                 self.asking.setdefault((name, least), []).append((amount, number))
 
     def is_possible(self, tasks: Iterable[str]) -> bool:
         """True if cvc5 finds an answer to all of the rules at once."""
         ask = self.ask
-        for number, move in enumerate(self.moves):
-            self._supplied(number, move)
-            self._as_others(number, move)
-            self._lacks(number, move)
-        going = [_no(dead) for dead, move in zip(self.dead, self.moves, strict=True)
-                 if not move.is_idle]
+        for number, transition in enumerate(self.transitions):
+            self._supplied(number, transition)
+            self._as_others(number, transition)
+            self._lacks(number, transition)
+        going = [_no(dead) for dead, transition in zip(self.dead, self.transitions, strict=True)
+                 if not transition.is_idle]
         self._one_of(going)
         of_task: dict[str, list[Term]] = {task: [] for task in tasks}
-        for dead, move in zip(self.dead, self.moves, strict=True):
-            for task in move.tasks:
+        for dead, transition in zip(self.dead, self.transitions, strict=True):
+            for task in transition.tasks:
                 of_task[task].append(dead)
         self._one_of([all_of(dead) for dead in of_task.values()])
         return not ask.has_no_answer()
@@ -80,29 +80,29 @@ class _Silence:
     def _others(self, name: str, more: bool) -> list[int]:
         return self.changing.get((name, more), [])
 
-    def _supplied(self, number: int, move: Move) -> None:
+    def _supplied(self, number: int, transition: Transition) -> None:
         """Add the first rule: a transition that uses what only the dead give is dead."""
-        for name, by in move.change.items():
+        for name, by in transition.change.items():
             if by < 0 or self.counters[name].most is not None:
                 givers = self._others(name, by < 0)
                 self._one_of([*(_no(self.dead[giver]) for giver in givers),
                                  self.dead[number]])
 
-    def _as_others(self, number: int, move: Move) -> None:
+    def _as_others(self, number: int, transition: Transition) -> None:
         """Add the second rule: a transition that asks for all that a dead one asks for, and maybe
         more, is dead."""
-        guards = list(_guards(move))
+        guards = list(_guards(transition))
         if not guards:
             self._one_of([_no(self.dead[number])])
             return
         rare = min(guards, key=lambda guard: len(self.asking[guard[0], guard[2]]))
         for _, other in self.asking[rare[0], rare[2]]:
-            if other != number and all(_asks(self.moves[other], guard) for guard in guards):
+            if other != number and all(_asks(self.transitions[other], guard) for guard in guards):
                 self._one_of([_no(self.dead[number]), self.dead[other]])
 
-    def _lacks(self, number: int, move: Move) -> None:
+    def _lacks(self, number: int, transition: Transition) -> None:
         """Add the third rule: what a dead transition lacks, and whether it lacks that forever."""
-        ask, guards, alive = self.ask, list(_guards(move)), _no(self.dead[number])
+        ask, guards, alive = self.ask, list(_guards(transition)), _no(self.dead[number])
         lacked = [ask.less(name, amount) if least else ask.more(name, amount)
                   for name, amount, least in guards]
         taken = []  # for each that the live can take away again: that they can
@@ -131,20 +131,21 @@ class _Silence:
             if _is_as_much(guard, other):
                 yield self.dead[who]
         for giver in self._others(name, least):
-            if self._brings(self.moves[giver], guard):
+            if self._brings(self.transitions[giver], guard):
                 yield self.dead[giver]
             else:  # bit by bit, if no transition takes it away
                 takers = self._others(name, not least)
                 yield any_of([self.dead[giver], *map(_no, (
                     self.dead[taker] for taker in takers))])
 
-    def _brings(self, move: Move, guard: Guard) -> bool:
+    def _brings(self, transition: Transition, guard: Guard) -> bool:
         """True if what is asked for is there after a transition."""
         name, amount, least = guard
-        by = move.change[name]
+        by = transition.change[name]
         if least:
-            return max(0, move.need.get(name, 0)) + by >= amount
-        ends = [end for end in (self.counters[name].most, move.room.get(name)) if end is not None]
+            return max(0, transition.need.get(name, 0)) + by >= amount
+        both = self.counters[name].most, transition.room.get(name)
+        ends = [end for end in both if end is not None]
         return bool(ends) and min(ends) + by <= amount
 
 
@@ -152,16 +153,16 @@ def _no(term: Term) -> Term:
     return f"(not {term})"
 
 
-def _guards(move: Move) -> Iterator[Guard]:
-    for name, amount in move.need.items():
+def _guards(transition: Transition) -> Iterator[Guard]:
+    for name, amount in transition.need.items():
         if amount > 0:
             yield name, amount, True
-    for name, amount in move.room.items():
+    for name, amount in transition.room.items():
         yield name, amount, False
 
 
-def _asks(move: Move, guard: Guard) -> bool:
-    amount = (move.need if guard[2] else move.room).get(guard[0])
+def _asks(transition: Transition, guard: Guard) -> bool:
+    amount = (transition.need if guard[2] else transition.room).get(guard[0])
     return amount is not None and _is_as_much(guard, amount)
 
 

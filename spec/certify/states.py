@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .run import Refuted
-from .system import Move, NotCovered, System
+from .system import Transition, NotCovered, System
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,29 +108,29 @@ class _Batch:
             self.found[name] = self.digits.values(self.states, name).astype(small)
         return self.found[name]
 
-    def allow(self, move: Move) -> Marks:
+    def allow(self, transition: Transition) -> Marks:
         """The states in which a transition is possible."""
         import numpy as np
         found = np.ones(len(self.states), dtype=np.bool_)
-        for name, least in move.need.items():
+        for name, least in transition.need.items():
             if least > 0:
                 found &= self.values(name) >= least
-        for name, most in move.room.items():
+        for name, most in transition.room.items():
             found &= self.values(name) <= most
         return found
 
-    def after(self, move: Move) -> tuple[Numbers, Words]:
+    def after(self, transition: Transition) -> tuple[Numbers, Words]:
         """The states in which a transition is possible, and those after it. Raises NotCovered."""
         import numpy as np
-        rows = np.flatnonzero(self.allow(move))
-        ours = {name: by for name, by in move.change.items() if name not in self.digits.last}
+        rows = np.flatnonzero(self.allow(transition))
+        ours = {name: by for name, by in transition.change.items() if name not in self.digits.last}
         for name, by in ours.items() if len(rows) else ():
             now = self.values(name)[rows].astype(np.int64) + by
             if now.min() < 0 or now.max() > self.digits.top[name]:
                 raise NotCovered("a counter leaves its range, or has no end")
         after = self.states[rows] + self.digits.sums(ours)
-        for name in move.change.keys() - ours.keys():
-            after = self._or_more(after, name, move.change[name])
+        for name in transition.change.keys() - ours.keys():
+            after = self._or_more(after, name, transition.change[name])
         return rows, after
 
     def _or_more(self, after: Words, name: str, by: int) -> Words:
@@ -183,12 +183,12 @@ class _Known:
 class States:
     """The reachable states, by number.
 
-    Step ``n`` leads from ``source[n]`` to ``target[n]`` by the transition ``via[n]`` of ``moves``;
-    there are none where they were not asked for.
+    Step ``n`` leads from ``source[n]`` to ``target[n]`` by the transition ``via[n]`` of
+    ``transitions``; there are none where they were not asked for.
     """
 
     system: System
-    moves: Sequence[Move]
+    transitions: Sequence[Transition]
     digits: _Digits
     keys: Keys
     source: Numbers
@@ -219,25 +219,25 @@ class States:
         """The most that a counter ever is."""
         return max(int(batch.values(name).max()) for batch in self._batches())
 
-    def allow(self, move: Move) -> Marks:
+    def allow(self, transition: Transition) -> Marks:
         """The states in which a transition is possible."""
-        return self.allow_any([move])
+        return self.allow_any([transition])
 
-    def allow_any(self, moves: Iterable[Move]) -> Marks:
+    def allow_any(self, transitions: Iterable[Transition]) -> Marks:
         """The states in which one of these transitions is possible."""
         import numpy as np
-        every = list(moves)
+        every = list(transitions)
         found = []
         for batch in self._batches():
             here = np.zeros(len(batch.states), dtype=np.bool_)
-            for move in every:
-                here |= batch.allow(move)
+            for transition in every:
+                here |= batch.allow(transition)
             found.append(here)
         return np.concatenate(found)
 
     def within(self, left: Mapping[str, int]) -> Marks:
         """The states in which no more than that is left in these counters."""
-        return self.allow(Move(room=dict(left)))
+        return self.allow(Transition(room=dict(left)))
 
     def leading_to(self, goal: Marks, steps: Marks) -> Marks:
         """The states from which some of these steps lead to one of these states."""
@@ -279,18 +279,18 @@ def states_of(
     """
     import numpy as np
     digits = _Digits(system, _last_numbers(system) if so_far else {})
-    moves = [move for move in system.steps if not move.fails] if edges else [
-        move for move in system.moves if not move.fails and move.change]
-    keys = _reached(system, digits, moves, most, MAX_LINKED if edges else MAX_STATES)
+    transitions = [each for each in system.steps if not each.fails] if edges else [
+        each for each in system.transitions if not each.fails and each.change]
+    keys = _reached(system, digits, transitions, most, MAX_LINKED if edges else MAX_STATES)
     none = np.zeros(0, dtype=np.int64)
-    found = States(system, moves, digits, keys, none, none, none)
+    found = States(system, transitions, digits, keys, none, none, none)
     if edges:
         _link(found)
     return found
 
 
 def _reached(
-    system: System, digits: _Digits, moves: Sequence[Move], claimed: int, limit: int
+    system: System, digits: _Digits, transitions: Sequence[Transition], claimed: int, limit: int
 ) -> Keys:
     """The keys of all that can be reached, level by level."""
     import numpy as np
@@ -304,10 +304,11 @@ def _reached(
         found = [level[:0]]
         for first in range(0, len(level), AT_ONCE):
             batch = _Batch(digits, digits.states(level[first:first + AT_ONCE]))
-            looks += len(moves)
+            looks += len(transitions)
             if looks > LOOKS:
                 raise NotCovered("its states lie too deep to visit them all")
-            after = np.concatenate([batch.states[:0], *(batch.after(move)[1] for move in moves)])
+            after = np.concatenate([
+                batch.states[:0], *(batch.after(each)[1] for each in transitions)])
             if len(after):
                 found.append(known.new(digits.keys(after)))
             if known.number > claimed < limit:
@@ -324,8 +325,8 @@ def _link(states: States) -> None:
     source, target, via = [states.source], [states.target], [states.via]
     for first in range(0, len(states), AT_ONCE):
         batch = _Batch(states.digits, states.digits.states(states.keys[first:first + AT_ONCE]))
-        for number, move in enumerate(states.moves):
-            rows, after = batch.after(move)
+        for number, transition in enumerate(states.transitions):
+            rows, after = batch.after(transition)
             source.append(rows + first)
             target.append(np.searchsorted(states.keys, states.digits.keys(after)))
             via.append(np.full(len(rows), number, dtype=np.int64))
@@ -336,8 +337,9 @@ def _last_numbers(system: System) -> dict[str, int]:
     """For each counter without end, the number that stands for so many or more."""
     found = {name: max(counter.start, 1 + (counter.rest or 0))
              for name, counter in system.counters.items() if counter.most is None}
-    for move in system.steps:
+    for transition in system.steps:
         for name in found:
-            by = abs(move.change.get(name, 0))
-            found[name] = max(found[name], move.need.get(name, 0), move.room.get(name, 0) + 1, by)
+            by = abs(transition.change.get(name, 0))
+            found[name] = max(found[name], transition.need.get(name, 0),
+                              transition.room.get(name, 0) + 1, by)
     return {name: number + SO_FAR for name, number in found.items()}

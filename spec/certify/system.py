@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 __all__ = [
-    "Counter", "Move", "NotCovered", "System", "Ways", "can_move", "each", "state_of",
+    "Counter", "NotCovered", "System", "Transition", "Ways", "can_move", "each", "state_of",
 ]
 
 
@@ -15,7 +15,7 @@ class NotCovered(Exception):
 
 
 @dataclass
-class Move:
+class Transition:
     """A transition: what must be there (``need``), how much may be (``room``), and what is added
     (``add``), by counter; ``fails`` where the design gives up, ``wastes`` where something is
     dropped, and ``chance`` where it merely may happen. ``tasks`` take it; there are none for a call
@@ -39,37 +39,37 @@ class Move:
     meets: frozenset[tuple[str, bool]] = frozenset()
     unless: frozenset[str] = frozenset()
 
-    def copy(self) -> Move:
+    def copy(self) -> Transition:
         """Another one, so that what follows this one does not follow that."""
         return replace(self, need=dict(self.need), room=dict(self.room), add=dict(self.add))
 
-    def has(self, counter: str, number: int) -> Move:
+    def has(self, counter: str, number: int) -> Transition:
         """The counter holds at least so many now."""
         before = number - self.add.get(counter, 0)
         self.need[counter] = max(self.need.get(counter, 0), before)
         return self
 
-    def fits(self, counter: str, number: int) -> Move:
+    def fits(self, counter: str, number: int) -> Transition:
         """The counter holds at most so many now."""
         before = number - self.add.get(counter, 0)
         self.room[counter] = min(self.room.get(counter, before), before)
         return self
 
-    def put(self, counter: str, number: int) -> Move:
+    def put(self, counter: str, number: int) -> Transition:
         """Add so many (fewer than none: take them)."""
         self.add[counter] = self.add.get(counter, 0) + number
         return self
 
-    def take(self, counter: str, number: int) -> Move:
+    def take(self, counter: str, number: int) -> Transition:
         """Take so many, which must be there."""
         return self.has(counter, number).put(counter, -number)
 
-    def goes(self, here: str, there: str) -> Move:
+    def goes(self, here: str, there: str) -> Transition:
         """Leave one place for another, each of which is a counter of 0 or 1."""
         self.has(here, 1)
         return self if here == there else self.put(here, -1).put(there, 1)
 
-    def passes(self, counter: str, number: int, lost: bool = False) -> Move:
+    def passes(self, counter: str, number: int, lost: bool = False) -> Transition:
         """Note that so many elements go into a counter (fewer than 0: out of it, and perhaps are
         lost); the number that the counter holds then is noted apart from that."""
         self.flow = (*self.flow, (counter, number, lost))
@@ -101,14 +101,14 @@ class System:
     and ``idle`` are the transitions that change nothing but drop something."""
 
     counters: dict[str, Counter] = field(default_factory=dict)
-    moves: list[Move] = field(default_factory=list)
-    idle: list[Move] = field(default_factory=list)
+    transitions: list[Transition] = field(default_factory=list)
+    idle: list[Transition] = field(default_factory=list)
     ends: bool = False
 
     @property
-    def steps(self) -> list[Move]:
+    def steps(self) -> list[Transition]:
         """All that tasks and links do, also where it changes nothing, and what befalls them."""
-        return [*self.moves, *self.idle]
+        return [*self.transitions, *self.idle]
 
     @property
     def rests(self) -> dict[str, int]:
@@ -122,15 +122,15 @@ class System:
 
     def is_deadlocked(self, state: Mapping[str, int]) -> bool:
         """True if no transition is possible in a state, and work is left."""
-        return not self.is_rest(state) and not any(can_move(m, state) for m in self.moves)
+        return not self.is_rest(state) and not any(can_move(m, state) for m in self.transitions)
 
 
-Ways = Iterable[Move]
+Ways = Iterable[Transition]
 
 
-def each(ways: Ways) -> Iterator[Move]:
+def each(ways: Ways) -> Iterator[Transition]:
     """Copies, so that what follows one way does not follow another."""
-    return (move.copy() for move in ways)
+    return (transition.copy() for transition in ways)
 
 
 def state_of(system: System) -> dict[str, int]:
@@ -138,7 +138,7 @@ def state_of(system: System) -> dict[str, int]:
     return {name: counter.start for name, counter in system.counters.items()}
 
 
-def can_move(move: Move, state: Mapping[str, int]) -> bool:
+def can_move(transition: Transition, state: Mapping[str, int]) -> bool:
     """True if a transition is possible in a state."""
-    return all(state[c] >= n for c, n in move.need.items()) and all(
-        state[c] <= n for c, n in move.room.items())
+    return all(state[c] >= n for c, n in transition.need.items()) and all(
+        state[c] <= n for c, n in transition.room.items())

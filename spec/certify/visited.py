@@ -12,7 +12,7 @@ from ..design.reading.language import Design
 from .finished import finished
 from .run import Refuted
 from .states import States, states_of
-from .system import Move, System
+from .system import Transition, System
 from .wanted import Wanted
 
 __all__ = [
@@ -24,7 +24,7 @@ def never_deadlocked_in(system: System, most: int) -> int:
     """Visit all states, none of which is a deadlock; how many there are. Raises Refuted and
     NotCovered, as all of these do."""
     states = states_of(system, most, so_far=True)
-    deadlocked = ~states.allow_any(system.moves)
+    deadlocked = ~states.allow_any(system.transitions)
     if system.ends:
         deadlocked &= ~states.within(system.rests)
     if deadlocked.any():
@@ -32,10 +32,10 @@ def never_deadlocked_in(system: System, most: int) -> int:
     return len(states)
 
 
-def never_in(system: System, most: int, moves: Iterable[Move], what: str) -> int:
+def never_in(system: System, most: int, transitions: Iterable[Transition], what: str) -> int:
     """In no state is one of these transitions possible."""
     states = states_of(system, most, so_far=True)
-    if states.allow_any(moves).any():
+    if states.allow_any(transitions).any():
         raise Refuted(f"a state is reached in which a transition {what}")
     return len(states)
 
@@ -73,16 +73,17 @@ def _goes_on(states: States, system: System, wanted: Wanted) -> None:
         going &= states.values(wanted.asking) >= wanted.least
     if wanted.until:
         going &= states.values(wanted.until) == 0
-    others = np.array([not wanted.is_done_by(move) for move in states.moves], dtype=np.bool_)
+    others = np.array([not wanted.is_done_by(each) for each in states.transitions], dtype=np.bool_)
     steps = others[states.via] if len(states.via) else np.zeros(0, dtype=np.bool_)
     group, inner = states.cycles(going, steps)
     fair = np.zeros(len(states), dtype=np.bool_)
     fair[group[going]] = True
     size = np.bincount(group, minlength=len(states))
-    for number, move in enumerate([*states.moves, *(m for m in system.steps if m.fails)]):
-        if move.chance:
+    failing = (each for each in system.steps if each.fails)
+    for number, transition in enumerate([*states.transitions, *failing]):
+        if transition.chance:
             continue
-        always = np.bincount(group[states.allow(move)], minlength=len(states)) == size
+        always = np.bincount(group[states.allow(transition)], minlength=len(states)) == size
         made = np.zeros(len(states), dtype=np.bool_)
         made[group[states.source[inner & (states.via == number)]]] = True
         fair &= ~always | made
@@ -95,8 +96,9 @@ def never_locked_in(system: System, design: Design, most: int) -> int:
     """
     import numpy as np
     states = states_of(system, most, edges=True)
-    lasting = np.array([not move.chance for move in states.moves], dtype=np.bool_)
-    moving = np.array([not (move.chance or move.is_idle) for move in states.moves], dtype=np.bool_)
+    lasting = np.array([not transition.chance for transition in states.transitions], dtype=np.bool_)
+    moving = np.array([not (each.chance or each.is_idle) for each in states.transitions],
+                      dtype=np.bool_)
     none = np.zeros(0, dtype=np.bool_)
     steps = lasting[states.via] if len(states.via) else none
     runs = moving[states.via] if len(states.via) else none
@@ -105,7 +107,7 @@ def never_locked_in(system: System, design: Design, most: int) -> int:
     round_[states.source[inner]] = True
     endless = states.leading_to(round_, runs)
     for task in design.tasks:
-        able = states.allow_any(move for move in system.steps if task in move.tasks)
+        able = states.allow_any(each for each in system.steps if task in each.tasks)
         deadlocked = endless & ~states.leading_to(able, steps)
         for ways in finished(system, design, task) if deadlocked.any() else ():
             deadlocked &= ~states.within(ways)

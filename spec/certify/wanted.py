@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..design.reading.language import Design
 from .scripts import may_be_done
-from .system import Move, System
+from .system import Transition, System
 
 __all__ = ["Wanted", "wanted_of", "wanted_of_task"]
 
@@ -31,11 +31,11 @@ class Wanted:
     def __str__(self) -> str:
         return f"a step of {self.task}" if self.task else f"taking any of {self.counter}"
 
-    def is_done_by(self, move: Move) -> bool:
+    def is_done_by(self, transition: Transition) -> bool:
         """True if a transition is what must happen again and again."""
         if self.task:
-            return self.task in move.tasks
-        return bool(move.tasks) and move.change.get(self.counter, 0) < 0
+            return self.task in transition.tasks
+        return bool(transition.tasks) and transition.change.get(self.counter, 0) < 0
 
     def is_asked(self, state: Mapping[str, int]) -> bool:
         """True if it is asked for in a state."""

@@ -1,9 +1,9 @@
 """The most elements that a queue can ever hold, proved by a sum that no step raises.
 
-A weighted sum of counters, in which the queue has weight 1 and no move raises the sum, is never
-more than at the start. The other counters are not negative and within their ranges, so the queue
-is never more than the sum allows. The least such bound is a linear program, the dual of the state
-equation; Z3 solves it in fractions.
+A weighted sum of counters, in which the queue has weight 1 and no transition raises the sum, is
+never more than at the start. The other counters are not negative and within their ranges, so the
+queue is never more than the sum allows. The least such bound is a linear program, the dual of the
+state equation; Z3 solves it in fractions.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EFFORT = 20_000_000
 
 @dataclass(frozen=True)
 class Bound:
-    """A queue never holds ``most`` elements or more than that, for no move raises ``sum``."""
+    """A queue never holds ``most`` elements or more than that, for no transition raises ``sum``."""
 
     link: str
     most: int
@@ -70,7 +70,7 @@ def _weights(net: Counters, queue: int) -> dict[int, Fraction] | None:
     context = z3.Context()  # what else was asked in this process changes no answer here
     solver = z3.Optimize(ctx=context)
     solver.set("rlimit", EFFORT)
-    changes = {tuple(sorted(move.change.items())) for move in net.moves}
+    changes = {tuple(sorted(transition.change.items())) for transition in net.transitions}
     moved = sorted({n for change in changes for n, _ in change} | {queue})
     up = {n: z3.Real(f"up{n}", context) for n in moved}
     down = {n: z3.Real(f"down{n}", context) for n in moved}

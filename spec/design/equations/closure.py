@@ -104,11 +104,11 @@ class Silence:
         self.most = {place.name: place.most for place in table.places}
         self.role = {place.name: place.role for place in table.places}
         self.agents = [_agents(row, number) for number, row in enumerate(self.rows)]
-        self.moves: dict[Agent, list[int]] = {task: [] for task in design.tasks}
+        self.transitions: dict[Agent, list[int]] = {task: [] for task in design.tasks}
         self.giving: dict[Supply, list[int]] = {}
         for number, row in enumerate(self.rows):
             for agent in self.agents[number]:
-                self.moves.setdefault(agent, []).append(number)
+                self.transitions.setdefault(agent, []).append(number)
             for place, by in row.effect.change.items():
                 self.giving.setdefault((place, 1 if by > 0 else -1), []).append(number)
         self.own: dict[Agent, list[Place]] = {}
@@ -132,7 +132,7 @@ class Silence:
     ) -> Iterable[Agent] | None:
         """A closed set with these that is not everything; None where there is none."""
         while True:
-            if self._close(here, more) or len(here.agents) == len(self.moves):
+            if self._close(here, more) or len(here.agents) == len(self.transitions):
                 return None
             if self.effort > EFFORT or not choices:
                 return here.agents
@@ -168,7 +168,7 @@ class Silence:
                 continue
             here.agents[agent] = None
             self.watch()
-            ending = list(self.moves[agent])
+            ending = list(self.transitions[agent])
             while ending:
                 row = ending.pop()
                 if row not in here.ended:
@@ -190,7 +190,7 @@ class Silence:
     def _idle(self, here: _Set, row: int) -> Iterator[Agent]:
         """The agents of which this was the last row."""
         for agent in self.agents[row]:
-            left = here.able.get(agent, len(self.moves[agent])) - 1
+            left = here.able.get(agent, len(self.transitions[agent])) - 1
             here.able[agent] = left
             if left == 0 and agent not in here.agents:
                 yield agent
@@ -208,7 +208,7 @@ class Silence:
         found: list[frozenset[Agent]] = []
         if not self.needs_a_reason(agent):
             return None
-        for number in self.moves[agent]:
+        for number in self.transitions[agent]:
             if self.rows[number].effect.fair:
                 reasons = self.reasons_of_row(agent, self.rows[number])
                 if reasons is None or not all(reasons.values()):
@@ -219,8 +219,8 @@ class Silence:
     def needs_a_reason(self, agent: Agent) -> bool:
         """True if an agent is silent only if a step that its own places allow lacks something."""
         task = self.tasks.get(agent)
-        return bool(self.moves[agent]) and (task is None or _always_busy(task)) and all(
-            len(self.agents[number]) == 1 for number in self.moves[agent])
+        return bool(self.transitions[agent]) and (task is None or _always_busy(task)) and all(
+            len(self.agents[number]) == 1 for number in self.transitions[agent])
 
     def reasons_of_row(
         self, agent: Agent, row: Row, when: Giving = Giving.ALWAYS
@@ -252,9 +252,9 @@ class Silence:
 
     def _gives_if_it_moves(self, agent: Agent, lack: Lack, when: Giving) -> bool:
         """True if an agent that is not silent gives this, as long as it is lacked."""
-        if any(len(self.agents[number]) > 1 for number in self.moves[agent]):
+        if any(len(self.agents[number]) > 1 for number in self.transitions[agent]):
             return False
-        rows = [self.rows[number] for number in self.moves[agent]]
+        rows = [self.rows[number] for number in self.transitions[agent]]
         return gives(lack, rows, self.own.get(agent, ()), self.most, when)
 
 

@@ -1,10 +1,10 @@
 """An order in which a design empties itself: why it never deadlocks, in its own words.
 
 From the last queue to the first: what is there can go, for all that it waits for is empty already.
-Which counters can be emptied, and in which order, is found from the exits: a move that fills
-nothing empties what it takes from, then a move that fills only those does, and so on (the least
-fixed point of an and-or graph). That each is empty where nothing moves is tried by assuming that it
-is not, and following what that means from move to move and along invariants.
+Which counters can be emptied, and in which order, is found from the exits: a transition that fills
+nothing empties what it takes from, then a transition that fills only those does, and so on (the
+least fixed point of an and-or graph). That each is empty where nothing moves is tried by assuming
+that it is not, and following what that means from transition to transition and along invariants.
 
 This takes time in the size of the design, and no solver. It says nothing of cycles that only
 counting excludes.
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from ..net.counters import Counters, Move
+from ..net.counters import Counters, Transition
 from ..net.invariants import Equation
 from ..net.rows import Table
 from .equations import sums
@@ -27,7 +27,7 @@ __all__ = ["Emptying", "emptied", "returning"]
 FAR = (12, 200)
 """Counters that one assumption is followed to: first a few."""
 STEPS = 12
-"""Steps of a run, for each move, in which every task has moved or never does."""
+"""Steps of a run, for each transition, in which every task has moved or never does."""
 INFINITE = float("inf")
 NARROW = 200
 """Counters of a sum that is made shorter by others."""
@@ -39,7 +39,8 @@ Sum = tuple[Equation, int]
 @dataclass(frozen=True)
 class Emptying:
     """``order`` are counters with what is left in each at most (None: as much as fits) where
-    nothing moves; ``sums`` never change; ``run`` are moves that can be made then."""
+    nothing moves; ``sums`` never change; ``run`` are transitions that can be made then.
+    """
 
     sums: tuple[Sum, ...]
     order: tuple[tuple[int, int | None], ...]
@@ -48,26 +49,27 @@ class Emptying:
 
 def emptied(net: Counters, watch: Watch = lambda: None) -> Emptying | None:
     """The order that shows that nothing ever deadlocks; None where none was found."""
-    moves = range(len(net.moves))
-    trying = _Trying(net, moves, watch)
-    ranked = _ranked(net, moves)
+    transitions = range(len(net.transitions))
+    trying = _Trying(net, transitions, watch)
+    ranked = _ranked(net, transitions)
     known = {*ranked}
     trying.empty([*ranked, *(n for n in range(len(net.counters)) if n not in known)])
     rests = net.may_end and all(
         counter.rest >= trying.high[n] for n, counter in enumerate(net.counters))
-    if rests or trying.is_wrong({}, moves):
+    if rests or trying.is_wrong({}, transitions):
         return Emptying(tuple(trying.used), tuple(trying.shown))
     return None
 
 
 def returning(net: Counters, table: Table, watch: Watch = lambda: None) -> Emptying | None:
     """The order, and a run that has a step of every task and can be made once all is empty; None
-    where there is none. Accidents are no moves here."""
-    fair = [number for number, move in enumerate(net.moves)
-            if move.change and not move.fails and table.rows[move.row].effect.fair]
+    where there is none. Accidents are no transitions here.
+    """
+    fair = [number for number, each in enumerate(net.transitions)
+            if each.change and not each.fails and table.rows[each.row].effect.fair]
     ranked = _ranked(net, fair)
     place = {counter: n for n, counter in enumerate(ranked)}
-    downhill = [n for n in fair if _falls(net.moves[n], place)]
+    downhill = [n for n in fair if _falls(net.transitions[n], place)]
     trying = _Trying(net, downhill, watch)
     trying.empty(ranked)
     trying.settle()
@@ -79,12 +81,12 @@ def returning(net: Counters, table: Table, watch: Watch = lambda: None) -> Empty
     return Emptying(tuple(trying.used), (*first, *trying.shown), run)
 
 
-def _falls(move: Move, place: Mapping[int, int]) -> bool:
-    latest = max((n for n in move.change if n in place), key=place.__getitem__, default=None)
-    return latest is not None and move.change[latest] < 0
+def _falls(transition: Transition, place: Mapping[int, int]) -> bool:
+    latest = max((n for n in transition.change if n in place), key=place.__getitem__, default=None)
+    return latest is not None and transition.change[latest] < 0
 
 
-def _ranked(net: Counters, moves: Sequence[int]) -> list[int]:
+def _ranked(net: Counters, transitions: Sequence[int]) -> list[int]:
     """The counters that can be emptied, those first that need no other one for it."""
     stocks = {n for n, counter in enumerate(net.counters) if counter.start}
     filling: dict[int, list[int]] = {}
@@ -92,15 +94,16 @@ def _ranked(net: Counters, moves: Sequence[int]) -> list[int]:
     found: list[int] = []
     known: set[int] = set()
     ready: deque[int] = deque()
-    for number in moves:
-        filled = [n for n, by in net.moves[number].change.items() if by > 0 and n not in stocks]
+    for number in transitions:
+        filled = [n for n, by in net.transitions[number].change.items() if by > 0 and n
+                  not in stocks]
         waits[number] = len(filled)
         for n in filled:
             filling.setdefault(n, []).append(number)
         if not filled:
             ready.append(number)
     while ready:
-        for n, by in net.moves[ready.popleft()].change.items():
+        for n, by in net.transitions[ready.popleft()].change.items():
             if by < 0 and n not in stocks and n not in known:
                 known.add(n)
                 found.append(n)
@@ -179,19 +182,19 @@ class _Nothing(Exception):
 
 
 class _Trying:
-    """The facts about all states in which some moves are not possible; ``shown`` has the counters
-    for which they were shown, in that order, and ``used`` the sums that this needed."""
+    """The facts about all states in which some transitions are not possible; ``shown`` has the
+    counters for which they were shown, in that order, and ``used`` the sums that this needed."""
 
-    def __init__(self, net: Counters, moves: Sequence[int], watch: Watch) -> None:
-        self.net, self.moves, self.watch = net, moves, watch
-        changed = {n for move in net.moves for n in move.change}
+    def __init__(self, net: Counters, transitions: Sequence[int], watch: Watch) -> None:
+        self.net, self.transitions, self.watch = net, transitions, watch
+        changed = {n for transition in net.transitions for n in transition.change}
         self.low = [0 if n in changed else each.start for n, each in enumerate(net.counters)]
         self.high: list[float] = [
             each.start if n not in changed else INFINITE if each.most is None else each.most
             for n, each in enumerate(net.counters)]
         self.asking: dict[int, list[int]] = {}
-        for number in moves:
-            for n in {*net.moves[number].least, *net.moves[number].most}:
+        for number in transitions:
+            for n in {*net.transitions[number].least, *net.transitions[number].most}:
                 self.asking.setdefault(n, []).append(number)
         self.sums = list(_told(net, watch))
         self.adding: dict[int, list[int]] = {}
@@ -235,12 +238,12 @@ class _Trying:
             listed |= known - {n}
 
     def _near(self, n: int) -> Iterator[object]:
-        """The sums and moves that a counter is in."""
+        """The sums and transitions that a counter is in."""
         yield n
         for number in self.adding.get(n, ()):
             yield "sum", number
         for number in self.asking.get(n, ()):
-            yield from {*self.net.moves[number].least, *self.net.moves[number].most}
+            yield from {*self.net.transitions[number].least, *self.net.transitions[number].most}
 
     def _empties(self, n: int) -> bool:
         self.watch()
@@ -254,13 +257,13 @@ class _Trying:
 
     def _untaken(self, n: int) -> int:
         """The most that no task takes."""
-        asked = [self.net.moves[number].least.get(n, 0) for number in self.asking.get(n, ())]
+        asked = [self.net.transitions[number].least.get(n, 0) for number in self.asking.get(n, ())]
         return max(0, min((each for each in asked if each > 0), default=1) - 1)
 
-    def is_wrong(self, least: Mapping[int, int], moves: Sequence[int] = ()) -> bool:
-        """True if no state has so many there while these moves are not possible."""
+    def is_wrong(self, least: Mapping[int, int], transitions: Sequence[int] = ()) -> bool:
+        """True if no state has so many there while these transitions are not possible."""
         try:
-            self._follow(least, moves)
+            self._follow(least, transitions)
         except _Nothing:
             self._needed |= self._now
             return True
@@ -273,20 +276,22 @@ class _Trying:
 
     def settle(self) -> None:
         """Know all that follows from what was shown."""
-        self._follow({}, self.moves)
+        self._follow({}, self.transitions)
         self._needed |= self._now
         self._queue.clear()
         self._before.clear()
 
-    def _follow(self, least: Mapping[int, int], moves: Sequence[int]) -> None:
-        """Derive the consequences of so many being there; with moves, of all that is known."""
+    def _follow(self, least: Mapping[int, int], transitions: Sequence[int]) -> None:
+        """Derive the consequences of so many being there; with transitions, of all that is known.
+
+        """
         self._now.clear()
-        if moves:
+        if transitions:
             self._queue.extend(range(len(self.low)))
-        far = self._far * (len(self.low) if moves else 1)
+        far = self._far * (len(self.low) if transitions else 1)
         for n, number in least.items():
             self._bound(n, number, INFINITE)
-        for number in moves:
+        for number in transitions:
             self._blocked(number)
         while self._queue and far:
             here = self._queue.popleft()
@@ -308,14 +313,14 @@ class _Trying:
         return True
 
     def _blocked(self, number: int) -> None:
-        move = self.net.moves[number]
+        transition = self.net.transitions[number]
         open_: tuple[int, int, float] | None = None
-        for n, least in move.least.items():
+        for n, least in transition.least.items():
             if self.low[n] < least:
                 if open_ is not None:
                     return
                 open_ = n, 0, least - 1
-        for n, most in move.most.items():
+        for n, most in transition.most.items():
             if self.high[n] > most:
                 if open_ is not None:
                     return
@@ -360,31 +365,32 @@ class _Trying:
 # --- a run ----------------------------------------------------------------------------------------
 
 class _Run:
-    """Moves that can be made wherever so much is left, until every task has moved: first those of
-    tasks that have not moved, then moves that were not yet made, then downhill."""
+    """Transitions that can be made wherever so much is left, until every task has moved: first
+    those of tasks that have not moved, then transitions that were not yet made, then downhill."""
 
     def __init__(
-        self, net: Counters, table: Table, moves: Sequence[int], downhill: set[int],
+        self, net: Counters, table: Table, transitions: Sequence[int], downhill: set[int],
         left: _Trying,
     ) -> None:
-        self.net, self.table, self.moves, self.downhill = net, table, moves, downhill
+        self.net, self.table, self.transitions, self.downhill = net, table, transitions, downhill
         self.low, self.high = list(left.low), list(left.high)
         self.asking: dict[int, list[int]] = {}
-        for number in moves:
-            for n in {*net.moves[number].least, *net.moves[number].most}:
+        for number in transitions:
+            for n in {*net.transitions[number].least, *net.transitions[number].most}:
                 self.asking.setdefault(n, []).append(number)
-        self.made = dict.fromkeys(moves, 0)
+        self.made = dict.fromkeys(transitions, 0)
         self.waiting = {task for row in table.rows for task in row.tasks}
 
     def steps(self, watch: Watch) -> tuple[int, ...] | None:
         """The run; None where it comes to no end."""
         found: list[int] = []
-        ready = [(self._worth(number), number) for number in self.moves if self._possible(number)]
+        ready = [(self._worth(number), number) for number in self.transitions
+                 if self._possible(number)]
         heapify(ready)
         listed = {number for _, number in ready}
         while self.waiting:
             watch()
-            if not ready or len(found) > STEPS * len(self.moves):
+            if not ready or len(found) > STEPS * len(self.transitions):
                 return None
             worth, number = heappop(ready)
             if not self._possible(number):
@@ -403,22 +409,22 @@ class _Run:
 
     def _make(self, number: int) -> None:
         self.made[number] += 1
-        self.waiting -= {*self.table.rows[self.net.moves[number].row].tasks}
-        for n, by in self.net.moves[number].change.items():
+        self.waiting -= {*self.table.rows[self.net.transitions[number].row].tasks}
+        for n, by in self.net.transitions[number].change.items():
             self.low[n] += by
             self.high[n] += by
 
     def _touched(self, number: int) -> set[int]:
-        """The moves that may have become possible."""
-        return {number, *(other for n in self.net.moves[number].change
+        """The transitions that may have become possible."""
+        return {number, *(other for n in self.net.transitions[number].change
                           for other in self.asking.get(n, ()))}
 
     def _possible(self, number: int) -> bool:
-        move = self.net.moves[number]
-        return all(self.low[n] >= k for n, k in move.least.items()) and all(
-            self.high[n] <= k for n, k in move.most.items())
+        transition = self.net.transitions[number]
+        return all(self.low[n] >= k for n, k in transition.least.items()) and all(
+            self.high[n] <= k for n, k in transition.most.items())
 
     def _worth(self, number: int) -> tuple[bool, bool, bool, int]:
-        new = self.waiting.isdisjoint(self.table.rows[self.net.moves[number].row].tasks)
+        new = self.waiting.isdisjoint(self.table.rows[self.net.transitions[number].row].tasks)
         made = self.made[number]
         return new, made > 0, number not in self.downhill, made

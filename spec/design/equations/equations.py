@@ -1,10 +1,10 @@
 """The deadlocked states that a design's sums allow, as equations over whole numbers.
 
-A state is looked for in which every counter is within its range, every sum that no move changes is
-what it was at the start, every counter differs from its start by a multiple of the greatest common
-divisor of all its changes, every clause found so far is true, no move is possible, and work is
-left. Capacities are mere numbers there, so their size does not matter. Where there is no such
-state, no reachable one is deadlocked.
+A state is looked for in which every counter is within its range, every sum that no transition
+changes is what it was at the start, every counter differs from its start by a multiple of the
+greatest common divisor of all its changes, every clause found so far is true, no transition is
+possible, and work is left. Capacities are mere numbers there, so their size does not matter. Where
+there is no such state, no reachable one is deadlocked.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ __all__ = ["Equations", "GaveUp", "as_question", "sums"]
 EFFORT = 100_000_000
 """Effort of the solver for one answer, in its own units (some ten seconds)."""
 MANY = 2_000
-"""Moves of a net that is tried by ranges before the solver is asked, whose time grows with the
-square of their number."""
+"""Transitions of a net that is tried by ranges before the solver is asked, whose time grows with
+the square of their number."""
 
 
 class GaveUp(Exception):
@@ -38,27 +38,28 @@ class GaveUp(Exception):
 def sums(
     net: Counters, watch: Callable[[], object] = lambda: None
 ) -> list[tuple[Equation, int]]:
-    """A basis of the sums that no move changes, with what they add up to; also those of one
-    counter, which then never changes. Of what stands where in a queue it is what the net says."""
-    moves = [{n: by for n, by in move.change.items() if n not in net.lines}
-             for move in net.lasting]
-    found = weighted(moves, [c.value is not None for c in net.counters]) if any(
-        is_symbol(by) for change in moves for by in change.values()) else kernel(
-        moves, len(net.counters), watch)
+    """A basis of the sums that no transition changes, with what they add up to; also those of one
+    counter, which then never changes. Of what stands where in a queue it is what the net says.
+    """
+    transitions = [{n: by for n, by in transition.change.items() if n not in net.lines}
+             for transition in net.lasting]
+    found = weighted(transitions, [c.value is not None for c in net.counters]) if any(
+        is_symbol(by) for change in transitions for by in change.values()) else kernel(
+        transitions, len(net.counters), watch)
     known = [dict(weights) for weights in net.sums]
     return [(w, sum(net.counters[n].start * k for n, k in w.items()))
             for w in (*known, *(each for each in found if net.lines.isdisjoint(each)))]
 
 
-def weighted(moves: Sequence[Mapping[int, int]], named: Sequence[bool]) -> list[Equation]:
-    """A basis of the sums that no move changes, whatever the parameters in the changes are.
+def weighted(transitions: Sequence[Mapping[int, int]], named: Sequence[bool]) -> list[Equation]:
+    """A basis of the sums that no transition changes, whatever the parameters in the changes are.
 
     The weight of a counter that is 0 or 1 (``named``) may have parameters in it: with W written
     elements behind a step, it is W times that the step is done. So each counter has an unknown
     factor, and each that is named has one for each parameter as well; what is without a parameter
     in a changed sum must be 0, and what is with each one.
     """
-    forms = [{n: _form(by) for n, by in change.items()} for change in moves]
+    forms = [{n: _form(by) for n, by in change.items()} for change in transitions]
     names = sorted({name for change in forms for form in change.values()
                     for name, _ in form.factors})
     unknowns = [(n, "") for n in range(len(named))]
@@ -97,8 +98,8 @@ def _form(by: int) -> Form:
 def strides(net: Counters) -> list[int]:
     """For each counter, what every one of its changes is a multiple of; 0 if it has none."""
     found = [0] * len(net.counters)
-    for move in net.lasting:
-        for n, by in move.change.items():
+    for transition in net.lasting:
+        for n, by in transition.change.items():
             found[n] = 1 if is_symbol(by) else gcd(found[n], by)
     return found
 
@@ -115,7 +116,7 @@ class Equations:
         watch()
         self._watch, self._given = watch, given
         self._clauses: list[Clause] = []
-        self._trials = None if given or len(net.moves) <= MANY else Trials(
+        self._trials = None if given or len(net.transitions) <= MANY else Trials(
             as_question(net, self.sums), watch)
 
     @cached_property
@@ -164,9 +165,9 @@ class Equations:
                 yield f"(assert (= (+ {parts}) {told(total)}))"
 
     def _nothing_moves(self) -> Iterator[str]:
-        for move in self.net.moves:
-            closed = [f"(<= c{n} {told(least - 1)})" for n, least in move.least.items()]
-            closed += [f"(>= c{n} {told(most + 1)})" for n, most in move.most.items()]
+        for transition in self.net.transitions:
+            closed = [f"(<= c{n} {told(least - 1)})" for n, least in transition.least.items()]
+            closed += [f"(>= c{n} {told(most + 1)})" for n, most in transition.most.items()]
             yield f"(assert (or {' '.join(closed)} false))"
 
     def _work_is_left(self) -> Iterator[str]:
@@ -224,9 +225,9 @@ def as_question(net: Counters, sums: Sequence[tuple[Equation, int]]) -> Question
     counters = net.counters
     asked = Question([c.start for c in counters], [c.most for c in counters], strides(net))
     asked.sums += [(weights, total, total) for weights, total in sums if len(weights) > 1]
-    for move in net.moves:
-        asked.choose(*(opposite((n, 1, least)) for n, least in move.least.items()),
-                     *(opposite((n, -1, most)) for n, most in move.most.items()))
+    for transition in net.transitions:
+        asked.choose(*(opposite((n, 1, least)) for n, least in transition.least.items()),
+                     *(opposite((n, -1, most)) for n, most in transition.most.items()))
     if net.may_end:
         asked.choose(*((n, 1, counter.rest + 1) for n, counter in enumerate(counters)))
     return asked

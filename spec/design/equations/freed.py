@@ -210,13 +210,13 @@ class Freed:
     or link, ``ended`` one for each row, and ``tokens`` a number for each place."""
 
     def __init__(
-        self, rows: Sequence[Row], moves: Mapping[str, Sequence[int]], solver: Any,
+        self, rows: Sequence[Row], transitions: Mapping[str, Sequence[int]], solver: Any,
         blocked: Mapping[str, Any], ended: Sequence[Any], tokens: Mapping[str, Any],
         watch: Callable[[], object],
     ) -> None:
         import z3
         self._z3, self._solver = z3, solver
-        self._rows, self._moves = rows, moves
+        self._rows, self._transitions = rows, transitions
         self._blocked, self._ended, self._tokens = blocked, ended, tokens
         self._watch = watch
         self._freeing = Freeing([step_of(row) for row in rows])
@@ -274,7 +274,7 @@ class Freed:
         marking = {place: model.eval(here, True).as_long() for place, here in self._tokens.items()}
         blocked = [each for each, here in self._blocked.items()
                  if self._z3.is_true(model.eval(here, True))]
-        goals = {n: each for each in blocked for n in self._moves[each]}
+        goals = {n: each for each in blocked for n in self._transitions[each]}
         self._left -= 1
         run = self._freeing.run(marking, goals)
         if run is None:

@@ -1,13 +1,13 @@
-"""Long runs in few words: legs of moves, each made many times, and their exact replay.
+"""Long runs in few words: legs of transitions, each made many times, and their exact replay.
 
-Guards are intervals and changes are fixed amounts, so moves made one after another are a move
-themselves: its guards are theirs, each less what the moves before it have added. A move made
-again and again is possible each time exactly if it is possible the first and the last time. So a
-leg of a million steps is checked with a few sums.
+Guards are intervals and changes are fixed amounts, so transitions made one after another are a
+transition themselves: its guards are theirs, each less what the transitions before it have added. A
+transition made again and again is possible each time exactly if it is possible the first and the
+last time. So a leg of a million steps is checked with a few sums.
 
-A *leg* keeps the first moves of the leg before it, continues with moves of its own, and makes all
-of them so many times. What it keeps needs no second look where nothing has changed, so a run costs
-about as many looks as its legs have moves of their own.
+A *leg* keeps the first transitions of the leg before it, continues with transitions of its own, and
+makes all of them so many times. What it keeps needs no second look where nothing has changed, so a
+run costs about as many looks as its legs have transitions of their own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True)
 class Guarded(Generic[Key]):
-    """A move: each place holds at least and at most so much before it, and ``change`` is added."""
+    """A transition: each place holds at least and at most so much before it, and ``change`` is
+    added.
+    """
 
     at_least: Mapping[Key, int]
     at_most: Mapping[Key, int]
@@ -35,7 +37,9 @@ class Guarded(Generic[Key]):
         at_least: Mapping[Key, int], at_most: Mapping[Key, int], change: Mapping[Key, int],
         most: Callable[[Key], int | None],
     ) -> Guarded[Key]:
-        """A move that also leaves each place that it changes within its range, 0 to ``most``."""
+        """A transition that also leaves each place that it changes within its range, 0 to ``most``.
+
+        """
         low, high = dict(at_least), dict(at_most)
         for place, by in change.items():
             end = most(place)
@@ -48,7 +52,9 @@ class Guarded(Generic[Key]):
 
 @dataclass(frozen=True)
 class Leg:
-    """The first ``keep`` moves of the leg before, and ``then`` these: all of it ``times`` times."""
+    """The first ``keep`` transitions of the leg before, and ``then`` these: all of it ``times``
+    times.
+    """
 
     keep: int
     then: tuple[int, ...]
@@ -61,7 +67,7 @@ def steps_in(legs: Sequence[Leg]) -> int:
 
 
 def expanded(legs: Sequence[Leg]) -> Iterator[int]:
-    """The moves of a run, one by one."""
+    """The transitions of a run, one by one."""
     path: list[int] = []
     for leg in legs:
         path[leg.keep:] = leg.then
@@ -70,7 +76,7 @@ def expanded(legs: Sequence[Leg]) -> Iterator[int]:
 
 
 class Path(Generic[Key]):
-    """Moves made one after another from a marking, as the one move that they come to.
+    """Moves made one after another from a marking, as the one transition that they come to.
 
     The marking maps each place to what it holds. ``blocked`` and ``times`` look only at places
     where something has changed since they last looked, or where the path changes something.
@@ -79,45 +85,47 @@ class Path(Generic[Key]):
     def __init__(self, marking: dict[Key, int]) -> None:
         self.marking = marking
         self.change: dict[Key, int] = {}
-        self._moves: list[Guarded[Key]] = []
+        self._transitions: list[Guarded[Key]] = []
         self._guards: dict[Key, list[tuple[int, int, int]]] = {}
         self._unseen: set[Key] = set()
 
     def __len__(self) -> int:
-        return len(self._moves)
+        return len(self._transitions)
 
     def now(self, place: Key) -> int:
         """The number in a place after the path was made once."""
         return self.marking[place] + self.change.get(place, 0)
 
-    def allows(self, move: Guarded[Key]) -> bool:
-        """True if a move is possible after the path was gone once."""
-        return all(self.now(place) >= n for place, n in move.at_least.items()) and all(
-            self.now(place) <= n for place, n in move.at_most.items())
+    def allows(self, transition: Guarded[Key]) -> bool:
+        """True if a transition is possible after the path was gone once."""
+        return all(self.now(place) >= n for place, n in transition.at_least.items()) and all(
+            self.now(place) <= n for place, n in transition.at_most.items())
 
-    def push(self, move: Guarded[Key]) -> None:
-        """Go on with a move, whether it is possible or not."""
-        number = len(self._moves)
-        for place, least in move.at_least.items():
+    def push(self, transition: Guarded[Key]) -> None:
+        """Go on with a transition, whether it is possible or not."""
+        number = len(self._transitions)
+        for place, least in transition.at_least.items():
             self._guard(place, number, least - self.change.get(place, 0), NO_END)
-        for place, most in move.at_most.items():
+        for place, most in transition.at_most.items():
             self._guard(place, number, -NO_END, most - self.change.get(place, 0))
-        self._add(move, 1)
-        self._moves.append(move)
+        self._add(transition, 1)
+        self._transitions.append(transition)
 
     def cut(self, length: int) -> None:
-        """Keep the first so many moves."""
-        while len(self._moves) > length:
-            move = self._moves.pop()
-            self._add(move, -1)
-            for place in (*move.at_least, *move.at_most):
+        """Keep the first so many transitions."""
+        while len(self._transitions) > length:
+            transition = self._transitions.pop()
+            self._add(transition, -1)
+            for place in (*transition.at_least, *transition.at_most):
                 guards = self._guards[place]
-                while guards and guards[-1][0] >= len(self._moves):
+                while guards and guards[-1][0] >= len(self._transitions):
                     guards.pop()
                 self._unseen.add(place)
 
     def blocked(self) -> int | None:
-        """The first move of the path that is not possible where it stands; None if all are."""
+        """The first transition of the path that is not possible where it stands; None if all are.
+
+        """
         first, failing = None, set()
         for place in self._to_look_at():
             here = self.marking[place]
@@ -154,8 +162,8 @@ class Path(Generic[Key]):
         self._guards.setdefault(place, []).append((number, least, most))
         self._unseen.add(place)
 
-    def _add(self, move: Guarded[Key], sign: int) -> None:
-        for place, by in move.change.items():
+    def _add(self, transition: Guarded[Key], sign: int) -> None:
+        for place, by in transition.change.items():
             now = self.change.get(place, 0) + sign * by
             if now:
                 self.change[place] = now
@@ -165,17 +173,17 @@ class Path(Generic[Key]):
 
 
 def followed(
-    legs: Sequence[Leg], moves: Callable[[int], Guarded[Key]], marking: Mapping[Key, int],
+    legs: Sequence[Leg], transitions: Callable[[int], Guarded[Key]], marking: Mapping[Key, int],
     watch: Callable[[], object] = lambda: None,
 ) -> dict[Key, int] | None:
-    """The marking after a run, each move of which is ``moves`` of its number; None where one of
-    them is not possible."""
+    """The marking after a run, each step of which is ``transitions`` of its number; None where one
+    of them is not possible."""
     path = Path(dict(marking))
     for leg in legs:
         watch()
         path.cut(leg.keep)
         for number in leg.then:
-            path.push(moves(number))
+            path.push(transitions(number))
         if path.blocked() is not None or not 1 <= leg.times <= path.times():
             return None
         path.go(leg.times)

@@ -4,12 +4,12 @@ A *clause* is a choice of linear inequalities, one of which is always true. It i
 state that the equations allow, as one that is false there, true at the start, and kept by every
 move. Three shapes are tried, the cheapest first:
 
-- *descent*: one sum that no move raises. It exists exactly where no amounts of moves lead from the
-  start to the state, whatever their order (the state equation; Farkas 1902).
-- *trap*: bounds of single counters, of which each move that may end one leaves another true
+- *descent*: one sum that no transition raises. It exists exactly where no amounts of transitions
+  lead from the start to the state, whatever their order (the state equation; Farkas 1902).
+- *trap*: bounds of single counters, of which each transition that may end one leaves another true
   (Commoner 1971; here with numbers, and with upper bounds beside the lower ones).
-- *barrier*: one sum that a move may raise only where its guards keep it below the bound: a merge
-  that prefers its feedback reads another input only while the feedback is empty.
+- *barrier*: one sum that a transition may raise only where its guards keep it below the bound: a
+  merge that prefers its feedback reads another input only while the feedback is empty.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, lcm
 
-from ..net.counters import Counters, Move
+from ..net.counters import Counters, Transition
 from ..reading.symbols import told
 
 __all__ = ["Bound", "Clause", "Inequality", "descent", "barrier", "trap"]
@@ -57,19 +57,22 @@ class Clause:
 # --- sums ------------------------------------------------------------------------------------
 
 def descent(net: Counters, state: Sequence[int], timeout: int | None = None) -> Clause | None:
-    """A sum that no move raises and that is larger in the state than at the start; None where
-    there is none, or none was found in time (``timeout`` in milliseconds)."""
+    """A sum that no transition raises and that is larger in the state than at the start; None where
+    there is none, or none was found in time (``timeout`` in milliseconds).
+    """
     weighing = _Weighing(net, state, timeout)
-    for move in net.lasting:
-        weighing.say(f"(<= {weighing.raised(move)} 0)")
+    for transition in net.lasting:
+        weighing.say(f"(<= {weighing.raised(transition)} 0)")
     return weighing.found("descent")
 
 
 def barrier(net: Counters, state: Sequence[int], timeout: int | None = None) -> Clause | None:
-    """A sum that each move either does not raise or leaves below the bound by its own guards."""
+    """A sum that each transition either does not raise or leaves below the bound by its own guards.
+
+    """
     weighing = _Weighing(net, state, timeout)
-    for move in net.lasting:
-        weighing.say(f"(or (<= {weighing.raised(move)} 0) {weighing.guarded(move)})")
+    for transition in net.lasting:
+        weighing.say(f"(or (<= {weighing.raised(transition)} 0) {weighing.guarded(transition)})")
     return weighing.found("barrier")
 
 
@@ -83,7 +86,7 @@ class _Weighing:
     def __init__(self, net: Counters, state: Sequence[int], timeout: int | None) -> None:
         self.net, self.timeout = net, timeout
         here = [n for n, c in enumerate(net.counters) if state[n] != c.start]
-        moved = {n for move in net.lasting for n in move.change}
+        moved = {n for transition in net.lasting for n in transition.change}
         self.free = sorted(moved | set(here))
         self._free = frozenset(self.free)
         self.said = [f"(declare-const {name}{n} Real)" for name in ("up", "down")
@@ -109,22 +112,22 @@ class _Weighing:
         """The weighted sum of these values."""
         return _added([f"(* (- up{n} down{n}) {told(v)})" for n, v in values.items() if v])
 
-    def raised(self, move: Move) -> str:
-        """By how much a move raises the sum."""
-        return self.sum(move.change)
+    def raised(self, transition: Transition) -> str:
+        """By how much a transition raises the sum."""
+        return self.sum(transition.change)
 
-    def guarded(self, move: Move) -> str:
-        """The condition that the sum is within the bound after the move, by its guards and the
-        ranges alone.
-        """
+    def guarded(self, transition: Transition) -> str:
+        """The condition that the sum is within the bound after the transition, by its guards and
+        the ranges alone."""
         after, capped = ["top"], list[str]()
-        for n in {*move.least, *move.most, *move.change} & self._free:
-            by, most, high = move.change.get(n, 0), self.net.counters[n].most, move.most.get(n)
+        for n in {*transition.least, *transition.most, *transition.change} & self._free:
+            by, high = transition.change.get(n, 0), transition.most.get(n)
+            most = self.net.counters[n].most
             if high is not None and (most is None or high < most):
                 after.append(f"(* up{n} {told(high - (most or 0))})")
                 capped += [f"up{n}"] if most is None else []
             after += [f"(* up{n} {told(by)})",
-                      f"(* (- down{n}) {told(move.least.get(n, 0) + by)})"]
+                      f"(* (- down{n}) {told(transition.least.get(n, 0) + by)})"]
         within = f"(<= {_added(after)} bound)"
         return f"(and {within} (= {_added(self.endless)} {_added(capped)}))" if self.endless \
             else within
@@ -175,13 +178,13 @@ def trap(
         for bound in ((n, 1, state[n] + 1), (n, -1, state[n] - 1))
         if bound[2] >= 0 and (counter.most is None or bound[2] <= counter.most)
     }
-    moves = list(net.lasting)
-    kept = _kept(net, moves, bounds, watch)
+    transitions = list(net.lasting)
+    kept = _kept(net, transitions, bounds, watch)
     if not _at_start(net, kept):
         return None
     for bound in sorted(kept)[:MAX_SHORTENED]:
         if bound in kept:
-            fewer = _kept(net, moves, kept - {bound}, watch)
+            fewer = _kept(net, transitions, kept - {bound}, watch)
             kept = fewer if _at_start(net, fewer) else kept
     return Clause("trap", tuple(Inequality({n: -sign}, -sign * number)
                                 for n, sign, number in sorted(kept)))
@@ -192,9 +195,9 @@ def _at_start(net: Counters, bounds: Iterable[Bound]) -> bool:
 
 
 def _kept(
-    net: Counters, moves: Sequence[Move], bounds: set[Bound], watch: Callable[[], None]
+    net: Counters, transitions: Sequence[Transition], bounds: set[Bound], watch: Callable[[], None]
 ) -> set[Bound]:
-    """The most of these bounds so that no move ends one without leaving another true."""
+    """The most of these bounds so that no transition ends one without leaving another true."""
     kept, again = set(bounds), True
     while again:
         watch()
@@ -202,22 +205,23 @@ def _kept(
         of: dict[int, list[Bound]] = {}
         for bound in kept:
             of.setdefault(bound[0], []).append(bound)
-        for move in moves:
-            touched = [bound for n in {*move.change, *move.least, *move.most}
+        for transition in transitions:
+            touched = [bound for n in {*transition.change, *transition.least, *transition.most}
                        for bound in of.get(n, ()) if bound in kept]
-            left = [bound for bound in touched if _true_after(net, move, bound)]
-            ended = [b for b in touched if b not in left and move.change.get(b[0], 0) * b[1] < 0]
+            left = [bound for bound in touched if _true_after(net, transition, bound)]
+            ended = [b for b in touched if b not in left
+                     and transition.change.get(b[0], 0) * b[1] < 0]
             if ended and not left:
                 kept.difference_update(ended)
                 again = True
     return kept
 
 
-def _true_after(net: Counters, move: Move, bound: Bound) -> bool:
-    """True if a move always leaves a bound true."""
+def _true_after(net: Counters, transition: Transition, bound: Bound) -> bool:
+    """True if a transition always leaves a bound true."""
     n, sign, number = bound
-    by = move.change.get(n, 0)
+    by = transition.change.get(n, 0)
     if sign > 0:
-        return move.least.get(n, 0) + by >= number
-    ends = [end for end in (net.counters[n].most, move.most.get(n)) if end is not None]
+        return transition.least.get(n, 0) + by >= number
+    ends = [end for end in (net.counters[n].most, transition.most.get(n)) if end is not None]
     return bool(ends) and min(ends) + by <= number

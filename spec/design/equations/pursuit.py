@@ -1,15 +1,15 @@
 """Runs to a deadlocked state that the equations leave open.
 
-How often each move is made on the way there is a linear program, the state equation (Murata 1989,
-section IV.B): so many moves of each kind lead from the start to the state, if only their order can
-be found. The order that is tried follows one element as far as the amounts let it go, and repeats
-that path until a place on it is full, empty, or an amount is used up; then the path is changed from
-there on. So queues of thousands are filled in one leg (see ``legs``), and a row of stages from its
-far end.
+How often each transition is made on the way there is a linear program, the state equation (Murata
+1989, section IV.B): so many transitions of each kind lead from the start to the state, if only
+their order can be found. The order that is tried follows one element as far as the amounts let it
+go, and repeats that path until a place on it is full, empty, or an amount is used up; then the path
+is changed from there on. So queues of thousands are filled in one leg (see ``legs``), and a row of
+stages from its far end.
 
 The amounts are a guide and nothing more: whatever such a run comes to is a run of the design, and
-where no move is possible after it, it is deadlocked. Where no amounts lead there, weights that say
-so make a clause (``lemmas.descent`` for nets of any size).
+where no transition is possible after it, it is deadlocked. Where no amounts lead there, weights
+that say so make a clause (``lemmas.descent`` for nets of any size).
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ __all__ = ["MAX_AMOUNT", "Pursued", "amounts", "falling", "pursue"]
 
 MAX_AMOUNT = 2**53
 """Amounts up to here are exact in floating point."""
-MAX_LEGS, MAX_MOVES = 1_000_000, 5_000_000
+MAX_LEGS, MAX_TRANSITIONS = 1_000_000, 5_000_000
 """Limits of one pursuit."""
 MAX_WHOLE = 100
-"""Moves of a net of which whole amounts are asked for, where the least ones are fractions."""
+"""Transitions of a net of which whole amounts are asked for, where the least ones are fractions."""
 MAX_NODES = 1_000
 """Problems that are solved for whole amounts."""
 RECENT = 3
@@ -46,11 +46,12 @@ Watch = Callable[[], object]
 def amounts(
     net: Counters, state: Sequence[int], seconds: float | None = None
 ) -> list[int] | None:
-    """Times that each move is made on a run to the state, as few as possible in all; None if no
-    amounts lead there, or none in whole numbers were found, or not in so many seconds."""
+    """Times that each transition is made on a run to the state, as few as possible in all; None if
+    no amounts lead there, or none in whole numbers were found, or not in so many seconds."""
     import numpy as np
     from scipy.optimize import linprog, milp
-    able = [n for n, move in enumerate(net.moves) if move.change and not move.fails]
+    able = [n for n, transition in enumerate(net.transitions) if transition.change and
+            not transition.fails]
     wanted = [here - counter.start for here, counter in zip(state, net.counters, strict=True)]
     if not able or max(map(abs, wanted), default=0) > MAX_AMOUNT:
         return None
@@ -62,7 +63,7 @@ def amounts(
                     options=_within(seconds))
         if solved.x is None or solved.x.max() > MAX_AMOUNT:
             return None
-        found = [0] * len(net.moves)
+        found = [0] * len(net.transitions)
         for n, amount in zip(able, solved.x, strict=True):
             found[n] = round(float(amount))
         if _leads(net, found, wanted):
@@ -71,10 +72,10 @@ def amounts(
 
 
 def _leads(net: Counters, amounts: Sequence[int], wanted: Sequence[int]) -> bool:
-    """True if so many moves of each kind change the counters as wanted."""
+    """True if so many transitions of each kind change the counters as wanted."""
     left = list(wanted)
     for n, amount in enumerate(amounts):
-        for place, by in net.moves[n].change.items() if amount else ():
+        for place, by in net.transitions[n].change.items() if amount else ():
             left[place] -= amount * by
     return not any(left)
 
@@ -82,7 +83,7 @@ def _leads(net: Counters, amounts: Sequence[int], wanted: Sequence[int]) -> bool
 def _changes(net: Counters, able: Sequence[int]) -> Any:
     from scipy.sparse import csc_matrix
     entries = [(by, place, column) for column, n in enumerate(able)
-               for place, by in net.moves[n].change.items()]
+               for place, by in net.transitions[n].change.items()]
     values, places, columns = zip(*entries, strict=True)
     return csc_matrix((values, (places, columns)), shape=(len(net.counters), len(able)),
                       dtype=float)
@@ -95,12 +96,13 @@ def _within(seconds: float | None) -> dict[str, float]:
 def falling(
     net: Counters, state: Sequence[int], seconds: float | None = None
 ) -> Clause | None:
-    """A sum that no move raises and that is larger in the state than at the start, if the state
-    equation has no solution; None where none is found, or not in so many seconds."""
+    """A sum that no transition raises and that is larger in the state than at the start, if the
+    state equation has no solution; None where none is found, or not in so many seconds."""
     import numpy as np
     from scipy.optimize import linprog
     from scipy.sparse import hstack
-    able = [n for n, move in enumerate(net.moves) if move.change and not move.fails]
+    able = [n for n, transition in enumerate(net.transitions) if transition.change and
+            not transition.fails]
     rise = np.array([here - c.start for here, c in zip(state, net.counters, strict=True)], float)
     if not able or np.abs(rise).max(initial=0) > MAX_AMOUNT:
         return None
@@ -128,8 +130,8 @@ def _fallen(
     start = sum(w * net.counters[n].start for n, w in whole.items())
     if sum(w * state[n] for n, w in whole.items()) <= start:
         return None
-    if any(sum(whole.get(n, 0) * by for n, by in move.change.items()) > 0
-           for move in net.lasting):
+    if any(sum(whole.get(n, 0) * by for n, by in transition.change.items()) > 0
+           for transition in net.lasting):
         return None
     return Clause("descent", (Inequality(whole, start),))
 
@@ -138,8 +140,8 @@ def _fallen(
 
 @dataclass(frozen=True)
 class Pursued:
-    """The result of a pursuit: its run, whether it made all amounts, whether no move is possible
-    after it, and the counters then."""
+    """The result of a pursuit: its run, whether it made all amounts, whether no transition is
+    possible after it, and the counters then."""
 
     legs: tuple[Leg, ...]
     is_complete: bool
@@ -152,7 +154,7 @@ class Pursued:
 
 
 def pursue(net: Counters, found: Sequence[int], watch: Watch = lambda: None) -> Pursued:
-    """A run of moves, with these amounts of them at most, as far as it goes."""
+    """A run of transitions, with these amounts of them at most, as far as it goes."""
     run = _Pursuit(net, found, watch)
     run.go_on()
     end = [run.path.marking[n] for n in range(len(net.counters))]
@@ -165,9 +167,9 @@ class _Pursuit:
     def __init__(self, net: Counters, found: Sequence[int], watch: Watch) -> None:
         import numpy as np
         self.watch = watch
-        self.moves = [
+        self.transitions = [
             Guarded.within(m.least, m.most, m.change, lambda n: net.counters[n].most)
-            for m in net.moves]
+            for m in net.transitions]
         self.left = np.array(found, dtype=np.int64)
         self.path = Path({n: counter.start for n, counter in enumerate(net.counters)})
         self.numbers: list[int] = []
@@ -176,17 +178,18 @@ class _Pursuit:
         self.kept = self.made = 0
         self.takers: list[list[int]] = [[] for _ in net.counters]
         self.lookers: list[list[int]] = [[] for _ in net.counters]
-        for n, move in enumerate(self.moves):
-            for place in move.at_least:
+        for n, transition in enumerate(self.transitions):
+            for place in transition.at_least:
                 self.takers[place].append(n)
-            for place in {*move.at_least, *move.at_most}:
+            for place in {*transition.at_least, *transition.at_most}:
                 self.lookers[place].append(n)
-        self.ready = {n for n, move in enumerate(self.moves) if self.path.allows(move)}
+        self.ready = {n for n, transition in enumerate(self.transitions)
+                      if self.path.allows(transition)}
         self.depth = self._depths()
 
     def _depths(self) -> list[int]:
-        """The distance of each move from the start, in moves, along what they add."""
-        depth = [-1] * len(self.moves)
+        """The distance of each transition from the start, in moves, along what they add."""
+        depth = [-1] * len(self.transitions)
         queue = sorted(self.ready)
         for n in queue:
             depth[n] = 0
@@ -198,14 +201,14 @@ class _Pursuit:
         return depth
 
     def _followers(self, number: int) -> Iterator[int]:
-        """The moves that need something of what a move adds."""
-        for place, by in self.moves[number].change.items():
+        """The transitions that need something of what a transition adds."""
+        for place, by in self.transitions[number].change.items():
             if by > 0:
                 yield from self.takers[place]
 
     def go_on(self) -> None:
         """Go on until nothing can move, or nothing that has an amount left."""
-        while self.ready and len(self.legs) < MAX_LEGS and self.made < MAX_MOVES:
+        while self.ready and len(self.legs) < MAX_LEGS and self.made < MAX_TRANSITIONS:
             self.watch()
             self._cut(self._usable())
             if not self._extended():
@@ -216,7 +219,7 @@ class _Pursuit:
             self._go(times)
 
     def _usable(self) -> int:
-        """So many moves of the path can be made, and have an amount left."""
+        """So many transitions of the path can be made, and have an amount left."""
         blocked = self.path.blocked()
         length = len(self.numbers) if blocked is None else blocked
         used_up = (self.left[self.numbers[:length]] < 1).nonzero()[0]
@@ -237,9 +240,9 @@ class _Pursuit:
         stack = sorted(near, key=self.depth.__getitem__)
         while stack:
             n = stack.pop()
-            if n in self.on_path or self.left[n] < 1 or not self.path.allows(self.moves[n]):
+            if n in self.on_path or self.left[n] < 1 or not self.path.allows(self.transitions[n]):
                 continue
-            self.path.push(self.moves[n])
+            self.path.push(self.transitions[n])
             self.numbers.append(n)
             self.on_path.add(n)
             self.made += 1
@@ -253,10 +256,10 @@ class _Pursuit:
         self.legs.append(Leg(self.kept, tuple(self.numbers[self.kept:]), times))
         self.kept = len(self.numbers)
         for n in {n for place in changed for n in self.lookers[place]}:
-            move = self.moves[n]
+            transition = self.transitions[n]
             here = self.path.marking
-            if all(here[p] >= k for p, k in move.at_least.items()) and all(
-                    here[p] <= k for p, k in move.at_most.items()):
+            if all(here[p] >= k for p, k in transition.at_least.items()) and all(
+                    here[p] <= k for p, k in transition.at_most.items()):
                 self.ready.add(n)
             else:
                 self.ready.discard(n)

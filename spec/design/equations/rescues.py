@@ -1,16 +1,16 @@
 """Runs to a step of each task, from wherever a run of the others could continue without it.
 
 Say a task is blocked forever, and a run of the others never ends. From some moment on that run
-makes only moves that it makes again and again. Then this is so, at each moment from there on:
+makes only transitions that it makes again and again. Then this is so, at each moment from there on:
 
-- every sum that no move changes is what it was, and every clause is true;
-- the moves that the run makes again and again, so often each in some stretch of it, add up to
+- every sum that no transition changes is what it was, and every clause is true;
+- the transitions that the run makes again and again, so often each in some stretch of it, add up to
   nothing (or to more where a link has no bound), and a blocked task makes none of them;
 - no run is possible there that ends with a step of a blocked task.
 
-Of some moves, one is always among those that are made again and again. So the question is what is
-so when one of these is made next. From a state that all this leaves open a run is looked for that
-unblocks a task (``freed``), until no state is left. Nothing else is assumed, so it is a
+Of some transitions, one is always among those that are made again and again. So the question is
+what is so when one of these is made next. From a state that all this leaves open a run is looked
+for that unblocks a task (``freed``), until no state is left. Nothing else is assumed, so it is a
 certificate.
 """
 
@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..net.counters import Counters, Move
+from ..net.counters import Counters, Transition
 from ..net.invariants import Equation
 from ..net.rows import Table
 from .equations import sums
@@ -33,16 +33,17 @@ EFFORT = 20_000_000
 """Effort of the solver for one answer, in its own units (a few seconds)."""
 MAX_RUNS = 6_000
 """Runs of one certificate."""
-MAX_MOVES = 200
-"""Moves of a part in which runs are looked for: more take longer, and there are more of them."""
+MAX_TRANSITIONS = 200
+"""Transitions of a part in which runs are looked for: more take longer, and there are more of them.
+
+"""
 
 
 @dataclass(frozen=True)
 class Rescues:
-    """One of the moves ``moment`` is made again and again by any run that never ends; when it is
-    made next, no task is blocked forever, as the ``runs`` (of moves, by number) show together with
-    the ``sums``.
-    """
+    """One of the transitions ``moment`` is made again and again by any run that never ends; when it
+    is made next, no task is blocked forever, as the ``runs`` (of transitions, by number) show
+    together with the ``sums``."""
 
     sums: Sequence[tuple[Equation, int]]
     moment: Sequence[int]
@@ -56,7 +57,8 @@ def rescues(
     """Runs that show that none of a part's tasks is ever blocked while others continue, if they are
     found.
     """
-    if len(net.moves) > MAX_MOVES or any(move.fails for move in net.moves):
+    if len(net.transitions) > MAX_TRANSITIONS or any(transition.fails
+                                                     for transition in net.transitions):
         return None
     asked = _Asked(net, table, tasks, clauses, watch)
     for moment in asked.moments():
@@ -66,9 +68,8 @@ def rescues(
 
 
 class _Asked:
-    """A Boolean for each task that is blocked forever and each move that is not made again and
-    again, how often it is, and a number for each counter.
-    """
+    """A Boolean for each task that is blocked forever and each transition that is not made again
+    and again, how often it is, and a number for each counter."""
 
     def __init__(
         self, net: Counters, table: Table, tasks: Collection[str], clauses: Sequence[Clause],
@@ -81,8 +82,9 @@ class _Asked:
         self.solver.set("rlimit", EFFORT)
         self.sums = sums(net)
         names = [counter.name for counter in net.counters]
-        self.steps = [_step(move, names, table.rows[move.row].effect.fair) for move in net.moves]
-        rows = [table.rows[move.row] for move in net.moves]
+        self.steps = [_step(transition, names, table.rows[transition.row].effect.fair)
+                      for transition in net.transitions]
+        rows = [table.rows[transition.row] for transition in net.transitions]
         self.tasks = [row.tasks if row.own else () for row in rows]
         self.going = [n for n, step in enumerate(self.steps) if step.fair and step.change]
         self.here = {name: z3.Int(f"c{n}", self.context) for n, name in enumerate(names)}
@@ -136,21 +138,23 @@ class _Asked:
     # --- when it is asked -----------------------------------------------------------------------
 
     def moments(self) -> Iterator[list[int]]:
-        """Moves of which each such run makes one again and again: a single one, those of a task,
-        and all."""
+        """Transitions of which each such run makes one again and again: a single one, those of a
+        task, and all."""
         of_task = ([n for n in self.going if task in self.tasks[n]] for task in self.blocked)
-        for moves in (*([n] for n in self.going), *of_task):
-            if moves and self.solver.check([self.often[n] == 0 for n in moves]) == self.z3.unsat:
-                yield moves
+        for transitions in (*([n] for n in self.going), *of_task):
+            if transitions and self.solver.check([self.often[n] == 0
+                                                  for n in transitions]) == self.z3.unsat:
+                yield transitions
         yield self.going
 
-    def at(self, moves: Sequence[int]) -> Any:
-        """The condition that one of these moves is made next, and again and again."""
+    def at(self, transitions: Sequence[int]) -> Any:
+        """The condition that one of these transitions is made next, and again and again."""
         z3 = self.z3
-        at = z3.Bool(f"at {moves}", self.context)
+        at = z3.Bool(f"at {transitions}", self.context)
         self.solver.add(z3.Implies(at, self._any([
-            z3.And(self.often[n] >= 1, *(z3.Not(self._lacked(guard))
-                                         for guard in self.steps[n].guards)) for n in moves])))
+            z3.And(self.often[n] >= 1, *(
+                z3.Not(self._lacked(guard)) for guard in self.steps[n].guards))
+            for n in transitions])))
         return at
 
     # --- which tasks are free -------------------------------------------------------------------
@@ -194,10 +198,10 @@ class _Asked:
         return [run for _, run, _ in found]
 
 
-def _step(move: Move, names: Sequence[str], fair: bool) -> Step:
-    guards = [*((names[n], least, True) for n, least in move.least.items() if least > 0),
-              *((names[n], most, False) for n, most in move.most.items())]
-    return Step(tuple(guards), {names[n]: by for n, by in move.change.items()}, fair)
+def _step(transition: Transition, names: Sequence[str], fair: bool) -> Step:
+    guards = [*((names[n], least, True) for n, least in transition.least.items() if least > 0),
+              *((names[n], most, False) for n, most in transition.most.items())]
+    return Step(tuple(guards), {names[n]: by for n, by in transition.change.items()}, fair)
 
 
 def _covers(more: set[Guard], less: set[Guard]) -> bool:

@@ -11,8 +11,8 @@ which some are *silent*. A blocked task is silent, and so is one that is out of 
 tasks need a reason, and less is a reason than before: a run that a task could continue to give
 something may not be continued, and a task that is not blocked may give only once:
 
-- A step that lacks one thing alone: a task that gives it with one move is blocked, too, and one
-  that gives it when it continues in the run, but for a last step or some, is silent.
+- A step that lacks one thing alone: a task that gives it with one transition is blocked, too, and
+  one that gives it when it continues in the run, but for a last step or some, is silent.
 - A step that lacks several things: for each of two of them, a task that cannot help giving it in
   the run is silent. (If others use up one of these things, that one is never the one that counts.)
 
@@ -39,9 +39,8 @@ __all__ = ["ask_equations"]
 EFFORT = 20_000_000
 """Effort of the solver, in its own units (a few seconds)."""
 REASONS = (Giving.ONCE, Giving.GOING_ON, Giving.SURELY)
-"""The kinds of giving that count where the whole may come to an end: in one move, when the task
-continues, and surely.
-"""
+"""The kinds of giving that count where the whole may come to an end: in one transition, when the
+task continues, and surely."""
 
 
 def ask_equations(
@@ -59,7 +58,7 @@ def ask_equations(
     asked = _Asked(silence, solver, context, may_stop, watch)
     asked.markings()
     asked.supplies()
-    for agent in silence.moves:
+    for agent in silence.transitions:
         watch()
         asked.reasons(agent)
     answer = solver.check()
@@ -70,7 +69,7 @@ def ask_equations(
     model = solver.model()
     open_ones = Closure(False, tuple(
         task for task in design.tasks if z3.is_true(model.eval(asked.blocked[task], True))))
-    if freeing and Freed(silence.rows, silence.moves, solver, asked.blocked, asked.ended,
+    if freeing and Freed(silence.rows, silence.transitions, solver, asked.blocked, asked.ended,
                          asked.tokens, watch).excludes(tuple(silence.tasks), may_stop):
         return Closure(True)
     return open_ones
@@ -90,7 +89,7 @@ class _Asked:
         places = silence.table.places
         self.tokens = {p.name: z3.Int(f"m{n}", context) for n, p in enumerate(places)}
         self.silent: dict[Agent, Any] = {
-            agent: z3.Bool(f"s{n}", context) for n, agent in enumerate(silence.moves)}
+            agent: z3.Bool(f"s{n}", context) for n, agent in enumerate(silence.transitions)}
         self.blocked = self.silent
         """The tasks that are blocked whatever the others do: all the silent ones, where a run may
         always continue."""
@@ -98,7 +97,7 @@ class _Asked:
         self.may_stop = may_stop
         if may_stop:
             self.blocked = {agent: z3.Bool(f"t{n}", context)
-                            for n, agent in enumerate(silence.moves)}
+                            for n, agent in enumerate(silence.transitions)}
             solver.add([z3.Implies(self.blocked[each], self.silent[each]) for each in self.blocked])
         solver.add(z3.Or([self.blocked[task] for task in silence.tasks]))
         solver.add(z3.Not(z3.And(list(self.silent.values()))))
@@ -132,7 +131,7 @@ class _Asked:
                     self.solver.add(z3.Implies(
                         z3.And([z3.BoolVal(True, self.context), *(self.ended[n] for n in givers)]),
                         self.ended[number]))
-        for agent, mine in silence.moves.items():
+        for agent, mine in silence.transitions.items():
             if mine:
                 self.solver.add(z3.Implies(
                     z3.And([self.ended[n] for n in mine]), self.silent[agent]))
@@ -141,7 +140,7 @@ class _Asked:
         """Assert that no step of a blocked agent is possible, and that one that lacks something
         does so forever."""
         silence, z3 = self.silence, self.z3
-        for number in silence.moves[agent]:
+        for number in silence.transitions[agent]:
             row = silence.rows[number]
             if self.may_stop and not row.effect.fair:
                 continue  # it may yet be possible: that is no way to continue

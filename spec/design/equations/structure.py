@@ -30,13 +30,13 @@ __all__ = ["Answer", "decide"]
 ROUNDS = 60
 """The most candidates that are excluded one by one."""
 MAX_WEIGHED = 600
-"""Moves of a net in which weights are looked for as unknowns of the solver."""
+"""Transitions of a net in which weights are looked for as unknowns of the solver."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of the equations: ``deadlock_free`` is proved, or ``legs`` of moves lead to a
-    deadlocked state, or else ``reason`` says what is open.
+    """The answer of the equations: ``deadlock_free`` is proved, or ``legs`` of transitions lead to
+    a deadlocked state, or else ``reason`` says what is open.
 
     ``only`` is the run that decided a design without choice; then nothing else was needed.
     ``sums`` and ``clauses`` hold in every reachable state of ``net``, whatever the answer;
@@ -131,10 +131,10 @@ def _followed(
     """A clause that excludes the state, the first of the shapes that does; or a run that deadlocks
     there, or on the way there."""
     watch = deadline.watch("looking for what excludes a deadlocked state")
-    small = len(net.moves) <= MAX_WEIGHED
+    small = len(net.transitions) <= MAX_WEIGHED
     amount = amounts(net, state, _seconds(deadline))
     watch()
-    # Where amounts lead there no sum that no move raises excludes it.
+    # Where amounts lead there no sum that no transition raises excludes it.
     found = descent(net, state, _milliseconds(deadline)) if small and amount is None else None
     watch()
     if found is not None:

@@ -1,12 +1,12 @@
 """A deadlocked state of a large design, looked for by narrowing ranges.
 
-First what follows for every deadlocked state: each guard of a move is assumed to hold, or not to;
-where that leaves nothing the contrary is known, and the counters nearby are asked again (failed
+First what follows for every deadlocked state: each guard of a transition is assumed to hold, or not
+to; where that leaves nothing the contrary is known, and the counters nearby are asked again (failed
 literals; Freeman 1995). So a row of stages is settled from its end, a stage at a time. Where
 nothing is left at all, there is no deadlocked state.
 
-Then one is put together. The moves are gone through from what is settled on, and of each that may
-still be possible a guard is chosen to fail: one that finds a place full before one that finds a
+Then one is put together. The transitions are gone through from what is settled on, and of each that
+may still be possible a guard is chosen to fail: one that finds a place full before one that finds a
 place empty, as in a deadlock. A choice that leaves nothing is taken back. Work that is taken back
 too often is given up, and a solver is asked.
 """

@@ -1,8 +1,8 @@
 """PNML: place/transition nets (ISO/IEC 15909-2), as designs without names for their parts.
 
-A transition is a task that does all its reads and writes in one move, a place is a queue that any
-number of transitions share. The net says nothing of room: a place that ``bounds`` finds a bound for
-has that capacity, and is never full in the sense that a transition waits; others are unbounded.
+A transition is a task that does all its reads and writes in one transition, a place is a queue that
+any number of transitions share. The net says nothing of room: a place that ``bounds`` finds a bound
+for has that capacity, and is never full in the sense that a transition waits; others are unbounded.
 """
 
 from __future__ import annotations

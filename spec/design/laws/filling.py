@@ -15,7 +15,7 @@ from typing import Final
 
 from ...verdicts.deadline import Deadline, OutOfTime
 from ..equations.equations import Equations, GaveUp
-from ..net.counters import Counters, Move
+from ..net.counters import Counters, Transition
 from ..reading.symbols import Form, form_of
 from .asking import Unanswered, answered
 from .eager import eager
@@ -68,16 +68,19 @@ def _counting(net: Counters) -> Iterator[tuple[int, int]]:
         top = None if counter.most is None else form_of(counter.most)
         if counter.value is None and form_of(counter.start) == Form() and top is not None:
             yield from ((number, place) for place in places
-                        if all(_keeps(move, number, place, top) for move in net.lasting))
+                        if all(_keeps(transition, number, place, top)
+                               for transition in net.lasting))
 
 
-def _keeps(move: Move, number: int, place: int, top: Form) -> bool:
-    """True if a move adds to a counter only at a place, and takes all when it leaves there."""
-    by, step = form_of(move.change.get(number, 0)), move.change.get(place, 0)
+def _keeps(transition: Transition, number: int, place: int, top: Form) -> bool:
+    """True if a transition adds to a counter only at a place, and takes all when it leaves there.
+
+    """
+    by, step = form_of(transition.change.get(number, 0)), transition.change.get(place, 0)
     assert by is not None
     if step < 0:
         return by == Form().plus(top, -1)
-    there = step > 0 or move.least.get(place, 0) >= 1
+    there = step > 0 or transition.least.get(place, 0) >= 1
     return there or by == Form() or all(
         each <= 0 for _, each in (*by.factors, ("", by.constant)))
 
@@ -140,9 +143,9 @@ def _nets(region: Region, link: str) -> Iterator[tuple[Counters, int]]:
     raise _Open("it is not one number in the equations")
 
 
-def _takes(move: Move, queue: int) -> bool:
-    """True if a move leaves less in a queue."""
-    form = form_of(move.change.get(queue, 0))
+def _takes(transition: Transition, queue: int) -> bool:
+    """True if a transition leaves less in a queue."""
+    form = form_of(transition.change.get(queue, 0))
     assert form is not None
     return form != Form() and all(each <= 0 for _, each in (*form.factors, ("", form.constant)))
 
@@ -151,7 +154,8 @@ def _reached_in(
     region: Region, domain: Domain, net: Counters, queue: int, value: Value, deadline: Deadline
 ) -> None:
     """Runs that leave the queue as full as that, at all values of a region."""
-    kept = replace(net, moves=[move for move in net.moves if not _takes(move, queue)])
+    kept = replace(net, transitions=[transition for transition in net.transitions if
+                                     not _takes(transition, queue)])
     given = [*domain.texts, *(f"(assert {text})" for text in region.texts)]
     runs: list[Schedule] = []
     last: Values | None = None

@@ -267,9 +267,9 @@ def _told(run: Schedule, region: Region, part: int) -> ToldRun:
     legs = [(path, times) for path, times in zip(run.paths, run.times, strict=True)
             if times != Form()]
     return ToldRun(
-        tuple((tuple(rows[net.moves[number].row].label for number in path), times)
+        tuple((tuple(rows[net.transitions[number].row].label for number in path), times)
               for path, times in legs),
-        tuple(tuple(_amounts(net, net.moves[number].change) for number in path)
+        tuple(tuple(_amounts(net, net.transitions[number].change) for number in path)
               for path, _ in legs))
 
 

@@ -81,11 +81,12 @@ class _Edge:
         if len(region.nets) != 1 or region.nets[0].may_end:
             return None
         net: Counters = region.nets[0]
-        moves = list(net.moves)
-        if len(moves) != 2 or any(move.fails or len(move.change) != 1 for move in moves):
+        transitions = list(net.transitions)
+        if len(transitions) != 2 or any(transition.fails or len(transition.change) != 1
+                                        for transition in transitions):
             return None
-        (number, one), = moves[0].change.items()
-        write, read = moves if _is_plus(one) else reversed(moves)
+        (number, one), = transitions[0].change.items()
+        write, read = transitions if _is_plus(one) else reversed(transitions)
         if {*write.change, *read.change, *write.most, *read.least} != {number} or (
                 write.least or read.most or len(net.counters) != 1):
             return None

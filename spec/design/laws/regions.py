@@ -138,9 +138,9 @@ class Regions:
         net = Counters.of(table)
         if not self.fixing:
             return net
-        return replace(net, moves=[
-            replace(move, change={n: int(by) for n, by in move.change.items()})
-            for move in net.moves])
+        return replace(net, transitions=[
+            replace(transition, change={n: int(by) for n, by in transition.change.items()})
+            for transition in net.transitions])
 
     def _outside(self) -> Values | None:
         """A point of the domain in no region."""
@@ -170,5 +170,5 @@ def settled(net: Counters, fixed: Values) -> Counters:
     return replace(
         net, counters=[replace(each, start=number(each.start), most=number(each.most),
                                rest=number(each.rest)) for each in net.counters],
-        moves=[replace(each, least=amounts(each.least), most=amounts(each.most),
-                       change=amounts(each.change)) for each in net.moves])
+        transitions=[replace(each, least=amounts(each.least), most=amounts(each.most),
+                       change=amounts(each.change)) for each in net.transitions])

@@ -1,10 +1,11 @@
-"""Runs for all values of the parameters: legs of moves, made so many times as a form says.
+"""Runs for all values of the parameters: legs of transitions, made so many times as a form says.
 
-A run at one point shows which moves are made again and again, and in which order. How often each
-leg is made is looked for as a linear form of the parameters, so that the run fits several points at
-once. Whether such a run is one at *all* points where the design deadlocks is a question of linear
-inequalities: each move's guards the first and the last time that it is made (between them they are
-true as well, as every counter grows or falls evenly), and that nothing can move at the end.
+A run at one point shows which transitions are made again and again, and in which order. How often
+each leg is made is looked for as a linear form of the parameters, so that the run fits several
+points at once. Whether such a run is one at *all* points where the design deadlocks is a question
+of linear inequalities: each transition's guards the first and the last time that it is made
+(between them they are true as well, as every counter grows or falls evenly), and that nothing can
+move at the end.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..equations.legs import Leg
-from ..net.counters import Counters, Move
+from ..net.counters import Counters, Transition
 from ..reading.symbols import Form, form_of
 from .regions import settled
 
@@ -23,8 +24,8 @@ __all__ = ["ONCE", "Paths", "Schedule", "fitted", "paths_of"]
 Values = Mapping[str, int]
 FACTORS: Final = (1, 3)
 """The most that a parameter's factor may be, tried in this order."""
-MAX_MOVES: Final = 400
-"""Moves of all legs of a run that is generalised."""
+MAX_TRANSITIONS: Final = 400
+"""Transitions of all legs of a run that is generalised."""
 EFFORT: Final = 2_000_000
 
 ONCE: Final = Form(constant=1)
@@ -41,8 +42,8 @@ class Schedule:
     samples: tuple[Values, ...]
 
     def is_run(self, net: Counters) -> str | None:
-        """The condition that this is a run of the net, and that no move is possible after it and
-        work is left, in SMT-LIB; None where that is no matter of linear inequalities."""
+        """The condition that this is a run of the net, and that no transition is possible after it
+        and work is left, in SMT-LIB; None where that is no matter of linear inequalities."""
         try:
             return f"(and true {' '.join(self._demands(net))})"
         except _NotLinear:
@@ -63,8 +64,8 @@ class Schedule:
     def _demands(self, net: Counters) -> Iterator[str]:
         marking = [_form(counter.start) for counter in net.counters]
         yield from self._steps(net, marking)
-        for move in net.moves:
-            yield f"(or false {' '.join(_closed(move, marking))})"
+        for transition in net.transitions:
+            yield f"(or false {' '.join(_closed(transition, marking))})"
         if net.may_end:
             left = [f"(> {here.text} {_form(counter.rest).text})"
                     for here, counter in zip(marking, net.counters, strict=True)]
@@ -75,25 +76,26 @@ class Schedule:
         of all.
         """
         for path, times in zip(self.paths, self.times, strict=True):
-            moves = [net.moves[number] for number in path]
+            transitions = [net.transitions[number] for number in path]
             yield f"(>= {times.text} 0)"
-            first = list(_guarded(net, moves, marking))
-            last = list(_guarded(net, moves, _after(marking, moves, times.plus(ONCE, -1))))
+            first = list(_guarded(net, transitions, marking))
+            last = list(_guarded(net, transitions,
+                                 _after(marking, transitions, times.plus(ONCE, -1))))
             if times == ONCE:
                 yield from first
             else:
                 yield f"(or (= {times.text} 0) (and {' '.join((*first, *last))}))"
-            marking[:] = _after(marking, moves, times)
+            marking[:] = _after(marking, transitions, times)
 
 
 def paths_of(legs: Sequence[Leg]) -> Paths | None:
-    """The path of each leg of a run, whole; None for a run with too many moves."""
+    """The path of each leg of a run, whole; None for a run with too many transitions."""
     path: list[int] = []
     found: list[tuple[int, ...]] = []
     for leg in legs:
         path[leg.keep:] = leg.then
         found.append(tuple(path))
-    return tuple(found) if sum(map(len, found)) <= MAX_MOVES else None
+    return tuple(found) if sum(map(len, found)) <= MAX_TRANSITIONS else None
 
 
 def fitted(net: Counters, paths: Paths, samples: Sequence[Values]) -> Schedule | None:
@@ -167,11 +169,11 @@ def _product(one: Form, other: Form) -> Form:
     raise _NotLinear
 
 
-def _after(marking: Sequence[Form], moves: Sequence[Move], times: Form) -> list[Form]:
-    """The counters after moves that are all made so many times."""
+def _after(marking: Sequence[Form], transitions: Sequence[Transition], times: Form) -> list[Form]:
+    """The counters after transitions that are all made so many times."""
     change: dict[int, Form] = {}
-    for move in moves:
-        for n, by in move.change.items():
+    for transition in transitions:
+        for n, by in transition.change.items():
             change[n] = change.get(n, Form()).plus(_form(by))
     found = list(marking)
     for n, in_all in change.items():
@@ -180,16 +182,16 @@ def _after(marking: Sequence[Form], moves: Sequence[Move], times: Form) -> list[
 
 
 def _guarded(
-    net: Counters, moves: Sequence[Move], marking: Sequence[Form]
+    net: Counters, transitions: Sequence[Transition], marking: Sequence[Form]
 ) -> Iterator[str]:
-    """The conditions that these moves can be made one after another."""
+    """The conditions that these transitions can be made one after another."""
     here = list(marking)
-    for move in moves:
-        for n, least in move.least.items():
+    for transition in transitions:
+        for n, least in transition.least.items():
             yield f"(>= {here[n].text} {_form(least).text})"
-        for n, most in move.most.items():
+        for n, most in transition.most.items():
             yield f"(<= {here[n].text} {_form(most).text})"
-        for n, by in move.change.items():
+        for n, by in transition.change.items():
             here[n] = here[n].plus(_form(by))
             yield f"(>= {here[n].text} 0)"
             end = net.counters[n].most
@@ -197,9 +199,9 @@ def _guarded(
                 yield f"(<= {here[n].text} {_form(end).text})"
 
 
-def _closed(move: Move, marking: Sequence[Form]) -> Iterator[str]:
-    """Each reason for which a move cannot be made."""
-    for n, least in move.least.items():
+def _closed(transition: Transition, marking: Sequence[Form]) -> Iterator[str]:
+    """Each reason for which a transition cannot be made."""
+    for n, least in transition.least.items():
         yield f"(< {marking[n].text} {_form(least).text})"
-    for n, most in move.most.items():
+    for n, most in transition.most.items():
         yield f"(> {marking[n].text} {_form(most).text})"

@@ -1,11 +1,11 @@
-"""A translated design as counters and moves, in the form that equations are made from.
+"""A translated design as counters and transitions, in the form that equations are made from.
 
 A place that says *where* something is (a script's position, a merge's turn) is no amount, so no
 sum can use it. It becomes one counter for each of its values, of which one is 1 and the others
 are 0: then "so many elements are there while the script is at that step" is a linear equation.
 Every other place is a counter. An unbounded link has no most, and no guard that says that it is
 full. A design that has failed is not deadlocked, so its failure is no counter, and what makes it
-fail is a move that leads nowhere.
+fail is a transition that leads nowhere.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .links import Unbounded
 from .rows import FAILED, Invariant, Place, Row, Table
 from .translate import Aim
 
-__all__ = ["AIM", "Counter", "Counters", "Move", "changes_of"]
+__all__ = ["AIM", "Counter", "Counters", "Transition", "changes_of"]
 
 NO_MOST = 10**12
 LOOK = 256
@@ -53,7 +53,7 @@ class Counter:
 
 
 @dataclass(frozen=True)
-class Move:
+class Transition:
     """A step: possible where each counter of ``least`` is at least, and each of ``most`` at most,
     the number there; it adds ``change``. ``fails`` is true for one after which the design has
     failed, which is no deadlock. ``row`` is the number of the table's row that it comes from."""
@@ -67,7 +67,8 @@ class Move:
 
 @dataclass(frozen=True)
 class Counters:
-    """A design as counters and moves; ``may_end`` says whether it may end where no counter is above
+    """A design as counters and transitions; ``may_end`` says whether it may end where no counter is
+    above
     its
     ``rest``. ``sums`` are invariants that are known because they say which kind is where in a
     queue, of
@@ -75,7 +76,7 @@ class Counters:
     """
 
     counters: Sequence[Counter]
-    moves: Sequence[Move]
+    transitions: Sequence[Transition]
     may_end: bool
     sums: Sequence[Mapping[int, int]] = ()
     lines: frozenset[int] = frozenset()
@@ -89,11 +90,11 @@ class Counters:
         counters = [counter for place in table.places for counter in _counters(place)]
         index = {(counter.place, counter.value): n for n, counter in enumerate(counters)}
         places = {place.name: place for place in table.places}
-        moves: list[Move] = []
+        transitions: list[Transition] = []
         for number, row in enumerate(table.rows):
             if number % LOOK == 0:
                 watch()
-            moves += _moves(row, number, places, index)
+            transitions += _transitions(row, number, places, index)
         known = [{index[place, None]: weight for place, weight in law.weights.items()}
                  for law in table.invariants if _is_line(law, places)]
         lines = frozenset(n for n, counter in enumerate(counters)
@@ -101,12 +102,13 @@ class Counters:
         meant = [{index[place, None]: weight for place, weight in law.weights.items()}
                  for law in table.invariants if all(
                      (place, None) in index for place in law.weights)]
-        return Counters(counters, moves, table.may_end, known, lines, meant)
+        return Counters(counters, transitions, table.may_end, known, lines, meant)
 
     @property
-    def lasting(self) -> Iterator[Move]:
-        """The moves after which the design continues, and that change something."""
-        return (move for move in self.moves if move.change and not move.fails)
+    def lasting(self) -> Iterator[Transition]:
+        """The transitions after which the design continues, and that change something."""
+        return (transition for transition in self.transitions if transition.change and
+                not transition.fails)
 
     def is_work_left(self, values: Sequence[int]) -> bool:
         """True if a state in which nothing moves is no rest."""
@@ -164,8 +166,9 @@ Index = Mapping[tuple[str, int | None], int]
 Guards = tuple[dict[int, int], dict[int, int], dict[int, int]]
 
 
-def _moves(row: Row, number: int, places: Mapping[str, Place], index: Index) -> Iterator[Move]:
-    """The moves of a row: one for each value that its positions and turns may have."""
+def _transitions(row: Row, number: int, places: Mapping[str, Place],
+                 index: Index) -> Iterator[Transition]:
+    """The transitions of a row: one for each value that its positions and turns may have."""
     effect = row.effect
     least: dict[int, int] = {}
     most: dict[int, int] = {}
@@ -191,10 +194,10 @@ def _moves(row: Row, number: int, places: Mapping[str, Place], index: Index) -> 
                 change[here] = by
     fails = effect.change.get(FAILED, 0) > 0
     if not named:
-        yield Move(least, most, change, fails, number)
+        yield Transition(least, most, change, fails, number)
         return
     for choice in product(*named):
-        yield Move(
+        yield Transition(
             {**least, **{before: 1 for before, _ in choice}}, most,
             {**change, **{before: -1 for before, after in choice if before != after},
              **{after: 1 for before, after in choice if before != after}}, fails, number,

@@ -1,6 +1,6 @@
 """Links of capacity 0: writer and reader move together, when both are ready (rendezvous).
 
-Both must be ready *before* the move. A task that would make room for its own element by
+Both must be ready *before* the transition. A task that would make room for its own element by
 moving on is therefore not ready: a loop without a free slot halts, as it does in
 a stream that asks for an element only when it has room for it.
 """

@@ -29,11 +29,11 @@ MAX_WAYS = 512
 MAX_ROWS = 200_000
 """The most rows of a whole design, beside those that each task may have."""
 ROWS_OF_A_TASK = 12
-"""Ways to move that each task of a design may have."""
+"""Transitions that each task of a design may have."""
 
 
 class TooManyWays(Exception):
-    """A task, or the design, has more ways to move than can be listed."""
+    """A task, or the design, has more transitions than can be listed."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Effect:
     overflows: frozenset[str] = frozenset()
 
     def then(self, other: Effect) -> Effect:
-        """This effect and, in the same move, the other one after it.
+        """This effect and, in the same transition, the other one after it.
 
         The other's guards are about the marking that this effect leaves behind, so what
         this one changes is taken off them. That makes a link from a task to itself read
@@ -114,7 +114,7 @@ NOTHING = Effect()
 
 
 def together(*alternatives: Iterable[Effect]) -> Iterator[Effect]:
-    """Every way to do all of several things in one move, each of which has alternatives.
+    """Every way to do all of several things in one transition, each of which has alternatives.
 
     Raises TooManyWays before it makes more than MAX_WAYS.
     """
@@ -152,8 +152,8 @@ class Row:
     @property
     def label(self) -> str:
         """The move in the words of the design's author."""
-        moves = ((self.task, self.effect.words), *self.partners)
-        return "; ".join(f"{task} {', '.join(words)}" for task, words in moves)
+        transitions = ((self.task, self.effect.words), *self.partners)
+        return "; ".join(f"{task} {', '.join(words)}" for task, words in transitions)
 
 
 @dataclass(frozen=True)

@@ -186,7 +186,7 @@ class Builder:
         return list(found.values())
 
     def pass_on(self, task: Task, reads: Reads) -> None:
-        """Read and write in one move, or through the hand."""
+        """Read and write in one transition, or through the hand."""
         ways = self.ways(task, reads)
         hand = max(task.hand, 1 if task.pool or len(ways) > 1 else 0)
         if hand:
@@ -475,18 +475,18 @@ def _script(to: Builder, task: Task) -> None:
         ends = Effect({position: at_once}, {position: at_once}, {position: -at_once},
                       (ENDS[task.may],), fair=False)
         to.add(task, iter([ends]))
-    for move in text.moves:
-        at = Effect({position: move.at}, {position: move.at})
-        if move.to:
-            change = {position: move.to - move.at} if move.to != move.at else {}
-            onward = [Effect(change=change)]
+    for transition in text.transitions:
+        at = Effect({position: transition.at}, {position: transition.at})
+        if transition.to:
+            by = transition.to - transition.at
+            onward = [Effect(change={position: by} if by else {})]
         else:
-            onward = list(_next_round(task, position, rounds, text.start, move.at))
-        if move.step is not None:
-            to.add(task, _step(to, task, move.step, move.number, at, onward))
+            onward = list(_next_round(task, position, rounds, text.start, transition.at))
+        if transition.step is not None:
+            to.add(task, _step(to, task, transition.step, transition.number, at, onward))
             continue
-        closed = [list(_impossible(to, step)) for step in move.unless]
-        silent = together([replace(at, words=(move.words,))], *closed, onward)
+        closed = [list(_impossible(to, step)) for step in transition.unless]
+        silent = together([replace(at, words=(transition.words,))], *closed, onward)
         # To come back to the same place and to have done nothing is to wait.
         to.add(task, (effect for effect in silent if effect.change))
 
@@ -513,8 +513,8 @@ def _step(
     if step.kind in (StepKind.ACQUIRE, StepKind.RELEASE):
         sign = -1 if step.kind is StepKind.ACQUIRE else 1
         words = f"{'takes' if sign < 0 else 'gives back'} {n} of {step.target}"
-        move = replace(to.threads(step.target, sign * n), words=(words,))
-        return together([at], [move], onward)
+        transition = replace(to.threads(step.target, sign * n), words=(words,))
+        return together([at], [transition], onward)
     link = to.links[step.target]
     act = link.read if step.kind is StepKind.READ else link.write
     if n == 1:
@@ -574,7 +574,7 @@ def _call(to: Builder, task: Task) -> None:
 
 
 def _transition(to: Builder, task: Task) -> None:
-    """All reads and all writes in one move, each with its own number of elements."""
+    """All reads and all writes in one transition, each with its own number of elements."""
     reads = (link.read(task.takes.get(link.link.name)) for link in to.inputs(task))
     writes = (link.write(task.gives.get(link.link.name)) for link in to.outputs(task))
     to.add(task, together(*reads, *writes))

@@ -38,7 +38,7 @@ class Kind(Enum):
     WINDOW = "window"        # gathers elements, and writes one for all of them
     ALIGN = "align"          # as a merge, but waits for a barrier from each input
     SCRIPT = "script"        # a blocking program: its steps, in order
-    TRANSITION = "transition"  # of a Petri net: all it reads and all it writes, in one move
+    TRANSITION = "transition"  # of a Petri net: all it reads and all it writes, in one transition
     CALL = "call"            # nested calls: each level occupies a thread and waits for the next
 
 
@@ -140,7 +140,7 @@ class Task:
     """One task. Only the fields that its kind has a meaning for are set.
 
     ``hand`` is the number of elements it can hold between reading and writing; with 0 it
-    reads and writes in one move. ``count`` limits a source, or a script's repetitions;
+    reads and writes in one transition. ``count`` limits a source, or a script's repetitions;
     None continues forever. ``pool`` is where its threads come from (for calls: level by
     level); without one it has a thread to itself. ``takes`` and ``gives`` say, by link, how
     many elements a transition reads and writes, where that is not what the link says. A window

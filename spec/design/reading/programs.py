@@ -1,4 +1,4 @@
-"""A script as moves from one position to the next.
+"""A script as transitions from one position to the next.
 
 The position of a script counts the steps that are left in its text, with those in branches counted
 in the order in which they stand: the first step has the largest number, and 0 is behind the last.
@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 
 from .language import Step, StepKind, Task
 
-__all__ = ["Positions", "ScriptMove", "length", "program"]
+__all__ = ["Positions", "ScriptTransition", "length", "program"]
 
 
 @dataclass(frozen=True)
-class ScriptMove:
+class ScriptTransition:
     """From position ``at`` to ``to`` (0: the end of the round), by doing ``step``, or silently, in
     ``words``. It is possible only where none of the steps ``unless`` is. A script may stay at
     ``at`` forever if that is ``final``; ``number`` is that of the step there in the text, from 1.
@@ -52,24 +52,26 @@ class Positions:
     ``rest``, of which 0 is its end.
     """
 
-    moves: tuple[ScriptMove, ...]
+    transitions: tuple[ScriptTransition, ...]
     start: int
     total: int
     rest: int
 
     @staticmethod
     def of(task: Task) -> Positions:
-        """Every move of a script, in the order of its text. Final positions get the smallest
-        numbers, so that "the script may end here" is a comparison with one number."""
+        """Every transition of a script, in the order of its text. Final positions get the smallest
+        numbers, so that "the script may end here" is a comparison with one number.
+        """
         steps = program(task)
         total = length(steps)
-        found = list(_moves(steps, total, 0))
-        finals = {move.at for move in found if move.final}
+        found = list(_transitions(steps, total, 0))
+        finals = {transition.at for transition in found if transition.final}
         ranked = sorted(range(1, total + 1), key=lambda at: (at not in finals, at))
         new = {0: 0, **{at: rank for rank, at in enumerate(ranked, start=1)}}
         return Positions(tuple(
-            replace(move, at=new[move.at], to=new[move.to], number=total - move.at + 1)
-            for move in found), new[total], total, len(finals))
+            replace(transition, at=new[transition.at], to=new[transition.to],
+                    number=total - transition.at + 1)
+            for transition in found), new[total], total, len(finals))
 
 
 def _length(step: Step) -> int:
@@ -96,17 +98,19 @@ def _parted(branch: Sequence[Step]) -> tuple[Step, tuple[Step, ...]]:
     return first, tuple(rest)
 
 
-def _moves(steps: Sequence[Step], at: int, after: int) -> Iterator[ScriptMove]:
-    """The moves of steps of which the first stands at ``at``, and behind which is ``after``."""
+def _transitions(steps: Sequence[Step], at: int, after: int) -> Iterator[ScriptTransition]:
+    """The transitions of steps of which the first stands at ``at``, and behind which is ``after``.
+
+    """
     for number, step in enumerate(steps):
         following = after if number == len(steps) - 1 else at - _length(step)
         yield from _of(step, at, following)
         at -= _length(step)
 
 
-def _of(step: Step, at: int, following: int) -> Iterator[ScriptMove]:
+def _of(step: Step, at: int, following: int) -> Iterator[ScriptTransition]:
     if step.kind not in (StepKind.EITHER, StepKind.BRANCH):
-        yield ScriptMove(at, following, step, final=step.final)
+        yield ScriptTransition(at, following, step, final=step.final)
         return
     inner = at - 1
     selects = step.kind is StepKind.EITHER
@@ -114,17 +118,17 @@ def _of(step: Step, at: int, following: int) -> Iterator[ScriptMove]:
         rest = _parted(branch)[1] if selects else branch
         to = inner if rest else following
         if selects:
-            yield ScriptMove(at, to, _parted(branch)[0], final=step.final)
+            yield ScriptTransition(at, to, _parted(branch)[0], final=step.final)
         else:
-            yield ScriptMove(at, to, words=_decision(branch, number))
-        yield from _moves(rest, inner, following)
+            yield ScriptTransition(at, to, words=_decision(branch, number))
+        yield from _transitions(rest, inner, following)
         inner -= length(rest)
     firsts = tuple(_parted(branch)[0] for branch in step.branches) if selects else ()
     for words, then, unless in (("times out", step.timeout, ()),
                                 ("does not wait", step.otherwise, firsts)):
         if then is not None:
-            yield ScriptMove(at, inner if then else following, words=words, unless=unless)
-            yield from _moves(then, inner, following)
+            yield ScriptTransition(at, inner if then else following, words=words, unless=unless)
+            yield from _transitions(then, inner, following)
             inner -= length(then)
 
 

@@ -51,13 +51,13 @@ EQUATIONS = 1_000
 EQUATIONS_OF_A_ROW = 10
 """Cost of equations, in steps, for each transition in them."""
 MAX_ROWS = 400
-"""Ways to move of a part that is searched state by state."""
+"""Transitions of a part that is searched state by state."""
 ENDLESS, LATE = 10**12, 10**15
 """More looks than anything takes; and what such a clock shows where the user's time has ended."""
 MAX_NUMBERED = 60
 """Tasks of a part that may be asked about under other names: of a large one there is no other."""
 MAX_GRAPH = 120
-"""Ways to move of a part whose wait-for graph is asked."""
+"""Transitions of a part whose wait-for graph is asked."""
 NOTHING = WaitGraph((), complete=False, proves_live=False)
 
 
@@ -112,7 +112,7 @@ class Judge:
                 if finding.outcome is not Outcome.HOLDS:
                     return Answer(finding.outcome, finding)
                 findings.append(finding)
-        except (InputError, OutOfTime) as told:  # more ways to move than can be listed
+        except (InputError, OutOfTime) as told:  # more transitions than can be listed
             return Answer(Outcome.UNKNOWN, Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "", reason=str(
                 told)))
         methods = dict.fromkeys(finding.method for finding in findings)

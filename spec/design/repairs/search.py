@@ -259,7 +259,7 @@ class Search:
         try:
             design = changed(self.design, chosen)
             return NO_DESIGN if design is None else self._ask_of(design)
-        except InputError as told:  # more ways to move than can be listed
+        except InputError as told:  # more transitions than can be listed
             return Answer(Outcome.UNKNOWN, Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "",
                                                    reason=str(told)))
 

@@ -191,7 +191,7 @@ class Runs:
             row = order.next(run.ready)
             if rank[row] == NEVER:
                 return None
-            self._move(run, row, order)
+            self._step(run, row, order)
             if _is_again(run, kept):
                 return tuple(run.rows), first
             if len(run.rows) == again:
@@ -261,7 +261,7 @@ class Runs:
             row = order.next(run.ready)
             if row in self._abstract:
                 return
-            self._move(run, row, order)
+            self._step(run, row, order)
             if len(run.rows) % 256 == 0:
                 self._watch()
             if not is_random and _is_again(run, kept):
@@ -271,7 +271,7 @@ class Runs:
                 kept, again = (run.weighed, list(run.marking)), 2 * again
         return
 
-    def _move(self, run: _Run, row: int, order: _Order) -> None:
+    def _step(self, run: _Run, row: int, order: _Order) -> None:
         self.change(run.marking, row)
         run.weighed += self._weighs[row]
         run.rows.append(row)

@@ -143,9 +143,9 @@ def trace_along(table: Table, path: Sequence[int]) -> Trace:
     from ..net.net import Net
     interpreter = bind(Net, **table.constants()).interpreter
     start, steps = interpreter.initial(), []
-    state, moves = start, interpreter.steps()
+    state, transitions = start, interpreter.steps()
     for number in path:
-        name, args = moves[number]
+        name, args = transitions[number]
         after = interpreter.step(state, name, args)
         assert after is not None, f"the run stops at {table.rows[number].label}"
         state = after

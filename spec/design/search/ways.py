@@ -38,27 +38,28 @@ def way_into(
     design: Design, table: Table, net: Counters, legs: Sequence[Leg], deadline: Deadline,
     brief: bool = False,
 ) -> Finding:
-    """The finding of a deadlock to which these legs of moves of ``net`` lead; a ``brief`` one does
-    not list the steps.
+    """The finding of a deadlock to which these legs of transitions of ``net`` lead; a ``brief`` one
+    does not list the steps.
 
     Raises InternalError where they do not, and OutOfTime where the deadline passes.
     """
-    rows = [Leg(leg.keep, tuple(net.moves[n].row for n in leg.then), leg.times) for leg in legs]
+    rows = [Leg(leg.keep, tuple(net.transitions[n].row for n in leg.then), leg.times)
+            for leg in legs]
     long = steps_in(legs)
     if not brief and long <= FEW and long * len(table.places) <= SHORT:
         return _step_by_step(design, table, list(expanded(rows)), deadline)
     most = {place.name: None if place.most >= NO_MOST else place.most for place in table.places}
-    moves: dict[int, Guarded[str]] = {}
+    transitions: dict[int, Guarded[str]] = {}
 
-    def move(number: int) -> Guarded[str]:
-        if number not in moves:
+    def transition(number: int) -> Guarded[str]:
+        if number not in transitions:
             effect = table.rows[number].effect
-            moves[number] = Guarded.within(
+            transitions[number] = Guarded.within(
                 effect.at_least, effect.at_most, effect.change, most.__getitem__)
-        return moves[number]
+        return transitions[number]
 
     start = {place.name: place.start for place in table.places}
-    marking = followed(rows, move, start, deadline.watch("replaying a run"))
+    marking = followed(rows, transition, start, deadline.watch("replaying a run"))
     if marking is None or not _is_deadlocked(table, marking):
         raise InternalError("a run that the equations led to is none of the design's",
                             "", "Please report this design.")
@@ -104,7 +105,8 @@ def told_legs(table: Table, net: Counters, legs: Sequence[Leg]) -> tuple[ToldLeg
     """The legs in the words of the design, and by the names of counters."""
     named = [counter.name for counter in net.counters]
     return tuple(
-        ToldLeg(leg.keep, tuple(table.rows[net.moves[n].row].label for n in leg.then),
-                tuple({named[c]: by for c, by in net.moves[n].change.items()} for n in leg.then),
+        ToldLeg(leg.keep, tuple(table.rows[net.transitions[n].row].label for n in leg.then),
+                tuple({named[c]: by for c, by in net.transitions[n].change.items()}
+                      for n in leg.then),
                 leg.times)
         for leg in legs)

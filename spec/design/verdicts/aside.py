@@ -1,13 +1,13 @@
 """Local deadlocks on the run into a deadlock of the whole, in designs of any size.
 
 Long before the last task stops, some of them are blocked forever (``alone.Dead``). The first such
-moment of a way in legs is found by halving: of its legs, of how often one is made, of its moves.
-From there a task is looked for that goes round forever: an element is followed from move to move
-until all is as it was, as it is where work fails and is tried again. If no task does, such a round
-is looked for from the start, and begun before the run is made.
+moment of a way in legs is found by halving: of its legs, of how often one is made, of its
+transitions. From there a task is looked for that goes round forever: an element is followed from
+transition to transition until all is as it was, as it is where work fails and is tried again. If no
+task does, such a round is looked for from the start, and begun before the run is made.
 
-A round has a few moves, so this takes time in the size of the design. What is found is a violation;
-that nothing is found says nothing.
+A round has a few transitions, so this takes time in the size of the design. What is found is a
+violation; that nothing is found says nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .alone import Dead, Finished
 __all__ = ["Aside", "Round"]
 
 MAX_LOOKS = 60_000
-"""Moves that are looked at for a round."""
+"""Transitions that are looked at for a round."""
 MAX_ROUNDS = 12
 """Rounds that are begun before the way is gone."""
 
@@ -34,10 +34,9 @@ Amounts = Mapping[int, int]
 
 @dataclass(frozen=True)
 class Round:
-    """``legs`` of moves to where ``tasks`` are blocked forever, and moves ``on`` from there, of
-    which those from ``loop`` on can be repeated forever; ``end`` is what the counters are at the
-    end of the legs.
-    """
+    """``legs`` of transitions to where ``tasks`` are blocked forever, and transitions ``on`` from
+    there, of which those from ``loop`` on can be repeated forever; ``end`` is what the counters are
+    at the end of the legs."""
 
     legs: tuple[Leg, ...]
     tasks: tuple[str, ...]
@@ -48,9 +47,9 @@ class Round:
 
 @dataclass(frozen=True)
 class _Step:
-    """A move of an element that is followed, with what has changed since it began."""
+    """A transition of an element that is followed, with what has changed since it began."""
 
-    move: int
+    transition: int
     moved: Amounts
     before: _Step | None = None
 
@@ -71,13 +70,14 @@ class Aside:
         self._table, self._net, self._watch = table, net, watch
         self._dead = Dead(table, finished)
         self._places = [place.name for place in table.places]
-        self._moves = [Guarded.within(m.least, m.most, m.change, lambda n: net.counters[n].most)
-                       for m in net.moves]
-        self._fair = [n for n, move in enumerate(net.moves)
-                      if move.change and not move.fails and table.rows[move.row].effect.fair]
+        self._transitions = [
+            Guarded.within(each.least, each.most, each.change, lambda n: net.counters[n].most)
+            for each in net.transitions]
+        self._fair = [n for n, each in enumerate(net.transitions)
+                      if each.change and not each.fails and table.rows[each.row].effect.fair]
         self._takers: dict[int, list[int]] = {}
         for n in self._fair:
-            for counter in self._moves[n].at_least:
+            for counter in self._transitions[n].at_least:
                 self._takers.setdefault(counter, []).append(n)
 
     def on_the_way(self, deadlock: Finding) -> Round | None:
@@ -112,18 +112,18 @@ class Aside:
     # --- the way ----------------------------------------------------------------------------
 
     def _legs(self, deadlock: Finding) -> tuple[Leg, ...] | None:
-        """The run in moves of the net; None where it is of another part."""
+        """The run in transitions of the net; None where it is of another part."""
         named = [counter.name for counter in self._net.counters]
-        known = {(self._table.rows[move.row].label,
-                  frozenset((named[c], by) for c, by in move.change.items())): n
-                 for n, move in enumerate(self._net.moves)}
+        known = {(self._table.rows[transition.row].label,
+                  frozenset((named[c], by) for c, by in transition.change.items())): n
+                 for n, transition in enumerate(self._net.transitions)}
 
-        def move(label: str, changes: Mapping[str, int]) -> int:
+        def transition(label: str, changes: Mapping[str, int]) -> int:
             return known.get((label, frozenset(changes.items())), -1)
 
-        legs = tuple(Leg(leg.keep, tuple(map(move, leg.steps, leg.changes)), leg.times)
+        legs = tuple(Leg(leg.keep, tuple(map(transition, leg.steps, leg.changes)), leg.times)
                      for leg in deadlock.legs) or tuple(
-            Leg(0, (move(*step),), 1)
+            Leg(0, (transition(*step),), 1)
             for step in zip(deadlock.steps, deadlock.changes, strict=False))
         return None if not legs or any(n < 0 for leg in legs for n in leg.then) else legs
 
@@ -143,7 +143,7 @@ class Aside:
             self._watch()
             path.cut(leg.keep)
             for n in leg.then:
-                path.push(self._moves[n])
+                path.push(self._transitions[n])
             if path.blocked() is not None or leg.times > path.times():
                 return None
             path.go(leg.times)
@@ -178,20 +178,20 @@ class Aside:
         return (*most, Leg(keep, leg.then[:length - keep], 1))
 
     def _once(self, legs: Sequence[Leg]) -> Iterator[Amounts]:
-        """The sum of the moves of each leg, made once."""
+        """The sum of the transitions of each leg, made once."""
         path: list[int] = []
         change: Amounts = {}
         for leg in legs:
             self._watch()
             for n in path[leg.keep:]:
-                change = _added(change, self._net.moves[n].change, -1)
+                change = _added(change, self._net.transitions[n].change, -1)
             path[leg.keep:] = leg.then
             for n in leg.then:
-                change = _added(change, self._net.moves[n].change)
+                change = _added(change, self._net.transitions[n].change)
             yield change
 
     def _changed(self, path: Sequence[int]) -> Amounts:
-        """The sum of the changes of moves."""
+        """The sum of the changes of transitions."""
         return next(self._once([Leg(0, tuple(path), 1)]))
 
     # --- a round ----------------------------------------------------------------------------
@@ -199,68 +199,70 @@ class Aside:
     def _rounds(
         self, values: Sequence[int], without: set[str]
     ) -> Iterator[tuple[tuple[int, ...], int]]:
-        """Runs of moves in which none of these takes part, and from which of them on each comes
-        back to where it was."""
+        """Runs of transitions in which none of these takes part, and from which of them on each
+        comes back to where it was."""
         looks = 0
         for first in self._fair:
             if not self._possible(first, values, {}):
                 continue
-            begun = _Step(first, self._net.moves[first].change)
+            begun = _Step(first, self._net.transitions[first].change)
             queue, seen = deque([begun]), {(first, frozenset(begun.moved.items()))}
             while queue:
                 here = queue.popleft()
-                for move in self._next(here.move):
+                for transition in self._next(here.transition):
                     looks += 1
                     if looks > MAX_LOOKS:
                         return
                     if looks % 256 == 0:
                         self._watch()
-                    if not self._possible(move, values, here.moved):
+                    if not self._possible(transition, values, here.moved):
                         continue
-                    step = _Step(move, _added(here.moved, self._net.moves[move].change), here)
+                    step = _Step(transition,
+                                 _added(here.moved, self._net.transitions[transition].change), here)
                     found = _round(step)
                     if found is not None:
                         if without.isdisjoint(self._tasks(found[0][found[1]:])):
                             yield found
                         continue
-                    key = move, frozenset(step.moved.items())
+                    key = transition, frozenset(step.moved.items())
                     if key not in seen:
                         seen.add(key)
                         queue.append(step)
 
-    def _next(self, move: int) -> Iterator[int]:
-        """The moves that take something of what a move adds."""
-        for counter, by in self._net.moves[move].change.items():
+    def _next(self, transition: int) -> Iterator[int]:
+        """The transitions that take something of what a transition adds."""
+        for counter, by in self._net.transitions[transition].change.items():
             if by > 0:
                 yield from self._takers.get(counter, ())
 
-    def _possible(self, move: int, values: Sequence[int], moved: Amounts) -> bool:
-        guarded = self._moves[move]
+    def _possible(self, transition: int, values: Sequence[int], moved: Amounts) -> bool:
+        guarded = self._transitions[transition]
         return all(values[n] + moved.get(n, 0) >= k for n, k in guarded.at_least.items()) and all(
             values[n] + moved.get(n, 0) <= k for n, k in guarded.at_most.items())
 
-    def _goes_round(self, values: Sequence[int], moves: Sequence[int]) -> bool:
-        """True if these moves can be made one after another, and come back."""
+    def _goes_round(self, values: Sequence[int], transitions: Sequence[int]) -> bool:
+        """True if these transitions can be made one after another, and come back."""
         moved: Amounts = {}
-        for move in moves:
-            if not self._possible(move, values, moved):
+        for transition in transitions:
+            if not self._possible(transition, values, moved):
                 return False
-            moved = _added(moved, self._net.moves[move].change)
-        return bool(moves) and not moved
+            moved = _added(moved, self._net.transitions[transition].change)
+        return bool(transitions) and not moved
 
-    def _tasks(self, moves: Sequence[int]) -> set[str]:
-        return {task for n in moves for task in self._table.rows[self._net.moves[n].row].tasks}
+    def _tasks(self, transitions: Sequence[int]) -> set[str]:
+        return {task for n in transitions
+                for task in self._table.rows[self._net.transitions[n].row].tasks}
 
 
 def _round(last: _Step) -> tuple[tuple[int, ...], int] | None:
-    """The moves to this step, and after how many of them all was as it is now; None where it never
-    was."""
+    """The transitions to this step, and after how many of them all was as it is now; None where it
+    never was."""
     steps = [*last.back()][::-1]
     if not last.moved:
-        return tuple(step.move for step in steps), 0
+        return tuple(step.transition for step in steps), 0
     for place, step in enumerate(steps[:-1], start=1):
         if step.moved == last.moved:
-            return tuple(each.move for each in steps), place
+            return tuple(each.transition for each in steps), place
     return None
 
 

@@ -134,10 +134,10 @@ class Certificates:
         if found is not None:
             return found
         answer = self._answer(number)
-        if _makes_every_move(answer):
+        if _makes_every_transition(answer):
             return of_structure(answer)
         if not answer.deadlock_free or answer.net.may_end or any(
-                move.fails for move in answer.net.moves):
+                transition.fails for transition in answer.net.transitions):
             return None
         watch = self.deadline.watch("asking which tasks may stop alone")
         if (finding.states or FREED in finding.method) and not (
@@ -159,11 +159,11 @@ class Certificates:
                           self.deadline.watch("looking for runs that unblock tasks"))
 
 
-def _makes_every_move(answer: Answer) -> bool:
-    """True if the run of a part without choice comes back, and makes every move."""
+def _makes_every_transition(answer: Answer) -> bool:
+    """True if the run of a part without choice comes back, and makes every transition."""
     return answer.only is not None and answer.only.returns and {
         number for leg in answer.only.legs for number in leg.then
-    } == set(range(len(answer.net.moves)))
+    } == set(range(len(answer.net.transitions)))
 
 
 def _of_order(found: Emptying, net: Counters, table: Table) -> dict[str, Any]:
@@ -172,7 +172,7 @@ def _of_order(found: Emptying, net: Counters, table: Table) -> dict[str, Any]:
         "sums": _laws(net, found.sums, ())["sums"],
         "order": [[net.counters[n].name, most] for n, most in found.order]}
     if found.run:
-        told["run"] = [_named(net, net.moves[number].change) for number in found.run]
+        told["run"] = [_named(net, net.transitions[number].change) for number in found.run]
     return told
 
 
@@ -198,7 +198,7 @@ def of_rescues(
     found = rescues(net, table, part.tasks, clauses, watch)
     return None if found is None else {
         **_laws(net, found.sums, clauses), "rescues": {
-            "steps": [_named(net, move.change) for move in net.moves],
+            "steps": [_named(net, transition.change) for transition in net.transitions],
             "moment": list(found.moment), "runs": [list(run) for run in found.runs]}}
 
 

@@ -40,9 +40,13 @@ GLANCE = 20_000
 LOOK = 1_000_000
 """States that are searched before runs are tried: of so few, a shortest way is worth its time."""
 MAX_GLANCED = 400
-"""Ways to move of a part that gets a short search first: to compile more takes longer than that."""
+"""Transitions of a part that gets a short search first: to compile more takes longer than
+that.
+"""
 MAX_SEARCHED = 2_000
-"""Ways to move of a part that is searched at all: each is compiled, and has states of its own."""
+"""Transitions of a part that is searched at all: each is compiled, and has states of its
+own.
+"""
 MAX_TOLD = 2_000
 """Transitions of a part whose open candidate is described: its waits take long to find."""
 
@@ -185,7 +189,7 @@ def _proved(design: Design, settings: Settings, share: float = 1) -> Finding:
 def _left_open(design: Design, answer: Answer) -> str:
     """The words for what the equations do not exclude, with the waits in it."""
     told = f"the equations ({answer.used}) do not rule out every deadlocked state"
-    if answer.candidate is None or len(answer.net.moves) > MAX_TOLD:
+    if answer.candidate is None or len(answer.net.transitions) > MAX_TOLD:
         return f"{told}: {answer.reason}"
     waits = waits_in(design, answer.table, answer.candidate)
     cycle = closed_cycle(waits)

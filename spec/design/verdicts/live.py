@@ -66,9 +66,9 @@ def _one(part: Design, asked: _Asked, settings: Settings) -> Finding:
 
 def going_round(part: Design, repeated: Sequence[str]) -> str:
     """The tasks that continue meanwhile, by the steps that are repeated; empty if none does."""
-    moves = [move for step in repeated for move in step.split("; ")]
+    transitions = [transition for step in repeated for transition in step.split("; ")]
     return ", ".join(name for name in part.tasks
-                     if any(move.startswith(f"{name} ") for move in moves))
+                     if any(transition.startswith(f"{name} ") for transition in transitions))
 
 
 def _asked(part: Design) -> Iterator[_Asked]:

@@ -81,12 +81,12 @@ UNASKED = 1_000_000
 SHOWN = 200_000
 """States of a part on which a verdict rests that an argument would give as well."""
 MAX_ROWS = 1_000
-"""Ways to move of a part whose states are visited: each is compiled."""
+"""Transitions of a part whose states are visited: each is compiled."""
 MAX_FREED = 200
-"""Ways to move of a part in which runs are looked for that unblock a task: more take longer, and
-there are more of them."""
+"""Transitions of a part in which runs are looked for that unblock a task: more take longer,
+and there are more of them."""
 MAX_TRIED = 2_000
-"""Ways to move of a part that runs are tried on."""
+"""Transitions of a part that runs are tried on."""
 TOLD = 12
 """Of more blocked tasks than this those are named that wait for each other."""
 ENGINES_THAT_TRY = ("auto", "runs")
@@ -142,7 +142,7 @@ class Spaces:
         if self.settings.engine not in ("auto", "explorer"):
             return "only the engine `explorer` visits all states"
         if self.sections[place].has_more_than(MAX_ROWS):
-            return f"more than {MAX_ROWS:,} ways to move are too many to visit all states"
+            return f"more than {MAX_ROWS:,} transitions are too many to visit all states"
         if most is not None:
             if most <= 0:
                 return (f"{UNASKED:,} states of other parts were visited, for a property that was "
@@ -289,7 +289,8 @@ def _aside(spaces: Spaces, place: int) -> Finding | None:
     tasks = found.tasks if len(found.tasks) <= TOLD else tuple(
         dict.fromkeys(wait.task for wait in cycle or waits[:TOLD]))
     on, = told_legs(table, net, [Leg(0, found.on, 1)])
-    others = {task for n in found.on[found.loop:] for task in table.rows[net.moves[n].row].tasks}
+    others = {task for n in found.on[found.loop:]
+              for task in table.rows[net.transitions[n].row].tasks}
     return Finding(
         NO_LOCAL_DEADLOCK, Outcome.VIOLATED, "found on the way into a deadlock of the whole",
         is_shortest=False,

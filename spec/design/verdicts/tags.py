@@ -28,7 +28,7 @@ TWICE = "a copy was received after another"
 MERGED = "two copies were in one store"
 FIRST, SECOND = "the first", "the second"
 MAX_ROWS = 1_200
-"""Ways to move, each of which is compiled: some ten seconds."""
+"""Transitions, each of which is compiled: some ten seconds."""
 
 
 class NotTold(Exception):

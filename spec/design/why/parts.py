@@ -16,7 +16,9 @@ from .waits import WaitGraph, wait_graph
 __all__ = ["Part", "parts", "shares", "unending"]
 
 MAX_ROWS = 400
-"""Ways to move of a part whose wait-for graph is made: its cycles, and what to try, grow fast."""
+"""Transitions of a part whose wait-for graph is made: its cycles, and what to try, grow
+fast.
+"""
 NO_END = Deadline()
 RELAXED = Aim(relaxed=True)
 

@@ -1,8 +1,8 @@
 """The transitions of the tasks of a design, written a second time for checking certificates.
 
-A transition (``Move``) is written as a task performs it: take tokens, need them, need room, put
-tokens, one after another on the same counters. From that come what must be there before, how much
-room there must be, and what has changed afterwards. This is an independent reading of
+A transition (``Transition``) is written as a task performs it: take tokens, need them, need room,
+put tokens, one after another on the same counters. From that come what must be there before, how
+much room there must be, and what has changed afterwards. This is an independent reading of
 docs/design-language.md: where it differs from what the engines make of a design, no certificate is
 accepted.
 
@@ -22,7 +22,7 @@ from .lines import first_in_line, last_in_line, line_of, not_in_front
 from .meetings import meeting_at
 from .scripts import finals, may_be_done, positions, singly
 from .signals import calls_of, counters_of, stopped, written
-from .system import Counter, Move, NotCovered, System, Ways, each
+from .system import Counter, Transition, NotCovered, System, Ways, each
 
 __all__ = ["system_of"]
 
@@ -35,7 +35,7 @@ def system_of(design: Design) -> System:
     return _Reader(design).read()
 
 
-Reads = dict[str, list[Move]]
+Reads = dict[str, list[Transition]]
 """Transitions by the kind of the element that they read ("" where it is not known)."""
 
 
@@ -45,7 +45,7 @@ class _Way:
 
     name: str
     links: list[list[Link]]
-    reads: list[Move] = field(default_factory=list)
+    reads: list[Transition] = field(default_factory=list)
 
 
 def _carries(link: Link, kind: str) -> bool:
@@ -68,24 +68,24 @@ class _Reader:
         for pool in self.design.pools.values():
             self.counter(f"free threads of {pool.name}", pool.threads, pool.threads)
         for task in self.design.tasks.values():
-            before = len(self.found.moves), len(self.found.counters)
+            before = len(self.found.transitions), len(self.found.counters)
             getattr(self, f"do_{task.kind.value}")(task)
             if task.may.value and task.kind is not Kind.SCRIPT:
                 self.ceasing(task, *before)
-            for move in self.found.moves[before[0]:]:
-                move.tasks = (task.name,)
+            for transition in self.found.transitions[before[0]:]:
+                transition.tasks = (task.name,)
         for link in self.design.links.values():
             if link.capacity == 0:
-                self.found.moves = meeting_at(link.name, self.found.moves)
+                self.found.transitions = meeting_at(link.name, self.found.transitions)
         working = [t for t in self.design.tasks.values()
                    if t.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL)]
         self.found.ends = bool(working) and all(map(may_be_done, working))
-        possible = list(filter(self.may_ever, self.found.moves))
-        self.found.moves = [move for move in possible if not move.is_idle]
-        self.found.idle = [move for move in possible if move.is_idle]
+        possible = list(filter(self.may_ever, self.found.transitions))
+        self.found.transitions = [transition for transition in possible if not transition.is_idle]
+        self.found.idle = [transition for transition in possible if transition.is_idle]
         return self.found
 
-    def ceasing(self, task: Task, moves: int, counters: int) -> None:
+    def ceasing(self, task: Task, transitions: int, counters: int) -> None:
         """It does all that only while it runs, and may cease to: between two elements, or, if it
         crashes, with what it holds. A source that has made all is done of itself."""
         own = list(islice(self.found.counters, counters, None))
@@ -93,27 +93,27 @@ class _Reader:
         left = [name for name in own if name.endswith("elements left")]
         running = self.counter(f"{task.name}: running", 1, 1,
                                0 if task.kind is Kind.SOURCE else None)
-        for move in self.found.moves[moves:]:
-            move.need[running] = 1
+        for transition in self.found.transitions[transitions:]:
+            transition.need[running] = 1
         crashes = task.may is Mortality.CRASH
-        ends = [Move(chance=True).take(running, 1)]
+        ends = [Transition(chance=True).take(running, 1)]
         for name in held if not crashes else ():
             ends[0].fits(name, 0)
         for name in left:
-            ends.append(Move().take(running, 1).fits(name, 0))
+            ends.append(Transition().take(running, 1).fits(name, 0))
             for hand in held:
                 ends[-1].fits(hand, 0)
-        self.found.moves += ends
+        self.found.transitions += ends
         for name in (*left, *(held if crashes else ())):
             self.found.counters[name] = replace(self.found.counters[name], rest=None)
 
-    def may_ever(self, move: Move) -> bool:
+    def may_ever(self, transition: Transition) -> bool:
         """True if what a transition asks of each counter is within its range, and no contradiction.
         """
-        for name in {*move.need, *move.room}:
+        for name in {*transition.need, *transition.room}:
             most = self.found.counters[name].most
-            ends = [end for end in (most, move.room.get(name)) if end is not None]
-            if ends and min(ends) < max(0, move.need.get(name, 0)):
+            ends = [end for end in (most, transition.room.get(name)) if end is not None]
+            if ends and min(ends) < max(0, transition.need.get(name, 0)):
                 return False
         return True
 
@@ -137,52 +137,54 @@ class _Reader:
             assert most is not None
             permits = self.counter(f"permits for {link.name}", most - link.initial, most)
             freed = self.counter(f"freed slots of {link.name}", 0, most)
-            self.found.moves.append(Move().take(freed, link.batch).put(permits, link.batch))
+            self.found.transitions.append(
+                Transition().take(freed, link.batch).put(permits, link.batch))
             if link.lossy >= link.batch:
                 lost = f"possible losses on {link.name}"
-                self.found.moves.append(Move(wastes=True, chance=True).take(freed, link.batch)
-                                        .take(lost, link.batch))
+                self.found.transitions.append(
+                    Transition(wastes=True, chance=True)
+                    .take(freed, link.batch).take(lost, link.batch))
         if link.lossy:
             self.counter(f"possible losses on {link.name}", link.lossy, link.lossy)
         if link.in_line:
             self.found.counters |= line_of(link)
         if link.flow is Flow.STOP_GO:
             self.found.counters |= counters_of(link)
-            self.found.moves += calls_of(link)
+            self.found.transitions += calls_of(link)
 
-    def reading(self, link: Link, ways: Ways, amount: int = 0) -> Iterator[Move]:
+    def reading(self, link: Link, ways: Ways, amount: int = 0) -> Iterator[Transition]:
         """The same, and then the link is read: so many elements, or as many as it says itself."""
         n = amount or link.takes
-        for move in each(ways):
+        for transition in each(ways):
             if link.capacity == 0:
-                move.meets |= {(link.name, False)}
-                yield move
+                transition.meets |= {(link.name, False)}
+                yield transition
                 continue
-            move.take(f"elements in {link.name}", n)
+            transition.take(f"elements in {link.name}", n)
             if link.room:
-                move.put(f"free threads of {link.room}", n)
+                transition.put(f"free threads of {link.room}", n)
             if link.in_line:
-                yield from first_in_line(link, move)
+                yield from first_in_line(link, transition)
                 continue
-            move.passes(f"elements in {link.name}", -n)
+            transition.passes(f"elements in {link.name}", -n)
             if link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT):
-                move.put(f"freed slots of {link.name}", n)
-            yield move
+                transition.put(f"freed slots of {link.name}", n)
+            yield transition
 
-    def writing(self, link: Link, ways: Ways, amount: int = 0) -> Iterator[Move]:
+    def writing(self, link: Link, ways: Ways, amount: int = 0) -> Iterator[Transition]:
         """The same, and then the link is written, in each way that there is."""
-        for move in list(ways):
-            yield from self._written(link, move, amount or link.gives)
+        for transition in list(ways):
+            yield from self._written(link, transition, amount or link.gives)
 
-    def _written(self, link: Link, move: Move, n: int) -> Iterator[Move]:
+    def _written(self, link: Link, transition: Transition, n: int) -> Iterator[Transition]:
         queue, most = f"elements in {link.name}", link.capacity
-        plain = move.copy()
+        plain = transition.copy()
         if most == 0:
             plain.meets |= {(link.name, True)}
             yield plain
             return
         if link.flow is Flow.STOP_GO:
-            yield from written(link, move)
+            yield from written(link, transition)
             return
         if link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT):
             plain.take(f"permits for {link.name}", n)
@@ -202,37 +204,39 @@ class _Reader:
         yield plain.passes(queue, n)
         if link.flow is Flow.FAIL:
             assert most is not None
-            failing = move.copy().has(queue, most - n + 1)
-            failing.fails, failing.over = True, move.over | {queue}
+            failing = transition.copy().has(queue, most - n + 1)
+            failing.fails, failing.over = True, transition.over | {queue}
             yield failing
         if link.flow in (Flow.DROP_NEWEST, Flow.DROP_OLDEST):
             assert most is not None
             for held in range(max(0, most - n + 1), most + 1):
-                full = move.copy().has(queue, held).fits(queue, held).put(queue, most - held)
-                full.wastes, full.over = True, move.over | {queue}
+                full = transition.copy().has(queue, held).fits(queue, held).put(queue, most - held)
+                full.wastes, full.over = True, transition.over | {queue}
                 if link.flow is Flow.DROP_OLDEST:
                     yield full.passes(queue, most - held - n, lost=True).passes(queue, n)
                 else:
                     yield full.passes(queue, most - held)
 
-    def empty(self, link: Link, ways: Ways) -> Iterator[Move]:
+    def empty(self, link: Link, ways: Ways) -> Iterator[Transition]:
         """The same, where the link has less than is read at once."""
-        for move in each(ways):
+        for transition in each(ways):
             if link.capacity == 0:
-                move.unless |= {link.name}
-                yield move
+                transition.unless |= {link.name}
+                yield transition
             else:
-                yield move.fits(f"elements in {link.name}", link.takes - 1)
+                yield transition.fits(f"elements in {link.name}", link.takes - 1)
 
     # --- tasks --------------------------------------------------------------------------------
 
-    def read_all(self, task: Task, ways: Ways) -> list[Move]:
+    def read_all(self, task: Task, ways: Ways) -> list[Transition]:
         """The same, and then every link of the task is read."""
         for link in self.design.inputs(task.name):
             ways = self.reading(link, ways, task.takes.get(link.name, 0))
         return list(ways)
 
-    def write_all(self, task: Task, ways: Ways, links: Iterable[Link] | None = None) -> list[Move]:
+    def write_all(
+        self, task: Task, ways: Ways, links: Iterable[Link] | None = None
+    ) -> list[Transition]:
         """The same, and then every link of the task is written, or these."""
         for link in self.design.outputs(task.name) if links is None else links:
             ways = list(self.writing(link, ways, task.gives.get(link.name, 0)))
@@ -259,48 +263,48 @@ class _Reader:
 
     def by_kind(self, links: Iterable[Link], ways: Ways) -> Reads:
         """The same, and then one of these links is read: by the kind that is read."""
-        found, before = dict[str, list[Move]](), list(ways)
+        found, before = dict[str, list[Transition]](), list(ways)
         for link in links:
             found.setdefault(link.kind, []).extend(self.reading(link, before))
         return found
 
     def one_of_each(self, task: Task) -> Reads:
         """Read an element of each queue of a task."""
-        ways, kind = [Move()], ""
+        ways, kind = [Transition()], ""
         queues = list(self.queues(task).values())
         for links in queues:
             found = self.by_kind(links, ways)
             if len(queues) == 1:
                 return found
-            ways = [move for moves in found.values() for move in moves]
+            ways = [transition for transitions in found.values() for transition in transitions]
         return {kind: ways}
 
-    def thread(self, pool: str, ways: Ways, by: int) -> list[Move]:
+    def thread(self, pool: str, ways: Ways, by: int) -> list[Transition]:
         """The same, and then threads are taken (fewer than none) or given back."""
         name, size = f"free threads of {pool}", self.design.pools[pool].threads
         found = list(each(ways))
-        for move in found:
+        for transition in found:
             if by < 0:
-                move.take(name, -by)
+                transition.take(name, -by)
             else:
                 if pool in self.by_hand:
-                    move.fits(name, size - by)
-                move.put(name, by)
+                    transition.fits(name, size - by)
+                transition.put(name, by)
         return found
 
     def passing(self, task: Task, reads: Reads) -> None:
         """Write what is read in the same transition, or hold it in the hand in between."""
         ways: dict[tuple[str, ...], _Way] = {}
-        for kind, moves in reads.items():
+        for kind, transitions in reads.items():
             for name, links in self.decisions(task, kind):
                 way = ways.setdefault(tuple(link.name for link in links), _Way(name, [links]))
-                way.reads += moves
+                way.reads += transitions
         hand = max(task.hand, 1 if task.pool or len(ways) > 1 else 0)
         if hand:
             self.by_hand_of(task, hand, list(ways.values()))
         else:
             for way in ways.values():
-                self.found.moves += self.write_all(task, way.reads, way.links[0])
+                self.found.transitions += self.write_all(task, way.reads, way.links[0])
 
     def by_hand_of(self, task: Task, hand: int, ways: list[_Way]) -> None:
         """Take a thread, read, hold what was read, and then write it; of several ways to do that
@@ -312,37 +316,37 @@ class _Reader:
             told = f" for {way.name}" if len(ways) > 1 else ""
             held = self.counter(f"{task.name}: elements{told} in the hand", 0, hand, 0)
             taken = self.thread(task.pool[0], way.reads, -1) if task.pool else way.reads
-            put = Move().take(held, 1).passes(held, -1)
-            for move in each(taken):
-                move.take(free, 1) if len(ways) > 1 else move.fits(held, hand - 1)
-                self.found.moves.append(move.put(held, 1).passes(held, 1))
+            put = Transition().take(held, 1).passes(held, -1)
+            for transition in each(taken):
+                transition.take(free, 1) if len(ways) > 1 else transition.fits(held, hand - 1)
+                self.found.transitions.append(transition.put(held, 1).passes(held, 1))
             if len(ways) > 1:
                 put.put(free, 1)
             for links in way.links:
                 self.give(task, self.write_all(task, [put], links))
 
-    def give(self, task: Task, ways: list[Move]) -> None:
+    def give(self, task: Task, ways: list[Transition]) -> None:
         """The thread is given back."""
-        self.found.moves += self.thread(task.pool[0], ways, 1) if task.pool else ways
+        self.found.transitions += self.thread(task.pool[0], ways, 1) if task.pool else ways
 
     def do_source(self, task: Task) -> None:
         """Writes to all its links."""
-        start = Move()
+        start = Transition()
         if task.count is not None:
             start.take(self.counter(f"{task.name}: elements left", task.count, task.count, 0), 1)
         if task.pool or len(list(self.decisions(task, ""))) > 1:
             self.passing(task, {"": [start]})
         else:
-            self.found.moves += self.write_all(task, [start])
+            self.found.transitions += self.write_all(task, [start])
 
     def do_sink(self, task: Task) -> None:
         """Reads from any of its links; its thread is needed for a moment."""
         for link in self.design.inputs(task.name):
-            self.found.moves += self.reading(link, [self.moment(task)])
+            self.found.transitions += self.reading(link, [self.moment(task)])
 
-    def moment(self, task: Task) -> Move:
+    def moment(self, task: Task) -> Transition:
         """A thread is free."""
-        return Move().has(f"free threads of {task.pool[0]}", 1) if task.pool else Move()
+        return Transition().has(f"free threads of {task.pool[0]}", 1) if task.pool else Transition()
 
     def do_map(self, task: Task) -> None:
         """Reads an element of each queue, and writes all links."""
@@ -352,24 +356,24 @@ class _Reader:
 
     def do_transition(self, task: Task) -> None:
         """Reads and writes in one transition, each link with an amount of its own."""
-        self.found.moves += self.write_all(task, self.read_all(task, [Move()]))
+        self.found.transitions += self.write_all(task, self.read_all(task, [Transition()]))
 
     def do_merge(self, task: Task) -> None:
         """Reads one of its queues, as its policy says."""
-        queues, reads = self.queues(task), dict[str, list[Move]]()
+        queues, reads = self.queues(task), dict[str, list[Transition]]()
         if task.merging is Merging.FAIR:
             allowed = list(self._in_turn(task, list(queues.values())))
         else:
             prefers = task.merging is Merging.PREFERRED
-            allowed = [(links, self.all_empty(queues[task.prefers], [Move()])
-                        if prefers and name != task.prefers else [Move()])
+            allowed = [(links, self.all_empty(queues[task.prefers], [Transition()])
+                        if prefers and name != task.prefers else [Transition()])
                        for name, links in queues.items()]
         for links, ways in allowed:
-            for kind, moves in self.by_kind(links, ways).items():
-                reads.setdefault(kind, []).extend(moves)
+            for kind, transitions in self.by_kind(links, ways).items():
+                reads.setdefault(kind, []).extend(transitions)
         self.passing(task, reads)
 
-    def all_empty(self, links: Iterable[Link], ways: Ways) -> list[Move]:
+    def all_empty(self, links: Iterable[Link], ways: Ways) -> list[Transition]:
         """The same, where none of these links has as much as is read at once."""
         for link in links:
             ways = list(self.empty(link, ways))
@@ -377,13 +381,13 @@ class _Reader:
 
     def _in_turn(
         self, task: Task, queues: list[list[Link]]
-    ) -> Iterator[tuple[list[Link], list[Move]]]:
+    ) -> Iterator[tuple[list[Link], list[Transition]]]:
         places = [self.counter(f"{task.name}: turn = {n}", int(n == 0), 1, 1)
                   for n in range(len(queues))]
         for here in range(len(queues)):
             for passed in range(len(queues)):
                 chosen = (here + passed) % len(queues)
-                ways = [Move().goes(places[here], places[(chosen + 1) % len(queues)])]
+                ways = [Transition().goes(places[here], places[(chosen + 1) % len(queues)])]
                 for n in range(passed):
                     ways = self.all_empty(queues[(here + n) % len(queues)], ways)
                 yield queues[chosen], ways
@@ -393,7 +397,7 @@ class _Reader:
         self.passing(task, self.one_of_each(task))
         held, free = f"{task.name}: elements in the hand", f"{task.name}: free hands"
         for link in self.design.inputs(task.name):
-            self.found.moves += [
+            self.found.transitions += [
                 m.has(free, 1) if free in self.found.counters else m.fits(held, task.hand - 1)
                 for m in self.reading(link, [self.moment(task)])]
 
@@ -401,11 +405,12 @@ class _Reader:
         """Holds each element, and writes it to one link that has its kind: as the element says, or
         where there is room."""
         ways: dict[str, _Way] = {}
-        for kind, moves in self.one_of_each(task).items():
+        for kind, transitions in self.one_of_each(task).items():
             able = [link for link in self.design.outputs(task.name) if _carries(link, kind)]
             for some in [able] if task.routing is Routing.ROOM else [[link] for link in able]:
                 name = " and ".join(link.name for link in some)
-                ways.setdefault(name, _Way(name, [[link] for link in some])).reads.extend(moves)
+                way = ways.setdefault(name, _Way(name, [[link] for link in some]))
+                way.reads.extend(transitions)
         self.by_hand_of(task, task.hand, list(ways.values()))
 
     # --- tasks that gather ----------------------------------------------------------------------
@@ -414,37 +419,40 @@ class _Reader:
         """Keeps elements, and writes one for as many as it keeps, or, if it may, for fewer."""
         kept = self.counter(f"{task.name}: elements in the window", 0, task.size, task.size - 1)
         for link in self.design.inputs(task.name):
-            self.found.moves += [move.fits(kept, task.size - 1).put(kept, 1).passes(kept, 1)
-                                 for move in self.reading(link, [Move()])]
-        closing = [Move().has(kept, task.size).put(kept, -task.slide).passes(kept, -task.slide)]
-        closing += [Move().fits(kept, held).take(kept, held).passes(kept, -held)
+            self.found.transitions += [
+                each.fits(kept, task.size - 1).put(kept, 1).passes(kept, 1)
+                for each in self.reading(link, [Transition()])]
+        closing = [Transition().has(kept, task.size).put(kept, -task.slide)
+                   .passes(kept, -task.slide)]
+        closing += [Transition().fits(kept, held).take(kept, held).passes(kept, -held)
                     for held in range(1, task.size if task.early else 1)]
         for _, links in self.decisions(task, ""):
-            self.found.moves += self.write_all(task, closing, links)
+            self.found.transitions += self.write_all(task, closing, links)
 
     def do_align(self, task: Task) -> None:
         """Passes elements on, but none from a queue of which it has the barrier; when it has one of
         each and its hands are empty, it writes one."""
-        queues, reads = self.queues(task), dict[str, list[Move]]()
+        queues, reads = self.queues(task), dict[str, list[Transition]]()
         before = len(self.found.counters)
         barriers = {name: self.counter(f"{task.name}: barrier of {name}", 0, 1, 0)
                     for name in queues}
         for name, links in queues.items():
-            for kind, moves in self.by_kind(links, [Move().fits(barriers[name], 0)]).items():
+            fitting = [Transition().fits(barriers[name], 0)]
+            for kind, transitions in self.by_kind(links, fitting).items():
                 if kind == task.barrier:
-                    self.found.moves += [move.put(barriers[name], 1) for move in moves]
+                    self.found.transitions += [each.put(barriers[name], 1) for each in transitions]
                 else:
-                    reads.setdefault(kind, []).extend(moves)
+                    reads.setdefault(kind, []).extend(transitions)
         if reads:
             self.passing(task, reads)
-        whole = Move()
+        whole = Transition()
         for name in islice(self.found.counters, before, None):
             if name.endswith("in the hand"):
                 whole.fits(name, 0)
         for name in barriers.values():
             whole.take(name, 1)
         for _, links in self.decisions(task, task.barrier):
-            self.found.moves += self.write_all(task, [whole], links)
+            self.found.transitions += self.write_all(task, [whole], links)
 
     # --- scripts and calls ----------------------------------------------------------------------
 
@@ -464,7 +472,8 @@ class _Reader:
                          None if final or task.may.value else 1)
         if task.may.value:
             stopping = at[1:] if task.may is Mortality.CRASH else at[-1:]
-            self.found.moves += [Move(chance=True).goes(here, at[0]) for here in stopping]
+            self.found.transitions += [
+                Transition(chance=True).goes(here, at[0]) for here in stopping]
         self._walk(task, steps, at, total, 0)
 
     def _walk(
@@ -492,24 +501,24 @@ class _Reader:
                 self._step(task, first, at, here, left if rest else there)
                 left = self._walk(task, rest, at, left, there)
             else:
-                self._silent(task, [Move()], at, here, left if branch else there)
+                self._silent(task, [Transition()], at, here, left if branch else there)
                 left = self._walk(task, branch, at, left, there)
-        refused = [Move()]
+        refused = [Transition()]
         for branch in step.branches if step.otherwise is not None else ():
             refused = self._refused(branch[0], refused)
-        for ways, after in (([Move()], step.timeout), (refused, step.otherwise)):
+        for ways, after in (([Transition()], step.timeout), (refused, step.otherwise)):
             if after is not None:
                 self._silent(task, ways, at, here, left if after else there)
                 left = self._walk(task, after, at, left, there)
 
     def _silent(
-        self, task: Task, ways: list[Move], at: list[str], here: int, there: int
+        self, task: Task, ways: list[Transition], at: list[str], here: int, there: int
     ) -> None:
         for way in ways:
-            self.found.moves += [move for move in self._onward(task, at, here, there, way)
-                                 if move.change]
+            self.found.transitions += [
+                each for each in self._onward(task, at, here, there, way) if each.change]
 
-    def _refused(self, step: Step, ways: list[Move]) -> list[Move]:
+    def _refused(self, step: Step, ways: list[Transition]) -> list[Transition]:
         """The same, where a step cannot be done."""
         if step.kind is StepKind.READ:
             link = self.design.links[step.target]
@@ -532,24 +541,24 @@ class _Reader:
         return []  # it is never refused
 
     def _step(self, task: Task, step: Step, at: list[str], here: int, there: int) -> None:
-        onward = list(self._onward(task, at, here, there, Move()))
+        onward = list(self._onward(task, at, here, there, Transition()))
         if step.kind in (StepKind.ACQUIRE, StepKind.RELEASE):
             by = -step.count if step.kind is StepKind.ACQUIRE else step.count
-            self.found.moves += self.thread(step.target, onward, by)
+            self.found.transitions += self.thread(step.target, onward, by)
             return
         link = self.design.links[step.target]
         act = self.reading if step.kind is StepKind.READ else self.writing
         if step.count > 1:
             done = self.counter(f"{task.name}: repetitions of step {len(at) - here}", 0,
                                 step.count - 1)
-            more = Move().goes(at[here], at[here]).fits(done, step.count - 2).put(done, 1)
-            self.found.moves += act(link, [more])
-            onward = [move.take(done, step.count - 1) for move in onward]
-        self.found.moves += act(link, onward)
+            more = Transition().goes(at[here], at[here]).fits(done, step.count - 2).put(done, 1)
+            self.found.transitions += act(link, [more])
+            onward = [transition.take(done, step.count - 1) for transition in onward]
+        self.found.transitions += act(link, onward)
 
     def _onward(
-        self, task: Task, at: list[str], here: int, there: int, way: Move
-    ) -> Iterator[Move]:
+        self, task: Task, at: list[str], here: int, there: int, way: Transition
+    ) -> Iterator[Transition]:
         """The same, and on to the next step; after the last one to the first, or to the end."""
         go, again, end = each([way, way, way])
         first, rounds = at[-1], f"{task.name}: rounds left"
@@ -574,16 +583,16 @@ class _Reader:
             for what in ("queued", "running", "blocked", "finished"):
                 self.counter(at(what, level), 0, n, 0)
         idle = self.counter(f"{task.name}: calls to come", n, n)
-        add = self.found.moves
-        add.append(Move().take(idle, 1).put(at("queued", 1), 1))
-        add.append(Move().take(at("finished", 1), 1).put(idle, 1))
+        add = self.found.transitions
+        add.append(Transition().take(idle, 1).put(at("queued", 1), 1))
+        add.append(Transition().take(at("finished", 1), 1).put(idle, 1))
         for level, pool in enumerate(task.pool, start=1):
-            begin = Move().take(at("queued", level), 1).put(at("running", level), 1)
+            begin = Transition().take(at("queued", level), 1).put(at("running", level), 1)
             add += self.thread(pool, [begin], -1)
             if level == last:
-                done = Move().take(at("running", level), 1)
+                done = Transition().take(at("running", level), 1)
             else:
-                add.append(Move().take(at("running", level), 1).put(at("blocked", level), 1)
+                add.append(Transition().take(at("running", level), 1).put(at("blocked", level), 1)
                            .put(at("queued", level + 1), 1))
-                done = Move().take(at("blocked", level), 1).take(at("finished", level + 1), 1)
+                done = Transition().take(at("blocked", level), 1).take(at("finished", level + 1), 1)
             add += self.thread(pool, [done.put(at("finished", level), 1)], 1)

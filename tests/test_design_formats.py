@@ -86,7 +86,7 @@ def test_what_stands_in_one_line_of_a_file_is_not_copies_of_one_task() -> None:
 
 
 def test_names_lose_accents_and_what_is_written_for_html() -> None:
-    """Of a plan the web interface of Flink shows the descriptions, so they are escaped."""
+    """Flink's web interface shows descriptions of a plan, so they are escaped for HTML."""
     plan = json.loads((EXAMPLES / "socket-window.flink.json").read_text())
     plan["nodes"][0]["contents"] = "Source: caf\u00e9 &lt;t&gt; -&gt; Map<br/>"
     design = load_any(json.dumps(plan), "plan.json")[0]

@@ -18,9 +18,9 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Outcome
 
 Queue = tuple[int, ...]
-"""How many elements of each kind there are."""
+"""The number of elements of each kind."""
 Place = tuple[int, str]
-"""How many steps a script has done, and the kind that it has given a name to."""
+"""The number of steps that a script has done, and the kind that it has given a name to."""
 
 KINDS = ("red", "blue")
 
@@ -62,7 +62,7 @@ def as_text(scripts: dict[str, list[dict[str, Any]]], capacities: dict[str, int]
 def after(
     place: Place, queues: dict[str, Queue], steps: list[dict[str, Any]], rooms: dict[str, int]
 ) -> Iterator[tuple[Place, dict[str, Queue]]]:
-    """Every way in which a script can do its next step."""
+    """Every possibility for a script to do its next step."""
     at, who = place
     step = steps[at]
     verb = "read" if "read" in step else "write"
@@ -81,7 +81,7 @@ def after(
 
 
 def is_stuck(scripts: dict[str, list[dict[str, Any]]], rooms: dict[str, int]) -> bool:
-    """Whether some order of steps ends where nothing can move."""
+    """True if some order of steps ends where no script can take a step."""
     first = (tuple((0, "") for _ in scripts), tuple((link, (0, 0)) for link in rooms))
     seen, todo = {first}, [first]
     while todo:
@@ -100,14 +100,15 @@ def is_stuck(scripts: dict[str, list[dict[str, Any]]], rooms: dict[str, int]) ->
 
 
 def connected(found: dict[str, list[dict[str, Any]]]) -> bool:
-    """Whether every script shares a link with the first: parts are decided each by itself."""
+    """True if every script shares a link with the first: parts are decided each by itself."""
     used = [{step.get("read", step.get("write")) for step in steps} for steps in found.values()]
     return all(each & used[0] for each in used)
 
 
 def test_kinds_are_what_a_plain_interpreter_makes_of_them() -> None:
-    """Random scripts that read one kind, or any, or answer with the kind that they were asked:
-    six that can get stuck, and six that cannot."""
+    """Random scripts that read one kind, or any, or answer with the kind of the request: six that
+    can deadlock, and six that cannot.
+    """
     left = {True: 6, False: 6}
     for seed in range(2_000):
         scripts, rooms = random_scripts(Random(f"kinds {seed}"))
@@ -140,8 +141,9 @@ links:
     ("{read: replies, of: 1}", "1", False),
 ])
 def test_a_reply_belongs_to_its_request(reply: str, who: str, stuck: bool) -> None:
-    """Each client takes its own reply, wherever it is in the queue; one that belongs to nobody
-    who waits fills it."""
+    """Each client takes its own reply, wherever it is in the queue; a reply to no waiting client
+    fills it.
+    """
     assert (states(CLIENTS.format(reply=reply, who=who))[0][0] is Outcome.VIOLATED) is stuck
 
 
@@ -192,7 +194,7 @@ def test_what_has_no_kinds_is_refused(change: tuple[str, str], told: str) -> Non
 
 
 def test_several_kinds_overtake_each_other_unless_the_queue_is_read_at_its_head() -> None:
-    """Of one kind that goes one way the order is kept anyway."""
+    """Elements of one kind that take one path keep their order anyway."""
     text = """
 checkvalve: 2
 name: in order

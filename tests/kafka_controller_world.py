@@ -67,7 +67,7 @@ class Node:
             what()
 
     def resume(self) -> None:
-        """Go on with all that has come meanwhile."""
+        """Resume, and do all that has come meanwhile."""
         self.is_paused = False
         backlog, self._backlog = self._backlog, []
         for what in backlog:

@@ -107,14 +107,14 @@ pools: {p: {threads: 3}}
     assert "Too few are left: 2 of the 3 permits of p are held by a and b" in told
 
 
-@pytest.mark.parametrize("spoil", ["a holder is missing", "one who holds nothing", "no round"])
+@pytest.mark.parametrize("spoil", ["a holder is missing", "a task that holds nothing", "no round"])
 def test_the_judge_sees_a_cycle_with_the_wrong_holders(spoil: str) -> None:
     """So what holds of random designs is worth something."""
     report, finding, _ = checked(TWO_WRITERS)
     reader, first, second = sorted(finding.cycle, key=lambda wait: wait.task)
     wrong = {
         "a holder is missing": (reader, first),
-        "one who holds nothing": (reader, first, second, Blocked("z", "room", "q", ("reader",))),
+        "a task that holds nothing": (reader, first, second, Blocked("z", "room", "q", ("reader",))),
         "no round": (first, second),
     }[spoil]
     spoilt = replace(report, findings=(replace(finding, cycle=wrong), *report.findings[1:]))

@@ -321,7 +321,7 @@ def test_what_drops_already_or_has_kinds_is_not_made_to_drop_its_oldest(link: st
 
 
 def test_amounts_are_made_small_together_by_steps_that_double() -> None:
-    """Of what begins with the least one: the first, the second, the fourth and the eighth."""
+    """Of the values above the least: the first, the second, the fourth and the eighth."""
     change = Change("slot", "place", range(20), str, lambda design, _: design, lambda _: ())
     asked: list[list[int]] = []
 

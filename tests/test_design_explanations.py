@@ -23,7 +23,7 @@ OF_A_BATCH = 35
 
 def checked(text: str) -> DesignReport:
     """The report on a design that can deadlock, whose explanation is true."""
-    report = check_design("checkvalve: 2\nname: stuck\n" + text)
+    report = check_design("checkvalve: 2\nname: deadlocked\n" + text)
     assert complaints(report) == []
     return report
 

@@ -358,7 +358,7 @@ def test_no_single_task_waits_for_its_own_thread() -> None:
 
 
 def test_a_call_waits_for_the_threads_of_its_own_calls() -> None:
-    """Nested calls on one pool are a circle of one task, and truly a deadlock."""
+    """Nested calls on one pool are a cycle of one task, and truly a deadlock."""
     report = check_file(EXAMPLES / "nested-pool-deadlocked.yaml")
     assert [[w.task for w in cycle.waits] for cycle in report.cycles] == [["requests"]]
 

@@ -58,7 +58,7 @@ def by_itself(queue: Queue, marks: Marks) -> Iterator[Queue]:
 
 
 def reached(writes: str, reads: str, marks: Marks) -> tuple[bool, int]:
-    """Whether two scripts, over the link and another one of one slot, deadlock; and the most that
+    """True if two scripts, over the link and another one of one slot, deadlock; and the most that
     is ever in the link. ``S`` is a write or read of it, ``b`` one of the other.
     """
     seen, most, stuck = {(0, 0, Queue(), 0)}, 0, False

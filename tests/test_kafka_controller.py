@@ -301,7 +301,7 @@ def test_an_unreachable_broker_is_told_later_in_the_same_order() -> None:
 
 
 class Hasty(Channels):
-    """Goes on to the next request when one fails (KAFKA-1187)."""
+    """Continues with the next request when one fails (KAFKA-1187)."""
 
     def failed(self, broker: int, number: int) -> None:
         channel = self._channels.get(broker)

@@ -53,8 +53,8 @@ def test_a_buffer_that_no_rule_bounds_is_measured_nevertheless() -> None:
 
 def test_what_was_never_measured_says_what_that_takes() -> None:
     """And is no number."""
-    unmeasured = Measured(Measure("x", "Longest x", "an adapter that tells it"), {})
-    assert unmeasured.in_words() == "Longest x: not measured; that takes an adapter that tells it"
+    unmeasured = Measured(Measure("x", "Longest x", "an adapter that reports it"), {})
+    assert unmeasured.in_words() == "Longest x: not measured; that takes an adapter that reports it"
     assert unmeasured.most is None
 
 

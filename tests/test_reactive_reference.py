@@ -93,7 +93,7 @@ def test_nobody_subscribes_twice_and_none_not_at_all() -> None:
 
 @pytest.mark.parametrize("way", ["cancelled", "at its end"])
 def test_whoever_is_done_may_subscribe_again(way: str) -> None:
-    """Whether or not the subscribers have been listed meanwhile."""
+    """Both if the subscribers have been listed meanwhile and if not."""
     publisher = IterablePublisher(lambda: range(1))
     first = publisher.subscribe("one")
     if way == "cancelled":

@@ -141,7 +141,7 @@ def test_what_a_task_raises_is_kept_for_the_controller() -> None:
     """The others continue."""
     def scene(scheduler: Scheduler) -> object:
         scheduler.spawn("fails", lambda: [][0])
-        scheduler.spawn("goes on", Counter().count)
+        scheduler.spawn("continues", Counter().count)
         return lambda: None
     (found,) = {each.errors[0][0] for each in explore(scene, MODULES)}  # type: ignore[arg-type]
     assert found == "fails"

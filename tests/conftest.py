@@ -1,4 +1,4 @@
-"""What all tests share: cases that never differ from run to run, and Java for Spark."""
+"""Fixtures and settings that all tests share: cases that never differ from run to run, and Java."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ tests of random machines spent a twelfth of their time on it."""
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
-    """What is there by now lives as long as the run: no search for garbage has to look at it."""
+    """Freeze all objects that exist by now: they live as long as the run, so no collection scans
+    them.
+    """
     gc.collect()
     gc.freeze()
 

@@ -17,14 +17,14 @@ from checkvalve.reference.coordination.terms import (
 )
 
 TIMEOUT = 20_000
-"""Of a session, in ms."""
+"""Timeout of a session, in ms."""
 
 PATIENCE = 60_000
-"""How long a law waits for a delivery that must come, in ms."""
+"""Longest wait of a law for a delivery that must come, in ms."""
 
 
 class World:
-    """A port, and sessions that remember all that they were told."""
+    """A port, and sessions that remember every delivery to them."""
 
     def __init__(self, port: FaultyCoordination, root: str) -> None:
         self.port, self.root = port, root
@@ -70,11 +70,11 @@ class World:
                 self.told[whose].append(delivery)
 
     def wait_for_event(self, handle: int, kind: Kind, name: str) -> None:
-        """Until the session is told of that event."""
+        """Wait until the session gets that event."""
         self.wait_for(handle, lambda told: told == Event(kind, self.at(name)))
 
     def events(self, handle: int) -> list[tuple[Kind, str]]:
-        """What the watches of a session have said so far, with names instead of paths."""
+        """The events of a session's watches so far, with names instead of paths."""
         return [(told.kind, told.path.removeprefix(self.root).lstrip("/"))
                 for told in self.told[handle] if isinstance(told, Event)]
 
@@ -125,7 +125,7 @@ def refusals_say_what_is_wrong(world: World) -> None:
 
 
 def requests_of_a_session_keep_their_order(world: World) -> None:
-    """What is submitted later takes effect later, and is answered later."""
+    """A later request takes effect later, and is answered later."""
     path = world.at("a")
     numbers = [world.submit(world.here, Create(path))]
     numbers += [world.submit(world.here, Write(path, bytes([each]), each)) for each in range(20)]
@@ -165,7 +165,7 @@ def a_multi_is_atomic(world: World) -> None:
 
 
 def a_multi_that_fails_fires_no_watch(world: World) -> None:
-    """Nobody is told of what did not happen."""
+    """A change that was not made is not reported."""
     path = world.at("a")
     world.ask(world.here, Create(path))
     world.ask(world.here, Read(path, watch=True))
@@ -189,7 +189,7 @@ def czxid_grows(world: World) -> None:
 
 
 def a_watch_fires_once(world: World) -> None:
-    """Of several changes only the first is told, until somebody reads and watches again."""
+    """Of several changes only the first is reported, until the client reads and watches again."""
     path = world.at("a")
     world.ask(world.here, Create(path))
     other = world.open()
@@ -207,7 +207,8 @@ def a_watch_fires_once(world: World) -> None:
 
 
 def each_kind_of_watch_tells_its_events(world: World) -> None:
-    """Exists sees a creation, children their comings and goings, a deletion tells both kinds."""
+    """Exists reports a creation, children their comings and goings, a deletion is reported by both.
+    """
     path = world.at("a")
     assert world.ask(world.here, Exists(path, watch=True)) == Found(None)
     world.ask(world.here, Children(world.root, watch=True))
@@ -225,7 +226,7 @@ def each_kind_of_watch_tells_its_events(world: World) -> None:
 
 
 def a_watch_fires_before_its_change_is_read(world: World) -> None:
-    """Who reads the new bytes has been told before that they are new."""
+    """A client that reads the new bytes has got the event before."""
     path = world.at("a")
     world.ask(world.here, Create(path))
     other = world.open()
@@ -256,7 +257,9 @@ def ephemerals_vanish_with_their_session(world: World) -> None:
 
 
 def the_end_of_a_session_is_later_than_all_before(world: World) -> None:
-    """What it takes with it is a change of the folder like any other, with a greater zxid."""
+    """The deletion of its ephemeral znodes is a change of the folder like any other, with a greater
+    zxid.
+    """
     other = world.open()
     world.ask(other, Create(world.at("mine"), ephemeral=True))
     world.ask(world.here, Exists(world.at("mine"), watch=True))
@@ -269,7 +272,9 @@ def the_end_of_a_session_is_later_than_all_before(world: World) -> None:
 
 
 def an_expired_session_learns_of_it(world: World) -> None:
-    """Its ephemeral znodes are gone first; then it is told, and nothing it asks has an effect."""
+    """Its ephemeral znodes are gone first; then it gets the event, and no later request has an
+    effect.
+    """
     other = world.open()
     world.ask(other, Create(world.at("mine"), ephemeral=True))
     world.ask(world.here, Exists(world.at("mine"), watch=True))
@@ -283,8 +288,9 @@ def an_expired_session_learns_of_it(world: World) -> None:
 
 
 def a_silent_session_expires_before_its_client_knows(world: World) -> None:
-    """A client that stands still for longer than its timeout loses its ephemeral znodes to the
-    clock of the server, and is told when it goes on."""
+    """A client that is paused for longer than its timeout loses its ephemeral znodes by the clock
+    of the server, and gets the event when it is resumed.
+    """
     other = world.open(600)
     world.ask(other, Create(world.at("mine"), ephemeral=True))
     world.ask(world.here, Exists(world.at("mine"), watch=True))
@@ -296,8 +302,9 @@ def a_silent_session_expires_before_its_client_knows(world: World) -> None:
 
 
 def a_lost_reply_hides_whether_it_was_done(world: World) -> None:
-    """The client hears the same, whether the request got lost or its reply; the session goes on,
-    and what it watched as well."""
+    """The client hears the same, whether the request got lost or its reply; the session and its
+    watches continue.
+    """
     other = world.open()
     world.ask(other, Exists(world.at("done"), watch=True))
     for loss, name in ((Loss.REQUEST, "undone"), (Loss.REPLY, "done")):
@@ -311,7 +318,7 @@ def a_lost_reply_hides_whether_it_was_done(world: World) -> None:
 
 
 def a_partition_that_heals_is_no_end(world: World) -> None:
-    """What is asked meanwhile is answered afterwards, in order."""
+    """Requests made meanwhile are answered afterwards, in order."""
     other = world.open()
     world.port.partition(other)
     numbers = [world.submit(other, Create(world.at(name))) for name in "ab"]
@@ -321,7 +328,7 @@ def a_partition_that_heals_is_no_end(world: World) -> None:
 
 
 def a_watch_survives_a_killed_server(world: World) -> None:
-    """What changed while a client had no connection is told when it has one again."""
+    """A change made while a client had no connection is reported when it has one again."""
     for name in ("changed", "deleted", "same"):
         world.ask(world.here, Create(world.at(name)))
     other = world.open()

@@ -27,16 +27,16 @@ from checkvalve.reference.kafka.controller.terms import (
 )
 
 TIMEOUT = 300
-"""Of a session, in ms."""
+"""Timeout of a session, in ms."""
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
 EXPAND_EVERY = 50
-"""How often a leader looks whom it can take into the ISR, in ms."""
+"""Period at which a leader looks for replicas to take into the ISR, in ms."""
 
 
 Store = Callable[[Callable[[], int], Callable[[Transaction], object]], TimedCoordination]
-"""Makes a coordination service from how long messages take, and who is told of transactions."""
+"""Makes a coordination service from the delay of messages, and a listener to transactions."""
 
 
 class Node:
@@ -60,14 +60,14 @@ class Node:
         world.after(EXPAND_EVERY, self._expand)
 
     def run(self, what: Callable[[], None]) -> None:
-        """Do it now, or when it goes on; never if it is gone."""
+        """Do it now, or when the process is resumed; never if it is gone."""
         if self.is_paused:
             self._backlog.append(what)
         elif self.is_up:
             what()
 
     def resume(self) -> None:
-        """Go on with all that has come meanwhile."""
+        """Resume, and do all that has come meanwhile."""
         self.is_paused = False
         backlog, self._backlog = self._backlog, []
         for what in backlog:
@@ -76,7 +76,7 @@ class Node:
     # -- the coordination service -------------------------------------------------------------
 
     def hear(self, delivery: coordination.Delivery) -> None:
-        """The session was told something."""
+        """Note a delivery to the session."""
         if isinstance(delivery, coordination.Reply):
             self._asked.pop(delivery.number, lambda _: None)(delivery.result)
         elif isinstance(delivery, coordination.Connected) and not self.session:
@@ -289,12 +289,12 @@ class World:
         self.service.pause(node.handle)
 
     def pause(self, broker: int) -> None:
-        """A broker's process stands still."""
+        """Pause a broker's process."""
         self.nodes[broker].is_paused = True
         self.service.pause(self.nodes[broker].handle)
 
     def resume(self, broker: int) -> None:
-        """It goes on, and does not know that time has passed."""
+        """Resume it; it does not know that time has passed."""
         self.service.resume(self.nodes[broker].handle)
         self.nodes[broker].resume()
 
@@ -324,7 +324,7 @@ class World:
                    key=lambda each: each.controller.epoch)
 
     def leadership(self, partition: TopicPartition) -> Leadership:
-        """What is written of a partition."""
+        """The leadership of a partition as the store has it."""
         found = self.service.peek(znodes.state_path(partition))
         assert found is not None, f"nothing is written of {partition}"
         return znodes.state_of(found[0], found[1].version)
@@ -335,7 +335,7 @@ class World:
         return znodes.assignment_of(found[0])[partition.partition] if found else ()
 
     def follows(self, broker: int, partition: TopicPartition, leadership: Leadership) -> bool:
-        """Whether a broker follows a leader in the epoch of a leadership."""
+        """True if a broker follows a leader in the epoch of a leadership."""
         node = self.nodes.get(broker)
         told = node.told.get(partition) if node else None
         return (node is not None and node.is_up and not node.is_paused and told is not None
@@ -349,17 +349,17 @@ class World:
                 if self.service.peek(znodes.broker_path(each)) is not None}
 
     def words(self, *which: str) -> list[tuple[object, ...]]:
-        """What is in the history under some words, with the word."""
+        """The entries of the history under some words, each with its word."""
         return [(what, *about) for _, what, about in self.history if what in which]
 
     def settled(self) -> bool:
-        """Whether the controller does nothing and has been answered by all."""
+        """True if the controller does nothing and all have answered it."""
         controller = self.active().controller
         return controller.is_idle and not any(
             controller.channels.queue_of(each) for each in self.nodes)
 
     def agrees(self) -> bool:
-        """Whether every live broker knows, of all its partitions, what is written."""
+        """True if every live broker knows the written leaderships of all its partitions."""
         for node in self.nodes.values():
             if not node.is_up or node.is_paused:
                 continue
@@ -383,7 +383,7 @@ def running(brokers: int = 3, seed: int = 0, **more: Any) -> World:
 
 
 def obeyed(world: World, broker: int) -> list[ControllerRequest]:
-    """What a broker obeyed, in order."""
+    """The requests that a broker obeyed, in order."""
     found = []
     for _, who, request in world.words("obeyed"):
         if who == broker:

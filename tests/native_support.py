@@ -208,7 +208,9 @@ class RandomModel:
 
 @dataclass
 class Expected:
-    """What a search must find; ``broken`` maps a rule to the length of its shortest run."""
+    """The findings that a search must have; ``broken`` maps a rule to the length of its shortest
+    run.
+    """
 
     states: int = 0
     transitions: int = 0

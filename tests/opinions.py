@@ -1,4 +1,4 @@
-"""What the checker of certificates says of a verdict."""
+"""The opinion of the certificate checker on a verdict."""
 
 from __future__ import annotations
 

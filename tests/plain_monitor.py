@@ -53,7 +53,7 @@ class PlainMonitor:
         return {reason.rule for reason in reasons if reason is not None}
 
     def accepts(self, steps: Iterable[Step]) -> bool:
-        """Whether some steps could be observed next. Nothing is changed."""
+        """True if some steps could be observed next. Nothing is changed."""
         before = self.states
         try:
             return all(self.observe([step]) for step in steps)

@@ -25,7 +25,7 @@ class Colour(IntEnum):
     BLUE = 2
 
 class Item(NamedTuple):
-    who: int
+    owner: int
     hot: bool
 
 def limit(value: int, top: int) -> int:
@@ -39,7 +39,7 @@ class Random(Machine):
     b = integer(-2, 2, init=0)
     up = boolean(False)
     colour = choice(Colour)
-    queue = fifo(record(Item, who=integer(0, 2), hot=boolean()), 2)
+    queue = fifo(record(Item, owner=integer(0, 2), hot=boolean()), 2)
     plain = fifo(integer(0, 3), 3)
     slots = array(upto(2), integer(0, 2))
     lanes = array(Colour, fifo(integer(0, 1), 1))
@@ -60,7 +60,7 @@ def _numbers(depth: int) -> st.SearchStrategy[str]:
         "self.a", "self.b", "self.K", "0", "1", "2", "-1", "len(self.queue)", "len(self.plain)",
         "self.slots[0]", "self.slots[1]", "int(self.colour)", "len(self.asked)", "i",
         "sum(self.slots)", "sum(1 for x in self.plain if x > 1)",
-        "sum(item.who for item in self.queue if item.hot)", "max(self.slots)",
+        "sum(item.owner for item in self.queue if item.hot)", "max(self.slots)",
         "min((x for x in self.plain), default=2)", "limit(self.b + 1, 2)", "abs(self.b)",
         "sum(len(lane) for lane in self.lanes)", "self.slots[i % 2]",
     ])

@@ -26,7 +26,7 @@ from checkvalve.spec.verdicts.verdict import Budget, Outcome, Verdict
 
 
 class Locks(Machine):
-    """Threads take two locks, wait in a set, and tell each other of it."""
+    """Threads take two locks, wait in a set, and hand each other a mark."""
 
     N = const(3, at_least=1)
     M = const(2, at_least=1)
@@ -74,7 +74,7 @@ class Locks(Machine):
     def two_do_not_wait(self, one: int, other: int) -> bool:
         return one == other or self.waits[one] == 2 or self.waits[other] == 2
 
-    @step("T-3", MUST, "Who has told another goes on telling.", source="here", thread=Thread)
+    @step("T-3", MUST, "A mark of a thread on another stays.", source="here", thread=Thread)
     def telling_stays(self, after: Locks, thread: int) -> bool:
         return all(thread * self.N + other not in self.told
                    or thread * self.N + other in after.told for other in range(self.N))
@@ -87,7 +87,7 @@ class Locks(Machine):
     def the_first_never_waits(self) -> bool:
         return self.waits[0] == 2
 
-    @eventually_always("T-6", MUST, "In the end nobody has told anything.", source="here")
+    @eventually_always("T-6", MUST, "Eventually no thread has marked another.", source="here")
     def quiet_in_the_end(self) -> bool:
         return self.quiet
 
@@ -98,7 +98,7 @@ def verdicts(bound: BoundMachine, rule: str | None, *, renaming: bool) -> list[V
 
 
 def orbits(bound: BoundMachine) -> int:
-    """How many states there are but for names, counted by the interpreter."""
+    """The number of states up to renaming, counted by the interpreter."""
     graph = explore_with_interpreter(bound.interpreter, Budget(), None)
     group = renamings(bound.machine, bound.constants)
     return len({
@@ -137,7 +137,7 @@ def test_there_are_as_many_states_as_orbits(n: int, m: int) -> None:
 
 
 def test_a_rule_that_names_a_member_is_decided_on_all_states() -> None:
-    """What it says is not the same after a renaming, so nothing is left out for it."""
+    """A rule that names a member does not survive a renaming, so no state is left out for it."""
     bound = bind(Locks, N=3, M=1)
     (found,) = verdicts(bound, "T-5", renaming=True)
     (plain,) = verdicts(bound, "T-5", renaming=False)
@@ -178,7 +178,7 @@ class StartingFirst(Machine):
 
 
 class Bounded(Machine):
-    """What the second member may have is declared larger."""
+    """The range of the second member is declared larger."""
 
     ROOM = table((1, 2))
     Part = alike(2)
@@ -198,7 +198,7 @@ class Bounded(Machine):
     (Preferring, "grab"), (StartingFirst, "do not start alike"),
     (Bounded, "are not declared alike")])
 def test_members_that_are_not_alike_are_refused(machine: type[Machine], told: str) -> None:
-    """The author is told what differs, and where."""
+    """The message says what differs, and where."""
     with pytest.raises(InputError, match=told) as refusal:
         verdicts(bind(machine), None, renaming=True)
     assert __file__ in refusal.value.where
@@ -273,7 +273,7 @@ class Chair(Machine):
         require(self.chair < self.N)
         self.chair = self.N
 
-    @always("T-12", MUST, "Whoever sits is a guest.", source="here")
+    @always("T-12", MUST, "Every seated member is a guest.", source="here")
     def is_a_guest(self) -> bool:
         return self.chair <= self.N
 
@@ -285,14 +285,14 @@ def test_a_member_of_a_large_set_has_the_name_of_its_image() -> None:
 
 
 class Booking(NamedTuple):
-    """Who has booked, and how often."""
+    """A member that has booked, and how often."""
 
     who: int
     times: int
 
 
 class Booked(Machine):
-    """Members book two rooms; a booking is a record with a member in it."""
+    """Members book two places; a booking is a record with a member in it."""
 
     N = const(3, at_least=1)
     Guest = alike(N)
@@ -304,7 +304,7 @@ class Booked(Machine):
         require(self.rooms[1 - room].who != guest)
         self.rooms[room] = Booking(guest, self.rooms[room].times + 1)
 
-    @always("T-13", MUST, "Nobody has both rooms.", source="here")
+    @always("T-13", MUST, "No member has both places.", source="here")
     def nobody_has_both(self) -> bool:
         return self.rooms[0].who != self.rooms[1].who or self.rooms[0].who == self.N
 
@@ -346,7 +346,7 @@ def test_a_queue_of_members_is_refused() -> None:
 def test_published_modules_have_as_many_states_as_tlc_found_with_symmetry(
     machine: type[Machine], epochs: int, states: int
 ) -> None:
-    """TLC is told that the replicas are symmetric, and believes it; here it is proved."""
+    """TLC is configured with symmetric replicas, and believes it; here the symmetry is proved."""
     bound = bind(machine, L=2, M=2, E=epochs)
     (found,) = verdicts(bound, "KAFKA-R3", renaming=True)
     assert (found.outcome, found.states) == (Outcome.HOLDS, states)

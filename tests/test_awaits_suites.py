@@ -31,13 +31,13 @@ FOUND = Path(__file__).resolve().parent.parent / "docs" / "awaits"
 
 
 def fixture(name: str) -> Fixture:
-    """One of those that docs/awaits.md tells of."""
+    """A fixture of docs/awaits.md."""
     file = FOUND / name
     return read_fixture(file.read_text(encoding="utf-8"), str(file))
 
 
 def installed(library: str, known: str) -> bool:
-    """Whether it is there, in the version that docs/awaits.md tells of."""
+    """True if the library is installed in the version that docs/awaits.md names."""
     try:
         return version(library) == known
     except PackageNotFoundError:
@@ -45,7 +45,7 @@ def installed(library: str, known: str) -> bool:
 
 
 class EndsTwice:
-    """A condition whose first wait is told to have ended whenever something is asked."""
+    """A condition that reports the end of its first wait whenever something is asked."""
 
     def request(self, message: dict[str, Any]) -> dict[str, Any]:
         """Any request."""
@@ -103,7 +103,9 @@ def test_what_was_found_in_anyio_is_there(name: str, target: str) -> None:
 
 
 def test_a_wait_of_anyio_that_asyncio_cancels_ends_without_the_lock() -> None:
-    """Shown without a suite: who leaves the condition is told that it does not hold the lock."""
+    """Shown without a suite: a task that leaves the condition learns that it does not hold the
+    lock.
+    """
     anyio = pytest.importorskip("anyio")
 
     async def sleep(condition: Any) -> None:
@@ -150,7 +152,7 @@ def test_a_lock_that_answers_only_tasks_is_asked_within_one() -> None:
 
 
 def test_a_release_that_is_a_coroutine_may_free_the_permit_before_it_ends() -> None:
-    """Whoever gets the permit in between does not hold one too many."""
+    """A task that gets the permit in between does not hold one too many."""
     class Early(LatePermits):
         async def release(self) -> None:
             self.permits.release()
@@ -197,7 +199,9 @@ def test_what_is_not_there_yet_is_not_offered() -> None:
 
 
 def test_one_who_was_woken_and_is_cancelled_leaves_the_place_to_the_next() -> None:
-    """Of puts as of takes; and one who slept on is simply gone."""
+    """A cancelled waiter that was woken passes its place on, for puts and for takes; one that was
+    not woken is simply gone.
+    """
     loop = VirtualLoop()
     with loop.running():
         queue = ClosableQueue[str](1)
@@ -258,7 +262,9 @@ def test_a_swept_program_stops_each_call_at_each_instant() -> None:
 
 
 def test_permits_are_handed_on_by_who_is_cancelled() -> None:
-    """Whether it had one in its hand or not; and none is made or lost."""
+    """A cancelled waiter passes its permit on, whether it had it in hand or not; none is made or
+    lost.
+    """
     loop = VirtualLoop()
     with loop.running():
         permits = Permits(1)
@@ -276,7 +282,7 @@ def test_permits_are_handed_on_by_who_is_cancelled() -> None:
 
 
 def test_a_waiter_that_is_thrown_away_gives_no_permit_back() -> None:
-    """It had none: the one who holds the only permit still keeps all others out."""
+    """It had none: the holder of the only permit still keeps all others out."""
     loop = VirtualLoop()
     with loop.running():
         permits = Permits(1)
@@ -306,7 +312,7 @@ def test_as_many_are_notified_as_is_said_and_first_come_first() -> None:
         sleepers = {name: loop.begin(sleep(name)) for name in "abcd"}
         sleepers["a"].cancel()
         loop.settle()
-        condition.release()     # the one who was cancelled has it again
+        condition.release()     # the cancelled task has it again
         loop.begin(condition.acquire())
         condition.notify(2)
         condition.release()

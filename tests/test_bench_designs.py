@@ -1,4 +1,4 @@
-"""The benchmark of designs measures row by row, and goes on where it was broken off."""
+"""The benchmark of designs measures row by row, and continues where it was broken off."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.designs import Case, Limits, Measuring, main
 
 @pytest.mark.parametrize("planted", [False, True])
 def test_a_row_has_each_verdict_and_what_it_took(planted: bool) -> None:
-    """Of a small design; its memory too."""
+    """A row of a small design has each verdict, its time and its memory."""
     case = Case("mesh", 8, 2, planted)
     assert Case.named(case.name) == case
     row: dict[str, str] = {}
@@ -26,7 +26,7 @@ def test_a_row_has_each_verdict_and_what_it_took(planted: bool) -> None:
 def test_rows_that_were_kept_are_not_measured_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A run that is broken off goes on with the next row."""
+    """A run that is broken off continues with the next row."""
     asked: list[str] = []
 
     def measured(case: Case, limits: Limits) -> dict[str, str]:

@@ -22,7 +22,7 @@ SMALL = [("ring", (3, 2, 3), ring), ("calls", (4, 2), calls), ("overflow", (3,),
 
 
 def states_of(plain: str, numbers: tuple[int, ...]) -> int:
-    """How many states the plain functions reach."""
+    """The number of states that the plain functions reach."""
     start, steps = PLAIN[plain](*numbers)
     seen, left = {start}, [start]
     while left:
@@ -62,8 +62,9 @@ def test_spin_reaches_as_many(plain: str, numbers: tuple[int, ...]) -> None:
 def test_the_models_have_the_verdicts_that_are_known(
     bound: BoundMachine, rule: str, steps: int | None
 ) -> None:
-    """Calls get stuck after k t steps; draining the recvQ first keeps the order, and alternating
-    breaks it in eight."""
+    """Calls deadlock after k t steps; draining the recvQ first keeps the order, and alternating
+    breaks it in eight.
+    """
     (found,) = check_rules(bound, list(instances(bound, rule)), Budget())
     assert (len(found.trace.steps) if found.trace else None) == steps
 

@@ -95,7 +95,7 @@ def test_a_run_in_real_time_ends_with_everything_over() -> None:
 
 
 def test_a_run_that_reaches_its_limit_stops() -> None:
-    """What came until then is counted, and no more comes."""
+    """Requests until then are counted, and no more come."""
     workload = draw(LOW, inf, 100_000, 1)
     settings = Settings(timeout=5)
     measured = in_real_time(NewPurgatory(settings), workload, settings, limit=0.005)

@@ -1,4 +1,4 @@
-"""The reference server and its memtable: what stays true whatever a driver tells them."""
+"""The reference server and its memtable: invariants under every sequence of a driver's calls."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHANNELS = 3
 
 
 class World:
-    """A server with what it is told, and what it does."""
+    """A server with its inputs and its effects."""
 
     def __init__(self, limits: Limits, patience: int, closing: bool) -> None:
         self.bookie = Bookie(limits, patience, closing=closing)
@@ -58,7 +58,7 @@ class World:
         self.take(self.bookie.receive(channel, list(enumerate(kinds, first))))
 
     def take(self, effects: Iterable[Effect]) -> None:
-        """What the server does."""
+        """Note the effects of the server."""
         for effect in effects:
             self.seen.append(effect)
             if effect.do is Do.START:
@@ -140,7 +140,7 @@ def test_what_cannot_be_changes_nothing() -> None:
 
 @pytest.mark.parametrize("limits", [Limits(-1, 1, 1), Limits(1, -1, 1), Limits(1, 1, 0)])
 def test_a_limit_below_zero_and_an_empty_pool_are_refused(limits: Limits) -> None:
-    """They would let nothing pass for ever."""
+    """They would let nothing pass, forever."""
     with pytest.raises(BookieMisuse, match="limit|pool"):
         Bookie(limits)
 
@@ -204,7 +204,7 @@ def test_entries_that_wait_get_room_in_the_order_in_which_they_came() -> None:
 
 
 def test_an_entry_that_never_fits_is_refused() -> None:
-    """It would wait for ever, and all others behind it."""
+    """It would wait forever, and all others behind it."""
     table = Memtable(4)
     with pytest.raises(EntryTooLong):
         table.add(0, 9)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from work_clock import Work
 
 SLACK = 0.5
-"""What may be overrun, in seconds, and a tenth on top: what the command line promises."""
+"""Allowed overrun in seconds, with a tenth on top: the promise of the command line."""
 
 
 PARTS = "".join(
@@ -54,7 +54,7 @@ def whole_time(engine: Engine) -> float:
 
 @pytest.fixture(scope="module", autouse=True)
 def _warm() -> None:
-    """What compiles and what solves is imported once, in no test's time."""
+    """Import the compiler and the solver once, in no test's time."""
     decided(10, None, "native")
     check(load(THREE_PARTS), Settings(budget=Budget(max_states=1_000, threads=1)))
 
@@ -70,7 +70,7 @@ def test_no_phase_overruns_the_budget(share: float, engine: Engine) -> None:
 
 
 def test_a_verdict_that_runs_out_names_its_phase() -> None:
-    """Reading, compiling and replaying are told apart, and what was covered is said."""
+    """Reading, compiling and replaying are told apart, and the report says what was covered."""
     whole = whole_time("native")
     reasons = [decided(LENGTH, share * whole, "native")[0].reason
                for share in (0.02, 0.3, 0.6, 0.8, 0.9, 0.97)]
@@ -87,7 +87,7 @@ def test_seconds_are_counted_once(engine: Engine) -> None:
 
 
 def test_a_violation_that_the_interpreter_saw_outlives_the_time() -> None:
-    """What was found before native code could be made is reported, not lost."""
+    """A violation that was found before native code could be made is reported, not lost."""
     short, _ = decided(5, 0.1 * whole_time("auto"), "auto")
     assert short.outcome is Outcome.VIOLATED
 
@@ -120,7 +120,7 @@ def test_the_parts_of_a_design_share_its_budget() -> None:
 
 
 def test_a_deadline_names_what_came_too_late() -> None:
-    """Whoever asks too late learns it with the phase that it named."""
+    """A late call raises an error with the phase that it named."""
     now = [0.0]
     deadline = Deadline(1.0, lambda: now[0])
     deadline.check("reading")

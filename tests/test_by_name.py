@@ -157,7 +157,7 @@ def session(spec: str, port: str = "queue", **settings: int) -> Iterator[Session
 
 
 def said(opened: Session, do: str, **more: Any) -> Any:
-    """What a target answers, without the events."""
+    """The answer of a target, without the events."""
     reply = opened.request({"do": do, **more})
     return reply.get("ok", reply.get("waiting"))
 
@@ -170,7 +170,8 @@ def conform(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
 
 
 def largest(spec: str, steps: int) -> int:
-    """How many items a queue of one holds after two puts, the first stopped on its way."""
+    """The number of items that a queue of one holds after two puts, the first stopped on its way.
+    """
     with session(spec) as opened:
         said(opened, "pause", steps=steps)
         said(opened, "put", item="a1")
@@ -210,7 +211,9 @@ def test_the_suite_finds_it_in_a_few_steps(
 
 
 def test_a_poll_that_needs_a_lock_waits_for_whoever_was_stopped_with_it() -> None:
-    """It goes on line by line, until the lock is free; the rest of it comes at settle."""
+    """The stopped call continues line by line, until the lock is free; the rest of it comes at
+    settle.
+    """
     with session("thread:queue:Queue") as opened:
         said(opened, "pause", steps=6)
         ticket = said(opened, "put", item="a1")
@@ -314,7 +317,7 @@ def test_other_names_are_said_by_an_option(capsys: pytest.CaptureFixture[str]) -
 def test_a_name_that_does_not_fit_is_bad_input(
     spec: str, names: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With what to write instead."""
+    """The message says what to write instead."""
     said_by = [word for name in names for word in ("--names", name)]
     assert run(root, ["conform", spec, *said_by, "--suite", "queue"]) == 64
     captured = capsys.readouterr()

@@ -125,7 +125,7 @@ def test_a_set_is_one_object_while_everything_is_kept() -> None:
 
 
 class Blinker(Machine):
-    """A light that goes on and off unseen."""
+    """A light that turns on and off unseen."""
 
     lit = integer(0, 1)
 
@@ -173,7 +173,7 @@ class Desk(Machine):
 
 
 def test_a_variable_may_have_any_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a step does is learnt of it as of any other, and the interpreter is not asked."""
+    """The effect of a step on it is learnt as of any other, and the interpreter is not asked."""
     interpreter = bind(Desk).interpreter
     effects = Effects(interpreter)
 

@@ -17,13 +17,13 @@ LOSES = "zoo:asyncio-get-loses-item"
 
 @cache
 def rows_of(suite: str, target: str, cases: int) -> tuple[CaseRow, ...]:
-    """What some cases found."""
+    """The rows of some cases."""
     return tuple(run_case(suite, target, case, RunSettings(programs=10))
                  for case in plan(suite, cases=cases, seed=0))
 
 
 def summary_of(suite: str, target: str, cases: int) -> Summary:
-    """What these cases say."""
+    """The summary of these cases."""
     return summarise(suite, target, rows_of(suite, target, cases))
 
 

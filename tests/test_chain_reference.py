@@ -65,7 +65,7 @@ class Watched:
             self._see(about.link, ("permit", (("count", about.permits),)))
 
     def _free(self, link: int) -> None:
-        """What is no longer in a buffer was processed."""
+        """Note as processed what is no longer in a buffer."""
         ends = [*(stage.inlet for stage in self.chain.stages), self.chain.sink]
         gone = self.arrived[link] - len(ends[link]) - self.freed[link]
         self.freed[link] += gone
@@ -186,7 +186,7 @@ def test_a_line_without_an_end_is_refused() -> None:
 
 
 def test_a_line_has_room_for_a_byte_at_least() -> None:
-    """One is enough for whoever sends letters."""
+    """One is enough for a sender of letters."""
     stage: Stage[bytes, bytes] = Stage(Lines(longest=1), 4, 1, permits=1)
     assert stage.arrive(b"x\n").elements == [b"x"]
     with pytest.raises(LinkMisuse, match="the length of a line"):
@@ -236,12 +236,12 @@ async def over_connections(chunks: list[bytes], window: Window) -> tuple[list[by
 
 
 def _answered(streams: asyncio.Future[Any]) -> Any:
-    """A server's callback that gives its connection to whoever waits for it."""
+    """A server's callback that gives its connection to a waiting test."""
     return lambda reader, writer: streams.set_result((reader, writer))
 
 
 def port_of(server: asyncio.Server) -> int:
-    """Where a server listens."""
+    """The port on which a server listens."""
     return int(server.sockets[0].getsockname()[1])
 
 

@@ -24,7 +24,7 @@ def chapter_with(**names: object) -> Chapter:
 
 
 def test_a_table_that_raises_an_attribute_error_is_no_empty_one() -> None:
-    """It is told, and does not read as a chapter that promises nothing."""
+    """It is reported, and does not read as a chapter that promises nothing."""
     def made(name: str) -> object:
         return ().expected if name == "EXPECTATIONS" else None  # type: ignore[attr-defined]
 

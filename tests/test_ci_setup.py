@@ -42,7 +42,7 @@ def test_a_file_that_has_come_is_linked_and_one_that_has_gone_is_not(setup: Modu
     (setup.ROOT / "spec" / "new.py").write_text("x = 1\n")
     setup.link_tree()
     assert (package / "new.py").read_text() == "x = 1\n"
-    # Whoever is in the midst of reading the old tree finds it whole.
+    # A process in the midst of reading the old tree finds it whole.
     assert (before / "checkvalve" / "spec" / "__init__.py").is_file()
     (setup.ROOT / "spec" / "new.py").unlink()
     setup.link_tree()
@@ -51,7 +51,9 @@ def test_a_file_that_has_come_is_linked_and_one_that_has_gone_is_not(setup: Modu
 
 
 def test_no_process_compiles_what_was_there_at_the_setup(setup: ModuleType) -> None:
-    """Also where Python is told to write no bytecode of its own."""
+    """Modules that were there at the setup are not compiled again, also where Python writes no
+    bytecode of its own.
+    """
     setup.link_tree()
     setup.compile_tree()
     module = setup.LINKS / "checkvalve" / "spec" / "__init__.py"
@@ -85,7 +87,7 @@ def test_a_lost_tree_is_told_with_what_to_do_when_python_starts(setup: ModuleTyp
 def test_the_id_of_a_test_says_its_group_where_several_workers_run(
     request: pytest.FixtureRequest
 ) -> None:
-    """Else what the tests of a group share is made in each worker, and nobody is told."""
+    """Else each worker makes what the tests of a group share, and nothing reports it."""
     workers = request.config.getoption("loadgroup", False)
     assert request.node.nodeid.endswith("@a group of one") == workers
 

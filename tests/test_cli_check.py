@@ -38,14 +38,14 @@ TWO = "tasks: {a: {kind: source}, b: {kind: sink}}\nlinks: [{from: a, to: b, cap
     ("1, takes: 2}]\n", 1),
     ("1, takes: 2}]\nexpect: {deadlock-free: violated}\n", 0),
     ("-1}]\n", 64),
-], ids=["live", "live against expectation", "stuck", "stuck as expected", "bad input"])
+], ids=["live", "live against expectation", "deadlocked", "deadlocked as expected", "bad input"])
 def test_the_exit_code_tells_expected_from_found(rest: str, code: int, tmp_path: Path) -> None:
     """0 as expected, 1 not as expected, 64 no design."""
     assert run(root, ["check", "--no-repair", written(tmp_path, TWO + rest)]) == code
 
 
 def test_the_graph_says_that_no_circle_but_an_end_is_what_it_cannot_exclude() -> None:
-    """A consumer that may crash stops the others without any circle of waits."""
+    """A consumer that may crash stops the others without any cycle of waits."""
     report = check_design("""checkvalve: 2
 name: crashes
 tasks: {p: {kind: source}, a: {kind: sink, may: crash}, b: {kind: sink}}

@@ -1,4 +1,4 @@
-"""How a command ends: one message, one exit code, and never a traceback."""
+"""The end of a command: one message, one exit code, and never a traceback."""
 
 from __future__ import annotations
 
@@ -153,7 +153,9 @@ def test_a_sigterm_ends_a_command_as_an_interrupt_does(
 
 
 def test_a_sigterm_leaves_no_process_behind() -> None:
-    """Whatever holds stdout has ended when it comes to its end: workers, and who serves them."""
+    """When stdout comes to its end, all its holders have ended: workers, and the processes that
+    serve them.
+    """
     program = (
         "import os, signal\n"
         "from concurrent.futures import ProcessPoolExecutor\n"

@@ -16,8 +16,9 @@ from checkvalve.conformance.cli.outcome import run
 
 
 def seconds_for_help() -> float:
-    """The processor time that a new process takes for --help: the wall clock would tell how
-    busy the machine is."""
+    """The processor time that a new process takes for --help: the wall clock would measure how busy
+    the machine is.
+    """
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         [sys.executable, "-m", "checkvalve.conformance.cli", "--help"],
@@ -58,6 +59,6 @@ def test_every_command_has_help_and_json(name: str) -> None:
 def test_bad_usage_ends_with_64(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is not a command is bad usage, and the message leads to the help."""
+    """An unknown command is bad usage, and the message leads to the help."""
     assert run(root, arguments) == 64
     assert "checkvalve --help" in capsys.readouterr().err

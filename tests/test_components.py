@@ -1,4 +1,4 @@
-"""Where a fair run can stay: both ways of finding the components agree."""
+"""Components in which a fair run can stay: both ways of finding them agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every system has to keep, asked of each record: no false alarm, and no twin that gets away.
+"""The contract of every system, asked of each record: no false alarm, and no twin that gets away.
 
 A system that is added to ``systems/catalogue.py`` is tested here without a line of its own.
 """
@@ -31,7 +31,7 @@ from trophies import trophy_of
 ROOT = Path(__file__).resolve().parent.parent
 STEPS_MAX = 12
 STEPS_OF_LONG = 340
-"""Of a fixture that shows from the 300th request on, say."""
+"""Length of a fixture that shows from the 300th request on, say."""
 
 each_system = pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
 each_reference = pytest.mark.parametrize(

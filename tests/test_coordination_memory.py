@@ -31,19 +31,20 @@ def test_the_port_keeps_its_laws(law: Law, seed: int) -> None:
 
 
 def after(service: InMemory, ms: int) -> list[tuple[int, Delivery]]:
-    """Let time pass: all that clients were told."""
+    """Let time pass; return all deliveries to clients."""
     service.advance(service.now + ms)
     return service.collect()
 
 
 def kinds(deliveries: list[tuple[int, Delivery]], handle: int = 0) -> list[str]:
-    """The names of what a session was told."""
+    """The names of a session's deliveries."""
     return [type(told).__name__ for whose, told in deliveries if whose == handle]
 
 
 def test_a_client_cut_off_learns_of_its_expiry_only_afterwards() -> None:
-    """It gives up after two thirds of the timeout; the server ends the session after all of it;
-    the client is told when it gets through again, a minute later."""
+    """It gives up after two thirds of the timeout; the server ends the session after all of it; the
+    client gets the event when it gets through again, a minute later.
+    """
     service = InMemory()
     service.open(TIMEOUT)
     service.submit(0, Create("/mine", ephemeral=True))
@@ -63,7 +64,7 @@ def test_a_client_cut_off_learns_of_its_expiry_only_afterwards() -> None:
 
 
 def test_a_short_partition_is_not_even_noticed() -> None:
-    """What was under way arrives later, in order, and the session goes on."""
+    """Messages under way arrive later, in order, and the session continues."""
     service = InMemory()
     service.open(TIMEOUT)
     after(service, 10)
@@ -80,7 +81,8 @@ def test_a_short_partition_is_not_even_noticed() -> None:
 
 
 def test_a_paused_client_finds_out_when_it_wakes() -> None:
-    """It sleeps over its own expiry, hears nothing meanwhile, and is told in three steps."""
+    """It sleeps over its own expiry, hears nothing meanwhile, and gets three events when it wakes.
+    """
     service = InMemory()
     service.open(TIMEOUT)
     service.submit(0, Create("/mine", ephemeral=True))
@@ -96,7 +98,7 @@ def test_a_paused_client_finds_out_when_it_wakes() -> None:
 
 @pytest.mark.parametrize("loss", list(Loss))
 def test_a_reply_is_lost_before_or_after_the_effect(loss: Loss) -> None:
-    """The client is told the same; what differs is what the server did."""
+    """The client gets the same answer; only the effect on the server differs."""
     service = InMemory()
     service.open(TIMEOUT)
     after(service, 10)
@@ -108,8 +110,9 @@ def test_a_reply_is_lost_before_or_after_the_effect(loss: Loss) -> None:
 
 
 def test_a_session_dies_only_of_silence() -> None:
-    """A session that asks nothing lives on, as its client goes on saying that it is there; a
-    service that is down lets none expire, and each has its whole timeout after that."""
+    """A session that asks nothing lives on, as its client keeps sending heartbeats; a service that
+    is down lets none expire, and each has its whole timeout after that.
+    """
     service = InMemory()
     service.open(TIMEOUT)
     service.advance(100 * TIMEOUT)
@@ -124,7 +127,7 @@ def test_a_session_dies_only_of_silence() -> None:
 
 
 def test_a_closed_session_tells_nothing_more() -> None:
-    """What was on its way to it is dropped, and nobody can use it."""
+    """Messages on their way to it are dropped, and no client can use it."""
     service = InMemory()
     service.open(TIMEOUT)
     service.submit(0, Create("/mine", ephemeral=True))
@@ -154,7 +157,7 @@ def test_a_session_closed_without_a_connection_expires() -> None:
 
 
 def test_every_transaction_is_recorded() -> None:
-    """With its time, who asked, and its result, failed ones too; reads are none."""
+    """With its time, the session that asked, and its result, failed ones too; reads are none."""
     record: list[Transaction] = []
     service = InMemory(record=record.append)
     service.open(TIMEOUT)
@@ -271,8 +274,9 @@ def test_every_request_is_answered_once_and_in_order(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_what_clients_are_told_agrees_with_what_happened(seed: int) -> None:
-    """A success that a client was told of is one that the server recorded, and an expired
-    session is told nothing else afterwards."""
+    """A success that a client was notified of is one that the server recorded, and an expired
+    session gets no other event afterwards.
+    """
     told, record = random_run(seed)
     succeeded = [each.result for each in record if isinstance(each.result, Created | Written)]
     for _, _, delivery in told:
@@ -303,8 +307,9 @@ def test_reads_and_absent_znodes() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_changes_are_told_in_the_order_of_their_versions(seed: int) -> None:
-    """Three clients write a znode on versions that they have read; their replies are seen late,
-    and some never. Every change is told once, in order, and none is missing before another."""
+    """Three clients write a znode on versions that they have read; their replies are seen late, and
+    some never. Every change is reported once, in order, and none is missing before another.
+    """
     random = Random(seed)
     service = delays(seed)
     handles = [service.open(TIMEOUT) for _ in range(3)]
@@ -331,7 +336,9 @@ def test_changes_are_told_in_the_order_of_their_versions(seed: int) -> None:
 
 
 def test_a_change_that_only_a_read_has_shown_is_told_before_the_next() -> None:
-    """From the creation on, which has version 0; and its own reply is not told a second time."""
+    """Changes are reported from the creation on, which has version 0; and its own reply does not
+    report it a second time.
+    """
     def stat(version: int) -> Stat:
         return Stat(1, 1, 1, version, 0, 0, 0)
 

@@ -54,14 +54,16 @@ def closing(
 
 
 def test_a_close_that_forgets_the_puts_that_wait_is_found() -> None:
-    """One of them waits for ever, whenever the close comes after it; mended, nobody does."""
+    """One of them waits forever, whenever the close comes after it; with the fix, none does."""
     stuck = [ran.stuck for ran in explore(closing(lambda: Closing(False)), kinds=(Kind.EVENT,))]
     assert any([each.task for each in where] == ["second"] for where in stuck)
     assert not any(ran.stuck for ran in explore(closing(lambda: Closing(True))))
 
 
 def test_closing_janus_leaves_no_put_waiting() -> None:
-    """Whenever it is closed, and whoever is cancelled besides, unless it is who closes."""
+    """Whenever it is closed, and whichever task is cancelled besides, unless it is the one that
+    closes.
+    """
     janus = pytest.importorskip("janus")
 
     def make() -> Any:

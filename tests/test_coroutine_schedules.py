@@ -58,7 +58,7 @@ def of_locks(lock: Callable[[], Swallowing | asyncio.Lock]) -> Callable[[Stage],
 
 
 def of_events(stage: Stage) -> Conclude:
-    """A task that goes on when an event comes, and one that counts."""
+    """A task that continues when an event comes, and one that counts."""
     seen: list[str] = []
     queue: asyncio.Queue[str] = asyncio.Queue()
 
@@ -77,12 +77,12 @@ def of_events(stage: Stage) -> Conclude:
 
 
 def hangs(ran: Ran[list[str]]) -> bool:
-    """Somebody waits for ever."""
+    """True if some task waits forever."""
     return bool(ran.stuck)
 
 
 def test_left_alone_nothing_goes_wrong() -> None:
-    """An event comes when all is at rest."""
+    """An event comes when no callback can run."""
     assert replay(of_locks(Swallowing), ()).result == ["a", "b", "c"]
     assert replay(of_events, ()).result == ["0", "1", "2", "item"]
 

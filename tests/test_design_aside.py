@@ -1,4 +1,4 @@
-"""A part that is stuck for ever on the way into a deadlock, while an element goes round."""
+"""A part that is blocked forever on the run into a deadlock, while an element goes round."""
 
 from __future__ import annotations
 
@@ -33,14 +33,15 @@ links: [{from: a, to: b, capacity: 2}]
 
 
 def on_the_way(design: Design, deadlock: Finding) -> Round | None:
-    """What is found on the way of a deadlock of a part."""
+    """The local deadlock found on the run into a deadlock of a part."""
     table = translate(design, AIM)
     return Aside(table, Counters.of(table), finish(design, table), lambda: None).on_the_way(
         deadlock)
 
 
 def test_it_is_never_said_of_a_random_design_where_nobody_is_stuck_alone() -> None:
-    """By the plainest algorithm on all states, in designs that the explorer gets stuck."""
+    """By the plainest algorithm on all states, in designs that the explorer brings into a deadlock.
+    """
     found = 0
     for seed in range(150):
         for design in parts(random_design(Random(seed))):
@@ -75,8 +76,9 @@ def both(design: Design) -> tuple[Finding, Finding]:
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_of_a_large_loop_that_is_stuck_it_is_told_in_legs(seed: int) -> None:
-    """Who waits for whom there, and a certificate that is confirmed without any state: whether an
-    element goes round before the loop or, where it is the first, behind it."""
+    """The report has the waits there, and a certificate that is confirmed without any state:
+    whether an element goes round before the loop or, where the loop is the first, behind it.
+    """
     design = loops(160, 10_000, seed, planted=True)
     _, found = both(design)
     assert found.outcome is Outcome.VIOLATED and found.meanwhile is not None
@@ -93,7 +95,7 @@ def test_of_a_large_loop_that_is_stuck_it_is_told_in_legs(seed: int) -> None:
 
 
 def test_a_round_is_begun_before_the_way_where_nothing_is_left_afterwards() -> None:
-    """The first loop is the one that gets stuck: of what comes later nothing passes it."""
+    """The first loop is the one that deadlocks: nothing passes it, so nothing later runs."""
     design = loops(24, 9, 1, planted=True)
     deadlock = decide_deadlock(Part.of(design), Settings("structure", Budget().start()))
     way = on_the_way(design, deadlock)

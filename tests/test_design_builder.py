@@ -118,7 +118,7 @@ def test_the_example_says_how_many_threads_are_enough(capsys: pytest.CaptureFixt
 
 
 def test_the_programs_of_the_page_run(capsys: pytest.CaptureFixture[str]) -> None:
-    """A reader who copies them, one after the other, gets a circle and a law."""
+    """A reader who copies them, one after the other, gets a cycle and a law."""
     text = (ROOT / "docs" / "design-builder.md").read_text()
     program = "".join(re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL))
     exec(compile(program, "page.py", "exec"), {})  # noqa: S102 - it is a page of ours

@@ -74,7 +74,7 @@ links:
   - {from: join, to: enrich, capacity: 10}
   - {from: enrich, to: out, flow: credit, capacity: 4}
 """),
-    "a reader that stops, beside one that goes on": ("violated", """
+    "a reader that stops, beside one that continues": ("violated", """
 tasks:
   a: {kind: source}
   b: {kind: sink}

@@ -163,7 +163,7 @@ def test_what_the_equations_prove_is_confirmed_by_another_solver(text: str) -> N
 
 
 def by_equations(design: Design) -> dict[str, Any]:
-    """The certificate of *never stuck* that the equations give, also where there is a smaller one.
+    """The certificate of *deadlock-free* by the equations, also where there is a smaller one.
     """
     proof = of_structure(decide(design))
     assert proof is not None
@@ -218,7 +218,9 @@ def test_a_certificate_that_was_changed_is_refuted(spoil: Callable[[Any], None])
 
 
 def test_no_sums_show_that_a_task_goes_on_which_never_can() -> None:
-    """It takes more than fits, has no move at all, and is stuck with what came."""
+    """It takes more than fits, has no possible step at all, and is blocked with the elements that
+    came.
+    """
     design = load(UNREADABLE)
     document = {
         "certificate": 1, "design": design.name, "property": "no-local-deadlock",
@@ -304,7 +306,7 @@ def _transition(system: System, transition: Transition) -> tuple[object, ...]:
 
 
 def test_both_readings_of_a_design_are_the_same() -> None:
-    """What the engines make of random designs, move by move, and what the checker does."""
+    """The engines' reading of random designs equals the checker's, transition by transition."""
     covered = 0
     for seed in range(120):
         design = random_file(Random(seed)) if seed >= 100 else random_design(Random(seed))
@@ -345,7 +347,9 @@ def _plainly(system: System, most: int) -> set[tuple[int, ...]]:
 
 
 def test_the_checker_takes_no_two_states_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it visits, packed into keys of one word or of several, is what a plain walk finds."""
+    """The states that it visits, packed into keys of one word or of several, are those of a plain
+    walk.
+    """
     one = check_design(ALIGNED).design
     covered = 0
     for number, design in enumerate((one, *(random_design(Random(seed)) for seed in range(120)))):

@@ -51,7 +51,7 @@ links:
 
 
 def test_a_move_that_needs_nothing_is_always_possible() -> None:
-    """So no part with such a move is ever stuck, whatever the order says."""
+    """So no part with such a transition ever deadlocks, whatever the order says."""
     always = System({QUEUE: Counter(0, None)}, [Transition(add={QUEUE: 1}, tasks=("a",))])
     never_waits(always, {"order": [], "sums": []})
     with pytest.raises(Refuted):
@@ -71,7 +71,7 @@ def test_there_are_as_many_meetings_as_pairs(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_sum_of_some_counters_bounds_a_link() -> None:
-    """By what they come to at the start, and by no less."""
+    """The bound is their sum at the start, and nothing less."""
     system = System({QUEUE: Counter(1, None), "free": Counter(2, 2), "else": Counter(7, 9)},
                     [Transition(add={QUEUE: 1, "free": -1})])
     bound = {"link": "l", "weights": {QUEUE: 1, "free": 1}, "most": 3}
@@ -98,7 +98,7 @@ def test_states_are_looked_for_as_often_as_they_may_be(monkeypatch: pytest.Monke
 
 
 def test_nobody_is_asked_for_elements_of_a_kind_that_is_never_written() -> None:
-    """Where nobody reads a kind, it is asked for once there is one."""
+    """A kind that nobody reads is asked for once an element of it exists."""
     design = load(UNREAD)
     system = system_of(design)
     start = {name: counter.start for name, counter in system.counters.items()}
@@ -125,7 +125,9 @@ def test_a_run_whose_legs_are_as_long_as_a_form_says_fills_a_queue_of_any_size()
 
 
 def test_a_queue_is_no_hand_whoever_has_its_name() -> None:
-    """What is in a queue keeps its order, also where a task with several threads is called so."""
+    """Elements in a queue keep their order, also where a task with several threads has the same
+    name.
+    """
     design = load(f"""
 checkvalve: 2
 name: named
@@ -140,7 +142,7 @@ links:
 
 
 def clause_about(most: int) -> dict[str, Any]:
-    """That a queue holds so much at most, of itself: no sum says so."""
+    """A clause that a queue holds so much at most, which no sum implies."""
     return {"sums": [], "clauses": [[{"weights": {QUEUE: 1}, "at_most": most}]]}
 
 
@@ -154,7 +156,7 @@ def test_a_clause_is_kept_only_if_no_move_can_end_it() -> None:
 
 
 def test_a_move_is_never_possible_again_if_only_such_moves_give_what_it_lacks() -> None:
-    """Who lacks what somebody gives who can move may move after that."""
+    """A transition that lacks what a possible one supplies may become possible after that."""
     lacking = Transition(need={"x": 1}, add={"x": -1, "y": 1}, tasks=("a",))
     another = Transition(need={"y": 1}, add={"y": -1, "x": 1}, tasks=("b",))
     giver = Transition(add={"x": 1}, tasks=("c",))

@@ -76,7 +76,7 @@ def test_no_order_shows_what_is_not_so(planted: Design, task: str) -> None:
 
 
 def test_no_order_shows_of_random_designs_what_is_not_so() -> None:
-    """Those that get stuck, each with the longest order."""
+    """Random designs that deadlock, each with the longest order."""
     stuck = 0
     for seed in range(60):
         for part in parts(random_design(Random(seed))):
@@ -87,7 +87,7 @@ def test_no_order_shows_of_random_designs_what_is_not_so() -> None:
 
 
 def test_no_order_is_found_where_somebody_is_stuck_alone() -> None:
-    """Nor where a part may be stuck as a whole."""
+    """Nor where a part may deadlock as a whole."""
     alone = found = 0
     for seed in range(60):
         for part in parts(random_design(Random(seed))):
@@ -108,7 +108,7 @@ def _gets_stuck_alone(part: Design) -> bool:
 
 
 def _refuted(part: Design, check: Callable[[System], int]) -> bool:
-    """Whether all states were visited, and one was wrong."""
+    """True if all states were visited, and one was wrong."""
     try:
         check(system_of(part))
     except Refuted as wrong:

@@ -34,7 +34,7 @@ links:
 
 @pytest.fixture(scope="module")
 def certificate() -> dict[str, Any]:
-    """That of many to one with late credit: it gets stuck where m > B."""
+    """The certificate of many to one with late credit: it deadlocks where m > B."""
     found = law_of(GRIDS / "late-credit.yaml", "deadlock-free", ONE, Budget(max_seconds=5), 30,
                    certify=True).certificate
     assert found is not None and not problem_of(found)
@@ -114,7 +114,7 @@ def test_a_law_that_leaves_out_a_parameter_is_refused(certificate: dict[str, Any
 
 
 def test_a_side_that_is_about_no_value_of_its_own_is_refuted(certificate: dict[str, Any]) -> None:
-    """Narrowed to where the formula is true, it would say of nothing that it gets stuck."""
+    """Narrowed to values at which the formula is true, it claims nothing about its own."""
     document = copy.deepcopy(certificate)
     document["violated"]["values"] = {"m": [1, 1], "B": [1, 9]}
     found = check_law_certificate(

@@ -1,4 +1,6 @@
-"""Certificates with runs that free whoever is said to be stuck, where the states are too many."""
+"""Certificates with runs that free each task of a supposed local deadlock, where the states are too
+many.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,8 @@ def _certificate(design: Design, proof: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def test_runs_certify_what_no_sums_and_no_search_can() -> None:
-    """The whole can get stuck, its states are beyond counting, and nobody is ever stuck alone."""
+    """The whole can deadlock, its states are beyond counting, and there is never a local deadlock.
+    """
     design, proof = _proof()
     assert of_structure(decide(design)) is None
     told = check_certificate(_certificate(design, proof), design)
@@ -87,8 +90,9 @@ def test_runs_show_nothing_without_all_that_they_need(change: dict[str, Any]) ->
 
 
 def test_no_runs_whatever_show_what_is_not_so() -> None:
-    """Of random designs in which the plainest walk finds somebody stuck alone, all runs of two
-    steps are claimed, and all moves as the moment."""
+    """Of random designs in which the plainest walk finds a local deadlock, all runs of two steps
+    are claimed, and all transitions as the moment.
+    """
     claimed = 0
     for seed in range(60):
         for part in parts(random_design(Random(seed))):

@@ -76,8 +76,9 @@ def test_a_choice_of_one_is_none(choice: str, plain: str) -> None:
     ("{either: [[{release: lock}], [{acquire: lock, count: 2}, {release: lock}]]}", False),
 ])
 def test_what_is_waited_for_decides(steps: str, stuck: bool) -> None:
-    """News come twice: whoever waits for nothing but the third is stuck, and whoever decides
-    before he looks; whoever selects, tries or gives up goes on."""
+    """News come twice: a script is blocked if it waits for nothing but the third, or decides before
+    it looks; one that selects, tries or gives up continues.
+    """
     outcome, _ = client(steps)[0]
     assert outcome is (Outcome.VIOLATED if stuck else Outcome.HOLDS)
 
@@ -106,8 +107,9 @@ def test_a_script_that_writes_to_a_group_decides_first() -> None:
 
 
 def test_a_script_reads_any_of_the_links_that_its_name_means() -> None:
-    """Each of two collectors reads what either of two workers gives it; by key, each worker
-    decides for whom."""
+    """Each of two collectors reads what either of two workers gives it; by key, each worker decides
+    which collector gets it.
+    """
     text = """
 checkvalve: 2
 name: collecting
@@ -146,7 +148,9 @@ def test_a_choice_that_is_none_is_refused(steps: str, told: str) -> None:
     ("flow: unbounded", "never taken"),
 ])
 def test_else_stands_beside_a_write_that_may_be_refused(link: str, told: str) -> None:
-    """What always can be written never leaves it, and nobody knows whether a reader is there."""
+    """A write that is always possible never takes the else, and whether a reader is there is not
+    known.
+    """
     text = CLIENT.format(steps="{either: [[{write: requests}]], else: []}")
     with pytest.raises(InputError, match=told):
         load(text.replace("capacity: 2, name: requests", f"{link}, name: requests"))

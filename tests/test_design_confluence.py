@@ -54,7 +54,7 @@ links:
 
 
 def structured(design: Design) -> DesignReport:
-    """What the engine says of deadlock."""
+    """The engine's report on deadlock."""
     found = decide_deadlock(Part.of(design, cycles=False), Settings("structure"))
     return DesignReport(design, (replace(found, name="deadlock-free"),))
 
@@ -66,8 +66,10 @@ def net_of(design: Design) -> Counters:
 
 @pytest.mark.parametrize("planted", [False, True])
 def test_a_mesh_of_two_thousand_queues_is_decided_by_one_run(planted: bool) -> None:
-    """Where an element goes round each row and column it comes back; where one is missing it gets
-    stuck. Both certificates are confirmed without a solver."""
+    """With an element in each row and column the run comes back; where one is missing it deadlocks.
+
+    Both certificates are confirmed without a solver.
+    """
     report = structured(mesh(2_000, 10_000, seed=1, planted=planted))
     found = report.finding("deadlock-free")
     assert found.outcome is (Outcome.VIOLATED if planted else Outcome.HOLDS)
@@ -85,7 +87,7 @@ def test_rates_that_balance_come_back_and_others_get_stuck(takes: int, outcome: 
 
 
 def test_a_run_that_ends_with_all_work_done_is_no_deadlock() -> None:
-    """And it is the only one, whoever goes first."""
+    """And it is the only possible end, in whatever order tasks run."""
     report = structured(load(ENDING))
     found = report.finding("deadlock-free")
     assert found.outcome is Outcome.HOLDS and "ends with all work done" in found.method

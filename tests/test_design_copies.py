@@ -33,7 +33,7 @@ IN_A_RING = '{acquire: "fork[n]"}, {acquire: "fork[1]"}'
 
 
 def bare(design: Design) -> object:
-    """What a design says, without the spots in its file and without parameters."""
+    """A design without the spots in its file and without parameters."""
     parts_of = {f.name: getattr(design, f.name) for f in fields(design)}
     for key in ("tasks", "links", "pools"):
         parts_of[key] = {name: replace(part, spot=NOWHERE) for name, part in parts_of[key].items()}
@@ -49,8 +49,9 @@ def states(text: str | Design) -> list[tuple[Outcome, int]]:
 
 @pytest.mark.parametrize(("last", "verdict"), [(IN_A_RING, "violated"), (IN_ORDER, "holds")])
 def test_each_copy_knows_its_number(last: str, verdict: str) -> None:
-    """Philosophers take the fork of their number and the next: stuck, unless one begins with the
-    other."""
+    """Philosophers take the fork of their number and the next: they deadlock, unless one begins
+    with the other.
+    """
     for design in load_all(PHILOSOPHERS.replace("LAST", last).replace("VERDICT", verdict)):
         (outcome, _), = states(design)
         assert outcome.value == design.expect["deadlock-free"] == verdict
@@ -210,7 +211,7 @@ def test_by_key_is_a_route_that_the_writer_meets(kind: str) -> None:
 
 
 def test_a_writer_with_a_thread_keeps_it_until_the_chosen_link_has_room() -> None:
-    """So that one thread is with whoever waits for a full link, and nobody else can go on."""
+    """So a task that waits for a full link has the one thread, and no other can continue."""
     text = KEYED.format(chooser="pools: {threads: {threads: 1}}\n",
                         first="  - {from: source, to: worker, capacity: 2, connect: by-key}\n")
     pooled = text.replace("{kind: source}", "{kind: source, pool: threads}").replace(

@@ -1,4 +1,4 @@
-"""The cycle of waits: all who hold a pool are in it, and none is told beside a proof."""
+"""The cycle of waits: all holders of a pool are in it, and none is reported beside a proof."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ pools: {p: {threads: 2}}
 
 
 def checked(text: str) -> tuple[DesignReport, Finding, str]:
-    """The report on a design that gets stuck, whose explanation is true; and what is printed."""
+    """The report on a design that deadlocks, whose explanation is true; and the printed text."""
     report = check_design(text)
     assert complaints(report) == []
     return report, report.finding("deadlock-free"), "\n".join(lines(report))
@@ -107,14 +107,15 @@ pools: {p: {threads: 3}}
     assert "Too few are left: 2 of the 3 permits of p are held by a and b" in told
 
 
-@pytest.mark.parametrize("spoil", ["a holder is missing", "one who holds nothing", "no round"])
+@pytest.mark.parametrize("spoil", ["a holder is missing", "a task that holds nothing", "no round"])
 def test_the_judge_sees_a_cycle_with_the_wrong_holders(spoil: str) -> None:
     """So what holds of random designs is worth something."""
     report, finding, _ = checked(TWO_WRITERS)
     reader, first, second = sorted(finding.cycle, key=lambda wait: wait.task)
     wrong = {
         "a holder is missing": (reader, first),
-        "one who holds nothing": (reader, first, second, Blocked("z", "room", "q", ("reader",))),
+        "a task that holds nothing": (
+            reader, first, second, Blocked("z", "room", "q", ("reader",))),
         "no round": (first, second),
     }[spoil]
     spoilt = replace(report, findings=(replace(finding, cycle=wrong), *report.findings[1:]))
@@ -133,7 +134,7 @@ def test_no_cycle_is_told_beside_a_proof_that_there_is_none(name: str) -> None:
 
 
 def test_a_part_that_is_proved_has_no_possible_cycle_though_another_is_stuck() -> None:
-    """What the graph could not exclude there, the other engines have."""
+    """The other engines excluded the cycles that the graph could not exclude there."""
     live = (EXAMPLES / "philosophers-live.yaml").read_text()
     tasks, pools = live.split("tasks:\n")[1].split("pools:\n")
     report = check_design(f"checkvalve: 2\nname: both\ntasks:\n"
@@ -152,7 +153,7 @@ def test_a_pool_on_which_tasks_run_has_threads_and_others_have_permits() -> None
 
 
 def test_a_holder_that_waits_for_nobody_is_told_too() -> None:
-    """There is a cycle, and one who holds a permit waits for what nobody brings."""
+    """There is a cycle, and a task that holds a permit waits for something that no task brings."""
     cycle = closed_cycle([Blocked("a", "a permit", "p", ("a", "h")),
                           Blocked("h", "data", "l", ("k",)), Blocked("k", "data", "m", ())])
     assert [wait.task for wait in cycle] == ["a", "h", "k"]

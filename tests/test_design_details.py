@@ -171,7 +171,7 @@ def test_a_suffix_of_one_format_decides() -> None:
 
 
 def test_a_node_that_writes_to_two_is_asked_whether_to_all() -> None:
-    """The kinds that fit its edges are told."""
+    """The message names the kinds that fit its edges."""
     with pytest.raises(InputError) as refused:
         read_any("digraph { a -> b; b -> c; b -> d }", "drawn.dot")
     assert "broadcast (to all) or route (to one)" in str(refused.value)
@@ -238,7 +238,7 @@ def test_a_schema_tells_numbers_apart_deep_in_its_parts() -> None:
 
 @pytest.mark.parametrize("held", range(6))
 def test_a_known_ring_holds_as_many_elements_as_it_is_named_for(held: int) -> None:
-    """What is expected of it is expected of so many."""
+    """Its expectations are those of that number."""
     (ring,) = (each.machine for each in expectations(Net)
                if each.machine.__name__ == f"RingOf5Slots{held}Held")
     assert sum(vars(ring)["start"].default) == held
@@ -273,7 +273,7 @@ def test_a_way_that_does_not_end_stuck_is_an_error_of_ours() -> None:
 
 @pytest.mark.parametrize(("source", "done"), [("source, count: 1", True), ("source", False)])
 def test_a_ring_that_is_empty_has_finished_where_all_work_ends(source: str, done: bool) -> None:
-    """Nobody brings elements to it; but where a source goes on for ever, the design never ends."""
+    """No task brings elements to it; but where a source runs forever, the design never ends."""
     design = load(RINGS.replace("source, count: 1", source))
     table = translate(design, Aim())
     assert finish(design, table)({place.name: 0 for place in table.places}, "c") is done
@@ -321,12 +321,12 @@ def test_what_drops_already_or_has_kinds_is_not_made_to_drop_its_oldest(link: st
 
 
 def test_amounts_are_made_small_together_by_steps_that_double() -> None:
-    """Of what begins with the least one: the first, the second, the fourth and the eighth."""
+    """Of the values above the least: the first, the second, the fourth and the eighth."""
     change = Change("slot", "place", range(20), str, lambda design, _: design, lambda _: ())
     asked: list[list[int]] = []
 
     class Asking(Search):
-        """One that is told that five steps are enough."""
+        """An engine that is allowed five steps."""
 
         def __init__(self) -> None:
             """Nothing of a design is needed."""
@@ -344,7 +344,7 @@ def test_amounts_are_made_small_together_by_steps_that_double() -> None:
 # --- drawings -----------------------------------------------------------------------------------
 
 def test_the_arrow_that_closes_a_circle_is_drawn_backwards() -> None:
-    """Also where the circle does not begin at the first box."""
+    """Also where the cycle does not begin at the first box."""
     arrows = [Arrow("in", "a", "b"), Arrow("on", "b", "c"), Arrow("back", "c", "b")]
     assert lay_out(["a", "b", "c"], arrows).backward == {"back"}
 

@@ -1,4 +1,4 @@
-"""Drawings of designs: everything on the canvas, nothing through a box, the circle in red."""
+"""Drawings of designs: everything on the canvas, nothing through a box, the cycle in red."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_a_wait_on_itself_is_a_red_line_outside_the_box() -> None:
 
 
 def test_a_circle_is_drawn_with_a_red_line_for_each_of_its_waits() -> None:
-    """Whatever the circle is made of; a wait for a thread is two lines."""
+    """Whatever the cycle is made of; a wait for a thread is two lines."""
     circles = 0
     for seed in range(60):
         try:
@@ -196,7 +196,7 @@ def test_a_drawing_shows_in_programs_that_know_little_of_css() -> None:
 
 
 def test_an_open_question_is_drawn_with_the_circle_that_was_not_excluded() -> None:
-    """Where nobody could say whether the design gets stuck."""
+    """Where it was not decided whether the design deadlocks."""
     report = check_design("checkvalve: 2\nname: drawn\n" + FULL,
                           settings=Settings("graph"))
     assert report.finding("deadlock-free").outcome is Outcome.UNKNOWN

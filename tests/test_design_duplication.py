@@ -1,5 +1,6 @@
-"""Whether a receiver reads an element again: the engines' verdict against a simulation in which
-each element has a number."""
+"""A receiver reads an element again or not: the engines' verdict against a simulation in which each
+element has a number.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ DESIGNS = {
 
 
 def reads(kind: str, ends: list[int], queues: Queues) -> Iterator[tuple[list[int], int, Queues]]:
-    """What a task can read: the queues that it reads, the element, and the queues after it."""
+    """The possible reads of a task: the queues that it reads, the element, and the queues after it.
+    """
     some = [[n] for n in ends] if kind != "zip" else [ends]
     for chosen in some:
         if all(queues[n] for n in chosen):
@@ -51,8 +53,10 @@ def put(queues: Queues, ends: list[int], number: int, room: int) -> Queues | Non
 
 
 def is_read_again(tasks: list[str], links: list[tuple[str, str]], room: int) -> bool:
-    """Whether, with four numbered elements at most, a sink can read one twice. A route writes as
-    soon as it reads: that is one of its orders of steps."""
+    """True if, with four numbered elements at most, a sink can read one twice.
+
+    A route writes as soon as it reads: that is one of its orders of steps.
+    """
     kinds = {task.split()[0]: task.split()[0].rstrip("2") for task in tasks}
     inputs = {name: [n for n, (_, to) in enumerate(links) if to == name] for name in kinds}
     outputs = {name: [n for n, (at, _) in enumerate(links) if at == name] for name in kinds}

@@ -41,7 +41,7 @@ def line(
 
 
 def is_stuck(text: str) -> bool:
-    """Whether nothing moves in the end, with work left, in some part."""
+    """True if some part can reach a deadlock."""
     return any(outcome is Outcome.VIOLATED for outcome, _ in states(text))
 
 
@@ -67,14 +67,14 @@ def test_who_waits_for_one_that_has_ceased_is_stuck(text: str, stuck: bool) -> N
 
 
 def test_the_way_names_the_stop_and_the_wait_names_nobody() -> None:
-    """Who has stopped is no help any more."""
+    """A stopped task can no longer end a wait."""
     finding = check_design(line(sink=", may: stop", starves="violated")).finding("deadlock-free")
     assert finding.steps[-1] == "sink stops forever"
     assert next(wait.gone for wait in finding.waits if wait.task == "worker") == ("sink",)
 
 
 def test_nobody_goes_on_for_ever_who_may_stop() -> None:
-    """And so does nobody who needs what he gives; who drops it goes on."""
+    """Nor does a task that needs its elements; a task that drops them continues."""
     wanted = {"sink": ("violated", ""), "source": ("holds", "capacity: 1, flow: drop-newest")}
     for task, (starves, dropping) in wanted.items():
         text = line(sink=", may: stop", starves=starves).replace("{source: ", f"{{{task}: ")
@@ -100,7 +100,7 @@ def test_all_who_use_a_lock_may_cease(may: str, stuck: bool) -> None:
 
 
 def test_a_lock_is_lost_with_who_crashes_and_not_with_who_stops() -> None:
-    """He stops between two rounds, and crashes anywhere."""
+    """A stop comes between two rounds, and a crash anywhere."""
     text = LOCKED.format(may="").replace("tasks:\n", "tasks:\n  other: {kind: script, MAY, steps: "
                                          "[{acquire: lock}, {release: lock}]}\n")
     assert is_stuck(text.replace("MAY", "may: crash"))
@@ -172,7 +172,7 @@ def told_of(text: str) -> str:
 
 
 def test_who_has_stopped_or_crashed_is_not_said_to_be_done() -> None:
-    """The line below the waits says what became of whom."""
+    """The line below the waits says which task has stopped or crashed."""
     assert "room in source->worker any more: worker has crashed." in told_of(
         line(worker=", may: crash", starves="violated"))
     assert "room in worker->sink any more: sink has stopped forever." in told_of(
@@ -206,7 +206,7 @@ def test_what_is_left_where_everybody_is_done_is_named() -> None:
 
 @pytest.mark.parametrize("others", ["", "  c: {kind: script, steps: [{acquire: L}, {release: L}]}"])
 def test_what_stands_before_a_crash_is_not_live_with_others_and_without(others: str) -> None:
-    """A part at rest is the same question as one whose others go on."""
+    """A part that is idle is the same question as one whose others continue."""
     text = f"""
 checkvalve: 2
 name: crash

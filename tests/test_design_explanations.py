@@ -1,4 +1,4 @@
-"""What is said about a deadlock is true: who waits for what, on whom, and the circle."""
+"""Explanations of a deadlock are true: the waits, the tasks that they are on, and the cycle."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ OF_A_BATCH = 35
 
 
 def checked(text: str) -> DesignReport:
-    """The report on a design that can get stuck, whose explanation is true."""
-    report = check_design("checkvalve: 2\nname: stuck\n" + text)
+    """The report on a design that can deadlock, whose explanation is true."""
+    report = check_design("checkvalve: 2\nname: deadlocked\n" + text)
     assert complaints(report) == []
     return report
 
 
 def rows(report: DesignReport) -> list[tuple[str, str, str, str]]:
-    """Who waits for what in what, and on whom."""
+    """The rows of waits: the task, what it waits for, in which queue or pool, and on which tasks.
+    """
     return [(w.task, w.what, w.where, " ".join(w.on))
             for w in report.finding("deadlock-free").waits]
 
 
 def circle(report: DesignReport) -> set[str]:
-    """The tasks of the circle."""
+    """The tasks of the cycle."""
     return {wait.task for wait in report.finding("deadlock-free").cycle}
 
 
@@ -55,7 +56,7 @@ links:
 
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_explanations_of_random_deadlocks_are_true(batch: int) -> None:
-    """Each row, each name in it, and the circle, tried out in the state itself."""
+    """Each row, each name in it, and the cycle, tried out in the state itself."""
     stuck = 0
     for seed in range(batch * OF_A_BATCH, (batch + 1) * OF_A_BATCH):
         try:
@@ -69,7 +70,7 @@ def test_explanations_of_random_deadlocks_are_true(batch: int) -> None:
 
 
 def test_explanations_with_kinds_windows_and_calls_are_true() -> None:
-    """What stands at the front of a queue, a go that was lost, what nobody reads any more."""
+    """The front of a queue, a go that was lost, elements that no task reads any more."""
     told = set()
     for seed in range(16, 36):
         for part in parts(random_file(Random(seed))):
@@ -83,7 +84,7 @@ def test_explanations_with_kinds_windows_and_calls_are_true() -> None:
 
 @pytest.mark.parametrize("spoil", ["row", "on", "nobody", "circle", "silence"])
 def test_the_judge_sees_a_wrong_explanation(spoil: str) -> None:
-    """A row that is no wait, a name that is wrong or missing, an open circle, a missing row."""
+    """A row that is no wait, a name that is wrong or missing, an open cycle, a missing row."""
     report = checked(retrying("  s: {kind: source}\n",
                               "  - {name: a, from: s, to: m, capacity: 1}\n", "policy: fair"))
     finding = report.finding("deadlock-free")
@@ -136,7 +137,7 @@ pools: {A: {threads: 1}, B: {threads: 1}}
 
 
 def test_a_script_that_has_ended_is_named_and_waited_on_by_nobody() -> None:
-    """Then there is no circle, and the text does not say that all is impossible."""
+    """Then there is no cycle, and the text does not say that all is impossible."""
     report = checked("""
 tasks:
   a: {kind: source}

@@ -86,7 +86,7 @@ def test_what_stands_in_one_line_of_a_file_is_not_copies_of_one_task() -> None:
 
 
 def test_names_lose_accents_and_what_is_written_for_html() -> None:
-    """Of a plan the web interface of Flink shows the descriptions, so they are escaped."""
+    """Flink's web interface shows descriptions of a plan, so they are escaped for HTML."""
     plan = json.loads((EXAMPLES / "socket-window.flink.json").read_text())
     plan["nodes"][0]["contents"] = "Source: caf\u00e9 &lt;t&gt; -&gt; Map<br/>"
     design = load_any(json.dumps(plan), "plan.json")[0]
@@ -112,19 +112,19 @@ pools: {threads: {threads: 2}}
 tasks:
   client:
     kind: script
-    steps: [{write: ask, count: 3}, {acquire: threads}, {read: told, count: 3}, {release: threads}]
+    steps: [{write: ask, count: 3}, {acquire: threads}, {read: reply, count: 3}, {release: threads}]
   server: {kind: map, hand: 1}
 links:
   - {from: client, to: server, capacity: 2, name: ask, flow: credit, batch: 2}
-  - {from: server, to: client, capacity: 1, name: told, initial: 1}
+  - {from: server, to: client, capacity: 1, name: reply, initial: 1}
 expect: {deadlock-free: violated}
 """
     graph = """digraph loop { pools="threads: 2"; expect_deadlock_free=violated
   client [kind=script,
-          steps="write ask * 3; acquire threads; read told * 3; release threads"]
+          steps="write ask * 3; acquire threads; read reply * 3; release threads"]
   server [kind=map, hand=1]
   client -> server [capacity=2, name=ask, flow=credit, batch=2];
-  server -> client [capacity=1, name=told, initial=1] }"""
+  server -> client [capacity=1, name=reply, initial=1] }"""
     one, other = load_any(design)[0], load_any(graph, "x.dot")[0]
     assert _without_spots(one) == _without_spots(other)
 

@@ -1,4 +1,6 @@
-"""Runs that free who is said to be stuck: what they need is exact, and what they show is true."""
+"""Runs that free a task of a supposed local deadlock: their needs are exact, and what they show is
+true.
+"""
 
 from __future__ import annotations
 
@@ -171,8 +173,9 @@ def test_what_is_excluded_in_a_loop_is_so_in_all_its_states() -> None:
 
 
 def test_a_loop_of_any_capacity_is_shown_to_have_no_local_deadlock() -> None:
-    """It can get stuck as a whole, has far too many states, and none of its tasks is stuck alone:
-    what says who can be stuck alone leaves some open, and runs exclude them."""
+    """It can deadlock as a whole, has far too many states, and no local deadlock: the equations
+    leave some tasks open, and runs exclude them.
+    """
     design = load(RETRIES)
     assert not ask_equations(design, may_stop=True).total
     assert ask_equations(design, may_stop=True, freeing=True).total

@@ -19,7 +19,7 @@ Queues = dict[str, tuple[str, ...]]
 """The kinds of the elements in each queue; sorted, as readers may take any of them."""
 Moves = Iterator[tuple[Any, Queues]]
 Actor = tuple[Any, Callable[[Any, Queues], Moves]]
-"""What a task holds at the start, and every step that it can take from what it holds then."""
+"""State of a task at the start, and every step that it can take from a state."""
 
 
 # --- the simulation -------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ def written(queues: Queues, rooms: Mapping[str, int], name: str, kind: str) -> Q
 
 
 def script(steps: Sequence[tuple[str, str, str]], rooms: Mapping[str, int]) -> Actor:
-    """Its steps in order, for ever: ("read" or "write", queue, kind)."""
+    """Its steps in order, forever: ("read" or "write", queue, kind)."""
     def go(at: int, queues: Queues) -> Moves:
         verb, name, kind = steps[at]
         there = (at + 1) % len(steps)
@@ -63,7 +63,7 @@ def route(inbox: str, to: Mapping[str, str], rooms: Mapping[str, int]) -> Actor:
 
 
 def align(inputs: Sequence[str], out: str, hand: int, rooms: Mapping[str, int]) -> Actor:
-    """What it holds, and the inputs that have brought their barrier."""
+    """A task whose state is its hand, and the inputs that have brought their barrier."""
     def go(own: tuple[tuple[str, ...], frozenset[str]], queues: Queues) -> Moves:
         held, have = own
         for name in set(inputs) - have:
@@ -84,7 +84,7 @@ def align(inputs: Sequence[str], out: str, hand: int, rooms: Mapping[str, int]) 
 
 def window(inbox: str, out: str, size: int, slide: int, early: bool,
            rooms: Mapping[str, int]) -> Actor:
-    """How many elements it has gathered."""
+    """A task whose state is the number of gathered elements."""
     def go(kept: int, queues: Queues) -> Moves:
         if kept < size:
             yield from ((kept + 1, after) for _, after in read(queues, inbox))
@@ -95,7 +95,7 @@ def window(inbox: str, out: str, size: int, slide: int, early: bool,
 
 
 def gets_stuck(actors: Sequence[Actor], names: Sequence[str]) -> bool:
-    """Whether some order of steps ends where nobody can move."""
+    """True if some order of steps ends where no task can take a step."""
     first = (tuple(own for own, _ in actors), tuple((name, ()) for name in names))
     seen, todo = {first}, [first]
     while todo:
@@ -189,7 +189,7 @@ links:
 
 @pytest.mark.parametrize("make", [routed, aligned, windowed])
 def test_what_gathers_is_what_a_plain_simulation_makes_of_it(make: Callable[..., Any]) -> None:
-    """Random numbers of elements in random orders: four designs get stuck, and four do not."""
+    """Random numbers of elements in random orders: four designs deadlock, and four do not."""
     left = {True: 4, False: 4}
     for seed in range(400):
         text, actors, names = make(Random(f"gathering {seed}"))

@@ -24,7 +24,7 @@ BUDGET = Budget(max_states=4_000)
 @given(designs)
 @settings(max_examples=120)
 def test_what_the_graph_proves_the_explorer_confirms(design: Design) -> None:
-    """A design that the wait-for graph calls live has no reachable stuck state."""
+    """A design that the wait-for graph calls live has no reachable deadlock."""
     graph = check_design(design, BUDGET, Settings("graph")).finding("deadlock-free").outcome
     searched = check_design(design, BUDGET, Settings("explorer")).finding("deadlock-free").outcome
     assert graph is not Outcome.VIOLATED
@@ -33,8 +33,10 @@ def test_what_the_graph_proves_the_explorer_confirms(design: Design) -> None:
 
 
 def test_a_fair_merge_that_writes_to_its_own_input_can_be_stuck() -> None:
-    """Where it insists on the other input, taking its own would have made room. Where it does not,
-    it may go round with its own for ever, and the source is stuck alone."""
+    """If it insists on the other input, taking its own would have made room.
+
+    If it does not, it may go round with its own forever, and the source alone is blocked.
+    """
     text = """
 checkvalve: 2
 name: insists
@@ -116,7 +118,7 @@ def test_sums_that_never_change_prove_what_counting_would(name: str) -> None:
     ("links: [{from: a, to: b, capacity: 4, flow: credit, batch: 6}]", "a capacity of 6"),
 ])
 def test_a_repair_is_the_least_room_that_helps(text: str, proposed: str) -> None:
-    """Where one link's capacity is what is missing."""
+    """Where the capacity of one link is too small."""
     report = check_design(
         "checkvalve: 2\nname: r\ntasks: {a: {kind: source}, b: {kind: sink}}\n" + text
     )

@@ -18,9 +18,9 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Outcome
 
 Queue = tuple[int, ...]
-"""How many elements of each kind there are."""
+"""The number of elements of each kind."""
 Place = tuple[int, str]
-"""How many steps a script has done, and the kind that it has given a name to."""
+"""The number of steps that a script has done, and the kind that it has given a name to."""
 
 KINDS = ("red", "blue")
 
@@ -37,9 +37,9 @@ def random_scripts(draw: Random) -> tuple[dict[str, list[dict[str, Any]]], dict[
             known = [each["as"] for each in steps if "as" in each]
             how = draw.randint(0, 3)
             if how == 0 and verb == "read":
-                step["as"] = "who"
+                step["as"] = "asker"
             elif how == 1 and known:
-                step["of"] = "who"
+                step["of"] = "asker"
             elif how == 2:
                 step["of"] = draw.choice(KINDS)
             steps.append(step)
@@ -62,26 +62,26 @@ def as_text(scripts: dict[str, list[dict[str, Any]]], capacities: dict[str, int]
 def after(
     place: Place, queues: dict[str, Queue], steps: list[dict[str, Any]], rooms: dict[str, int]
 ) -> Iterator[tuple[Place, dict[str, Queue]]]:
-    """Every way in which a script can do its next step."""
-    at, who = place
+    """Every possibility for a script to do its next step."""
+    at, asker = place
     step = steps[at]
     verb = "read" if "read" in step else "write"
     queue = queues[step[verb]]
     wanted = step.get("of")
-    wanted = who if wanted == "who" else wanted
+    wanted = asker if wanted == "asker" else wanted
     for number, kind in enumerate(KINDS):
         if wanted not in (None, kind) or (sum(queue) == rooms[step[verb]] if verb == "write"
                                           else not queue[number]):
             continue
         by = 1 if verb == "write" else -1
         there = tuple(n + by * (number == other) for other, n in enumerate(queue))
-        name = kind if "as" in step else who
+        name = kind if "as" in step else asker
         following = (at + 1) % len(steps)
         yield (following, name if following else ""), {**queues, step[verb]: there}
 
 
 def is_stuck(scripts: dict[str, list[dict[str, Any]]], rooms: dict[str, int]) -> bool:
-    """Whether some order of steps ends where nothing can move."""
+    """True if some order of steps ends where no script can take a step."""
     first = (tuple((0, "") for _ in scripts), tuple((link, (0, 0)) for link in rooms))
     seen, todo = {first}, [first]
     while todo:
@@ -100,14 +100,15 @@ def is_stuck(scripts: dict[str, list[dict[str, Any]]], rooms: dict[str, int]) ->
 
 
 def connected(found: dict[str, list[dict[str, Any]]]) -> bool:
-    """Whether every script shares a link with the first: parts are decided each by itself."""
+    """True if every script shares a link with the first: parts are decided each by itself."""
     used = [{step.get("read", step.get("write")) for step in steps} for steps in found.values()]
     return all(each & used[0] for each in used)
 
 
 def test_kinds_are_what_a_plain_interpreter_makes_of_them() -> None:
-    """Random scripts that read one kind, or any, or answer with the kind that they were asked:
-    six that can get stuck, and six that cannot."""
+    """Random scripts that read one kind, or any, or answer with the kind of the request: six that
+    can deadlock, and six that cannot.
+    """
     left = {True: 6, False: 6}
     for seed in range(2_000):
         scripts, rooms = random_scripts(Random(f"kinds {seed}"))
@@ -125,24 +126,25 @@ name: clients
 parameters: {{n: 2}}
 tasks:
   client: {{kind: script, copies: n, steps: [{{write: requests, of: copy}}, {reply}]}}
-  server: {{kind: script, steps: [{{read: requests, as: who}}, {{write: replies, of: {who}}}]}}
+  server: {{kind: script, steps: [{{read: requests, as: client}}, {{write: replies, of: {kind}}}]}}
 links:
   - {{from: client, to: server, capacity: n, connect: shared, name: requests, kinds: n}}
   - {{from: server, to: client, capacity: 1, connect: shared, name: replies, kinds: n}}
 """
 
 
-@pytest.mark.parametrize(("reply", "who", "stuck"), [
-    ("{read: replies, of: copy}", "who", False),
-    ("{read: replies}", "who", False),
-    ("{read: replies, of: n + 1 - copy}", "who", False),
-    ("{read: replies, of: 1}", "who", True),
+@pytest.mark.parametrize(("reply", "kind", "stuck"), [
+    ("{read: replies, of: copy}", "client", False),
+    ("{read: replies}", "client", False),
+    ("{read: replies, of: n + 1 - copy}", "client", False),
+    ("{read: replies, of: 1}", "client", True),
     ("{read: replies, of: 1}", "1", False),
 ])
-def test_a_reply_belongs_to_its_request(reply: str, who: str, stuck: bool) -> None:
-    """Each client takes its own reply, wherever it is in the queue; one that belongs to nobody
-    who waits fills it."""
-    assert (states(CLIENTS.format(reply=reply, who=who))[0][0] is Outcome.VIOLATED) is stuck
+def test_a_reply_belongs_to_its_request(reply: str, kind: str, stuck: bool) -> None:
+    """Each client takes its own reply, wherever it is in the queue; a reply to no waiting client
+    fills it.
+    """
+    assert (states(CLIENTS.format(reply=reply, kind=kind))[0][0] is Outcome.VIOLATED) is stuck
 
 
 def test_a_source_and_a_sink_take_every_kind() -> None:
@@ -175,24 +177,24 @@ links:
      "d.yaml:10:5: link 'replies' has several kinds, so"),
     (("capacity: 1, ", "capacity: 1, flow: credit, "), "link 'replies' has several kinds, so"),
     (("kinds: n}\n  - ", "kinds: 51}\n  - "), "51, but must be 1 to 50"),
-    (("as: who", "as: who, of: 1"), "`of`"),
+    (("as: client", "as: client, of: 1"), "`of`"),
     (("write: requests, of", "write: requests, as: me, of"), "no `read`"),
-    (("kind: script, steps: [{read: requests, as: who}, {write: replies, of: who}]",
+    (("kind: script, steps: [{read: requests, as: client}, {write: replies, of: client}]",
       "kind: transition"),
      "the transition 'server' is tied to 'requests', which has kinds.*script"),
-    (("steps: [{read: requests, as: who}", "steps: [" + "{read: requests, as: who}, " * 12
+    (("steps: [{read: requests, as: client}", "steps: [" + "{read: requests, as: client}, " * 12
       + "{read: requests}"), "more than 1000 steps"),
 ])
 def test_what_has_no_kinds_is_refused(change: tuple[str, str], told: str) -> None:
     """With its place, and what to do."""
-    text = CLIENTS.format(reply="{read: replies, of: copy}", who="who")
+    text = CLIENTS.format(reply="{read: replies, of: copy}", kind="client")
     assert change[0] in text
     with pytest.raises(InputError, match=told):
         load(text.replace(*change), "d.yaml")
 
 
 def test_several_kinds_overtake_each_other_unless_the_queue_is_read_at_its_head() -> None:
-    """Of one kind that goes one way the order is kept anyway."""
+    """Elements of one kind that take one path keep their order anyway."""
     text = """
 checkvalve: 2
 name: in order

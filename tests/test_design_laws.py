@@ -1,4 +1,5 @@
-"""A law says in a formula for which parameters a design keeps a property, and what it rests on."""
+"""A law says in a formula for which parameters a design keeps a property, and how that was decided.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ links: [{from: a, to: b, capacity: B, gives: p}]
 
 
 def law(*arguments: str) -> tuple[str, int]:
-    """What the command prints, and its exit code."""
+    """The output of the command, and its exit code."""
     ran = CliRunner().invoke(command, list(arguments), standalone_mode=False)
     if ran.exception is not None:
         raise ran.exception
@@ -115,14 +116,14 @@ RATES = "p", "c"
 
 @pytest.mark.parametrize(("terms", "least", "proved"), [
     ([(("gcd", RATES), 1), (("rest", (*RATES, "d")), -1)], 0, (True, True)),
-    ([(("gcd", RATES), 1)], 0, (False, True)),  # it asks for too little: some that get stuck
+    ([(("gcd", RATES), 1)], 0, (False, True)),  # it asks for too little: some that deadlock
     ([(("gcd", RATES), 1), (("rest", (*RATES, "d")), -1)], 1, (True, False)),
     ([(("gcd", ("p", "d")), 1)], 0, (False, False)),  # not what is left of this link's elements
 ])
 def test_a_law_of_rates_is_proved_for_all_rates_or_not_at_all(
     terms: list[tuple[Term, int]], least: int, proved: tuple[bool, bool]
 ) -> None:
-    """The solver is not told what a greatest common divisor is, and what it is told suffices."""
+    """The solver does not know what a greatest common divisor is, and what it knows suffices."""
     one: list[tuple[Term, int]] = [(("one", (name,)), by) for name, by in
                                    (("B", 1), ("p", -1), ("c", -1))]
     formula = Law((Atom((*one, *terms), least),))
@@ -134,7 +135,7 @@ def test_a_law_of_rates_is_proved_for_all_rates_or_not_at_all(
 
 
 def test_what_is_more_than_one_link_is_not_proved_by_its_rates() -> None:
-    """Another design may get stuck for another reason."""
+    """Another design may deadlock for another reason."""
     regions = Regions(maker("late-credit"), Domain({"m": (1, 3), "B": (1, 3)}), False)
     assert proved_by_rates(Law((Atom(((("gcd", ("m", "B")), 1),), 1),)), regions,
                            [{"m": 2, "B": 2}], Deadline()) == (False, False)
@@ -199,7 +200,7 @@ def plain(grid: str) -> Node:
 
 
 def maker(grid: str) -> Made:
-    """What makes the designs of a grid, also of symbols."""
+    """The function that makes the designs of a grid, also of symbols."""
     root = plain(grid)
 
     def made(values: Mapping[str, int]) -> Design:
@@ -284,8 +285,9 @@ def test_where_no_design_is_decided_in_time_there_is_no_law() -> None:
 
 
 def test_time_is_given_to_a_law_as_a_whole() -> None:
-    """Of the designs of a grid those are decided for which there is time, and the others stay
-    unknown; they do not each have the time of all."""
+    """Designs of a grid are decided while there is time, and the others stay unknown; they do not
+    each have the time of all.
+    """
     ticks = count()
     reading = read_any((GRIDS / "late-credit.yaml").read_text(), "late-credit.yaml")
     grid = Grid.of(reading, "late-credit.yaml", {}, "deadlock-free", Budget(max_seconds=1e6),
@@ -294,7 +296,7 @@ def test_time_is_given_to_a_law_as_a_whole() -> None:
 
 
 def test_a_formula_is_looked_for_only_while_there_is_time() -> None:
-    """And who asks later is told what was being done."""
+    """A later call is answered with the phase that was under way."""
     ticks = count()
     observed = [({"x": x}, x % 2 == 0) for x in range(9)]
     with pytest.raises(OutOfTime, match="looking for a formula"):
@@ -326,7 +328,7 @@ def test_a_law_is_found_over_numbers_that_are_no_parameters(
 
 
 def test_a_proof_says_that_some_values_make_no_design(tmp_path: Path) -> None:
-    """What is there at the start must fit, or there is nothing to speak of."""
+    """Elements that are there at the start must fit, or there is no design."""
     ring = CHAIN.replace("{kind: script, steps: [{write: q, count: W}, {read: to a, count: W}]}",
                          "{kind: map}").replace("name: to a", "name: to a, initial: 2")
     (tmp_path / "n.yaml").write_text(ring)
@@ -335,7 +337,7 @@ def test_a_proof_says_that_some_values_make_no_design(tmp_path: Path) -> None:
 
 
 def test_what_no_capacity_can_mend_is_proved_to_get_stuck_with_each(tmp_path: Path) -> None:
-    """There is no law then, and what is proved is told all the same."""
+    """There is no law then, and what is proved is reported all the same."""
     (tmp_path / "n.yaml").write_text(CHAIN.replace("{write: q, count: W}, ", ""))
     told, code = law(str(tmp_path / "n.yaml"), "--over", "q,to a")
     assert "deadlock: found in every design: there is no law." in told and code == 0
@@ -367,7 +369,7 @@ def test_where_a_proof_finds_no_run_the_law_is_tried(tmp_path: Path) -> None:
 def test_what_has_no_law_to_find_is_refused(
     arguments: list[str], what: str, tmp_path: Path
 ) -> None:
-    """With what to do instead."""
+    """The message says what to do instead."""
     (tmp_path / "n.yaml").write_text(TEXT)
     with pytest.raises(InputError, match=what) as caught:
         law(str(tmp_path / "n.yaml"), *arguments)
@@ -375,7 +377,7 @@ def test_what_has_no_law_to_find_is_refused(
 
 
 def test_a_mark_and_the_size_of_a_window_are_numbers_to_find_a_law_over(tmp_path: Path) -> None:
-    """What a window keeps must find room beside it."""
+    """Room must be found beside the elements that a window keeps."""
     (tmp_path / "n.yaml").write_text("""
 checkvalve: 2
 name: window
@@ -399,7 +401,7 @@ ECHO = CHAIN.replace("{W: 40}", "{S: 1..3, W: 1..4}").replace("capacity: 3, name
 
 
 def test_how_full_a_queue_gets_is_found_and_proved_for_all_values(tmp_path: Path) -> None:
-    """That there are never more by sums, and as many by runs that fill it."""
+    """The upper bound is proved by sums, and the lower one by runs that fill the queue."""
     (tmp_path / "n.yaml").write_text(ECHO)
     told, code = law(str(tmp_path / "n.yaml"), "--property", "bounded", "--json")
     found = [(each["link"], each["formula"], each["never_more"], each["as_much"], each["against"])
@@ -409,15 +411,16 @@ def test_how_full_a_queue_gets_is_found_and_proved_for_all_values(tmp_path: Path
 
 
 def test_a_queue_behind_a_pool_gets_no_fuller_than_there_is_credit() -> None:
-    """What a pool has at the start is a parameter there, and no number."""
+    """The initial number of permits of a pool is a parameter there, and no number."""
     found = prove_value(Value((Form.of({"B": 1}),)), "elements", maker("late-credit"),
                         {"m": (1, 3), "B": (1, 3)}, [], Deadline())
     assert found.never_more == "" and not found.domain.bounded
 
 
 def test_a_product_of_parameters_is_no_shorter_than_two_sums() -> None:
-    """k elements in a cycle of K places go on exactly where 1 <= k < K, and nobody would see that
-    in a formula with products, which says the same where no link has more than fits."""
+    """k elements in a cycle of K places continue exactly where 1 <= k < K, and nobody would see
+    that in a formula with products, which says the same where no link has more than fits.
+    """
     grid = [{"f": f, "g": g, "j": j, "k": k} for f in (1, 2, 3) for g in (1, 2, 3)
             for j in range(f + 1) for k in range(g + 1)]
     found = find_law([(each, 1 <= each["j"] + each["k"] < each["f"] + each["g"])

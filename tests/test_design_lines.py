@@ -1,5 +1,6 @@
-"""Queues of several kinds that are read at their head: what the engines say against a plain
-interpreter of lists, and what is told of it."""
+"""Queues of several kinds that are read at their head: the engines against a plain interpreter of
+lists, and the reported waits.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ from checkvalve.spec.verdicts.verdict import Outcome
 
 Script = list[dict[str, Any]]
 State = tuple[tuple[tuple[int, str], ...], tuple[tuple[str, ...], ...]]
-"""Where each script stands, with the kind that it has named; and what is in each queue."""
+"""Position of each script, with the kind that it has named; and the contents of each queue."""
 
 
 def after(
@@ -54,7 +55,7 @@ def after(
 
 
 def is_stuck(scripts: list[Script], rooms: dict[str, int]) -> bool:
-    """Whether some order of steps ends where nothing can move."""
+    """True if some order of steps ends where no script can take a step."""
     first: State = (tuple((0, "") for _ in scripts), tuple(() for _ in rooms))
     seen, todo = {first}, [first]
     while todo:
@@ -69,8 +70,10 @@ def is_stuck(scripts: list[Script], rooms: dict[str, int]) -> bool:
 
 
 def test_a_queue_read_at_its_head_is_a_list() -> None:
-    """Random scripts of two kinds: five that can get stuck, and five that cannot. Both readings of
-    each design have the same moves."""
+    """Random scripts of two kinds: five that can deadlock, and five that cannot.
+
+    Both readings of each design have the same transitions.
+    """
     left = {True: 5, False: 5}
     for seed in range(2_000):
         scripts, rooms = random_scripts(Random(f"lines {seed}"))
@@ -102,8 +105,9 @@ def checked(text: str) -> DesignReport:
 
 
 def test_who_waits_for_what_is_not_at_the_front_is_told_so() -> None:
-    """On whom he waits is who would take what stands there; what nobody takes is
-    told as well."""
+    """The wait is on the tasks that would take the front element; a front element that no task
+    takes is reported as well.
+    """
     report = checked(STREAMS)
     finding = report.finding("deadlock-free")
     waits = {wait.task: (wait.what, wait.where, wait.on) for wait in finding.waits}
@@ -205,7 +209,7 @@ links:
 
 
 def test_what_is_refused_where_it_does_not_stand_at_the_front_has_an_else() -> None:
-    """Whoever does not wait goes on where another kind stands before his own."""
+    """A script with an else continues where another kind is in front of its own."""
     text = STREAMS.replace("{read: wire, of: b}, {read: wire, of: a, count: 2}",
                            "{either: [[{read: wire, of: b}]], else: [{read: wire}]}")
     assert check(load(text)).finding("deadlock-free").outcome is Outcome.HOLDS
@@ -219,7 +223,7 @@ def test_what_is_refused_where_it_does_not_stand_at_the_front_has_an_else() -> N
     (("of: b}, {read", "of: bb}, {read"), "Did you mean 'b'"),
 ])
 def test_what_cannot_be_read_at_its_head_is_refused(change: tuple[str, str], told: str) -> None:
-    """With what to do."""
+    """The message says what to do."""
     assert change[0] in STREAMS
     with pytest.raises(InputError) as refused:
         load(STREAMS.replace(*change))

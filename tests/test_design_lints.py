@@ -1,4 +1,4 @@
-"""Lints: what is odd about a design is told with line and column, before any search."""
+"""Lints: odd parts of a design are reported with line and column, before any search."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_what_is_odd_is_told_with_its_place(text: str, spot: str, words: str) ->
             "{either: [[{acquire: p}, {read: l}, {release: p}], [{read: l}]]}"),
 ])
 def test_what_the_odd_ones_were_made_of_is_not_odd(text: str) -> None:
-    """Else something else would have been told of them."""
+    """Else another lint would have been reported of them."""
     assert lints(load(text, "d.yaml")) == ()
 
 

@@ -1,5 +1,6 @@
-"""One verdict on all that must go on: the engines' against weak fairness worked out on a graph,
-with the moves that the checker of certificates reads."""
+"""One verdict on liveness: the engines' against weak fairness worked out on a graph, with the
+transitions that the checker of certificates reads.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def examples() -> Iterator[tuple[Design, bool]]:
 
 
 def test_what_is_kept_waiting_is_what_a_fair_run_can_keep_waiting() -> None:
-    """Ten parts of random designs in which everything goes on, and ten in which something waits."""
+    """Ten live parts of random designs, and ten in which something is kept waiting."""
     left = {True: 10, False: 10}
     for part, waits in examples():
         if left[waits]:

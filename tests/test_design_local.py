@@ -122,7 +122,7 @@ def test_who_is_stuck_while_the_others_go_on_is_named() -> None:
 
 
 def test_a_route_that_may_go_elsewhere_is_not_stuck_behind_a_reader_that_ended() -> None:
-    """All others go on, and who has ended is not stuck."""
+    """All others continue, and a reader that has ended is not blocked."""
     assert local(STOPPED_READER).outcome is Outcome.HOLDS
     by_content = STOPPED_READER.replace("route, by: room", "route")
     found = local(by_content)
@@ -137,7 +137,7 @@ def test_who_comes_after_a_source_that_is_done_is_not_stuck() -> None:
 
 
 def test_large_capacities_need_no_states() -> None:
-    """Whether the whole can get stuck or not."""
+    """Both if the whole can deadlock and if it cannot."""
     found = local(LARGE)
     assert found.outcome is Outcome.HOLDS and not found.states
     loop = LARGE.replace("from: again, to: ship", "from: again, to: check")
@@ -148,7 +148,7 @@ def test_large_capacities_need_no_states() -> None:
 
 
 def test_what_empties_itself_is_decided_at_any_size() -> None:
-    """Calls over many pools, of which the solver does not know who may stop alone."""
+    """Calls over many pools, for which the solver cannot decide which tasks may stop alone."""
     sections = [Part.of(part) for part in parts(calls(90, 9, 3))]
     found = decide_local(Spaces(sections, Settings("auto", Budget().start()), False))
     assert found.outcome is Outcome.HOLDS and not found.states and EMPTIES in found.method
@@ -162,7 +162,9 @@ def test_the_threads_of_each_pool_are_known_as_they_were_meant() -> None:
 
 
 def test_runs_find_a_part_that_gets_stuck_where_there_are_too_many_states() -> None:
-    """The way there, who is stuck, and a run of the others that can be repeated."""
+    """The report has the run into it, the blocked tasks, and a run of the others that can be
+    repeated.
+    """
     locked = TWO_CLIENTS.replace("{read: answer}, {read: answer}", "{read: answer}, {read: never}")
     report = check_design(locked + "  - {name: never, from: [], to: b, capacity: 1}\n",
                           Budget(max_states=2))
@@ -173,14 +175,16 @@ def test_runs_find_a_part_that_gets_stuck_where_there_are_too_many_states() -> N
 
 
 def test_others_may_go_on_as_long_as_they_leave_out_who_would_stop_them() -> None:
-    """One that takes the only lock for good would stop all; without it, one is stuck."""
+    """A task that takes the only lock for good would stop all; while it never does, one task is
+    blocked.
+    """
     found = local(LOCKED)
     assert found.outcome is Outcome.VIOLATED and found.meanwhile is not None
     assert found.meanwhile.tasks == ("waiting",)
 
 
 def test_what_nobody_asked_for_may_stay_unknown() -> None:
-    """It names who may stop, and changes nothing of the exit code."""
+    """The report names the tasks that may stop, and the exit code stays the same."""
     text = STOPPED_READER.replace("capacity: 1", "capacity: 500")
     report = check_design(text, settings=Settings("auto", Budget(max_states=500)))
     found = report.finding(LOCAL)
@@ -223,7 +227,9 @@ def test_both_ways_agree_with_the_plain_algorithm_on_random_designs() -> None:
 
 
 def test_runs_are_right_about_random_designs() -> None:
-    """Whoever they say is stuck is so in every state that follows, and the others come round."""
+    """Each task that they call blocked is so in every state that follows, and the others come
+    round.
+    """
     found = 0
     for seed in range(20):
         for design in _small_parts(seed):

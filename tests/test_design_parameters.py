@@ -43,7 +43,7 @@ def edge(
 
 @pytest.mark.parametrize("grid", sorted(GRIDS.glob("*.yaml")), ids=lambda path: path.stem)
 def test_an_exact_condition_is_right_at_every_point_of_its_grid(grid: Path) -> None:
-    """What the literature says in a formula is what the engines find, design by design."""
+    """The engines confirm the formula of the literature, design by design."""
     designs = load_designs(grid)
     found = [{name: decide_one(design, name).outcome.value for name in design.expect}
              for design in designs]

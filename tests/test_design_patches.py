@@ -271,7 +271,7 @@ tasks: {r: {kind: design, design: ring, copies: 2, with: {room: copy}}}
 def test_the_patch_is_printed_under_its_repair_and_is_in_the_json(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is printed can be copied as it is; the document fits its schema."""
+    """The printed patch can be copied as it is; the document fits its schema."""
     monkeypatch.chdir(tmp_path)
     Path("ring.yaml").write_text(RING)
     printed = CliRunner().invoke(root, ["check", "ring.yaml"], standalone_mode=False).output

@@ -25,8 +25,9 @@ MOST = 3_000
 
 
 def played(model: str) -> tuple[int, bool] | None:
-    """How many states the model reaches, and whether it stops in one where it may not; None for
-    more than MOST. The text alone says it: SPIN's own reading, in a few lines."""
+    """The number of states that the model reaches, and whether it stops in one where it may not;
+    None for more than MOST. The text alone says it: SPIN's own reading, in a few lines.
+    """
     names = re.findall(r"^(?:bit|byte|short|int) (p\d+) = (\d+);", model, re.MULTILINE)
     at = {name: place for place, (name, _) in enumerate(names)}
     code = re.sub(r"\bp(\d+)\b", lambda found: f"m[{at[found[0]]}]", model.replace("&&", "and")
@@ -53,8 +54,9 @@ def played(model: str) -> tuple[int, bool] | None:
 
 
 def agrees(design: Design) -> bool:
-    """Whether a part and its model have the same states and the same verdict; also where there are
-    too many to play."""
+    """True if a part and its model have the same states and the same verdict; also where there are
+    too many to play.
+    """
     found = decide_deadlock(Part.of(design), Settings("explorer", Budget(max_states=MOST)))
     model = played(promela(translate(design, Aim()), design.name))
     if model is None or found.method != "exhaustive":

@@ -1,4 +1,4 @@
-"""Runs that follow what the equations leave open, told in legs, and their certificates."""
+"""Runs that follow what the equations leave open, reported in legs, and their certificates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 @pytest.fixture(scope="module")
 def planted() -> DesignReport:
-    """What is said of forty stages with capacities of thousands, one of which can fill up."""
+    """The report on forty stages with capacities of thousands, one of which can fill up."""
     return check(loops(320, 10_000, seed=3, planted=True))
 
 
@@ -136,6 +136,6 @@ def test_where_no_amounts_lead_a_sum_says_so() -> None:
 
 
 def test_a_proof_needs_no_run() -> None:
-    """What holds is proved as before, with nothing to follow."""
+    """A property that holds is proved as before, with nothing to follow."""
     answer = decide(loops(80, 10_000, seed=2))
     assert answer.deadlock_free and answer.legs is None

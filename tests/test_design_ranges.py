@@ -1,4 +1,4 @@
-"""Ranges that are narrowed find the same stuck states as a solver, in designs of any size."""
+"""Ranges that are narrowed find the same deadlocked states as a solver, in designs of any size."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _is_true(bound: Bound, state: Sequence[int]) -> bool:
 
 
 def _allows(question: Question, state: Sequence[int]) -> bool:
-    """Whether a state is one that is asked for, looked at one by one."""
+    """True if a state satisfies the question, looked at one by one."""
     return all(
         0 <= here and (most is None or here <= most)
         and (here == start if not stride else (here - start) % stride == 0)
@@ -136,7 +136,7 @@ def test_what_was_narrowed_can_be_widened_to_where_it_was() -> None:
 
 
 def test_a_clause_excludes_a_state_that_was_found() -> None:
-    """A sum, or bounds of which one is true; of several sums it says that it cannot tell."""
+    """A sum, or bounds of which one is true; several sums are left undecided."""
     asked = Question()
     one, other = asked.counter(5), asked.counter(5)
     asked.choose((one, 1, 3))
@@ -153,7 +153,7 @@ def test_a_clause_excludes_a_state_that_was_found() -> None:
 
 @pytest.mark.parametrize("planted", [False, True])
 def test_a_row_of_stages_of_more_than_two_thousand_moves_is_decided(planted: bool) -> None:
-    """Without a solver; and the run that gets stuck is found."""
+    """Without a solver; and the run into the deadlock is found."""
     part, = parts(loops(1_700, 10_000, 5, planted))
     answered = decide(part)
     assert answered.deadlock_free is not planted and (answered.legs is not None) == planted
@@ -168,7 +168,7 @@ def test_calls_of_thousands_of_moves_are_proved() -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_designs_of_the_benchmark_are_the_files_that_it_reads(shape: str) -> None:
-    """What is measured is what a user's file says."""
+    """The measured designs are those of a user's file."""
     made = SHAPES[shape](40, 10_000, 1, True)
     read = load("\n".join(written(made)))
     assert [(t.name, t.kind, t.hand, t.pool, t.roots) for t in read.tasks.values()] == [

@@ -1,4 +1,4 @@
-"""Repairs and cycles of waits: what is proposed is true, and what is told is worth telling."""
+"""Repairs and cycles of waits: what is proposed is true, and what is reported is worth a line."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def report_on(text: str) -> DesignReport:
 
 
 def repair_of(report: DesignReport) -> Repair:
-    """What was found and tried for the deadlock of a report."""
+    """The repair that was found for the deadlock of a report, with the changes that were tried."""
     found = with_repair(report).finding("deadlock-free").repair
     assert found is not None
     return found
@@ -234,7 +234,7 @@ def test_a_repair_is_of_the_first_kind_that_has_one() -> None:
 
 
 def earlier(report: DesignReport, before: int) -> Iterator[tuple[str, Design]]:
-    """What the kinds before one would make of a design: a small value and the utmost."""
+    """The designs that kinds before one would make: with a small value and with the utmost."""
     (part,) = parts(report.design)
     scope = Scope(part, (), ())
     for kind in KINDS[:before]:
@@ -333,7 +333,7 @@ def test_a_lock_is_not_given_a_second_permit() -> None:
 
 
 def test_no_engine_is_asked_where_no_steps_are_left() -> None:
-    """What is then not known stays unknown."""
+    """A question that is not decided by then stays unknown."""
     asked = judge.Judge(search.MAX_STEPS, Budget().start().deadline)
     report = report_on(KNOWN["capacity"])
     live = replace(report.design, links={
@@ -344,27 +344,28 @@ def test_no_engine_is_asked_where_no_steps_are_left() -> None:
 
 
 def test_only_who_holds_a_lock_is_waited_for() -> None:
-    """Two locks in two orders have one circle, and no task waits for itself."""
+    """Two locks in two orders have one cycle, and no task waits for itself."""
     cycles = check_design(LOCKS).cycles
     told = [[(wait.task, wait.where) for wait in cycle.waits] for cycle in cycles]
     assert told == [[("p", "B"), ("q", "A")]]
 
 
 def test_no_single_task_waits_for_its_own_thread() -> None:
-    """Tasks that share a pool and hold nothing while they wait close no circle alone."""
+    """Tasks that share a pool and hold nothing while they wait close no cycle alone."""
     possible = [cycle for cycle in check_design(POOLED).cycles if not cycle.excluded]
     assert possible
     assert all(len(cycle.waits) > 1 for cycle in possible)
 
 
 def test_a_call_waits_for_the_threads_of_its_own_calls() -> None:
-    """Nested calls on one pool are a circle of one task, and truly a deadlock."""
+    """Nested calls on one pool are a cycle of one task, and truly a deadlock."""
     report = check_file(EXAMPLES / "nested-pool-deadlocked.yaml")
     assert [[w.task for w in cycle.waits] for cycle in report.cycles] == [["requests"]]
 
 
 def test_few_cycles_are_told_and_the_rest_is_counted() -> None:
-    """The shortest ones, those of the same tasks on one line; what was found is not told again."""
+    """The shortest ones, those of the same tasks on one line; what was found is not listed again.
+    """
     told = "\n".join(lines(check_design(POOLED, settings=Settings("graph"))))
     graph = told[told.index("Wait-for graph"):].splitlines()
     assert len(graph) <= 5
@@ -377,7 +378,7 @@ def test_few_cycles_are_told_and_the_rest_is_counted() -> None:
 def test_the_verdict_is_told_before_a_repair_is_looked_for(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is printed when the search begins already has the verdict."""
+    """The output before the search begins already has the verdict."""
     before = []
 
     def looked(report: object, budget: object) -> object:
@@ -447,7 +448,7 @@ def test_two_capacities_are_raised_where_one_does_not_do(tmp_path: Path) -> None
 
 
 def test_what_would_break_another_verdict_is_not_offered() -> None:
-    """With a smaller window nothing gets stuck as a whole, but one sender does for ever."""
+    """With a smaller window there is no global deadlock, but one sender is blocked forever."""
     report = report_on(KNOWN["window"].partition("expect:")[0])
     found = repair_of(report)
     assert all(step.kind != "window" for way in found.ways for step in way.steps)
@@ -504,7 +505,7 @@ def replace_findings(report: DesignReport) -> DesignReport:
 
 
 def test_a_link_that_grows_is_given_a_bound() -> None:
-    """Where boundedness is what fails, the writer waits."""
+    """Where boundedness is violated, the writer is made to wait."""
     report = report_on("""
 tasks: {p: {kind: source}, c: {kind: sink}}
 links: [{name: l, from: p, to: c, flow: unbounded}]
@@ -550,7 +551,8 @@ links:
 
 
 def test_a_row_without_an_element_is_given_one() -> None:
-    """Nobody there waits for room, so no queue is made larger or smaller: who waits is asked about.
+    """No task there waits for room, so no queue is made larger or smaller: the question is which
+    task waits.
     """
     design = mesh(130, 10, 1, planted=True)
     report = replace_findings(check_design(design, settings=Settings("structure")))

@@ -14,7 +14,7 @@ from checkvalve.spec.design.why.findings import DesignReport
 
 
 def of_deadlock_alone(design: Design) -> DesignReport:
-    """The report on nothing but whether a design gets stuck."""
+    """The report on nothing but whether a design deadlocks."""
     return DesignReport(design, (decide_one(design, "deadlock-free"),))
 
 
@@ -28,7 +28,9 @@ def test_each_part_of_a_large_design_has_its_own_steps(monkeypatch: pytest.Monke
 def test_a_part_that_is_too_large_to_decide_is_told_with_the_repair(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What is stuck is repaired; that nothing else is was not checked, and is not said."""
+    """The deadlocked part is repaired; the report does not claim that the other parts are
+    deadlock-free.
+    """
     monkeypatch.setattr(search, "MAX_STEPS", 30_000)
     (way,) = repair(of_deadlock_alone(calls(1_000, 10, 1, planted=True))).ways
     assert [step.kind for step in way.steps] == ["threads"]

@@ -1,4 +1,4 @@
-"""Runs that try to get a design stuck find deadlocks that no search reaches, and nothing else."""
+"""Runs that try to reach a deadlock find some that no search reaches, and nothing else."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_runs_get_stuck_only_where_the_explorer_does(design: Design) -> None:
 
 
 def test_runs_never_say_that_a_design_holds() -> None:
-    """This one never gets stuck, and trying is no proof of it."""
+    """This one never deadlocks, and trying is no proof of it."""
     found = check(load(TURNING), Settings("runs")).finding("deadlock-free")
     assert found.outcome is Outcome.UNKNOWN and "did not deadlock" in found.reason
 
@@ -112,20 +112,20 @@ def test_the_time_of_one_part_ends_neither_the_runs_nor_the_other_parts() -> Non
 
 
 def test_a_small_deadlock_is_told_by_a_shortest_way() -> None:
-    """What a short search decides is not left to trying."""
+    """A question that a short search decides is not left to trying."""
     found = check(load(LOOP.format(n=2))).finding("deadlock-free")
     assert found.outcome is Outcome.VIOLATED and found.is_shortest
 
 
 def test_a_run_that_repeats_itself_ends_there() -> None:
-    """A source and a sink turn round for ever: each phase of a run ends when it sees that."""
+    """A source and a sink turn round forever: each phase of a run ends when it sees that."""
     table = translate(load(TURNING), Aim())
     tried = Runs(table).try_all(steps=20_000)
     assert tried.deadlocked is None and tried.runs > 8
 
 
 def test_of_a_long_way_the_report_shows_both_ends() -> None:
-    """A thousand lines tell nobody anything; JSON has every step."""
+    """A thousand lines are of no use; JSON has every step."""
     steps = tuple(f"a does {number}" for number in range(1_000))
     way = Finding("deadlock-free", Outcome.VIOLATED, "found by trying", steps=steps,
                   is_shortest=False)

@@ -28,7 +28,9 @@ class Marks(NamedTuple):
 
 
 class Queue(NamedTuple):
-    """How much it holds, whether stop was called, and how many may still come in spite of it."""
+    """Contents of the link, whether stop was called, and how many elements may still come in spite
+    of it.
+    """
 
     held: int = 0
     stopped: bool = False
@@ -56,8 +58,9 @@ def by_itself(queue: Queue, marks: Marks) -> Iterator[Queue]:
 
 
 def reached(writes: str, reads: str, marks: Marks) -> tuple[bool, int]:
-    """Whether two scripts, over the link and another one of one slot, get stuck; and the most that
-    is ever in the link. ``S`` is a write or read of it, ``b`` one of the other."""
+    """True if two scripts, over the link and another one of one slot, deadlock; and the most that
+    is ever in the link. ``S`` is a write or read of it, ``b`` one of the other.
+    """
     seen, most, stuck = {(0, 0, Queue(), 0)}, 0, False
     todo = [*seen]
     while todo:
@@ -98,8 +101,9 @@ links:
 
 
 def test_stop_and_go_are_what_a_plain_simulation_makes_of_them() -> None:
-    """Four designs that get stuck, and four that do not; and with less room than is ever needed the
-    link fails."""
+    """Four designs that deadlock, and four that do not; and with less room than is ever needed the
+    link fails.
+    """
     left = {True: 4, False: 4}
     for seed in range(400):
         draw = Random(f"signals {seed}")
@@ -142,7 +146,7 @@ def most_held(rate: int, there: int, back: int, mark: int) -> int:
     (1, 1, 0, 1), (1, 2, 1, 2), (2, 1, 1, 1), (2, 2, 1, 3), (3, 1, 2, 2),
 ])
 def test_the_headroom_is_that_of_the_chapter(rate: int, there: int, back: int, mark: int) -> None:
-    """What is needed in ticks is what the link needs with the lag of that many ticks."""
+    """The headroom needed in ticks is that of the link with the lag of as many ticks."""
     need = most_held(rate, there, back, mark)
     assert need == mark + rate * (there + back)
     for room, verdict in ((need - 1, Outcome.VIOLATED), (need, Outcome.HOLDS)):

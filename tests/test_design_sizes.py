@@ -41,7 +41,7 @@ def beside(design: Design, more: int) -> Design:
 
 
 def seconds_for(design: Design, most: float | None = None) -> tuple[Outcome, float]:
-    """What is said of deadlock in so many seconds of work at most, and how many it took."""
+    """The verdict on deadlock in so many seconds of work at most, and how many it took."""
     sections = [Part.of(part, cycles=False) for part in parts(design)]
     with Work().counted() as work:
         budget = Budget(max_seconds=most, clock=work).start()
@@ -74,7 +74,7 @@ def test_the_budget_is_kept_by_every_phase(design: Design) -> None:
 
 
 def test_a_part_whose_share_is_not_enough_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In what the others have left."""
+    """With the time that the others have left."""
     sections = [Part.of(part, cycles=False) for part in parts(beside(loops(160, 50, 3), 3))]
     monkeypatch.setattr(deadlock, "MAX_SEARCHED", 100)
     monkeypatch.setattr(deadlock, "MAX_GLANCED", 100)

@@ -44,7 +44,7 @@ links:
   - {{from: leave, to: ship, capacity: 50}}
 """
 FILLED = 700 + 1 + 500 + 1 + 300
-"""What fills the loop: its queues and both hands."""
+"""Elements that fill the loop: its queues and both hands."""
 
 PREFERRING = """
 checkvalve: 2
@@ -72,7 +72,7 @@ pools: {{front: {{threads: 200}}, back: {{threads: 100}}}}
 
 
 def proved(text: str) -> Answer:
-    """What the equations say of a design of one part."""
+    """The equations' answer for a design of one part."""
     part, = parts(load(text))
     return decide(part)
 
@@ -92,7 +92,7 @@ def test_what_the_equations_prove_holds_for_drawn_designs(design: Design) -> Non
 
 
 def _compared(design: Design) -> Iterator[bool]:
-    """For each part that never gets stuck, whether the equations prove it."""
+    """For each part that never deadlocks, True if the equations prove it."""
     for part in parts(design):
         proof = decide(part).deadlock_free
         searched = decide_deadlock(
@@ -115,7 +115,7 @@ def test_no_lasting_move_changes_a_sum() -> None:
 
 
 def test_no_reachable_state_breaks_a_clause() -> None:
-    """What excludes a candidate is true wherever a run of the design comes by."""
+    """A clause that excludes a candidate is true in every state of a run of the design."""
     seen = 0
     for seed in range(25):
         draw = Random(seed)
@@ -168,7 +168,7 @@ def test_the_check_of_a_large_design_that_holds_says_so() -> None:
 
 
 def test_what_the_equations_leave_open_is_run_into() -> None:
-    """With the engine alone; the end of the run names the circle."""
+    """With the engine alone; the end of the run names the cycle."""
     report = check(load(WINDOW.format(window=FILLED)), Settings("structure"))
     found = report.finding("deadlock-free")
     assert found.outcome is Outcome.VIOLATED and not found.is_shortest
@@ -204,7 +204,7 @@ links: [{from: a, to: b, flow: unbounded}]
 
 
 def test_a_report_of_a_proof_is_told_in_one_line() -> None:
-    """With what it rests on."""
+    """With the method of the proof."""
     told = list(lines(check(load(PREFERRING))))
     assert any("none, proved: " in line and "out every deadlocked state" in line for line in told)
 

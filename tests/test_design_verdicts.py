@@ -143,7 +143,7 @@ pools: {{a: {{threads: 1}}, b: {{threads: 1}}}}
 
 
 def test_a_script_that_ends_leaves_who_waits_for_more_stuck() -> None:
-    """It writes rounds * count elements; a reader that wants more waits for ever."""
+    """It writes rounds * count elements; a reader that wants more waits forever."""
     for rounds, count, wanted in product(range(1, 4), range(1, 4), range(1, 8)):
         text = f"""
 tasks:
@@ -229,7 +229,7 @@ links:
 
 
 def test_a_ring_that_its_filter_can_empty_is_stuck_but_may_rest_behind_a_source_that_ends() -> None:
-    """What has no source is meant to go on for ever."""
+    """A part without a source is meant to run forever."""
     ring = """
 links:
   - {name: on, from: a, to: b, capacity: 2, initial: 1}
@@ -329,7 +329,8 @@ links:
 
 
 def test_starvation_is_told_with_those_who_go_round_meanwhile() -> None:
-    """The circle that starves the source: whatever the merge prefers never ends."""
+    """The report names the cycle that starves the source: a merge's preferred input is never empty.
+    """
     report = check_file(Path(__file__).parent.parent / "examples/designs/akka-a2-unfair.yaml")
     assert report.finding("no-starvation: source").reason == (
         "source takes no step while these go round for ever: merge, broadcast, sink")

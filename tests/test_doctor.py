@@ -1,4 +1,4 @@
-"""What the doctor finds on machines that have more or less of what is needed."""
+"""The doctor's findings on machines that have more or less of what is needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is learnt of the steps of a machine all of whose state is one array."""
+"""Learnt effects of the steps of a machine all of whose state is one array."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from checkvalve.spec.notation import (
 from checkvalve.spec.verdicts.verdict import Budget
 
 RUNS: Counter[int] = Counter()
-"""How often the method of each step was run, by its lane."""
+"""Number of runs of the method of each step, by its lane."""
 
 
 class Lanes(Machine):
@@ -26,7 +26,7 @@ class Lanes(Machine):
 
     @action(lane=upto(N))
     def go(self, lane: int) -> None:
-        """A lane goes on unless the one before it is as far."""
+        """A lane proceeds unless the one before it is as far."""
         RUNS[lane] += 1
         require(self.lanes[lane] < 3 and self.lanes[lane - 1] <= self.lanes[lane])
         self.lanes[lane] += 1
@@ -39,7 +39,7 @@ class Lanes(Machine):
 
 
 def test_the_graph_is_that_of_the_interpreter() -> None:
-    """Whether elements are read by index, from the end, or by iteration."""
+    """Elements may be read by index, from the end, or by iteration."""
     learnt, plain = (explore_with_interpreter(bind(Lanes).interpreter, Budget(), learning=each)
                      for each in (True, False))
     assert learnt == plain

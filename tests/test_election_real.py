@@ -30,8 +30,9 @@ FENCED = [name for name in REAL if name.endswith(".fenced")]
 
 
 def row_of(target: str, scenario: str = SHORTEST) -> Row:
-    """What a target does in a scenario, tried again where the machine was too busy for it:
-    sessions last the longer then, and an idle machine's minute is for as many tries as it takes."""
+    """The row of a target in a scenario, tried again where the machine was too busy for it:
+    sessions last the longer then, and an idle machine's minute is for as many tries as it takes.
+    """
     left = Countdown(SECONDS)
     while True:
         row = Row(target)

@@ -1,4 +1,5 @@
-"""The reference of an election: who leads, with which token, and what the store takes."""
+"""The reference of an election: which candidate leads, with which token, and what the store takes.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ TIMEOUT = 40
 
 
 def test_the_oldest_entry_leads_and_its_end_hands_over() -> None:
-    """The second in line leads when it is told that the first has gone."""
+    """The second candidate leads when it learns that the first has gone."""
     service = LockService(TIMEOUT)
     first, second = Contender(service, 0), Contender(service, 0)
     assert (first.token(0), second.token(0)) == (first.number, None)
@@ -30,7 +31,7 @@ def test_who_is_out_of_touch_does_not_say_that_it_leads() -> None:
 
 
 def test_a_session_that_has_ended_is_begun_again_at_the_end_of_the_line() -> None:
-    """With a number that is greater than that of whoever leads meanwhile."""
+    """Its number is greater than that of the leader of the time."""
     service = LockService(TIMEOUT)
     first, second = Contender(service, 0), Contender(service, 0)
     old = first.number
@@ -43,7 +44,7 @@ def test_a_session_that_has_ended_is_begun_again_at_the_end_of_the_line() -> Non
 
 
 def test_a_session_that_has_ended_enters_no_line() -> None:
-    """The misuse is told, and nothing has changed."""
+    """The misuse is reported, and nothing has changed."""
     service = LockService(TIMEOUT)
     session = service.begin(0)
     service.end(session)

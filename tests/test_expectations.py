@@ -38,7 +38,7 @@ def test_rule_ids_of_the_chapter_have_statements_and_sources(name: str) -> None:
 
 CONTINUES = ("and", "but", "for", "if", "nor", "or", "so", "the same", "then", "unless", "which",
              "while")
-"""How words begin that go on with the row above."""
+"""First words of a sentence that continues the row above."""
 
 
 @pytest.mark.parametrize("name", chapter_names())

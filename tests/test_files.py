@@ -37,7 +37,7 @@ def test_a_text_that_cannot_be_written_leaves_the_old_file(
 
 
 def test_a_device_is_written_to_and_stays_a_device(tmp_path: Path) -> None:
-    """Whoever may replace /dev/null by a file does harm with it; a pipe loses its reader."""
+    """Replacing /dev/null by a file would do harm; a pipe would lose its reader."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -57,7 +57,7 @@ def test_a_link_leads_to_the_file_that_is_replaced(tmp_path: Path) -> None:
 
 
 def test_a_place_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
-    """A file where a folder should be is the user's to mend."""
+    """A file where a folder should be is the user's to fix."""
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot write"):
         write_whole(tmp_path / "file" / "report.json", "{}")

@@ -53,7 +53,7 @@ def test_what_is_written_fits_the_schema_and_is_read(text: str, cancelling: str)
 
 
 def test_a_fixture_tells_its_story(text: str) -> None:
-    """What happened, which rule it breaks, and what would have been right."""
+    """It says what happened, which rule that breaks, and what would have been right."""
     assert read_fixture(text, "f").story() == [
         "A queue of capacity 1.",
         "1. offer a1: accepted",
@@ -96,7 +96,7 @@ def test_a_replay_that_takes_another_way_shows_nothing(
 
 
 def test_a_ticket_that_is_not_out_ends_the_replay(cancelling: str) -> None:
-    """Where another way was taken, the rule is not seen to break, and that is said."""
+    """Where another path was taken, the rule is not seen to break, and the report says so."""
     fixture = read_fixture(cancelling, "f")
     # The reference runs its waiters at once: there is nothing left to cancel.
     outcome = replay(fixture, resolve_target("reference"))
@@ -183,7 +183,9 @@ def failure_of(twin: str) -> dict[str, Any]:
 def test_an_argument_that_no_port_has_is_the_files_fault(
     twin: str, name: str, value: object, told: str
 ) -> None:
-    """What a suite computes with is checked before: by the port, by the suite, or by its table."""
+    """Arguments with which a suite computes are checked before: by the port, by the suite, or by
+    its table.
+    """
     document = failure_of(twin)
     for fields in (document["settings"], *(step["request"] for step in document["steps"])):
         if name in fields:

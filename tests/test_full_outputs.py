@@ -57,7 +57,7 @@ def test_a_device_that_takes_nothing_ends_in_64(unbuffered: str) -> None:
 
 @UNBUFFERED
 def test_a_stdout_that_is_for_reading_ends_in_64(unbuffered: str) -> None:
-    """It is the user's to mend, too."""
+    """It is the user's to fix, too."""
     with open(os.devnull) as nothing:
         done = command(RULES, unbuffered, stdout=nothing)
     assert (done.returncode, "cannot write the output" in done.stderr) == (64, True)

@@ -68,7 +68,7 @@ def _wordy(_path: Path, _index: int) -> object:
 def test_what_must_not_be_is_found(
     feed: object, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And its input is left for whoever mends it."""
+    """And its input is kept for the fix."""
     monkeypatch.setattr("benchmarks.fuzz.runner.CPU_SECONDS_MAX", 0.2)
     subject = Subject("x", ".txt", lambda random: b"content", feed)  # type: ignore[arg-type]
     (failure,) = fuzz(subject, 0, range(3, 4), tmp_path).failures

@@ -43,7 +43,7 @@ def write(folder: Path, text: str | bytes) -> Path:
 
 
 def complaint(folder: Path, text: str | bytes) -> InputError:
-    """What loading ``text`` complains of."""
+    """The complaint that loading ``text`` raises."""
     with pytest.raises(InputError) as caught:
         load(write(folder, text))
     return caught.value
@@ -193,7 +193,7 @@ def test_two_stars_cross_folders_but_no_hidden_ones(tmp_path: Path) -> None:
 def test_two_stars_do_not_look_through_a_whole_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The pattern is told to begin somewhere."""
+    """The message asks for a pattern that begins somewhere."""
     monkeypatch.setattr("checkvalve.conformance.gate.patterns.FOLDERS_MAX", 3)
     (tmp_path / "a" / "b" / "c" / "d").mkdir(parents=True)
     error = complaint(tmp_path, '[[designs]]\nfiles = ["**/*.yaml"]\n')

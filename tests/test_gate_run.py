@@ -74,8 +74,9 @@ def test_a_gate_where_all_is_as_expected_ends_with_0(
 
 
 def test_a_gate_that_asks_for_few_cases_decides_nothing(gate: Path) -> None:
-    """What was exercised too little is unknown, with how little it was; what cannot be shown at
-    all is told."""
+    """Rules that were exercised too little are unknown, with how little it was; rules that cannot
+    be shown at all are named.
+    """
     code, document = run_gate(gate, FEW)
     assert code == 2
     assert {row["judgement"] for row in document["results"]} == {"unknown", "not shown"}
@@ -134,7 +135,7 @@ def test_what_cannot_be_run_is_a_row_and_ends_with_64(gate: Path, config: str) -
 
 
 def test_a_target_that_ends_its_process_does_not_end_the_gate(gate: Path) -> None:
-    """It is a row, which tells how it ended; what is listed after it is run all the same."""
+    """It is a row that says how it ended; what is listed after it is run all the same."""
     (gate / "leaver.py").write_text("import os\ndef make():\n    os._exit(0)\n")
     config = SUITE.replace('"reference"', '"python:leaver:make", "reference"')
     code, document = run_gate(gate, config)

@@ -12,7 +12,7 @@ from checkvalve.reference.drivers.virtual_loop import VirtualLoop
 
 
 async def waits_for_what_is_there(rounds: list[int]) -> None:
-    """Go round for ever: the event is set, so waiting for it does not wait."""
+    """Go round forever: the event is set, so waiting for it does not wait."""
     event = asyncio.Event()
     event.set()
     while True:
@@ -21,7 +21,7 @@ async def waits_for_what_is_there(rounds: list[int]) -> None:
 
 
 def rounds_of(most: int) -> int:
-    """How often that goes round before it is ended."""
+    """The number of rounds before it is ended."""
     loop, rounds = VirtualLoop(), list[int]()
     with loop.running(), calls_counted(most):
         task = loop.begin(waits_for_what_is_there(rounds))
@@ -30,7 +30,7 @@ def rounds_of(most: int) -> int:
 
 
 def test_a_coroutine_that_goes_round_is_ended_at_the_same_call_each_time() -> None:
-    """Also where it would run for ever."""
+    """Also where it would run forever."""
     assert rounds_of(2000) == rounds_of(2000) > 100
 
 
@@ -44,7 +44,7 @@ def test_exactly_so_many_calls_are_made() -> None:
 
 
 def test_counting_begins_anew_after_it_was_caught_and_ends_with_its_block() -> None:
-    """So that what goes round next is ended as well; and who profiled before profiles again."""
+    """A later loop is ended as well; and a profiler that was set before is set again."""
     outer = sys.getprofile()
     with calls_counted(1000) as anew:
         for _ in range(2):
@@ -56,7 +56,7 @@ def test_counting_begins_anew_after_it_was_caught_and_ends_with_its_block() -> N
 
 
 def test_a_gate_remembers_nobody_who_has_gone_on() -> None:
-    """Neither one who passed nor one who was told to stop: a gate may live for a long time."""
+    """Neither a call that passed nor one that was cancelled: a gate may live for a long time."""
     loop, gate = VirtualLoop(), Gate()
     with loop.running():
         passes, stops = loop.begin(gate.wait()), loop.begin(gate.wait())

@@ -45,11 +45,11 @@ AT_THE_TOP = {
     "benchmarks/": {"hypothesis", "networkx"},
     "conformance/pytest_plugin.py": {"pytest"},
 }
-"""Modules, and folders of such, that are themselves imported only by who uses them."""
+"""Modules, and folders of such, that are imported by their own users only."""
 
 
 RULES = {"always", "never_stuck", "step", "leads_to", "eventually_always", "guard_rule"}
-"""What makes a rule; its id is the first argument."""
+"""Decorators that make a rule; its id is the first argument."""
 
 ARTICLES = frozenset({
     "a", "an", "and", "are", "be", "by", "for", "has", "in", "is", "it", "its", "of", "or", "that",
@@ -191,7 +191,7 @@ def at_the_top(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def is_for_types_only(node: ast.AST) -> bool:
-    """Whether ``node`` is `if TYPE_CHECKING:`."""
+    """True if ``node`` is `if TYPE_CHECKING:`."""
     return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
@@ -213,7 +213,7 @@ def test_no_file_is_longer_than_600_lines() -> None:
 
 
 def test_every_public_function_and_class_has_a_docstring() -> None:
-    """What others may call says what it takes and gives.
+    """Every function that others may call says what it takes and gives.
 
     A rule's predicate has its statement in the decorator, an action of a machine is its own
     few lines, what a view shows has the name of an action, and a method that overrides another,
@@ -234,7 +234,7 @@ def test_every_public_function_and_class_has_a_docstring() -> None:
 
 
 def test_a_docstring_says_more_than_the_name() -> None:
-    """"Done." or "The rule." of ``rule`` tells a reader nothing; "See ``X``." sends one on."""
+    """"Done." or "The rule." of ``rule`` is of no use to a reader; "See ``X``." sends one on."""
 
     def says_nothing(name: str, text: str) -> bool:
         words = [word.lower() for word in re.findall(r"[\w']+", text)]
@@ -325,7 +325,7 @@ def running_statements(node: ast.AST) -> Iterator[ast.AST]:
 
 @cache
 def imports_of_modules() -> frozenset[tuple[str, str]]:
-    """Who imports whom among our own modules."""
+    """The imports among our own modules: the importing module, and the imported one."""
     ours = {module_of(path): path for path in python_files(*TYPED)}
     found = set()
     for name, path in ours.items():
@@ -424,7 +424,7 @@ def test_no_rule_id_is_used_twice() -> None:
 
 
 def text_files() -> Iterator[Path]:
-    """What is in the project for people to read: everything that is not made or installed."""
+    """The text files of the project: everything that is not made or installed."""
     made = {".git", ".venv", "build", "dist", "__pycache__", ".checkvalve"}
     for path in sorted(ROOT.rglob("*")):
         inside = path.relative_to(ROOT).parts
@@ -435,7 +435,7 @@ def text_files() -> Iterator[Path]:
 
 
 def test_the_text_names_no_machine_and_no_registry() -> None:
-    """What is written here is true on every machine."""
+    """The project's text is true on every machine."""
     # In pieces, so that this file does not find itself.
     unwanted = re.compile("|".join([
         r"(?<![\w.])/wor" r"k/", r"(?<![\w.])/roo" r"t/", r"/home/\w", r"py" r"pi\.org",

@@ -39,7 +39,7 @@ EVICTING = ("drop-oldest", "drop-youngest-queued", "clear", "conflate")
 
 
 def found(spec: str, capacity: int = 3, limit: int = 9) -> Identity:
-    """What is found out of a target that comes with checkvalve."""
+    """The kind that is found out of a target that comes with checkvalve."""
     return identify(resolve_target(spec), capacity, limit)
 
 
@@ -128,8 +128,9 @@ def test_all_kinds_can_be_told_apart() -> None:
 
 
 def told(machine: Experiment, kind: tuple[int, ...]) -> set[tuple[int, ...]]:
-    """The kinds that fit a queue of a kind after all questions that tell; it answers each with
-    the first answer that its kind allows."""
+    """The kinds that fit a queue of a kind after all questions that rule some out; the queue
+    answers each with the first answer that its kind allows.
+    """
     left = tuple(machine.fresh())
     for _ in range(2 * len(left)):
         belief, own = machine.fresh(left), machine.fresh([kind])
@@ -141,7 +142,7 @@ def told(machine: Experiment, kind: tuple[int, ...]) -> set[tuple[int, ...]]:
 
 
 def tells_within(machine: Experiment, belief: Belief, questions: int) -> bool:
-    """Whether so many questions, each whatever the answer before it, rule out some kind."""
+    """True if so many questions, each whatever the answer before it, rule out some kind."""
     if questions == 0:
         return False
     for question in machine.steps:
@@ -175,7 +176,7 @@ class Moody(DroppingDeque):
     sessions = 0
 
     def start(self, capacity: int) -> None:
-        """See ``QueueAdapter.start``."""
+        """Start with an empty queue, and count the session."""
         super().start(capacity)
         type(self).sessions += 1
 
@@ -194,7 +195,7 @@ def test_a_queue_that_answers_otherwise_the_second_time_is_not_identified() -> N
 
 
 def test_a_spent_budget_is_told() -> None:
-    """With what to do about it; nothing is identified."""
+    """The report says what to do about it; nothing is identified."""
     identity = identify(resolve_target("deque"), 3, 32, seconds=1e-9)
     assert not identity.identified and "--max-seconds" in identity.advice
 
@@ -237,7 +238,7 @@ def test_the_command_tells_policy_capacity_and_evidence(
 
 
 def test_a_queue_that_breaks_its_word_is_violated(capsys: pytest.CaptureFixture[str]) -> None:
-    """Exit code 1; and 2 where nothing can be told, of which the graver counts."""
+    """Exit code 1; and 2 where nothing can be decided, of which the graver counts."""
     code, document = printed(capsys, "zoo:says-oldest-drops-newest")
     assert (code, document["targets"][0]["verdict"]) == (1, "violated")
     code, document = printed(capsys, "deque", "--capacity", "1")

@@ -38,7 +38,7 @@ FOUND = {
     "redis.list.trimmed": ("drop-oldest", 3),
     "nats": ("disconnect", 3),
 }
-"""What each turns out to be when it is asked for three places."""
+"""The policy and capacity of each when it is asked for three places."""
 
 BROKEN = {
     "multiprocessing.Queue": set(),

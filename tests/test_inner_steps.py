@@ -47,7 +47,7 @@ class SizesInTheOtherOrder(ReferenceInput[int]):
 
 
 def inner_steps(core: type[ReferenceInput[int]], seed: int, length: int = 60) -> list[Step]:
-    """What a random run of a task's input does, step by step."""
+    """The steps of a random run of a task's input."""
     chance, steps = random.Random(seed), list[Step]()
     input_ = core(CAPACITY, remote=["r"], local=["l"])
     input_.report = lambda name: steps.append((name, ()))
@@ -91,7 +91,7 @@ TOLD = {Answer.ACK: Telling.ACK, Answer.FAIL: Telling.FAIL}
 
 
 def handed(reference: ReferenceAcker, step: Step, before: Acker) -> list[Telling]:
-    """What the reference tells for a message of the chapter's."""
+    """The reference's answers to a message of the chapter's."""
     name, arguments = step
     if name == "receive_init":
         told = reference.init(7, value(before.init), 0)
@@ -114,7 +114,7 @@ def value(edges: object) -> int:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_acker_s_entry_is_the_chapter_s_after_each_message(seed: int) -> None:
-    """Its value, whether INIT has come, the mark of a failure, and what it tells."""
+    """Its value, whether INIT has come, the mark of a failure, and its answers."""
     chance, interpreter = random.Random(seed), bind(Acker, E=2, W=2).interpreter
     reference, state = ReferenceAcker(), interpreter.initial()
     for _ in range(40):
@@ -171,7 +171,7 @@ LOG = 5
 
 
 class ForgettingFailed(ReferenceManager):
-    """What failed is no longer pending until it is fetched again."""
+    """A manager in which a failed tuple is no longer pending until it is fetched again."""
 
     def _schedule(self, offset: int) -> None:
         super()._schedule(offset)
@@ -179,7 +179,7 @@ class ForgettingFailed(ReferenceManager):
 
 
 def differences(core: type[ReferenceManager], fetch: int, seed: int) -> list[str]:
-    """What differs at first between a manager and the chapter's, in a random run of both."""
+    """The first differences between a manager and the chapter's, in a random run of both."""
     chance = random.Random(seed)
     interpreter = bind(PartitionManager, L=LOG, F=fetch, X=4, Y=1).interpreter
     state, reference = interpreter.initial(), core(fetch_size=fetch)
@@ -224,11 +224,11 @@ def handed_on(manager: ReferenceManager, name: str, args: dict[str, int]) -> Ref
 @pytest.mark.parametrize("fetch", [1, 2])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_manager_keeps_what_the_chapter_s_keeps(fetch: int, seed: int) -> None:
-    """What waits, is pending and has failed, how far it has read, and its commit."""
+    """The waiting, pending and failed tuples, how far it has read, and its commit."""
     assert differences(ReferenceManager, fetch, seed) == []
 
 
 def test_a_manager_that_forgets_what_failed_is_seen_before_it_commits_too_far() -> None:
-    """By what it keeps alone."""
+    """The stores alone show the difference."""
     assert any("kept" in each
                for seed in SEEDS for each in differences(ForgettingFailed, 2, seed))

@@ -61,7 +61,7 @@ def settled(interpreter: Interpreter, state: State) -> State:
 
 
 def differences(core: type[ReferenceTimer], tick: int, seed: int) -> list[str]:
-    """What differs between a timer and the chapter's, in a random run of both."""
+    """The differences between a timer and the chapter's, in a random run of both."""
     bound = bind(Timer, u=tick, n=BUCKETS, M=WHEELS, K=TASKS, D=LONGEST, H=HORIZON)
     interpreter = bound.interpreter
     chance, state = random.Random(seed), interpreter.initial()
@@ -96,7 +96,7 @@ def hand(timer: ReferenceTimer, tasks: list[Quiet], name: str, args: Args, now: 
 
 
 def told(timer: ReferenceTimer, tasks: list[Quiet], machine: Timer) -> list[str]:
-    """What differs now: clocks of the wheels, counts, and where each task is."""
+    """The differences now: clocks of the wheels, counts, and the place of each task."""
     pairs = {
         "clocks": (timer.clocks, tuple(machine.clock[:machine.wheels])),
         "size": (timer.size, machine.size), "queue": (timer.queued, sum(machine.queued)),
@@ -213,7 +213,7 @@ class Both:
         self.core.advance(self.now)
 
     def differences(self) -> list[str]:
-        """What the lists, the timer and the estimate are in the one and not in the other."""
+        """The differences between the two: in lists, keys, timer, estimate and completions."""
         machine = self.machine
         lists = {key * REQUESTS + self.requests.index(each)     # type: ignore[operator,arg-type]
                  for key, watchers in self.core.lists.items() for each in watchers}
@@ -231,7 +231,7 @@ class Both:
 
 
 def first_differences(core: type[ReferencePurgatory], seed: int) -> list[str]:
-    """What differs at first in a random run."""
+    """The first differences in a random run."""
     chance, both = random.Random(seed), Both(core)
     for _ in range(60):
         both.do(chance)

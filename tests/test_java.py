@@ -1,4 +1,4 @@
-"""Spark's Java is found, or its lack is told with what to install."""
+"""Spark's Java is found, or its lack is reported with what to install."""
 
 from __future__ import annotations
 

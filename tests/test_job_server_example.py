@@ -64,7 +64,7 @@ def test_no_rule_is_broken_while_it_runs(ran: tuple[str, Any]) -> None:
 
 
 def test_every_job_is_done_in_the_end(ran: tuple[str, Any]) -> None:
-    """What was dropped was submitted again."""
+    """A dropped job was submitted again."""
     _, run = ran
     assert run.done == PLAN.jobs * PLAN.clients
     assert run.submitted == run.done + run.dropped
@@ -82,7 +82,7 @@ def test_it_drops_exactly_where_the_shares_do_not_fit(ran: tuple[str, Any]) -> N
 
 
 def test_no_value_is_missing_and_no_packet_too_many(ran: tuple[str, Any]) -> None:
-    """What was measured was sent or is held, within what the buckets allow."""
+    """Each measured value was sent or is held, within the rate of the buckets."""
     _, run = ran
     assert run.measured == run.done * 40 == run.watch.values_sent + run.pending
     assert run.watch.counted["summary"] <= run.packets_allowed
@@ -102,7 +102,7 @@ def test_no_value_is_missing_and_no_packet_too_many(ran: tuple[str, Any]) -> Non
 def test_each_rule_of_the_system_is_one_that_its_watch_sees_broken(
     events: list[tuple[Any, ...]], rule: str
 ) -> None:
-    """Of a system that does what it must not."""
+    """Events of a system that does what it must not."""
     watch = EXAMPLE_SYSTEM.Watch(Terms(places=2, share=1), 1, TokenBucket(1, 2))
     for event in events:
         watch.told(Event(*event))
@@ -130,7 +130,7 @@ def test_a_monitor_counts_packets_and_the_values_in_them() -> None:
 
 
 async def served() -> tuple[list[Event], int]:
-    """A server with a client and a worker that stay: what it told, and the tasks that are left."""
+    """A server with a client and a worker that stay: its events, and the tasks that are left."""
     told: list[Event] = []
     peers = []
     async with JobServer(Terms(), told.append) as server:
@@ -173,7 +173,7 @@ def test_a_full_queue_drops_its_oldest_job() -> None:
 
 
 def test_a_job_is_lost_with_its_worker_and_its_client_is_told() -> None:
-    """One that waits stays; who has gone and comes again begins anew."""
+    """A waiting job stays; a worker that has gone and comes again begins anew."""
     master = Master(2)
     master.submit(Job("client", 0))
     master.ask("worker", 0)

@@ -1,4 +1,4 @@
-"""What the references owe everybody else when a user's callback raises."""
+"""Guarantees of the references when a user's callback raises."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TIMERS = (Timer, OldTimer)
 
 
 class Sore(Exception):
-    """What the callbacks of these tests raise."""
+    """The error that the callbacks of these tests raise."""
 
 
 class Task(TimerTask):
@@ -190,7 +190,7 @@ def test_locks_are_refused_where_the_global_lock_is_off(
 
 
 def test_one_thread_needs_no_global_lock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is refused to whoever passes no locks."""
+    """A caller that passes no locks is not refused."""
     monkeypatch.setattr(sys, "_is_gil_enabled", lambda: False, raising=False)
     assert (Timer().size, Purgatory().watched) == (0, 0)
 

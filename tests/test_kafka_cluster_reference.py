@@ -20,7 +20,7 @@ from checkvalve.reference.kafka.replication.messages import NOBODY
 
 
 def up(seed: int = 0, min_isr: int = 1) -> tuple[Cluster, Faults]:
-    """A cluster of three brokers with one partition, written to and at rest."""
+    """A quiescent cluster of three brokers with one partition, which was written to."""
     cluster = Cluster(Deployment(3, 1, min_isr, seed))
     cluster.produce(0, True, 3)
     cluster.elapse(400)
@@ -169,7 +169,7 @@ def test_what_goes_wrong_with_a_broker_is_in_the_history() -> None:
                                                 (Faults.lose_request, False)])
 def test_a_broker_does_not_hear_what_became_of_a_request(
         loses: Callable[[Faults, int], None], is_done: bool) -> None:
-    """It is told of a lost connection, whether the service has done it or not."""
+    """It learns of a lost connection, whether the service has done the request or not."""
     cluster, faults = up()
     process = cluster.nodes[1].process
     assert process is not None
@@ -181,7 +181,7 @@ def test_a_broker_does_not_hear_what_became_of_a_request(
 
 
 def clock_of(cluster: Cluster, broker: int, ms: int) -> int:
-    """How far a broker's clock goes while time passes."""
+    """The advance of a broker's clock while time passes."""
     process = cluster.nodes[broker].process
     assert process is not None
     before = process.clock()
@@ -221,7 +221,7 @@ class Links:
     """A network alone, whose messages arrive when their instants come."""
 
     def __init__(self) -> None:
-        self.arrived: list[tuple[int, int, int]] = []   # when, from whom, to whom
+        self.arrived: list[tuple[int, int, int]] = []   # when, sender, receiver
         self._due: list[tuple[int, Callable[[], None]]] = []
         self._now = 0
         self.network = Network(

@@ -46,7 +46,7 @@ def test_an_expired_session_is_a_resignation() -> None:
 
 
 def test_who_loses_its_znode_resigns_as_well() -> None:
-    """Its session goes on, and there is one controller with the next epoch."""
+    """Its session continues, and there is one controller with the next epoch."""
     world = running()
     world.do(Delete(znodes.CONTROLLER))
     world.run()
@@ -114,7 +114,7 @@ def test_the_two_steps_of_0_9_elect_as_well(seed: int) -> None:
 # -- taking over ----------------------------------------------------------------------------------
 
 class LeadersFirst(Controller):
-    """Tells nobody who is there before it says who leads (KAFKA-4443)."""
+    """A controller that sends the leaders without the list of brokers (KAFKA-4443)."""
 
     def tell_who_is_there(self) -> None:
         pass
@@ -123,7 +123,7 @@ class LeadersFirst(Controller):
 @pytest.mark.parametrize(("kind", "first"), [
     (Controller, "UpdateMetadata"), (LeadersFirst, "LeaderAndIsr")])
 def test_a_new_controller_says_first_who_is_there(kind: type[Controller], first: str) -> None:
-    """Brokers learn which others there are before they are told whom to follow."""
+    """Brokers learn of the other brokers before they learn which one to follow."""
     world = running(controller_type=kind)
     world.crash(world.active().id)
     world.run()
@@ -243,7 +243,7 @@ def test_a_broker_that_comes_back_is_told_all() -> None:
 
 @pytest.mark.parametrize("kind", [Controller, ControllerOf09])
 def test_a_broker_without_replicas_is_told_all_as_well(kind: type[Controller]) -> None:
-    """Its clients ask it who leads, whatever it has itself."""
+    """Its clients ask it for the leader, whatever it has itself."""
     world = running(4, controller_type=kind)
     world.crash(4)
     world.run()
@@ -253,7 +253,9 @@ def test_a_broker_without_replicas_is_told_all_as_well(kind: type[Controller]) -
 
 
 def test_a_broker_shuts_down_in_order() -> None:
-    """Others lead before it goes, it leaves the ISRs, is told to stop, and nothing remains."""
+    """Others lead before it goes, it leaves the ISRs, it gets the request to stop, and nothing
+    remains.
+    """
     world = running()
     world.crash(3)
     world.run()
@@ -299,7 +301,7 @@ def test_an_unreachable_broker_is_told_later_in_the_same_order() -> None:
 
 
 class Hasty(Channels):
-    """Goes on to the next request when one fails (KAFKA-1187)."""
+    """Continues with the next request when one fails (KAFKA-1187)."""
 
     def failed(self, broker: int, number: int) -> None:
         channel = self._channels.get(broker)
@@ -405,7 +407,8 @@ def test_a_deletion_that_is_not_possible_is_dropped() -> None:
 
 def test_the_preferred_replica_leads_when_it_is_wanted() -> None:
     """Where it does already, is not in sync, or is not known, nothing changes; the wish is gone
-    either way."""
+    either way.
+    """
     world = running()
     world.crash(1)
     world.run()
@@ -501,8 +504,9 @@ def test_the_controller_of_0_9_does_the_same_where_nothing_is_special(seed: int)
 
 
 def test_the_controller_of_0_9_leaves_the_dead_in_the_isr() -> None:
-    """Where a follower died with the controller, nobody takes it out, and it is not told first
-    who is there."""
+    """Where a follower died with the controller, no request takes it out of the ISR, and the list
+    of brokers is not sent first.
+    """
     world = running(controller_type=ControllerOf09)
     dead = world.active().id
     world.crash(dead)
@@ -515,7 +519,7 @@ def test_the_controller_of_0_9_leaves_the_dead_in_the_isr() -> None:
 
 
 def test_the_controller_of_0_9_says_who_is_there_when_it_has_taken_over() -> None:
-    """Also where there is no partition of which to tell."""
+    """Also where there is no partition to report."""
     world = World(3, controller_type=ControllerOf09)
     world.run()
     world.crash(world.active().id)

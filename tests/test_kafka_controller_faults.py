@@ -18,7 +18,7 @@ from checkvalve.reference.kafka.controller.store import Store
 # -- stale controllers ----------------------------------------------------------------------------
 
 class Unguarded(Store):
-    """Writes whoever is the controller meanwhile (KAFKA-6082)."""
+    """A controller that writes whether or not another one has replaced it (KAFKA-6082)."""
 
     def guard(self) -> tuple[coordination.Operation, ...]:
         return ()
@@ -31,8 +31,9 @@ class Zombie(Controller):
 
 
 def late_writes(world: World, ms: int) -> int:
-    """How often a controller has written a leadership after a later one was elected, when its
-    znode was deleted ``ms`` after a broker went."""
+    """The number of leaderships that a controller wrote after a later one was elected, when its
+    znode was deleted ``ms`` after a broker went.
+    """
     first = 3 if world.active().id != 3 else 2
     world.create_topic("u", dict.fromkeys(range(12), (first, 1, 5 - first)))
     world.crash(first)
@@ -49,7 +50,9 @@ def late_writes(world: World, ms: int) -> int:
 
 
 def test_a_controller_that_was_replaced_writes_nothing() -> None:
-    """Its writes depend on the epoch; without that, one in the middle of its work goes on."""
+    """Its writes depend on the epoch; without that, a controller in the middle of its work
+    continues.
+    """
     moments = range(0, 60, 6)
     assert [late_writes(running(seed=each), each) for each in moments] == [0] * len(moments)
     assert any(late_writes(running(seed=each, controller_type=Zombie), each) for each in moments)
@@ -103,7 +106,7 @@ def recover(world: World) -> None:
 
 
 def troubled(seed: int) -> World:
-    """A run in which much goes wrong, and which comes to rest in the end."""
+    """A run in which much goes wrong, and which becomes quiescent eventually."""
     world = running(4, seed)
     for _ in range(25):
         harm(world)

@@ -37,7 +37,7 @@ def test_the_page_names_methods_that_are_there() -> None:
 
 
 class TellsOthersOnly(Controller):
-    """KAFKA-831: a new broker is not told of all partitions."""
+    """KAFKA-831: a new broker does not get all partitions."""
 
     def announce(self, new: list[int]) -> None:
         self.batch.begin()
@@ -72,7 +72,7 @@ class SeesTopicsLate(Controller):
 
 
 def is_missed(kind: type[Controller], ms: int) -> bool:
-    """Whether a topic that is made ``ms`` after a controller has gone has no leader."""
+    """True if a topic that is made ``ms`` after a controller has gone has no leader."""
     world = running(3, seed=ms, controller_type=kind)
     world.service.expire(world.active().handle)
     world.run(ms)
@@ -137,8 +137,10 @@ def lose_reply_of_first_write(world: World) -> None:
 
 @pytest.mark.parametrize(("kind", "is_told"), [(Controller, True), (TellsNobody, False)])
 def test_an_election_whose_reply_is_lost_is_told(kind: type[Controller], is_told: bool) -> None:
-    """The controller finds its own write, and tells the brokers of it. Else it elects again,
-    finds that the preferred replica leads already, and tells nobody."""
+    """The controller finds its own write, and sends it to the brokers.
+
+    Else it elects again, finds that the preferred replica leads already, and sends nothing.
+    """
     world = running(controller_type=kind)
     world.crash(1)
     world.run()
@@ -214,7 +216,7 @@ class PreferredFirst(Controller):
 @pytest.mark.parametrize(("kind", "leader"), [(Controller, 1), (PreferredFirst, 2)])
 def test_a_wish_from_before_the_election_is_fulfilled(
         kind: type[Controller], leader: int) -> None:
-    """Preferred leaders are elected when it is known who leads now."""
+    """Preferred leaders are elected when the present leaders are known."""
     world = running(controller_type=kind)
     world.crash(1)
     world.run()

@@ -25,7 +25,7 @@ def leads(*numbers: int, epoch: int = 0, new: bool = False) -> LeaderAndIsr:
 
 
 def metadata(*numbers: int, epoch: int = 0, live: tuple[int, ...] = (1,)) -> UpdateMetadata:
-    """What a broker tells clients of these partitions, and who is there."""
+    """Metadata that a broker gives clients: these partitions, and the live brokers."""
     told = Metadata(1, epoch, (1,), (1,))
     return UpdateMetadata(0, 1, 1, {partition(each): told for each in numbers}, live)
 
@@ -90,7 +90,7 @@ def test_the_queue_never_holds_more_than_its_bound_and_reaches_it() -> None:
 
 
 def test_the_last_word_of_each_kind_about_a_partition_arrives_in_order() -> None:
-    """What a broker ends with is what it would end with if nothing had been replaced."""
+    """A broker ends with what it would have if nothing had been replaced."""
     for seed in range(30):
         random, line, sent = Random(seed), Line(), []
         for epoch in range(40):

@@ -97,7 +97,7 @@ class Machines:
             self.context.leaderships[which] = leadership
 
     def written(self, which: TopicPartition) -> Leadership | None:
-        """What is written of a partition."""
+        """The leadership of a partition as the store has it."""
         steps = self.store.read_leadership(which)
         try:
             steps.send(self.server.handle(self.session, next(steps))[0])
@@ -108,7 +108,7 @@ class Machines:
         raise AssertionError
 
     def noted(self, what: str) -> list[tuple[object, ...]]:
-        """What was noted under a word."""
+        """The entries that were noted under a word."""
         return [each.about for each in self.effects
                 if isinstance(each, Noted) and each.what == what]
 
@@ -122,8 +122,9 @@ LEADS = Leadership(1, 3, (1, 2, 3), EPOCH, 0)
 
 @pytest.mark.parametrize(("before", "target"), list(product(P, P)), ids=lambda state: state.name)
 def test_every_cell_of_the_partition_table(before: P, target: P) -> None:
-    """Legal requests change the state, illegal ones are noted and change nothing; either way
-    the rest of the batch goes on."""
+    """Legal requests change the state, illegal ones are noted and change nothing; either way the
+    rest of the batch continues.
+    """
     machines = Machines()
     had_leader = before in (P.ONLINE, P.OFFLINE)
     machines.partition(ONE, before, LEADS if had_leader else None)
@@ -143,8 +144,9 @@ def test_every_cell_of_the_partition_table(before: P, target: P) -> None:
 
 @pytest.mark.parametrize(("before", "target"), list(product(R, R)), ids=lambda state: state.name)
 def test_every_cell_of_the_replica_table(before: R, target: R) -> None:
-    """Legal requests change the state, illegal ones are noted and change nothing; either way
-    the rest of the batch goes on."""
+    """Legal requests change the state, illegal ones are noted and change nothing; either way the
+    rest of the batch continues.
+    """
     machines = Machines()
     for partition in (ONE, OTHER):
         machines.partition(partition, P.ONLINE, LEADS)
@@ -171,7 +173,7 @@ def test_in_0_9_one_pair_of_replica_states_is_missing() -> None:
 
 
 def test_a_new_partition_is_led_by_its_first_live_replica() -> None:
-    """All live replicas are in sync, the leader epoch is 0, and they are told as new."""
+    """All live replicas are in sync, the leader epoch is 0, and they learn of it as new."""
     machines = Machines()
     machines.partition(ONE, P.NEW)
     del machines.context.registered[1]
@@ -227,8 +229,9 @@ def test_what_a_later_controller_wrote_is_left_alone() -> None:
 ])
 def test_a_replica_that_goes_offline_leaves_the_isr(isr: tuple[int, ...], leader: int,
                                                     after: Leadership) -> None:
-    """It does not lead any more; the last of an ISR stays in it; whoever is in no ISR causes no
-    write. The broker is told to stop, the others who leads."""
+    """It does not lead any more; the last of an ISR stays in it; a replica in no ISR causes no
+    write. The broker gets the request to stop, the others get the leader.
+    """
     machines = Machines()
     machines.partition(ONE, P.ONLINE, LEADS._replace(isr=isr, leader=leader))
     machines.context.replica_states[Replica(ONE, 2)] = R.ONLINE
@@ -256,7 +259,7 @@ def test_the_first_request_alone_is_under_way() -> None:
 
 
 def test_stopping_goes_behind_leading_and_metadata() -> None:
-    """A broker hears in one batch who leads, what there is, and then what it has to stop."""
+    """A broker gets in one batch the leaders, the metadata, and then the replicas to stop."""
     machines = Machines()
     machines.partition(ONE, P.ONLINE, LEADS)
     machines.context.replica_states[Replica(ONE, 2)] = R.OFFLINE
@@ -290,7 +293,7 @@ def test_what_is_written_is_in_version_1_of_kafkas_formats() -> None:
 # -- replies that get lost ------------------------------------------------------------------------
 
 def scripted(steps: Steps[bool], *replies: Result) -> bool:
-    """What steps come to that get these replies and ask for no more."""
+    """The result of steps that get these replies and ask for no more."""
     next(steps)
     for number, reply in enumerate(replies, 1):
         try:
@@ -307,7 +310,7 @@ def data(text: bytes, version: int) -> Data:
 
 
 def test_an_election_that_was_answered_asks_nothing_more() -> None:
-    """Who was told that it is the controller does not look whether it is."""
+    """A broker that got the answer that it is the controller does not check it."""
     store = Store()
     assert scripted(Elector(1, store).elect(), Found(None), data(b"4", 9), Committed(()))
     assert (store.epoch, store.epoch_version) == (5, 10)
@@ -364,8 +367,9 @@ def first(order: tuple[int, ...], *conditions: Iterable[int]) -> int | None:
 
 
 def test_the_offline_selector_takes_the_first_live_replica_in_sync() -> None:
-    """Unclean, it takes the first live one where none is in sync; those in sync are the live of
-    the ISR, or the unclean leader alone; all live replicas are told."""
+    """Unclean, it takes the first live one where none is in sync; those in sync are the live of the
+    ISR, or the unclean leader alone; all live replicas get the request.
+    """
     for case in cases():
         live = case.registered - case.shutting_down
         clean, any_live = first(case.replicas, live, case.isr), first(case.replicas, live)
@@ -383,7 +387,7 @@ def test_the_offline_selector_takes_the_first_live_replica_in_sync() -> None:
 
 
 def test_the_selector_of_reassignments_takes_the_first_target_in_sync() -> None:
-    """In the order of the targets; the ISR stays, and all targets are told."""
+    """In the order of the targets; the ISR stays, and all targets get the request."""
     for case in cases():
         leader = first(case.targets, case.registered - case.shutting_down, case.isr)
         expected = (NotElected.NONE_IN_SYNC if leader is None
@@ -392,7 +396,7 @@ def test_the_selector_of_reassignments_takes_the_first_target_in_sync() -> None:
 
 
 def test_the_preferred_selector_takes_the_first_replica_or_nobody() -> None:
-    """It must be live and in sync, and not lead already; the ISR stays, and all are told."""
+    """It must be live and in sync, and not lead already; the ISR stays, and all get the request."""
     for case in cases():
         head = case.replicas[0]
         if head == case.leader:
@@ -413,7 +417,9 @@ def test_of_no_replicas_every_selector_elects_nobody() -> None:
 
 
 def test_the_selector_of_shutdowns_takes_the_first_that_stays() -> None:
-    """In the order of the assignment; who shuts down leaves the ISR and is told none the less."""
+    """In the order of the assignment; a broker that shuts down leaves the ISR and gets the request
+    none the less.
+    """
     for case in cases():
         rest = tuple(each for each in case.isr if each not in case.shutting_down)
         leader = first(case.replicas, case.registered, rest)

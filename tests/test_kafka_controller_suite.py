@@ -37,7 +37,7 @@ def programs(rule: str) -> Iterator[Program]:
 
 
 def follows(program: Program, do: str, walk: tuple[PartitionState | ReplicaState, ...]) -> bool:
-    """Whether a program asks for these states, one after the other, among others."""
+    """True if a program asks for these states, one after the other, among others."""
     targets = iter([dict(act.about).get("target") for act in program if act.do == do])
     return all(state in targets for state in walk)
 
@@ -98,7 +98,7 @@ def situations() -> Iterator[tuple[chapter.Order, int, int, int]]:
 
 def same(mine: chapter.Choice, theirs: reference.Elected | reference.NotElected,
          registered: int) -> bool:
-    """Whether two selectors say the same; who is not registered is told nothing."""
+    """True if two selectors give the same; a broker that is not registered gets no request."""
     if isinstance(theirs, reference.NotElected):
         return mine.leader == chapter.NOBODY
     told = tuple(each for each in sorted(theirs.recipients) if chapter.has(registered, each))

@@ -1,4 +1,4 @@
-"""What timers and purgatories cost, in steps and entries and not in seconds."""
+"""Costs of timers and purgatories, in steps and entries and not in seconds."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_longer_delay_takes_steps_for_each_wheel_and_no_more() -> None:
 
 
 def test_a_queue_of_buckets_is_used_far_less_than_a_queue_of_tasks() -> None:
-    """Which is offered to once for each request that has to wait."""
+    """A queue of tasks gets an offer for each request that has to wait."""
     assert all(queued(case, 2_000, 10_000).a_request < 0.2 for case in CASES)
 
 
@@ -84,7 +84,7 @@ def test_many_buckets_are_empty_when_they_expire_only_where_requests_are_few() -
 
 
 def test_the_old_purgatory_pays_for_little_memory_with_scans() -> None:
-    """Where half of the requests expire it looks at each entry again and again."""
+    """If half of the requests expire, it looks at each entry again and again."""
     old, new = (held(HIGH, 1_000, 3_000, 10_000, old=kind) for kind in (True, False))
     assert old.scans > 50 * new.scans
     free = held(HIGH, 100_000, 3_000, 10_000, old=True)

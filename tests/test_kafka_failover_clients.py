@@ -1,4 +1,4 @@
-"""Clients of a cluster of brokers: whom a consumer asks."""
+"""Clients of a cluster of brokers: the brokers that a consumer asks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Asked:
         then(Metadata(self.knows) if isinstance(body, WhoLeads) else self.read())
 
     def read(self) -> ReadUpTo:
-        """What the broker has: nothing new."""
+        """The broker's answer: nothing new."""
         return ReadUpTo(Code.DONE, (), 0, 0)
 
     def later(self, delay: int, what: Callable[[], None]) -> None:
@@ -49,7 +49,7 @@ def consumer(process: Asked) -> Consumer:
 
 
 def test_a_consumer_that_reads_nothing_new_asks_again_who_leads() -> None:
-    """A broker that is a replica no more, and was told nothing of it, would answer it for ever."""
+    """A broker that is a replica no more, and did not learn of it, would answer it forever."""
     process = Asked(Leader(2, 1))
     consumer(process)
     process.go_on(ASK_AFTER - 1)

@@ -58,7 +58,7 @@ def test_a_cluster_that_does_not_come_to_rest_breaks_a_rule() -> None:
 
 
 def test_a_record_that_is_never_acknowledged_breaks_a_rule_whatever_the_cluster_says() -> None:
-    """It rests, and says that every producer was answered."""
+    """It becomes quiescent, and says that every producer was answered."""
     pauses = [{"do": "pause", "after": 400, "broker": 0, "lasts": 60}]
     broken = run(replace(Parts(), producer=SilenceIsConsent), 1, deploy(), produce(1), *pauses,
                  produce(1), {"do": "elapse", "after": 70})

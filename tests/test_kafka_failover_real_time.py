@@ -38,7 +38,8 @@ def server() -> Iterator[ZooKeeper]:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_failover_keeps_its_rules_in_real_time(server: ZooKeeper, seed: int) -> None:
     """A broker dies, a leader sleeps over its session, a reply gets lost, the server is killed;
-    then all come to rest, and no rule about brokers and clients was broken."""
+    then the cluster becomes quiescent, and no rule about brokers and clients was broken.
+    """
     with PacedZooKeeper(server, f"{server.address}/run{seed}", PACE) as service:
         cluster = Cluster(Deployment(seed=seed), store=service.told_to)
         faults = Faults(cluster)

@@ -32,7 +32,7 @@ def keep_its_epochs(log: Log, at: int) -> None:
 
 
 def hear_nothing(controlling: Controlling) -> None:
-    """The session is over, and nobody tells the controller."""
+    """Ignore the end of the session: the controller does not learn of it."""
 
 
 @pytest.mark.parametrize(("whose", "method", "mistake", "focus", "rule"), [

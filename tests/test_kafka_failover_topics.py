@@ -55,7 +55,7 @@ def test_a_topic_that_is_deleted_leaves_nothing_on_any_broker(topic: int) -> Non
 
 
 def test_a_deletion_waits_for_a_broker_that_is_away() -> None:
-    """And goes on when it is back."""
+    """It continues when the broker is back."""
     cluster = up()
     Faults(cluster).crash(2, 400)
     cluster.elapse(200)
@@ -123,8 +123,9 @@ def test_what_is_not_there_cannot_be_deleted_nor_written_to() -> None:
 def test_a_deletion_of_an_earlier_move_may_come_as_late_as_what_the_replica_obeys(
     obeys: int, broken: list[str]
 ) -> None:
-    """It was struck, obeys what it was told before that, and appends; so it may be told to delete,
-    though it is a replica again. Not once it has obeyed an epoch that began since."""
+    """It was struck, obeys an earlier request, and appends; so a request to delete may follow,
+    though it is a replica again. Not once it has obeyed an epoch that began since.
+    """
     judge = HistoryJudge(Terms(3, 1))
     for row in ("100 state 0 1 3 2 1,2", "101 moves 0 2,1", "102 assigned 0 2,1", "103 moved 0",
                 "104 obeyed 0 0 0 3", "105 copied 0 0 1 0 1", "106 moves 0 0,1,2",

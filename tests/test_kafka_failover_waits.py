@@ -19,7 +19,7 @@ UNHEARD = {"do": "upon", "after": 0, "moment": "stands", "deed": "lose_reply", "
 
 
 def details(twin: str, *requests: Mapping[str, Any]) -> dict[str, str]:
-    """By rule that a twin breaks, what is told; ``quiet`` is added."""
+    """The details of each rule that a twin breaks; ``quiet`` is added."""
     adapter = TWINS[twin].adapter()
     adapter.request({"do": "hello", "port": PORT.name, "settings": {"capacity": 1}})
     judge = ClusterJudge(1, None, True, 2_000)
@@ -62,7 +62,7 @@ def test_a_target_that_tells_no_waits_is_told_so() -> None:
 
 
 def test_the_shortest_cycle_is_told_and_all_of_it() -> None:
-    """Beside it there is a longer one, and somebody who waits for both."""
+    """Beside it there is a longer one, and a process that waits for both."""
     ring = [Wait("broker-0", "broker-1", "copy"), Wait("broker-1", "controller-2", "role"),
             Wait("controller-2", "broker-0", "request")]
     pair = [Wait("broker-1", "broker-3", "copy"), Wait("broker-3", "broker-1", "rejoin")]

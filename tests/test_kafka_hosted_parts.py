@@ -1,4 +1,4 @@
-"""What a process of the reference's cluster hosts: a controller's effects, an operator's wishes."""
+"""Guests of a process of the reference's cluster: a controller's effects, an operator's wishes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Asked:
 
 
 class Listens:
-    """A controller that keeps what it is told, and does nothing."""
+    """A controller that keeps its events, and does nothing."""
 
     def __init__(self) -> None:
         self.told: list[Event] = []

@@ -1,4 +1,4 @@
-"""What the reference's timer and purgatory hold while threads share them, seen by their locks."""
+"""Locks that the reference's timer and purgatory hold while threads share them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Factory:
 
     @property
     def held(self) -> int:
-        """How many are held now."""
+        """The number of locks held now."""
         return sum(lock.depth > 0 for lock in self.made)
 
 
@@ -103,8 +103,9 @@ class ReadOrWrite:
 
 
 def test_a_partition_is_read_under_the_read_lock_and_told_of_without_it() -> None:
-    """To look at it, and to append, is to read; to elect is to write; the purgatory is told
-    of an event when the lock was given back."""
+    """To look at it, and to append, is to read; to elect is to write; the purgatory learns of an
+    event when the lock was given back.
+    """
     lock = ReadOrWrite()
     held: list[int] = []
 

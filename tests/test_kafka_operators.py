@@ -1,5 +1,6 @@
-"""What operators do to the reference's cluster: brokers are let go, replicas move, leaders are
-preferred, elections are unclean."""
+"""Operations on the reference's cluster: brokers are let go, replicas move, leaders are preferred,
+elections are unclean.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ def busy(seed: int) -> Cluster:
 
 
 def test_one_seed_gives_one_history_whatever_operators_do() -> None:
-    """And it comes to rest, with every wish carried out."""
+    """And it becomes quiescent, with every wish carried out."""
     assert busy(3).history == busy(3).history != busy(4).history
     for seed in range(8):
         cluster = busy(seed)
@@ -90,14 +91,16 @@ def test_who_alone_can_lead_is_not_let_go_and_goes_when_it_has_asked_four_times(
 
 
 def test_a_broker_that_wants_to_go_follows_in_no_epoch_that_begins_after_its_wish() -> None:
-    """Who would let it go has crashed; it does not join the ISR of the leader in its place."""
+    """The controller that would let it go has crashed; it does not join the ISR of the leader in
+    its place.
+    """
     joined = {Broker: 0, FollowsAsItGoes: 0}
     for part in joined:
         for seed in range(6):
             cluster = Cluster(Deployment(3, 1, 1, seed), replace(Parts(), broker=part))
             cluster.elapse(400)
             faults = Faults(cluster)
-            faults.upon("state", "crash", 900)      # whoever has made another one lead
+            faults.upon("state", "crash", 900)      # the broker that has made another one lead
             faults.shut_down(0, 100)
             cluster.elapse(300)
             since = words(cluster, "wants")[0].at
@@ -133,7 +136,7 @@ def test_a_replica_that_leaves_the_list_deletes_its_log_and_gets_all_when_it_is_
 
 
 def test_the_first_replica_leads_again_when_that_is_wished_for() -> None:
-    """Without a wish the leader stays who it is."""
+    """Without a wish the leader stays the same."""
     led = []
     for wished in (False, True):
         cluster, faults = up()
@@ -186,7 +189,9 @@ def offences(history: list[Happened], permitted: bool) -> set[str]:
 
 
 def after_unclean(seed: int = 1) -> Cluster:
-    """Who was not in sync leads, three records are acknowledged by all, and all come to rest."""
+    """A replica that was not in sync leads, three records are acknowledged by all, and the cluster
+    is quiescent.
+    """
     cluster = lone(seed, True)
     cluster.produce(0, True, 3)
     cluster.quiet()
@@ -225,7 +230,7 @@ def words_of(history: list[Happened], what: str) -> list[Happened]:
 
 
 def test_a_leader_that_was_replaced_uncleanly_may_go_on_alone() -> None:
-    """What it commits and acknowledges in its own epoch is no promise."""
+    """Its commits and acknowledgements in its own epoch are no promise."""
     history = list(after_unclean().history)
     took = max(place for place, each in enumerate(history) if each.what == "took")
     broker, partition, epoch = map(int, history[took].about)

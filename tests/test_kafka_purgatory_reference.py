@@ -17,7 +17,9 @@ BOTH = (Purgatory, OldPurgatory)
 
 
 class Request(DelayedOperation):
-    """Ready when it is told; it remembers its callbacks, and calls somebody when completed."""
+    """A request that the test makes ready; it remembers its callbacks, and makes a call when
+    completed.
+    """
 
     def __init__(self, delay: int, *, locks: bool = False, then: Callable[[], object] = int,
                  ) -> None:
@@ -91,7 +93,7 @@ def test_a_purgatory_with_locks_needs_operations_with_locks() -> None:
 def test_a_list_that_is_no_longer_the_key_s_does_not_take_the_new_one_along(
     lists: WatcherLists,
 ) -> None:
-    """The identity test: whoever emptied the old list comes late."""
+    """The identity test: the thread that emptied the old list comes late."""
     first, second = Request(1), Request(1)
     lists.watch(first, ("a",))
     old = lists.of("a")

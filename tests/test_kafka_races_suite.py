@@ -82,7 +82,7 @@ def test_a_target_that_reports_nonsense_is_told_so(change: dict[str, object]) ->
 
 @hunted
 def test_a_fixture_of_another_scene_is_refused() -> None:
-    """What no scene contains cannot be asked for."""
+    """A call that no scene contains cannot be asked for."""
     fixture = trophy_of("kafka-1989-not-cancelled").fixture
     assert fixture is not None
     document = json.loads(fixture.to_json())

@@ -1,4 +1,6 @@
-"""A replica of the reference: its log, where it cuts, whom it waits for, whom it answers."""
+"""A replica of the reference: its log, where it cuts, which replicas it waits for, which producers
+it answers.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +34,14 @@ def log_of(*epochs: int) -> Log:
 
 def replica_of(broker: int, log: Log | None = None, *, leader: int = 0, epoch: int = 5,
                isr: tuple[int, ...] = ALL, settings: Settings | None = None) -> Replica:
-    """A replica that has been told who leads."""
+    """A replica that knows the leader."""
     replica = Replica(0, broker, Disk(log or Log()), settings or Settings(), lambda *_: None)
     assert replica.obey(Told(PartitionState(leader, epoch, isr, 1), 7, ALL), now=0)
     return replica
 
 
 def fetched_by(leader: Replica, follower: int, offset: int, now: int = 1) -> Code:
-    """What the leader says to a follower of its epoch."""
+    """The leader's answer to a follower of its epoch."""
     return leader.fetch(Fetch(0, follower, offset, leader.epoch), now).code
 
 
@@ -199,7 +201,7 @@ def test_of_several_that_have_caught_up_one_joins_at_a_time() -> None:
 
 
 def test_a_follower_goes_on_at_once_only_if_it_was_sent_something() -> None:
-    """What is refused, or is for another place in its log, is asked for again after a while."""
+    """A fetch that was refused, or is for another place in its log, is made again after a while."""
     follower = replica_of(1)
     records = (Record(11, 5),)
     answers = (Fetched(Code.NOT_LEADER), Fetched(Code.DONE, 1, records),

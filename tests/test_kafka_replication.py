@@ -27,7 +27,7 @@ def found(chapter: str) -> dict[tuple[str, tuple[int, ...], str], Row]:
 
 
 def as_told(rows: dict[tuple[str, tuple[int, ...], str], Row], told: tuple[str, ...]) -> bool:
-    """Whether a row has the verdict, the number of states and of steps that the page tells."""
+    """True if a row has the verdict, the number of states and of steps that the page gives."""
     machine, constants, rule, verdict, states, steps = told
     values = tuple(int(each) for each in constants.split(","))
     here = rows[machine, (2, *values) if rule == "KAFKA-R6" else values, rule]

@@ -51,7 +51,7 @@ def test_each_of_those_that_wait_has_to_be_answered() -> None:
 
 @pytest.mark.parametrize("between", [REPLIED, "20 crashed 0", "20 left 0", "20 began 0 1"])
 def test_an_answer_will_do_and_so_will_the_end_of_the_process(between: str) -> None:
-    """What waited in a process that is gone nobody can answer."""
+    """A producer that waited at a process that is gone cannot be answered."""
     assert broken(HELD, between, COPIED) == []
 
 
@@ -74,7 +74,7 @@ def test_a_cluster_that_does_not_tell_who_waits_is_not_judged() -> None:
 
 
 class Silent(ReferenceCluster):
-    """The reference, which does not tell who waits."""
+    """The reference, which does not report its waiting producers."""
 
     def _news(self) -> list[str]:
         return [row for row in super()._news() if row.split()[1] not in ("held", "replied")]

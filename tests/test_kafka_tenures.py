@@ -47,14 +47,14 @@ def test_a_leader_stays_whatever_happens_to_others_or_between_brokers(
 def test_a_leader_may_be_replaced_that_may_be_gone_or_is_not_wished_for(
     asked: dict[str, object]
 ) -> None:
-    """Its session may have ended, which no history tells."""
+    """Its session may have ended, which no history shows."""
     assert broken(FIRST, NEXT, asked=(asked,)) == []
 
 
 @pytest.mark.parametrize("event", [
     "20 crashed 0", "20 paused 0", "20 expired 0", "20 wants 0", "20 left 0"])
 def test_what_a_history_tells_of_a_broker_counts_as_well(event: str) -> None:
-    """What was done to it at a moment is not asked for by its number."""
+    """A fault that strikes at a moment does not name the broker by its number."""
     assert broken(FIRST, event, NEXT) == []
     assert broken(event, FIRST, NEXT) == []
 

@@ -102,7 +102,7 @@ def test_a_task_that_is_added_again_is_rescheduled(kind: type[AnyTimer]) -> None
 
 
 def test_purging_the_old_timer_drops_cancelled_tasks_only() -> None:
-    """How many went is told; the others run."""
+    """The number of dropped tasks is returned; the others run."""
     timer, clock = OldTimer(), [0]
     tasks = [Task(delay, clock) for delay in range(1, 11)]
     for task in tasks:

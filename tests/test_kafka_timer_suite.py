@@ -42,7 +42,7 @@ ORIGINALS = {
     **{name: "reference.timer.old" for name in ZOO if name.startswith("timer-old-")},
     "timer-lifo": "sched", "timer-unclamped": "",
 }
-"""What a twin is a twin of, if not of the wheels; none clamps the delay of setTimeout."""
+"""The originals of twins that are not copies of the wheels; none clamps the delay of setTimeout."""
 
 RARE = "timer-horizon"
 """Its bug takes a course of events that random programs seldom take."""
@@ -60,7 +60,7 @@ def wait(milliseconds: int) -> Act:
 
 @pytest.mark.parametrize("target", APPLICABLE)
 def test_a_target_passes_the_rules_of_its_law_and_no_other_applies(target: str) -> None:
-    """What it does not offer is said to be not shown, rule by rule."""
+    """Rules about operations that it does not offer are not shown, rule by rule."""
     order = Order("timer", settings=RunSettings(programs=3))
     summary, _ = conduct(target, order)
     verdicts = {result.rule.id: result.verdict for result in summary.results}

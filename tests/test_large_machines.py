@@ -26,7 +26,7 @@ PLACES = 2_400
 
 
 def calls_to_lower(length: int) -> int:
-    """How many functions are called to read a walk of so many actions."""
+    """The number of functions called to read a walk of so many actions."""
     calls = 0
 
     def count(frame: object, event: str, argument: object) -> None:
@@ -49,7 +49,7 @@ def test_reading_a_machine_costs_the_same_for_each_action() -> None:
 
 
 def compiled_text(length: int) -> int:
-    """How long the code of a walk is that LLVM gets, with what finds broken rules."""
+    """The length of a walk's code as LLVM gets it, with the checks of its rules."""
     model = bind(Walk, length=length).model
     checks = Checks.of(model, model.rules)
     module = ir.Module()
@@ -73,8 +73,9 @@ def test_a_walk_of_a_thousand_steps_is_decided_with_its_trace() -> None:
 
 
 def ring(places: int, rows: int, tokens: int, most: int = 1) -> BoundMachine:
-    """Tokens that go round the first ``rows`` of many places, one in a place at most; with
-    one place left out of the round, they get stuck."""
+    """Tokens that go round the first ``rows`` of many places, one in a place at most; with one
+    place left out of the round, they deadlock.
+    """
     targets = [(place + 1) % places for place in range(rows)]
     return bind(
         Net, at_least=tuple(((place, 1),) for place in range(rows)),
@@ -86,14 +87,14 @@ def ring(places: int, rows: int, tokens: int, most: int = 1) -> BoundMachine:
 
 
 def on(bound: BoundMachine, engine: str) -> Verdict:
-    """The verdict on whether it gets stuck."""
+    """The verdict on deadlock."""
     verdict, = check_rules(bound, instances(bound, "DESIGN-1"), Budget(threads=1),
                            engine)  # type: ignore[arg-type]
     return verdict
 
 
 def test_a_net_of_many_places_is_decided_by_native_code() -> None:
-    """A token goes round 2,400 places for ever; without the last step it is stuck there."""
+    """A token goes round 2,400 places forever; without the last step it is deadlocked there."""
     round_and_round = on(ring(PLACES, PLACES, 1), "native")
     assert (round_and_round.outcome, round_and_round.states) == (Outcome.HOLDS, PLACES)
     stuck = on(ring(PLACES, PLACES - 1, 1), "native")
@@ -122,7 +123,7 @@ RULE = "    @always('A-1', MUST, 'x', source='y')\n    def r(self):\n        ret
 
 
 def outcomes(folder: Path, text: str) -> list[Outcome]:
-    """What ``verify`` finds in a chapter of this text."""
+    """The outcomes of ``verify`` for a chapter of this text."""
     file = folder / "chapter.py"
     file.write_text(HEAD + text)
     return [row.verdict.outcome for row in verify([load_chapter(file)])]

@@ -1,5 +1,6 @@
-"""What a default run finds besides rare courses: what shows late, in large queues, or with some
-values."""
+"""A default run finds bugs besides rare courses: some show late, in large queues, or with some
+values.
+"""
 
 from __future__ import annotations
 

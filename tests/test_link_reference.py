@@ -175,7 +175,7 @@ def test_limits_keep_a_link_bounded_whatever_the_network_does(
 def test_what_is_repeated_brings_everything_through(
     size: tuple[int, int], steps: list[tuple[str, int]]
 ) -> None:
-    """Once the newest messages arrive, a repetition by each end is enough to go on."""
+    """Once the newest messages arrive, a repetition by each end is enough to continue."""
     network = LossyNetwork(*size)
     for do, pick in steps:
         network.step(do, pick)

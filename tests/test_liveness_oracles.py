@@ -110,7 +110,7 @@ def test_one_oracle_that_contradicts_is_enough() -> None:
 
 @needs_tlc
 def test_a_run_of_tlc_that_takes_too_long_decides_nothing() -> None:
-    """The plain algorithm's word stands alone then, and the program goes on."""
+    """The plain algorithm's verdict stands alone then, and the program continues."""
     promise = next(one for chapter in WITH_LIVENESS for one in promises(chapter))
     graph = explored(promise, 20_000)
     found = opinion(promise, graph, tlc=True, seconds=0.01)

@@ -29,7 +29,7 @@ class Colour(IntEnum):
 
 
 class Parcel(NamedTuple):
-    """What is sent."""
+    """The messages."""
 
     size: int
     colour: int
@@ -100,7 +100,7 @@ class Queues(Machine):
     def ends(self) -> bool:
         return len(self.sizes) < 2 or self.sizes[-2] <= self.sizes[len(self.sizes) - 1]
 
-    @never_stuck("Q-5", MUST, "It may rest with an empty line.", source="a test")
+    @never_stuck("Q-5", MUST, "It may be idle with an empty queue.", source="a test")
     def rests(self) -> bool:
         return not self.line
 
@@ -307,7 +307,7 @@ EACH = pytest.mark.parametrize(
 
 @EACH
 def test_every_step_is_read_alike(machine: type[Machine], constants: dict[str, int]) -> None:
-    """Whether it is enabled, what it changes, and whether it is a fault of the machine."""
+    """If it is enabled, what it changes, and if it is a fault of the machine."""
     bound = bind(machine, **constants)
     run, model = bound.interpreter, bound.model
     assert initial_slots(model) == run.slots(run.initial())
@@ -387,7 +387,7 @@ def kinds(value: object) -> object:
 
 
 def test_the_bounds_of_a_symbolic_constant_are_assumed() -> None:
-    """What it is at least, at most, and what relates it to others."""
+    """Its least and greatest values, and its relation to others."""
 
     class Bounded(Machine):
         """A counter up to a constant."""

@@ -1,4 +1,4 @@
-"""What suites measure besides their verdicts: the largest of some numbers, with each capacity."""
+"""Measures of suites besides their verdicts: the largest of some numbers, with each capacity."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from checkvalve.conformance.systems.catalogue import SYSTEMS
 
 
 def run(target: str, suite: str, cases: int) -> Summary:
-    """What so many cases say of a target."""
+    """The summary of so many cases of a target."""
     summary, _ = conduct(target, Order(suite, cases=cases))
     assert not summary.error
     return summary
@@ -24,7 +24,7 @@ def most(summary: Summary, measure: str) -> dict[int, int]:
 
 
 def test_a_processor_is_measured_behind_the_protocol_as_it_is_here() -> None:
-    """What is measured is what was said, whoever says it."""
+    """The events are measured, whichever side reports them."""
     served = shlex.join([sys.executable, "-m", "checkvalve.conformance.serve",
                          "reference.processor"])
     apart = run(f"command:{served}", "reactive.processor", 4)
@@ -40,7 +40,7 @@ def test_a_subscriber_that_asks_for_too_much_is_measured_beyond_its_buffer() -> 
 
 
 def test_a_publisher_that_recurses_is_measured_as_deep_as_its_source_is_long() -> None:
-    """It is told that four is the limit, and no measure stops there."""
+    """The setting says that four is the limit, and no measure stops there."""
     found = most(run("zoo:publisher-recurses", "reactive.publisher", 24), "depth")
     assert found[6] == 6
 
@@ -53,8 +53,8 @@ def test_a_buffer_that_no_rule_bounds_is_measured_nevertheless() -> None:
 
 def test_what_was_never_measured_says_what_that_takes() -> None:
     """And is no number."""
-    unmeasured = Measured(Measure("x", "Longest x", "an adapter that tells it"), {})
-    assert unmeasured.in_words() == "Longest x: not measured; that takes an adapter that tells it"
+    unmeasured = Measured(Measure("x", "Longest x", "an adapter that reports it"), {})
+    assert unmeasured.in_words() == "Longest x: not measured; that takes an adapter that reports it"
     assert unmeasured.most is None
 
 

@@ -1,4 +1,4 @@
-"""What the monitor says of a step that nothing explains: the guard, the condition, the line."""
+"""The monitor's words about a step that nothing explains: the guard, the condition, the line."""
 
 from __future__ import annotations
 
@@ -83,7 +83,9 @@ def test_a_pop_of_nothing_is_told_by_what_is_empty() -> None:
 def test_the_first_condition_that_is_false_is_quoted(
     seen: tuple[str, ...], conjunct: str
 ) -> None:
-    """Of the candidate that came furthest; a spill may have been swept away unseen."""
+    """The condition is that of the candidate that came furthest; a spill may have been swept away
+    unseen.
+    """
     failure = see(after(*seen), "put")
     assert failure is not None and failure.rule is ROOM and failure.step == len(seen)
     assert conjunct in failure.conjunct or "dirty" in failure.conjunct

@@ -79,7 +79,7 @@ def test_an_operator_makes_the_changes_it_is_named_after(
 
 
 def test_a_block_goes_on_without_its_lock() -> None:
-    """What was in the block stays, in its place."""
+    """The statements of the block stay, in their place."""
     source = body("for _ in a:", "    with lock:", "        b()", "        a()", "return b")
     mutant, = (each for each in mutants_of("m", source) if each.operator == "unguarded")
     assert mutant.applied(source) == source.replace("with lock:", "if True:")
@@ -374,7 +374,8 @@ def test_a_comment_or_a_docstring_changes_no_digest(tmp_path: Path) -> None:
 
 
 def test_what_has_changed_since_a_commit_is_what_has_other_code(tmp_path: Path) -> None:
-    """A file with a new comment has not; one that was not there has; what is no commit is told."""
+    """A file with a new comment has not; one that was not there has; an unknown commit is reported.
+    """
     folder = tmp_path / "wares"
     folder.mkdir()
     for name in ("same", "told", "changed"):
@@ -395,7 +396,7 @@ def test_what_has_changed_since_a_commit_is_what_has_other_code(tmp_path: Path) 
 def test_a_group_may_take_fewer_mutants_of_a_module(
     capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is no commit is refused before anything is run."""
+    """An unknown commit is refused before anything is run."""
     assert GROUPS["certifier"].most == 1
     chosen = ["--list", "--only", "shrinker", "--only", "certifier"]
     assert run(command, chosen, PROGRAM) == 0
@@ -441,7 +442,7 @@ def test_a_name_of_nothing_is_refused_with_the_names_there_are(
 
 
 def test_a_process_that_ends_before_anything_was_tried_kills_nothing() -> None:
-    """It was the machine that ended it, and no killer: the run ends, and goes on another time."""
+    """It was the machine that ended it, and no killer: the run ends, and continues another time."""
     assert how_it_ended("suite:reference@queue", 9).how == CRASH
     with pytest.raises(InternalError, match="before anything was tried"):
         how_it_ended("", 9)

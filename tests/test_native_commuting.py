@@ -43,7 +43,7 @@ def test_of_two_steps_that_commute_one_is_left_out_after_the_other() -> None:
 
 
 def random_net(random: Random) -> BoundMachine:
-    """A net of few places, with rows of any kind; some get stuck, some leave their range."""
+    """A net of few places, with rows of any kind; some deadlock, some leave their range."""
     places, rows = random.randint(3, 7), random.randint(6, 20)
     most = tuple(random.choice((1, 2, 3, 5)) for _ in range(places))
 
@@ -68,7 +68,7 @@ def random_net(random: Random) -> BoundMachine:
 
 
 def found_by(bound: BoundMachine, engine: str) -> list[Verdict] | tuple[str, ...]:
-    """The verdicts on whether it gets stuck and keeps its limits, or the way to a fault."""
+    """The verdicts on deadlock and on limits, or the run into a fault."""
     rules = [*instances(bound, "DESIGN-1"), *instances(bound, "DESIGN-2")]
     try:
         return check_rules(bound, rules, Budget(threads=1), engine)  # type: ignore[arg-type]

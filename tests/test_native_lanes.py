@@ -53,7 +53,7 @@ def test_a_guard_in_a_lane_says_what_the_comparison_says(
 
 
 def value_of(expr: e.Expr, x: int) -> int:
-    """What an expression over one slot is worth."""
+    """The value of an expression over one slot."""
     return int(evaluate(expr, {"x": x, "other": 0}))  # type: ignore[arg-type]
 
 

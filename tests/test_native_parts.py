@@ -137,7 +137,7 @@ def test_what_the_system_has_available_is_told_in_kibibytes(
 
 
 def test_a_function_that_was_not_compiled_is_missing_like_any_attribute() -> None:
-    """What comes with the graph of the states is there only where that was asked for."""
+    """The functions for the graph of states are there only where that was asked for."""
     native = compile_model(chain(1, 1), (), 1)
     assert callable(native.levels)
     with pytest.raises(AttributeError, match="edges"):

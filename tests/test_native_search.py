@@ -66,7 +66,7 @@ def test_growing_the_table_of_wide_states_loses_and_doubles_nothing(
 
 
 def test_a_budget_of_states_ends_the_search() -> None:
-    """What was covered is counted, and the search says that it was cut short."""
+    """The covered states are counted, and the search says that it was cut short."""
     result = explore(chain(LINKS, CAPACITY), (), Budget(max_states=1000, threads=1))
     assert (result.complete, result.stopped_by) == (False, "states")
     assert 1000 <= result.states < STATES
@@ -133,7 +133,7 @@ def test_a_state_that_is_too_wide_is_refused_with_a_reason() -> None:
 
 
 def test_a_model_without_actions_has_one_state() -> None:
-    """The initial state alone, which is stuck."""
+    """The initial state alone, which is deadlocked."""
     slot = Slot("b", Bool(), FALSE)
     model = model_of([slot], [], [rule("never stuck", Read("b", Bool())),
                                   rule("always", not_(Read("b", Bool())))])

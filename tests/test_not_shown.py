@@ -49,7 +49,7 @@ def use(adapter: type[Adapter], monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 class SaysStepped(ReferenceQueue):
-    """It runs whoever was woken within the request, and says that it does not."""
+    """It runs a woken caller within the request, and says that it does not."""
 
     wakes: ClassVar[str] = STEPPED
 
@@ -128,7 +128,7 @@ def rows_of(exercised: dict[str, int], can: Collection[str] = ()) -> list[CaseRo
 def test_only_a_target_that_says_so_passes_without_an_occasion(
     can: list[str], declared: bool, verdict: str
 ) -> None:
-    """Whether there is nothing to break, or nothing was reported, its author knows alone."""
+    """Only its author knows whether there is nothing to break, or nothing was reported."""
     exercised = {rule.id: int(rule.id != "ELECT-3") for rule in suite_named("election").rules()}
     summary = summarise("election", "t", rows_of(exercised, can))
     (found,) = (each for each in summary.results if each.reason)
@@ -157,7 +157,7 @@ def test_what_is_said_to_have_no_occasion_and_has_one_is_judged(
 @pytest.mark.parametrize(("cases", "said"), [
     (5, "5 cases cannot show any of 8 rules"), (9, ""), (36, "")])
 def test_what_so_few_cases_cannot_show_is_foreseen(cases: int, said: str) -> None:
-    """Of a deque, to which few rules apply."""
+    """The forecast is about a deque, to which few rules apply."""
     can = {*DroppingDeque().request({
         "do": "hello", "port": "queue", "settings": {"capacity": 1}})["ok"]["can"],
         "the policy drop-oldest"}

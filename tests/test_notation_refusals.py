@@ -1,4 +1,4 @@
-"""What the notation does not have is refused with file, line and the next step."""
+"""A construct that the notation does not have is refused with file, line and the next step."""
 
 from __future__ import annotations
 

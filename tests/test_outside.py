@@ -1,4 +1,6 @@
-"""Whether a changed machine shows what the right one does not; and what counts as being at rest."""
+"""A changed machine shows what the right one does not, or it does not; and what counts as
+quiescent.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from checkvalve.spec.witnesses.refused import known_breakers
 
 
 class Kettle(Machine):
-    """Who switches it on hears it whistle, once it is hot."""
+    """After it is switched on it whistles, once it is hot."""
 
     on, hot = boolean(), boolean()
     care = integer(0, 1)                # changes nothing
@@ -77,7 +79,7 @@ class Cold(Kettle):
 
 
 class Flickering(Kettle):
-    """It is busy for ever, and never hot."""
+    """It is busy forever, and never hot."""
 
     @action
     def heat(self) -> None:
@@ -87,7 +89,7 @@ class Flickering(Kettle):
 
 
 class Listener(Machine):
-    """Whoever hears it."""
+    """The listener to a kettle."""
 
     on = boolean()
 
@@ -126,7 +128,7 @@ class Waiting(View[Kettle]):
         return see("whistle")
 
     def at_rest(self, machine: Kettle) -> Iterable[Seen]:
-        """Who waits in vain says so."""
+        """A wait in vain is shown."""
         yield see("rests")
 
 
@@ -140,7 +142,7 @@ def seen(machine: type[Kettle], view: type[View[Kettle]] = KettleSeen) -> Seeing
 def test_a_machine_is_equivalent_if_all_that_it_shows_the_right_one_shows(
     machine: type[Kettle], nothing_new: bool
 ) -> None:
-    """What it does inside makes no difference; a step too early does, and silence for ever."""
+    """Its inner steps make no difference; a step too early does, and silence forever."""
     assert shows_nothing_new(seen(machine), seen(Kettle), Budget(max_states=1_000)) is nothing_new
 
 
@@ -154,7 +156,7 @@ def test_where_the_budget_is_spent_nothing_is_said() -> None:
 def test_a_machine_that_goes_round_and_shows_nothing_is_at_rest(
     machine: type[Kettle], outcome: Outcome
 ) -> None:
-    """Who waits outside cannot tell it from one that can take no step."""
+    """An outside observer cannot tell it from one that can take no step."""
     assert decide(seen(machine, Waiting)).outcome is outcome
 
 

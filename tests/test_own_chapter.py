@@ -1,4 +1,5 @@
-"""A machine file of one's own: each mistake in it is told once, with its line, and ends in 64."""
+"""A machine file of one's own: each mistake in it is reported once, with its line, and ends in 64.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +27,14 @@ class Counter(Machine):
 
 
 def text(act: str = "self.x += 1", rule: str = "self.x < 9", end: str = "") -> str:
-    """A machine whose eighth line is ``act``, eleventh ``rule``; ``end`` begins in line 12."""
+    """A machine with ``act`` on its eighth line, ``rule`` on its eleventh; ``end`` begins on its
+    twelfth.
+    """
     return HEAD.format(act=act, rule=rule, end=end)
 
 
 def table(row: str) -> str:
-    """The text with a table of one row, in line 12."""
+    """The text with a table of one row, on its twelfth line."""
     return text(end=f"EXPECTATIONS = ({row},)")
 
 
@@ -89,7 +92,7 @@ def test_a_mistake_is_told_with_its_line_and_the_next_step(
 def test_two_rules_of_one_id_are_both_named_with_their_lines(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The first in line 9, the second in line 12."""
+    """The first stands on line 9, the second on line 12."""
     path = tmp_path / "mine.py"
     path.write_text(text(end=rule("other", "C-1")))
     assert run(root, ["verify", str(path)]) == 64

@@ -1,4 +1,4 @@
-"""Declarations that make no sense: each is told with its own line, whatever the constants."""
+"""Declarations that make no sense: each is reported with its own line, whatever the constants."""
 
 from __future__ import annotations
 

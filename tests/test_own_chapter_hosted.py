@@ -57,7 +57,7 @@ def chapter(folder: Path, assume: str = "return True", end: str = "") -> Path:
 
 
 def told(path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
-    """Where and what the one message of ``verify --json`` says."""
+    """The place and the text of the one message of ``verify --json``."""
     assert run(root, ["verify", str(path), "--json"]) == 64
     shown = json.loads(capsys.readouterr().out)["error"]
     assert shown["fault"] == "input" and shown["next_step"]
@@ -161,7 +161,7 @@ def test_a_row_is_the_same_on_both_sides_of_the_pipe() -> None:
 
 
 def _told(row: Row) -> list[object]:
-    """All that a reader is told of a row, but for the time that it took."""
+    """The fields of a row that a reader sees, but for the time that it took."""
     trace = row.verdict.trace
     return [row.to_json() | {"seconds": 0}, trace and list(trace_lines(trace, row.slots))]
 

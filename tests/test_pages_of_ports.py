@@ -99,7 +99,7 @@ class Page:
         self._left = list(said)
 
     def request(self, message: Message) -> Message:
-        """See ``Adapter``."""
+        """The reply to a message, as ``Adapter`` has it."""
         request, reply = self._left.pop(0)
         assert message == {key: each for key, each in request.items() if key != "id"}
         return {key: each for key, each in reply.items() if key != "id"}
@@ -258,7 +258,7 @@ def pool(name: str) -> list[str]:
 
 
 def closes(where: str, field: str, path: tuple[Any, ...]) -> bool:
-    """Whether the words of a place are all that there may be in a field, or in a list."""
+    """True if the words of a place are all that there may be in a field, or in a list."""
     if field == "row":
         return where.startswith(AFTER_THE_INSTANT)
     if field == "item":
@@ -307,7 +307,7 @@ def test_the_readme_leads_to_the_section_of_the_port(name: str) -> None:
 
 
 def verdicts(target: str, suite: str, cases: int, programs: int) -> dict[str, str]:
-    """What a short run says of each rule."""
+    """The outcome of each rule after a short run."""
     order = Order(suite, cases=cases, settings=RunSettings(programs=programs, timeout_seconds=60))
     summary, _ = conduct(target, order)
     assert not summary.error
@@ -332,7 +332,7 @@ def test_the_adapter_on_the_virtual_loop_passes(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_page_shows_the_adapter_on_the_virtual_loop_as_it_is() -> None:
-    """Whoever copies it from the page gets what is tested here."""
+    """A reader who copies it from the page gets what is tested here."""
     assert (ADAPTERS / "event_gate.py").read_text(encoding="utf-8") in page("awaits.gate")
 
 

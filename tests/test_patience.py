@@ -13,7 +13,7 @@ from checkvalve.spec.notation.errors import InputError
 
 
 class Clock:
-    """A clock that shows what it is told."""
+    """A clock that the test sets."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -45,7 +45,7 @@ def test_what_passed_while_the_machine_was_busy_does_not_count_as_idle_time() ->
 
 
 def test_to_look_often_at_a_limit_costs_nothing() -> None:
-    """How slow the machine is, is asked twice in a second, and when the limit would be over."""
+    """The speed of the machine is asked for twice in a second, and when the limit would be over."""
     clock, asked = Clock(), []
     limit = Countdown(3.25, clock=clock, slow=lambda: asked.append(clock.now) or 1.0)
     while not limit.over:
@@ -68,12 +68,12 @@ def test_the_user_can_stretch_all_limits(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_machine_is_never_faster_than_itself() -> None:
-    """What is seen of its speed only ever stretches a limit."""
+    """A measured speed only ever stretches a limit."""
     assert 1.0 <= slowness() <= 50.0
 
 
 def test_a_reply_is_late_only_when_an_idle_machine_would_have_given_it() -> None:
-    """What took its limit by the clock has as much more as the machine is slower."""
+    """A reply that took its limit by the clock has as much more as the machine is slower."""
     assert still_due(5.0, 5.0, slow=lambda: 1.0) == 0
     assert still_due(5.0, 5.0, slow=lambda: 4.0) == 15.0
     assert still_due(5.0, 21.0, slow=lambda: 4.0) < 0

@@ -1,4 +1,4 @@
-"""What the ports' pages say of capacities, replies and settling is what the code does."""
+"""The ports' pages agree with the code on capacities, replies and settling."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def examples(after: str, of: str = "adapter-protocol") -> list[tuple[Message, Me
 
 
 def test_the_events_that_are_shown_are_those_of_the_port() -> None:
-    """And an answer that has none of them is told what they look like, and where to look."""
+    """And the error for an answer that has none of them shows their form, and where to look."""
     port, shown = port_named("reactive.publisher"), examples("## What events look", "reactive-port")
     for asked, told in shown:
         check_request(port, asked)
@@ -68,7 +68,7 @@ class Script:
         self.left = list(exchanges)
 
     def request(self, message: Message) -> Message:
-        """See ``Session``."""
+        """The reply to a message, as ``Session`` has it."""
         if message["do"] == "hello":
             can = ["offer", "take"]
             return {"ok": {"name": "a page", "version": "1", "can": can, "policy": "wait"}}
@@ -77,7 +77,7 @@ class Script:
         return {"events": [], **{key: told[key] for key in told if key != "id"}}
 
     def close(self) -> None:
-        """See ``Session``."""
+        """End the session, as ``Session`` has it."""
 
 
 def broken_by(exchanges: list[tuple[Message, Message]]) -> list[str]:
@@ -99,7 +99,7 @@ def test_the_order_of_a_reply_is_judged_as_the_page_says() -> None:
 
 
 def test_the_page_on_settling_shows_the_example_as_it_is() -> None:
-    """Whoever copies it from the page gets what is tested here."""
+    """A reader who copies it from the page gets what is tested here."""
     assert THREADED.read_text(encoding="utf-8") in page("settling")
 
 

@@ -1,4 +1,4 @@
-"""What operations promise, and that somebody holds a target to it.
+"""Promises of operations, and the rules that hold a target to them.
 
 A promise of progress that no rule judges is one that an implementation can break by doing nothing.
 """
@@ -31,14 +31,14 @@ def ids_of(system: System) -> set[str]:
 
 @each_system
 def test_each_promise_is_judged_by_rules_of_progress_of_its_suite(system: System) -> None:
-    """A rule that only forbids something is kept by whoever does nothing."""
+    """A rule that only forbids something is kept by an implementation that does nothing."""
     assert ids_of(system)
     assert ids_of(system) <= ids_of_progress(system.suite)
 
 
 @each_system
 def test_each_rule_of_progress_judges_a_promise(system: System) -> None:
-    """What a suite asks for is promised by an operation, and stands on the page of its port."""
+    """Each demand of a suite is promised by an operation, and stands on the page of its port."""
     assert ids_of_progress(system.suite) <= ids_of(system)
 
 
@@ -123,7 +123,7 @@ class Observer(Machine):
 
 
 def test_kinds_that_ask_for_something_are_of_progress() -> None:
-    """And so is a guard, in a helper too, of an action by which an implementation rests."""
+    """And so is a guard, in a helper too, of an action with ``rests``."""
     assert {rule.id for rule in rules_of_progress(Worker)} == {"T-1", "T-3", "T-4"}
 
 

@@ -99,7 +99,7 @@ def test_a_ticket_is_handed_out_once() -> None:
 
 
 def test_an_error_that_does_not_say_so_is_not_definite() -> None:
-    """What may have happened is never taken for what has not."""
+    """An effect that may have happened is never taken for one that has not."""
     session = scripted({"error": "x"}, {"error": "x", "definite": True})
     assert session.request({"do": "poll"})["definite"] is False
     assert session.request({"do": "poll"})["definite"] is True
@@ -153,7 +153,7 @@ def test_time_stands_still_where_the_caller_gives_none() -> None:
 
 @pytest.mark.parametrize("value", ["x" * 10**6, "\x1b[2J" * 999, {"a": "ä" * 999}, object()])
 def test_an_excerpt_is_short_and_printable(value: object) -> None:
-    """What a target printed must not garble the terminal of who reads the error."""
+    """Output of a target must not garble the terminal that shows the error."""
     assert len(excerpt(value)) <= 200
     assert excerpt(value).isprintable()
 

@@ -79,7 +79,7 @@ def program(folder: Path, body: str, limit: float = PATIENCE_SECONDS) -> Process
 
 @pytest.fixture(autouse=True)
 def no_idle_process() -> Iterator[None]:
-    """What a test leaves in the pool ends with it."""
+    """End each process that a test leaves in the pool."""
     yield
     close_idle()
 
@@ -161,7 +161,7 @@ def test_a_failed_session_stays_failed(tmp_path: Path) -> None:
 
 
 def is_running(pid: int) -> bool:
-    """Whether the process is there and not a zombie."""
+    """True if the process is there and not a zombie."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
@@ -226,7 +226,7 @@ def test_a_program_that_cannot_start_afresh_gets_a_process_each_time(tmp_path: P
 def test_a_refused_hello_does_not_end_a_program_that_can_start_afresh(
     tmp_path: Path, more: str, kept: bool
 ) -> None:
-    """What it said in its last greeting counts, for a refusal says nothing about it."""
+    """Its last greeting counts, for a refusal says nothing about it."""
     target = program(tmp_path, f"MORE = {more}" + SERVER.replace(
         'if request["do"] == "hello":',
         'if request.get("settings") == {"capacity": 2}:\n'

@@ -51,7 +51,7 @@ def test_what_is_assumed_of_a_remainder_bounds_it(sign: int) -> None:
 
 @pytest.mark.parametrize("fixed", [True, False])
 def test_an_element_of_a_queue_is_that_of_its_place(fixed: bool) -> None:
-    """Whether the place is known or not."""
+    """Also if the place is not known."""
     queue = QueueTerm(z3.IntVal(3), tuple(map(z3.IntVal, (10, 20, 30))))
     place = z3.Int("place")
     for at, value in enumerate((10, 20, 30)):
@@ -173,7 +173,7 @@ class Ladder(Machine):
 
 
 def test_the_step_that_breaks_a_longer_induction_is_the_last_one() -> None:
-    """Where the steps before it are others."""
+    """Whatever steps come before it."""
     model = bind(Ladder).model
     for k in (1, 2, 3):
         found = prove(model, rule_of(model, "LADDER-1"), max_k=k, depth=3, lemmas=[])

@@ -56,7 +56,7 @@ def read_back(term: Any) -> Value:
 
 
 def can_be_taken(action: LoweredAction, state: dict[str, Value]) -> bool:
-    """Whether an action is enabled in a state and no fault there."""
+    """True if an action is enabled in a state and no fault there."""
     faulty = any(evaluate(fault.condition, state) for fault in action.faults)
     return not faulty and bool(evaluate(action.guard, state))
 
@@ -106,7 +106,7 @@ def test_bounded_search_ends_at_the_length_of_the_shortest_run(seed: int) -> Non
 
 @pytest.mark.parametrize("seed", range(6))
 def test_nothing_that_can_be_violated_is_proved(seed: int) -> None:
-    """What k-induction proves holds in an exhaustive search too."""
+    """A property proved by k-induction holds in an exhaustive search too."""
     model, expected = rich_model(seed)
     for number, rule in enumerate(model.rules):
         try:

@@ -82,7 +82,7 @@ class Rounder(Machine):
     def rounded(self) -> bool:
         return self.clock % self.u == 0
 
-    @always("R-2", MUST, "The clock stands still.", source="here")
+    @always("R-2", MUST, "The clock does not advance.", source="here")
     def still(self) -> bool:
         return self.clock == 0
 
@@ -124,7 +124,7 @@ def test_link_is_never_stuck_for_every_capacity_that_outlasts_the_losses() -> No
 
 
 def test_violation_comes_with_the_smallest_constants_that_allow_so_short_a_run() -> None:
-    """Without losses, one slot and batches of two get stuck in three steps."""
+    """Without losses, one slot and batches of two deadlock in three steps."""
     model = symbolic(Link, "C", "b")
     verdict = bounded(model, rule(model, "FLOW-3"), 8, assuming=(lt(C, B),))
     assert verdict.outcome is Outcome.VIOLATED

@@ -79,7 +79,7 @@ def run_pytest(folder: Path, *words: str) -> tuple[int, str, dict[str, str]]:
 def test_each_rule_is_a_test_that_tells_the_story_and_how_to_run_it_again(
     tmp_path: Path
 ) -> None:
-    """What is broken fails, what is known or not shown is skipped, and the rest passes."""
+    """A broken rule fails, a known or not shown one is skipped, and the rest passes."""
     (tmp_path / "test_mine.py").write_text(TESTS)
     code, out, became = run_pytest(tmp_path)
     assert code == 1

@@ -74,8 +74,9 @@ def test_a_rate_that_does_not_fit_its_depth_is_refused(rate: int, depth: int) ->
 def test_limits_of_other_projects_break_what_their_kind_breaks(
     target: str, broken: set[str]
 ) -> None:
-    """A bucket lets who wants little overtake, another one two threads at once; a log keeps what
-    logs promise, and a count that begins anew lets through too much and too little."""
+    """A bucket lets a small request overtake, another one two threads at once; a log keeps what
+    logs promise, and a count that begins anew lets through too much and too little.
+    """
     report, _ = conduct(target, Order("rate", settings=RunSettings()))
     assert {each.rule.id for each in report.results if each.verdict == "violated"} == broken
 
@@ -96,7 +97,7 @@ def test_a_log_that_says_it_is_a_bucket_gives_permits_back_too_late() -> None:
 
 @given(asked=ASKED)
 def test_no_period_of_a_log_has_more_than_its_number(asked: list[int | None]) -> None:
-    """By the definition; and whoever is turned away does not fit."""
+    """By the definition; and a request that is turned away does not fit."""
     log, passed = SlidingLog(2, 6), [0]
     for each in asked:
         if each is None:

@@ -20,7 +20,7 @@ SIZES = st.integers(1, 5).flatmap(lambda c: st.tuples(st.just(c), st.integers(1,
 
 
 class Stream:
-    """A publisher of some elements and a subscriber, whose threads take turns as told."""
+    """A publisher of some elements and a subscriber, whose threads take turns as the test says."""
 
     def __init__(self, elements: int, capacity: int, batch: int) -> None:
         self.outlet: Outlet[int] = IterablePublisher(lambda: range(elements)).subscribe("it")
@@ -93,7 +93,7 @@ def test_nobody_subscribes_twice_and_none_not_at_all() -> None:
 
 @pytest.mark.parametrize("way", ["cancelled", "at its end"])
 def test_whoever_is_done_may_subscribe_again(way: str) -> None:
-    """Whether or not anybody has asked meanwhile who the subscribers are."""
+    """Both if the subscribers have been listed meanwhile and if not."""
     publisher = IterablePublisher(lambda: range(1))
     first = publisher.subscribe("one")
     if way == "cancelled":
@@ -145,7 +145,7 @@ def test_demand_beyond_the_greatest_counts_as_endless() -> None:
 
 
 def test_a_failure_of_the_iterable_is_signalled_where_it_happens() -> None:
-    """Also one of whoever makes the iterable."""
+    """Also a failure of the function that makes the iterable."""
     def failing() -> Iterator[int]:
         raise OSError("gone")
 
@@ -177,7 +177,7 @@ def test_a_processor_passes_a_failure_on_before_what_waits() -> None:
 
 
 def test_a_function_that_fails_ends_both_sides() -> None:
-    """The subscriber is told, and the publisher is cancelled."""
+    """The subscriber gets the error, and the publisher is cancelled."""
     processor = MapProcessor(lambda element: 1 // element, BatchSubscriber[int](3))
     outlet = processor.subscribe("it")
     processor.inlet.on_subscribe("above")

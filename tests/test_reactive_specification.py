@@ -1,4 +1,4 @@
-"""The 43 rules of Reactive Streams: each has a strength, a status, and whoever checks it."""
+"""The 43 rules of Reactive Streams: each has a strength, a status, and the rule that checks it."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_the_jdks_publisher_answers_a_wrong_request_after_a_cancel() -> None:
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine returns, once it and all that it has started have come to their end."""
+    """The result of a coroutine, once it and all that it has started have come to their end."""
     loop = VirtualLoop()
     with closing(loop), loop.running():
         task: asyncio.Task[T] = loop.begin(coroutine)

@@ -78,7 +78,7 @@ class Run:
             assert answer == self.entered.popleft()
 
     def do_claim(self, choice: int) -> None:
-        """A woken waiter completes, unless somebody who never waits came first."""
+        """A woken waiter completes, unless a newcomer overtook it."""
         if not self.woken:
             return
         ticket = self.woken.pop(choice % len(self.woken))
@@ -102,7 +102,7 @@ class Run:
         assert self.after(self.queue.cancel(ticket)) is True
 
     def after(self, step: Step[A]) -> A:
-        """Note who was woken; nobody is woken twice."""
+        """Note the woken waiters; none is woken twice."""
         assert not set(step.woken) & set(self.woken)
         self.woken += step.woken
         return step.answer
@@ -121,7 +121,9 @@ class Run:
 
 @given(st.integers(1, 3), CALLS)
 def test_the_core_keeps_its_invariants(capacity: int, calls: list[tuple[str, int]]) -> None:
-    """First in first out, never above capacity, nothing lost, all who can go are woken."""
+    """First in first out, never above capacity, nothing lost, every waiter that can continue is
+    woken.
+    """
     run = Run(capacity)
     for call, choice in calls:
         run.do(call, choice)
@@ -132,7 +134,7 @@ def test_the_core_keeps_its_invariants(capacity: int, calls: list[tuple[str, int
 def test_a_queue_of_any_policy_accounts_for_every_item(
     capacity: int, overflow: Overflow, offers: list[bool]
 ) -> None:
-    """What was offered came out, or was refused or named as dropped; the order is kept."""
+    """Each offered item came out, or was refused or named as dropped; the order is kept."""
     queue: BoundedQueue[int] = BoundedQueue(capacity, overflow)
     out: list[int] = []
     dropped: list[object] = []
@@ -187,7 +189,7 @@ def test_what_is_spilled_comes_back_in_its_turn() -> None:
 
 
 def test_a_slow_consumer_is_cut_off_with_all_that_it_left() -> None:
-    """Its producers go on, and learn what is dropped; it learns that it is out."""
+    """Its producers continue, and learn what is dropped; it learns that it is out."""
     queue: BoundedQueue[int] = BoundedQueue(2, Overflow.DISCONNECT)
     assert [queue.offer(item).dropped for item in range(4)] == [(), (), (0, 1, 2), (3,)]
     for call in (queue.poll, queue.take):
@@ -205,7 +207,7 @@ def test_a_capacity_is_an_integer_from_1_up(capacity: object) -> None:
 
 
 def snapshot(queue: BoundedQueue[str]) -> tuple[Statistics, int]:
-    """What can be seen of a queue without changing it."""
+    """The observable state of a queue."""
     return queue.statistics(), len(queue)
 
 

@@ -1,4 +1,6 @@
-"""What the reference takes: every number from the least to the most that it says, and no other."""
+"""Numbers that the reference takes: every one from the least to the most that it says, and no
+other.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,7 @@ def make_settings(name: str, size: Any) -> Settings:
 
 
 def timed(make: Callable[[], Any], call: str) -> Callable[[Any], object]:
-    """What tells one of our clocks the time, after it was told 5."""
+    """A function that sets the time of one of our clocks, which is at 5 before."""
 
     def tell(now: Any) -> object:
         clock = make()
@@ -178,7 +180,7 @@ MEANT: dict[str, tuple[object, ...]] = {
     "Topology.ackers": (None,),                                        # as many as workers
     "Backoff.multiplier": (7.0,),                                      # a factor, no count
 }
-"""What is no integer and has a meaning nevertheless."""
+"""Arguments that are no integers and have a meaning nevertheless."""
 
 RANGES = {"BoundedQueue.capacity": Range(BoundedQueue, 1, QueueMisuse)} | KAFKA | STORM | RELIABLE
 
@@ -263,7 +265,8 @@ def test_an_input_has_each_sender_once() -> None:
 def test_with_locks_a_purgatory_needs_both_locks_of_a_request(
     make: type[Purgatory | OldPurgatory]
 ) -> None:
-    """That of its timer entry and that of its tries; and another thread may know a later time."""
+    """The lock of its timer entry and that of its tries; and another thread may know a later time.
+    """
     purgatory = make(lock=threading.RLock)
     purgatory.advance(9)
     assert DelayedOperation(5).mutex is None

@@ -1,4 +1,4 @@
-"""What the reference says of itself: counts that begin at 0, and peaks that stay."""
+"""Statistics of the reference: counts that begin at 0, and peaks that stay."""
 
 from __future__ import annotations
 

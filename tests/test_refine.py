@@ -60,7 +60,7 @@ class Pipe(Machine):
 
 
 class LosingPipe(Pipe):
-    """What moves overwrites what is there."""
+    """A pipe in which a moving element overwrites another one."""
 
     def may_move(self) -> bool:
         """Always."""
@@ -147,7 +147,7 @@ def test_only_a_refusal_by_the_rule_that_is_looked_for_counts() -> None:
 
 
 def test_where_the_candidates_are_too_many_the_verdict_is_unknown() -> None:
-    """What follows from there was not judged, and nothing is said to hold."""
+    """The states after that were not judged, and nothing is said to hold."""
     found = decided(max_states=1)
     assert (found.outcome, found.method) == (Outcome.UNKNOWN, "product, incomplete")
     assert "the observer could be in more than 1 state" in found.reason
@@ -158,7 +158,7 @@ def test_where_the_candidates_are_too_many_the_verdict_is_unknown() -> None:
     (Budget(max_memory=1000), "memory"),
 ])
 def test_a_spent_budget_ends_in_unknown(budget: Budget, which: str) -> None:
-    """With what was covered."""
+    """The verdict says what was covered."""
     found = decided(budget=budget)
     assert found.outcome is Outcome.UNKNOWN
     assert found.reason.startswith(f"the budget of {which} was spent after ")
@@ -345,7 +345,8 @@ def closed(states: set[State], run: Any) -> set[State]:
 
 
 def shortest_refusal(machine: Any, observer: Any) -> int | None:
-    """How long the shortest run is that the observer refuses, by plain sets; None if none."""
+    """Length of the shortest run that the observer refuses, by plain sets; None if there is none.
+    """
     level = {(machine.initial(), frozenset(closed({observer.initial()}, observer)))}
     done, length = set(level), 0
     while level:
@@ -413,7 +414,7 @@ def test_what_leaves_the_observer_as_it_began_was_shown_too() -> None:
 
 
 def test_room_is_what_an_observer_requires_without_a_rule() -> None:
-    """What cites a rule is a promise, and no room."""
+    """A condition that cites a rule is a promise, and no room."""
     conditions = conditions_without_rule(Outside)
     assert {"self.named < self.N", "self.inside < self.named"} <= set(conditions)
     assert "self.named - self.gone < self.C" not in conditions
@@ -421,7 +422,8 @@ def test_room_is_what_an_observer_requires_without_a_rule() -> None:
 
 
 def test_a_view_knows_what_the_machine_can_do() -> None:
-    """So it shows that an end rests by what is enabled, also where a mutant's variables deny it."""
+    """So it shows that an end is idle by what is enabled, also where a mutant's variables deny it.
+    """
     can: set[tuple[int, frozenset[str]]] = set()
 
     class Asking(PipeSeen):

@@ -46,7 +46,7 @@ def conform(
 
 
 def refused_times(target: dict[str, object], capacity: int) -> int:
-    """How many cases a capacity was refused in."""
+    """The number of cases in which a capacity was refused."""
     refused = target["refused"]
     assert isinstance(refused, dict)
     return refused[f"not offered: capacity {capacity}"]

@@ -81,7 +81,7 @@ def test_what_is_kept_back_comes_with_the_last_request() -> None:
 
 
 def test_a_history_keeps_its_end() -> None:
-    """One that lacks it would be refused as malformed, whatever it tells."""
+    """A history without it would be refused as malformed, whatever it contains."""
     scene = Scene(system_of("storm.topology").port, {}, 4, frozenset({"rested"}))
     assert scene.is_history and scene.unit == "event"
     assert scene.is_end("12 rested") and not scene.is_end("12 acked 1 rested")
@@ -95,7 +95,7 @@ def test_each_sabotage_says_what_it_does(name: str) -> None:
 
 
 def test_nothing_can_be_kept_back_where_each_answer_is_one_value() -> None:
-    """A limit answers yes or no, and tells nothing later."""
+    """A limit answers yes or no, and reports nothing later."""
     scene = Scene(system_of("rate").port, {"take": [True]}, 4)
     assert not matters("keeps back", scene) and matters("does nothing", scene)
 

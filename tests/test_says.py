@@ -29,7 +29,7 @@ class Generous:
     """A master of two workers that gives each job to an eighth."""
 
     def request(self, message: Message) -> Message:
-        """See ``Adapter``."""
+        """The reply to a message, as ``Adapter`` has it."""
         if message["do"] == "hello":
             return {"ok": {"name": "generous", "version": "1", "can": ["submit", "ask", "done"],
                            "policy": "drop-oldest"}}
@@ -37,7 +37,7 @@ class Generous:
 
 
 class Watched(Machine):
-    """What comes is passed on, or kept."""
+    """A message that comes is passed on, or kept."""
 
     K = const(SIZE, at_least=2)
     held = integer(0, K)
@@ -85,7 +85,7 @@ class Talk(PlainConversation):
         return {"do": act.do, **dict(act.about)}
 
     def about(self, message: Message) -> Fields:
-        """What is passed on in numbers below 9 is known."""
+        """A passed-on number below 9 is known."""
         return {**message, "known": message["count"] < 9} if "count" in message else message
 
 
@@ -105,7 +105,7 @@ class Scripted:
 
 
 def said(answer: Any, act: Act) -> Exchange:
-    """What a conversation makes of an answer."""
+    """The exchange that a conversation reads off an answer."""
     return Talk(Scripted(answer), "any", {}, {}).say(act)
 
 
@@ -169,22 +169,22 @@ def test_what_no_line_names_is_the_targets_fault() -> None:
 
 
 def test_a_greeting_asks_nothing_of_the_observer() -> None:
-    """What a target can do is asked with settings, too, that the observer does not take."""
+    """The abilities of a target are asked with settings, too, that the observer does not take."""
     assert "look" in Talk(Scripted([]), "any", {}, {"K": 1}).can
 
 
 def test_a_worker_that_is_not_there_is_an_error_of_the_target_and_breaks_no_rule() -> None:
-    """It was told as a job that is not the oldest."""
+    """It was once reported as a job that is not the oldest."""
     target = InProcessTarget("generous", Generous, port_named)
     with pytest.raises(TargetError, match="gives job 0 to worker 7, and there is none such"):
         run_program(JOBS, target, (Act("submit", 0),), 1)
 
 
 class WithoutTokens(ReferenceElection):
-    """Says that its writes are fenced, and tells no token."""
+    """An election whose writes are said to be fenced, without tokens."""
 
     def ask(self, candidate: int) -> int | None:
-        """See ``ReferenceElection``."""
+        """Answer without a token, where ``ReferenceElection`` gives one."""
         return None if super().ask(candidate) is None else 0
 
 

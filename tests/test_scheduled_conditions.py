@@ -8,7 +8,9 @@ from checkvalve.reference.drivers.scheduling import Scheduler, SchedulingMisuse
 
 
 def waiters(scheduler: Scheduler, names: str) -> tuple[Condition, list[str]]:
-    """Tasks that wait for a notification, each until the end of its first run; who was woken."""
+    """Tasks that wait for a notification, each until the end of its first run; and the names of the
+    woken.
+    """
     condition = Condition(scheduler, scheduler.lock("the lock"))
     woken: list[str] = []
 
@@ -57,7 +59,7 @@ def test_a_wait_with_a_limit_is_refused() -> None:
 
 
 def test_who_waits_at_the_end_is_unwound_through_the_lock() -> None:
-    """What stands behind a wait, and behind the lock, is left in order."""
+    """The code behind a wait, and behind the lock, is left in order."""
     left: list[str] = []
     with Scheduler(()) as scheduler:
         condition = Condition(scheduler, scheduler.lock("the lock"))

@@ -67,7 +67,7 @@ def test_a_lock_keeps_others_out() -> None:
 
 
 def test_a_deadlock_says_who_waits_for_whom() -> None:
-    """Both threads, the lines on which they wait, and who has the locks."""
+    """It names both threads, the lines on which they wait, and the holders of the locks."""
     stuck = [each for each in every("crossing", 1) if each.deadlock]
     there, back = stuck[0].deadlock
     assert (there.held_by, back.held_by) == (("back",), ("there",))
@@ -138,17 +138,17 @@ def test_a_loop_that_waits_for_another_thread_is_reported() -> None:
 
 
 def test_what_a_task_raises_is_kept_for_the_controller() -> None:
-    """The others go on."""
+    """The others continue."""
     def scene(scheduler: Scheduler) -> object:
         scheduler.spawn("fails", lambda: [][0])
-        scheduler.spawn("goes on", Counter().count)
+        scheduler.spawn("continues", Counter().count)
         return lambda: None
     (found,) = {each.errors[0][0] for each in explore(scene, MODULES)}  # type: ignore[arg-type]
     assert found == "fails"
 
 
 def test_a_reader_waits_behind_a_writer_who_waits() -> None:
-    """Or writers would starve; who reads already reads again."""
+    """Or writers would starve; a thread that reads already reads again."""
     with Scheduler(()) as scheduler:
         shared = scheduler.shared_lock("shared")
         reader = scheduler.spawn("reader", lambda: shared.read.acquire() and shared.read.acquire())

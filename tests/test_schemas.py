@@ -1,4 +1,4 @@
-"""What a command prints with --json is what docs/schemas says."""
+"""The output of a command with --json is as docs/schemas has it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_what_is_printed_fits_its_schema(
 def test_a_certified_verdict_fits_its_schema(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is said of a certificate that was written just before."""
+    """A verdict with a certificate that was written just before."""
     monkeypatch.chdir(ROOT)
     design = "examples/designs/ring-live.yaml"
     printed(capsys, "check", design, "--certificates", str(tmp_path))
@@ -86,7 +86,7 @@ def test_a_replay_fits_its_schema(capsys: pytest.CaptureFixture[str], tmp_path: 
 def test_a_gate_fits_its_schema(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a gate prints, with rows of every kind."""
+    """A gate's output, with rows of every kind."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "checkvalve.toml").write_text(
         'verify = ["flow.bucket"]\n[[suites]]\nsuite = "queue"\ncases = 4\n'

@@ -51,7 +51,7 @@ class Lamp(Machine):
     def goes_off(self) -> tuple[bool, bool]:
         return self.on, not self.on
 
-    @leads_to("LAMP-3", MUST, "What is off goes on.", source="a test")
+    @leads_to("LAMP-3", MUST, "A light that is off turns on.", source="a test")
     def goes_on(self) -> tuple[bool, bool]:
         return not self.on, self.on
 
@@ -207,7 +207,7 @@ def test_a_search_by_the_interpreter_ends_after_so_many_attempts() -> None:
 
 
 def test_states_that_are_made_when_they_are_looked_at_are_those_of_the_interpreter() -> None:
-    """Whoever compares them gets an answer, whatever they are compared with."""
+    """Comparing them gives an answer, whatever they are compared with."""
     run = bind(Link).interpreter
     states = explore_with_interpreter(run, Budget(), learning=True).states
     assert states == [*states] and states[0] == run.initial()

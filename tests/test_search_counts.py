@@ -1,4 +1,4 @@
-"""What a search counts: states, transitions, depth, and what was covered when it ended early."""
+"""Counts of a search: states, transitions, depth, and what was covered when it ended early."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ class Overfull(Machine):
 @pytest.mark.parametrize(("name", "why"), [
     ("push", "already holds"), ("add", "unsupported operand")])
 def test_an_error_of_python_in_an_action_is_its_authors_too(name: str, why: str) -> None:
-    """Whether the notation raises it or Python does; the error names the action."""
+    """The error names the action, both if the notation raises it and if Python does."""
     bound = bind(Overfull)
     full = bound.interpreter.step(bound.interpreter.initial(), "push")
     assert full is not None

@@ -1,4 +1,4 @@
-"""Lassos: a way in, and a round on which every fair step is disabled or taken."""
+"""Lassos: a prefix, and a round on which every fair step is disabled or taken."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Carousel(Machine):
         require(self.entered and self.horse != 1)
         self.bell = not self.bell
 
-    @leads_to("RIDE-1", MUST, "Who enters leaves.", source="a test")
+    @leads_to("RIDE-1", MUST, "A visitor that enters leaves.", source="a test")
     def leaves(self) -> tuple[bool, bool]:
         return self.entered, not self.entered
 
-    @leads_to("RIDE-2", MUST, "Who enters comes to the second horse.", source="a test")
+    @leads_to("RIDE-2", MUST, "A visitor that enters comes to the second horse.", source="a test")
     def comes_round(self) -> tuple[bool, bool]:
         return self.entered, self.horse == 1
 

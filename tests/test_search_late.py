@@ -16,7 +16,7 @@ STEPS = 40
 
 
 class Walk(Machine):
-    """Goes on to its end, one step at a time."""
+    """Walks to its end, one step at a time."""
 
     x = integer(0, STEPS)
 

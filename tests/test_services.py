@@ -1,4 +1,4 @@
-"""A server of ours comes up, keeps what it was told, and is gone when its run is."""
+"""A server of ours comes up, keeps its data, and is gone when its run is."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def kept() -> Iterator[KeptProcess]:
 
 
 def is_there(process: int) -> bool:
-    """Whether a process of this number runs; one that only waits to be buried does not."""
+    """True if a process of this number runs; False if it only waits to be buried."""
     try:
         state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):    # before it was opened, or after
@@ -44,7 +44,7 @@ def is_there(process: int) -> bool:
 
 
 def wait_until_gone(process: int) -> bool:
-    """Whether a process is gone, once it was given the time."""
+    """True if a process is gone, once it was given the time."""
     left = Countdown(20)
     while is_there(process) and not left.over:
         os.sched_yield()
@@ -88,7 +88,7 @@ def test_a_program_ends_with_the_process_that_asked_for_it() -> None:
 
 
 def test_a_program_that_is_not_there_is_told_by_its_name() -> None:
-    """With what to do about it."""
+    """The message says what to do about it."""
     with pytest.raises(InputError, match="no-such-program cannot be started") as caught:
         KeptProcess(["no-such-program"])
     assert "PATH" in caught.value.next_step
@@ -99,7 +99,7 @@ def test_a_program_that_is_not_there_is_told_by_its_name() -> None:
 
 @pytest.mark.services
 def test_zookeeper_keeps_its_data_and_sessions_over_a_crash() -> None:
-    """It is killed and started again on the same port; clients go on."""
+    """It is killed and started again on the same port; clients continue."""
     from kazoo.client import KazooClient
 
     with ZooKeeper() as server:
@@ -118,7 +118,7 @@ def test_zookeeper_keeps_its_data_and_sessions_over_a_crash() -> None:
 
 
 def is_told_something(port: int) -> bool:
-    """Whether a client that asks for a session there is answered, or turned away, in 5 s."""
+    """True if a client that asks for a session there is answered, or turned away, in 5 s."""
     asks = struct.pack(">iqiqi", 0, 0, 20_000, 0, 16) + bytes(17)
     try:
         with socket.create_connection((HOST, port), 5) as connection:
@@ -151,7 +151,7 @@ def test_a_server_that_does_not_come_up_is_told_with_the_end_of_its_log() -> Non
 
 
 def test_a_relay_that_is_cut_holds_back_what_is_sent_until_it_is_mended() -> None:
-    """Neither side is told: the connection stays."""
+    """Neither side learns of it: the connection stays."""
     with socket.create_server((HOST, 0)) as listener, \
             Proxy(listener.getsockname()[1]) as relay, \
             socket.create_connection((HOST, relay.port)) as client:
@@ -168,7 +168,7 @@ def test_a_relay_that_is_cut_holds_back_what_is_sent_until_it_is_mended() -> Non
 
 
 def test_an_end_is_passed_on_by_a_relay() -> None:
-    """What closes on one side closes on the other."""
+    """A connection that closes on one side closes on the other."""
     with socket.create_server((HOST, 0)) as listener, \
             Proxy(listener.getsockname()[1]) as relay:
         with socket.create_connection((HOST, relay.port)):

@@ -23,7 +23,7 @@ class Unlisted:
         self.close = getattr(adapter, "close", lambda: None)
 
     def request(self, message: Message) -> Message:
-        """See ``Adapter``."""
+        """The reply to a message, as ``Adapter`` has it."""
         reply = self._adapter.request(message)
         if message["do"] == "hello" and "ok" in reply:
             can = [name for name in reply["ok"]["can"] if name not in ALWAYS]

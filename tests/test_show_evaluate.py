@@ -50,7 +50,7 @@ states = st.fixed_dictionaries({
 
 
 def python_names(state: dict[str, Any]) -> dict[str, Any]:
-    """What the names in a shown text mean to Python."""
+    """The values of a shown text's names in Python."""
     return {
         **state, "up": bool(state["up"]), "down": bool(state["down"]),
         "m": Message(*state["m"]), "q": [Message(*one) for one in state["q"]],

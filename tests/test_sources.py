@@ -53,7 +53,7 @@ def machines() -> frozenset[str]:
 
 
 def test_every_rule_says_where_to_read_on() -> None:
-    """What ``checkvalve rules`` prints below a source is there, and is not nothing."""
+    """Every reference that ``checkvalve rules`` prints below a source exists, and is not empty."""
     assert [entry.id for entry in entries() if not entry.read_on] == []
     assert [(entry.id, lost) for entry in entries() for lost in leads_nowhere(entry.source)] == []
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a cluster is told in one sentence, with whose fault it is."""
+"""Errors of a cluster are reported in one sentence, with whose fault they are."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_an_error_on_an_executor_is_told_as_it_is_here() -> None:
 
 
 def test_a_cluster_without_room_is_given_up_and_leaves_nothing() -> None:
-    """A cluster that has no executor to give is told in bounded time; then all of it ends."""
+    """A cluster that has no executor to give is reported in bounded time; then all of it ends."""
     too_much = {"spark.executor.memory": "8g"}
     with StandaloneCluster(workers=1) as cluster:
         with pytest.raises(InputError, match="no executor took up work within 1 s"):

@@ -1,4 +1,4 @@
-"""What the Spark engine is made of, as far as it needs no Spark."""
+"""Parts of the Spark engine, as far as they need no Spark."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_row_survives_the_table(rows: list[CaseRow]) -> None:
 
 
 def test_the_key_and_every_column_are_in_both_schemas() -> None:
-    """Spark and Arrow are told the same columns in the same order."""
+    """Spark and Arrow get the same columns in the same order."""
     names = [column.split("`")[1] for column in spark_schema().split(", ")]
     assert names == arrow_schema().names == list(CaseRow.__annotations__)
     assert set(KEY) <= set(names)
@@ -66,7 +66,7 @@ def test_a_table_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 
 
 def folder_of(rows: list[CaseRow], cases: list[Case], folder: Path) -> None:
-    """What Spark leaves behind: two part files, its mark of success, and our plan."""
+    """Write Spark's output: two part files, its mark of success, and our plan."""
     import pyarrow.parquet as pq
 
     folder.mkdir()
@@ -122,7 +122,7 @@ def test_a_bug_of_ours_names_its_case(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_task_gives_the_local_rows_batch_by_batch() -> None:
-    """What runs on an executor is the local engine's function of a case."""
+    """An executor runs the local engine's function of a case."""
     cases = plan("queue", cases=3, seed=5)
     table = pa.table({"case": [case.index for case in cases],
                       "seed": [case.seed for case in cases]})
@@ -152,7 +152,7 @@ def test_what_an_executor_did_not_tell_is_not_made_up(message: str) -> None:
     "local-cluster[0,1,1024]", "local-cluster[1,0,1024]", "local[0]",
 ])
 def test_what_is_no_address_of_spark_is_refused_at_once(master: str) -> None:
-    """A misspelt master is told before any Java starts."""
+    """A misspelt master is reported before any Java starts."""
     with pytest.raises(InputError, match=r"is not the address|has no port"):
         check_master(master)
 
@@ -187,7 +187,7 @@ def test_the_same_code_is_packed_into_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_call_that_takes_too_long_is_given_up() -> None:
-    """The caller goes on after the time given, with a message and a next step."""
+    """The caller continues after the time given, with a message and a next step."""
     silent, peer = socket.socketpair()
     with silent, peer, pytest.raises(InputError, match="nobody spoke"):
         within(0.01, lambda: silent.recv(1), "nobody spoke")
@@ -224,7 +224,7 @@ def test_what_spark_says_is_told_in_one_line(said: str, told: str) -> None:
 
 @pytest.mark.parametrize("workers", [0, -1])
 def test_a_cluster_of_nobody_is_refused(workers: int) -> None:
-    """Bad sizes are told before anything starts."""
+    """Bad sizes are reported before anything starts."""
     with pytest.raises(InputError, match="at least one worker"):
         StandaloneCluster(workers=workers)
 

@@ -44,7 +44,7 @@ EXECUTOR = "CoarseGrainedExecutorBackend"
 
 @pytest.fixture(scope="module")
 def local_rows() -> dict[str, list[CaseRow]]:
-    """What the local engine finds for each target."""
+    """The rows of the local engine for each target."""
     return {target: run_locally(SUITE, target, CASES, SETTINGS) for target in (GOOD, BROKEN)}
 
 

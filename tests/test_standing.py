@@ -61,7 +61,7 @@ def test_a_row_without_counts_is_the_same_otherwise() -> None:
 @pytest.mark.parametrize("target_name", ["zoo:doubled-on-cancel", "zoo:handed-back"])
 def test_a_machine_that_has_refused_a_run_allows_and_forbids_nothing_after_it(
         target_name: str) -> None:
-    """What is allowed in place of a later breach is the same as where it did not watch."""
+    """The allowed answers at a later breach are the same as where it did not watch."""
     suite, target = suite_named("queue"), resolve_target(target_name)
     can = capabilities(suite, target, *suite.capacities)
     compared = 0

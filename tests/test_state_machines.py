@@ -1,4 +1,4 @@
-"""Hypothesis's state machines made from suites: what they find, and how they tell it."""
+"""Hypothesis's state machines made from suites: what they find, and how they report it."""
 
 from __future__ import annotations
 

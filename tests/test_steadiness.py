@@ -16,7 +16,7 @@ from checkvalve.conformance.results import ERROR, FLAKY, VIOLATED, CaseRow
 from checkvalve.conformance.suites.fixture import read_fixture
 
 KEEPING = """
-    class Adapter(ReferenceQueue):  # whoever asks for a queue of a capacity gets the same one
+    class Adapter(ReferenceQueue):  # every request for a queue of a capacity gets the same one
         kept = {}
         def start(self, capacity):
             super().start(capacity)
@@ -115,7 +115,7 @@ def test_a_breach_that_a_fresh_process_does_not_show_is_no_violation(
 def test_of_a_breach_that_comes_now_and_then_it_is_told_how_often_and_by_which_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is no verdict on a rule; and yet whoever mends it needs the steps."""
+    """It is no verdict on a rule; and yet a developer who fixes it needs the steps."""
     row = row_of(AT_TIMES, "adapter_of_chance", tmp_path, monkeypatch)
     assert (row.verdict, row.rule) == (FLAKY, "QUEUE-5")
     fixture = read_fixture(row.fixture, "a row")

@@ -148,7 +148,7 @@ def test_the_overshoot_of_the_maximum_is_exact(maximum: int, tasks: int, round_:
 
 
 def test_a_root_is_over_once() -> None:
-    """What comes after the first answer is ignored, as is what nobody emitted."""
+    """Messages after the first answer are ignored, as are those about roots that nobody emitted."""
     spout: SpoutPending[str] = SpoutPending()
     assert spout.begin_round()
     spout.emit(1, "a")

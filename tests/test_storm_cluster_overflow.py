@@ -48,7 +48,7 @@ class Watched:
 
 
 class Watching(Cluster):
-    """Tells ``watched`` what overflowQs hold, and which statuses are lost."""
+    """A cluster that reports to ``watched`` the lengths of overflowQs, and the lost statuses."""
 
     watched: Watched
 
@@ -103,6 +103,6 @@ def test_an_overflowq_holds_what_was_on_its_way(workers: int, lost: int) -> None
 
 
 def test_a_deaf_sender_breaks_the_bound() -> None:
-    """Backpressure stuck off (STORM-1087): the overflowQ grows with the source."""
+    """With backpressure turned off for good (STORM-1087) the overflowQ grows with the source."""
     failures = watched(0, 3, 0, flags=Deaf).failures
     assert {failure.rule.id for failure in failures if failure.rule} == {"STORM-C19"}

@@ -56,7 +56,7 @@ def test_programs_are_a_function_of_the_seed_and_of_what_the_target_can_do() -> 
 
 
 def test_a_circle_of_bolts_is_offered_and_refused() -> None:
-    """Whoever refuses it has nothing to run, and breaks no rule."""
+    """A cluster that refuses it has nothing to run, and breaks no rule."""
     names = {dict(program[0].about)["topology"]
              for seed in range(20) for program in programs("STORM-C13", seed)}
     assert names == {"word-count", "diamond", "ping-pong"}
@@ -138,7 +138,7 @@ def test_a_fixture_that_the_suite_could_not_have_written_is_refused(
 
 
 def telling(*rows: str) -> Target:
-    """A target that tells the same history of every run."""
+    """A target that gives the same history for every run."""
     class Telling(PortAdapter):
         port = STORM_TOPOLOGY
         policy = "repeat"
@@ -173,7 +173,7 @@ def test_a_history_of_nothing_breaks_the_promise_of_delivery() -> None:
 
 
 def test_a_definite_error_of_the_run_is_no_history() -> None:
-    """What did not run is not judged."""
+    """A topology that did not run is not judged."""
     assert not run_program(SUITE, resolve_target(REFERENCE), (deploy(),), 1).breaches
 
 
@@ -209,7 +209,7 @@ def test_what_cannot_be_planned_is_refused_and_changes_nothing(
 
 
 def test_a_target_that_tells_nonsense_gives_rows_of_errors() -> None:
-    """A run of the suite goes on to the summary; nothing is raised."""
+    """A run of the suite continues to the summary; nothing is raised."""
     (case,) = plan("storm.topology", cases=1, seed=0)
     target = f"python:{__name__}:Nonsense"
     row = run_case("storm.topology", target, case, RunSettings())
@@ -225,7 +225,7 @@ class Nonsense(ReferenceTopology):
 
 
 def test_the_draws_meet_every_fault() -> None:
-    """What is never planned is not tested."""
+    """A fault that is never planned is not tested."""
     focus = SUITE.rules()[0]
     drawn = [SUITE.draw(Random(seed), CAN, focus) for seed in range(60)]
     planned = {act.do for program in drawn for act in program}

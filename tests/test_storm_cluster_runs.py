@@ -36,13 +36,13 @@ def terms(one: Scenario) -> Terms:
 
 
 def offences(one: Scenario) -> list[Offence]:
-    """What the reference's run of a scenario breaks."""
+    """The offences of the reference's run of a scenario."""
     return judged(run(one), terms(one))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_reference_breaks_no_rule_under_faults(name: str) -> None:
-    """Thirty scenarios of each topology come to rest, and every rule is kept on the way."""
+    """Thirty scenarios of each topology become quiescent, and every rule is kept on the way."""
     found = {seed: offences(scenario(TOPOLOGIES[name], seed)) for seed in range(30)}
     assert {seed: [each.words() for each in some] for seed, some in found.items() if some} == {}
 
@@ -56,7 +56,7 @@ def test_the_same_seed_gives_the_same_history(name: str) -> None:
 
 
 def test_the_scenarios_meet_every_kind_of_fault_and_what_follows_from_it() -> None:
-    """What is never exercised is not tested: losses, failures, crashes, spills, waits."""
+    """An event that never occurs is not tested: losses, failures, crashes, spills, waits."""
     seen, faults = set(), set()
     for seed in range(30):
         one = scenario(WORDS, seed)
@@ -99,7 +99,7 @@ def test_bolts_that_form_a_circle_are_refused() -> None:
 
 
 def test_a_circle_of_bolts_that_is_let_through_stalls() -> None:
-    """What the check prevents: the two bolts wait for each other, and the history says so."""
+    """Without the check the two bolts wait for each other, and the history says so."""
     one = replace(scenario(WORDS, 0), topology=ping_pong(circles=True), faults=(),
                   settings=Settings(capacity=1), workers=1)
     (offence,) = offences(one)
@@ -117,7 +117,7 @@ EVERY_TOPOLOGY = pytest.mark.parametrize(
 def test_a_message_has_as_many_parts_at_the_sinks_as_is_said_of_its_topology(
     topology: Topology
 ) -> None:
-    """By that number the rules tell whether all of a message has arrived."""
+    """The rules use that number to decide whether all of a message has arrived."""
     one = replace(scenario(topology, 0), faults=(), workers=1, settings=Settings(capacity=64))
     parts = {message: {event.about for event in run(one)
                        if event.what == "reached" and event.about[0] == message}
@@ -127,7 +127,8 @@ def test_a_message_has_as_many_parts_at_the_sinks_as_is_said_of_its_topology(
 
 @EVERY_TOPOLOGY
 def test_a_bolt_emits_as_much_as_is_said_of_it_and_no_more(topology: Topology) -> None:
-    """What one execution emits at most is what rules hold its pendingEmits to; so it is exact."""
+    """The bound of pendingEmits in the rules is what one execution emits at most; so it is exact.
+    """
     one = replace(scenario(topology, 0), faults=(), workers=1, settings=Settings(capacity=64))
     most: Counter[int] = Counter()
     emitted: Counter[int] = Counter()
@@ -144,7 +145,7 @@ def test_a_bolt_emits_as_much_as_is_said_of_it_and_no_more(topology: Topology) -
 
 
 def test_a_stream_to_nowhere_and_a_cluster_of_nobody_are_refused() -> None:
-    """What cannot be run is refused before anything runs."""
+    """They are refused before anything runs."""
     with pytest.raises(TopologyMisuse, match="no stream leads from source to nobody"):
         Topology("broken", str, 1, (), (Stream("source", "nobody"),))
     with pytest.raises(TopologyMisuse, match="1 worker or more"):
@@ -230,7 +231,7 @@ def test_a_root_for_which_nobody_asks_times_out() -> None:
 
 
 def test_room_appears_between_two_emits_of_one_execution() -> None:
-    """Others go on inside a turn: a task processes something between two emits of another."""
+    """Others run inside a turn: a task processes something between two emits of another."""
     found = False
     for seed in range(5):
         history = run(replace(scenario(WORDS, seed), faults=()))
@@ -254,7 +255,7 @@ def test_any_number_of_ackers_will_do(name: str, ackers: int | None) -> None:
 
 
 def test_the_wait_for_graph_names_the_circle_of_a_spout_and_an_acker() -> None:
-    """A circle of tasks is told from one of them back to it."""
+    """A cycle of tasks is printed from one of them back to it."""
     cluster = Cluster(replace(scenario(WORDS, 0), workers=1))
     cluster.waits = lambda: {0: 5, 5: 0, 1: 5}  # type: ignore[method-assign]
     assert cluster.circle() == (0, 5, 0)

@@ -59,7 +59,9 @@ def broken(history: History) -> set[str]:
 
 
 def test_under_faults_no_rule_of_a_history_is_broken(history: History) -> None:
-    """Everything is delivered at least once, in order, within bounds, and comes to rest."""
+    """Everything is delivered at least once, in order, within bounds, and the topology becomes
+    quiescent.
+    """
     assert broken(history) == set()
     assert history[-1].what == "rested"
 
@@ -86,7 +88,7 @@ def test_a_history_with_an_event_missing_breaks_a_rule(
 
 
 def test_a_tuple_that_is_processed_twice_breaks_a_rule(history: History) -> None:
-    """What goes over TCP is judged as strictly as what goes through the simulation."""
+    """A history over TCP is judged as strictly as one of the simulation."""
     at = next(at for at, event in enumerate(history) if event.what == "processed")
     assert broken((*history[:at], history[at], *history[at:])) >= {"STORM-C1"}
     assert "STORM-C1" in RULES
@@ -142,7 +144,7 @@ def test_a_tuple_is_lost_once_whoever_counted_it() -> None:
 
 
 def test_a_worker_stays_connected_until_it_has_said_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A connection that breaks is made again, also after the others were told to stop."""
+    """A connection that breaks is made again, also after the others were asked to stop."""
     monkeypatch.setattr(tcp, "RECONNECT_SECONDS", 0)
     worker = tcp.TcpWorker(0, {
         "topology": "word-count", "ports": {"0": 0, "1": 0}, "messages": 1, "settings": {},

@@ -32,7 +32,7 @@ def ticks_in(worker: Worker) -> list[int]:
 
 
 def test_a_full_recvq_delays_no_ticks_but_its_own() -> None:
-    """Unlike Storm's timer (D14), ours goes on; a task is owed one tick at most."""
+    """Unlike Storm's timer (D14), ours continues; a task is owed one tick at most."""
     worker, _ = worker_of(1)
     full = worker.inputs[3]
     assert full.publish("1", Message(Kind.DATA, 1, 0, 3, 0, (0, 0, "x")))
@@ -73,7 +73,9 @@ def test_a_root_times_out_when_the_spout_gets_to_its_ticks() -> None:
 
 
 def test_without_ackers_every_tuple_is_processed_once_and_nothing_is_tracked() -> None:
-    """Where nothing fails, that is enough: ack() is called at once, and the topology rests."""
+    """Where nothing fails, that is enough: ack() is called at once, and the topology becomes
+    quiescent.
+    """
     one = replace(scenario(UNTRACKED, 0), faults=(), settings=Settings(max_pending=1))
     history = run(one)
     sinks = UNTRACKED.tasks_of()["count"]
@@ -123,8 +125,9 @@ class Idling(Cluster):
 
 @pytest.mark.parametrize("period", [37, 60, 300])
 def test_time_jumps_to_the_next_check_or_tick_and_over_none(period: int) -> None:
-    """Where nothing happens but that: each period ends with its tick, and no instant between
-    is looked at, but for the few in which a tick is seen to."""
+    """Each period ends with its tick, and no instant between is looked at, but for the few after a
+    tick in which it is delivered.
+    """
     end, to_see_to_it = 1_000, 8
     idle = Idling(Scenario(WORD_COUNT, 1, 0, Settings(timeout=period),
                            (Fault(end, What.SLOW, 1),), 0))
@@ -138,7 +141,7 @@ def test_time_jumps_to_the_next_check_or_tick_and_over_none(period: int) -> None
 
 
 def test_a_turn_in_which_only_a_pending_message_went_is_one() -> None:
-    """So the task goes on at once, and waits only where it can do nothing."""
+    """So the task continues at once, and waits only where it can do nothing."""
     worker, words = worker_of(1)
     bolt = worker.tasks[1]
     for number in range(3):

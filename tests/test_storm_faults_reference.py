@@ -71,7 +71,7 @@ def test_without_a_fault_nothing_is_wrong() -> None:
 
 
 def test_a_status_gets_lost_or_the_fault_is_over() -> None:
-    """Between checks nothing is told, so the loss waits from 11 on; at 14 it is called off."""
+    """No status is sent between checks, so the loss waits from 11 on; at 14 it is called off."""
     run = looking(Fault(11, What.LOSE_STATUS, 0, 1, lasts=3), Fault(12, What.LOSE_STATUS, 0, 1))
     seen = {look.now: look.losing for look in run.looks}
     assert seen[11] == 1 and max(seen.values()) == 2
@@ -136,7 +136,7 @@ def test_a_stray_is_a_tuple_for_nobody() -> None:
 
 
 def test_a_new_leader_answers_no_fetch_of_the_old_one() -> None:
-    """What was asked is forgotten with the old manager; without a change it is not."""
+    """A fetch is forgotten with the old manager; without a change of the leader it is not."""
     coordinator = Coordinator(0, 1, lambda _: PartitionManager())
     coordinator.refresh({0: "b1"})
     assert coordinator.wants() == {0: Fetch(0, 1)}
@@ -187,7 +187,7 @@ def test_scenarios_are_mostly_of_several_workers() -> None:
 
 
 def test_a_fault_of_one_worker_names_no_other() -> None:
-    """What is drawn for a cluster of one worker is about that one."""
+    """Faults that are drawn for a cluster of one worker are about that one."""
     alone = [each for seed in range(300) for each in [scenario(WORD_COUNT, seed)]
              if each.workers == 1]
     killed = {(fault.on, fault.to) for each in alone for fault in each.faults
@@ -196,7 +196,7 @@ def test_a_fault_of_one_worker_names_no_other() -> None:
 
 
 def test_a_link_loses_the_next_things_and_no_others() -> None:
-    """As many as it is told to; whoever sends them hears it, and they take no room."""
+    """It loses as many as the fault says; their senders hear of it, and they take no room."""
     link: Link[str] = Link(lambda: 3, capacity=1)
     link.losing = 2
     assert [link.send(0, each) for each in "abc"] == [False, False, True]

@@ -24,7 +24,7 @@ ISSUES = (
 
 OTHERS = ("review of PR 2241", "review of PR 2502", "review of STORM-3141",
           "JStorm #404", "JStorm #377", *(f"D{item}" for item in (1, 2, 4, 5, 6, 9, 13)))
-"""What has no issue of its own."""
+"""Histories that have no issue of their own."""
 
 KNOWN = {**zoo(), **storm_topology.TWINS}
 
@@ -51,7 +51,7 @@ def test_a_row_names_twins_and_machines_that_there_are_or_says_why_not(row: Bug)
 @pytest.mark.parametrize("row", [row for row in HISTORIES if row.twins and row.machines],
                          ids=lambda row: row.issues[0])
 def test_a_machine_is_refused_by_a_rule_that_its_twin_dies_by_or_it_says_why_not(row: Bug) -> None:
-    """What the observer refuses of the mechanism is what the suite finds in an implementation."""
+    """The observer refuses of the mechanism what the suite finds in an implementation."""
     rules = {KNOWN[name].rule for name in row.twins}
     refusals = {(tie.machine.__name__, tie.rule) for chapter in chapters()
                 for tie in chapter.refinements if tie.rule}

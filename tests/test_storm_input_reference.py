@@ -68,7 +68,7 @@ def after(shape: tuple[int, int, int], calls: list[tuple[str, int]]) -> Watched:
 def test_every_tuple_is_in_one_place(
     shape: tuple[int, int, int], calls: list[tuple[str, int]]
 ) -> None:
-    """What came is processed, waiting, or dropped; and no queue is beyond its bound."""
+    """Each tuple is processed, waiting, or dropped; and no queue is beyond its bound."""
     watched = Watched(shape)
     for what, count in calls:
         watched.do(what, count)
@@ -139,7 +139,7 @@ def test_at_the_limit_the_tuple_that_arrives_is_dropped_and_counted() -> None:
 
 
 def test_spilled_tuples_are_told_with_what_stood_before_them() -> None:
-    """What the backpressure status needs to know of a transfer."""
+    """The backpressure status needs that of a transfer."""
     one: TaskInput[int] = TaskInput(1, remote=["r1"])
     assert one.transfer("r1", [1, 2, 3]).spilled == (0, 1)
 

@@ -21,7 +21,7 @@ def nothing() -> None:
 
 
 def spill(tracker: StatusTracker, task: int, before: int) -> list[Status]:
-    """What a spill tells, from its first step to its last."""
+    """The statuses that a spill sends, from its first step to its last."""
     return [sent.status for step in tracker.spill(task, before, nothing) for sent in step]
 
 
@@ -57,7 +57,7 @@ def test_the_status_is_repeated_after_so_many_checks() -> None:
 
 
 def test_a_connection_that_joins_in_the_middle_misses_nothing() -> None:
-    """It is told of what changes while its snapshot is on the way, with a newer number."""
+    """It gets the changes that are made while its snapshot is on the way, with a newer number."""
     tracker = StatusTracker("w", (1,))
     spill(tracker, 1, 0)
     joining = tracker.connect("u")

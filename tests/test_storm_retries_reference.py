@@ -68,7 +68,7 @@ def test_retries_out_of_range_are_refused(numbers: tuple[Any, ...]) -> None:
 
 
 def test_a_retry_waits_and_holds_up_nothing_but_the_commit() -> None:
-    """New messages go on meanwhile; time never goes back."""
+    """New messages are emitted meanwhile; time never goes back."""
     log, manager = log_of(2), PartitionManager(backoff=Backoff(10, 2, 15))
     assert read(manager, log) == 0 and manager.fail(0)
     assert read(manager, log) == 1 and manager.ack(1)
@@ -129,7 +129,7 @@ def test_offsets_below_the_commit_are_refused() -> None:
 
 
 def test_at_most_once_commits_before_it_emits() -> None:
-    """The driver that does not is told so; what failed does not come again."""
+    """A driver that does not gets an error; a failed message does not come again."""
     log = log_of(2)
     manager = ClientPartition(guarantee=Guarantee.AT_MOST_ONCE, fetch_size=2)
     wanted = manager.wants()
@@ -178,7 +178,7 @@ def test_every_partition_has_one_task(tasks: int, partitions: int) -> None:
 
 
 def test_after_a_change_of_the_leader_acks_find_the_successor() -> None:
-    """Nothing is emitted again, and the commit goes on (STORM-2296, STORM-2361)."""
+    """Nothing is emitted again, and the commit continues (STORM-2296, STORM-2361)."""
     logs = {0: log_of(2), 2: log_of(1)}
     coordinator = Coordinator(0, 2, lambda _: PartitionManager(fetch_size=2))
 

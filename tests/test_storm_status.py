@@ -1,4 +1,4 @@
-"""What the expectations of Storm's status chapters cannot say: tight bounds, and the stories."""
+"""Beyond the expectations of Storm's status chapters: tight bounds, and the histories."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def counterexample(machine: type[Machine], rule: str, **constants: int) -> Trace
     (1, 0, 1, 0), (1, 1, 1, 0), (2, 2, 1, 0), (1, 0, 0, 1), (1, 1, 1, 1), (2, 0, 2, 1),
 ])
 def test_the_bounds_of_the_overflow_queue_are_tight(W: int, H: int, R: int, L: int) -> None:
-    """What STORM-S4 and STORM-S5 allow is reached, so no smaller bound holds."""
+    """The limits of STORM-S4 and STORM-S5 are reached, so no smaller bound holds."""
     bound = bind(LockedSpill, W=W, H=H, R=R, L=L, M=10)
     graph = explore_with_interpreter(bound.interpreter, Budget(), None)
     longest = max(bound.interpreter.slots(state)["overflowq"] for state in graph.states)

@@ -1,4 +1,4 @@
-"""The deadlocks around pendingEmits are found with the shortest run, and are circles of waits."""
+"""The deadlocks around pendingEmits are found with the shortest run, and are cycles of waits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from checkvalve.spec.verdicts.verdict import Verdict
 
 
 def stuck(machine: type[Machine], **constants: Any) -> Verdict:
-    """The verdict of the rule against circles of waiting tasks."""
+    """The verdict of the rule against cycles of waiting tasks."""
     bound = bind(machine, **constants)
     (verdict,) = check_rules(bound, instances(bound, "STORM-T1"))
     return verdict

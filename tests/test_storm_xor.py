@@ -32,8 +32,9 @@ def test_three_distinct_ids_other_than_zero_can_cancel() -> None:
 
 @given(IDS)
 def test_xoring_in_any_order_toggles_membership(ids: list[int]) -> None:
-    """What is left after xoring ids is the xor of those that were xored an odd number of
-    times: for independent ids the value is a set, as the chapter has it."""
+    """The xor of ids is the xor of those that occur an odd number of times: for independent ids the
+    value is a set, as the chapter has it.
+    """
     left: set[int] = set()
     for number in [*ids, *ids[::2], *ids[::3]]:
         left ^= {number}

@@ -33,7 +33,7 @@ def test_a_row_names_what_there_is_or_says_why_there_is_nothing(row: str) -> Non
 
 
 def is_broken(machine: str) -> bool:
-    """Whether its chapter expects that it violates a rule."""
+    """True if the chapter of a machine expects that it violates a rule."""
     chapter, _, name = machine.rpartition(".")
     return any(row.machine.__name__ == name and row.verdict == "violated"
                for each in chapters([chapter]) for row in (*each.expectations, *each.refinements))

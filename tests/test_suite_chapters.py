@@ -34,7 +34,7 @@ def walk(machine: type[Machine], seed: int, length: int = 40) -> list[Step]:
 
 
 def refusal(machine: type[Machine], steps: list[Step]) -> object:
-    """What a machine refuses in a run of another one, as far as it knows the actions."""
+    """The first failure of a machine in a run of another one, as far as it knows the actions."""
     constants = {name: value for name, value in CONSTANTS.items()
                  if name in machine.constants_declared}
     monitor = Monitor(bind(machine, **constants))
@@ -69,6 +69,6 @@ def test_walks_are_about_something() -> None:
 
 
 def test_both_chapters_know_the_same_actions() -> None:
-    """What the suite observes means the same in every machine that knows it."""
+    """A step that the suite observes means the same in every machine that knows it."""
     extra = set(ConservingQueue.actions_declared) - set(BoundedQueue.actions_declared)
     assert extra == set()

@@ -57,7 +57,7 @@ def test_a_target_that_comes_with_checkvalve_has_its_suite(
 def test_a_quick_run_is_the_beginning_of_a_default_run(
     capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of a suite with more cases, too; who asks for a number gets that number."""
+    """Of a suite with more cases, too; an order for a number of cases gets that number."""
     quick = next_cases(Order("kafka.failover", quick=True), [])
     default = next_cases(Order("kafka.failover"), [])
     assert len(quick) == QUICK_CASES < len(default) == SYSTEMS["kafka.failover"].cases
@@ -88,7 +88,7 @@ def test_failures_that_a_summary_tells_no_more_of_are_not_kept() -> None:
 
 
 def test_rules_that_no_case_looked_for_are_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    """It is said before the run which they are, and the last line tells it with the reasons."""
+    """They are named before the run, and the last line has them with the reasons."""
     code, out, _ = conform(capsys, "reference", "--cases", "11")
     first, *_, last = out.strip().splitlines()
     assert code == 2
@@ -100,7 +100,9 @@ def test_rules_that_no_case_looked_for_are_not_shown(capsys: pytest.CaptureFixtu
 def test_so_few_cases_that_no_rule_is_exercised_enough_show_nothing(
     capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 2; who asks for two cases gets two, and is told before what they are worth."""
+    """Exit code 2; an order for two cases gets two, and a warning before that says what they are
+    worth.
+    """
     code, out, _ = conform(capsys, "reference", "--cases", "2")
     assert code == 2
     assert out.startswith("Said before the run: 2 cases cannot show any of 12 rules")

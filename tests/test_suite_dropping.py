@@ -31,7 +31,7 @@ def dropping(does: Overflow, says: Overflow) -> Target:
 
 
 def broken(target: Target, *acts: str) -> bool:
-    """Whether a program with a queue of one place breaks the rule."""
+    """True if a program with a queue of one place breaks the rule."""
     program = tuple(map(Act, acts))
     run = run_program(QUEUE_SUITE, target, program, 1, focus=RULE)
     return any(breach.rule is RULE for breach in run.breaches)
@@ -69,8 +69,9 @@ def test_a_queue_that_drops_the_other_end_is_caught(name: str) -> None:
 
 
 def test_what_a_promise_does_not_cover_does_not_apply() -> None:
-    """A queue that merges drops no item, one that lets nobody wait wakes nobody; each is told so,
-    and not that it passed, or was asked too little."""
+    """A queue that merges drops no item, one without waits wakes nobody; their rules are reported
+    as not offered, and not as passed or asked too little.
+    """
     for target, spared in (("policy.merge", {"QUEUE-7", "QUEUE-17"}),
                            ("policy.reject", {"QUEUE-7", "QUEUE-17"}),
                            ("policy.drop-oldest", {"QUEUE-7"}), ("reference", {"QUEUE-17"})):

@@ -1,4 +1,4 @@
-"""What a run may call passed: what was judged, and exercised enough, in its full form."""
+"""The condition for *passed*: a rule was judged, and exercised enough, in its full form."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_run_whose_machine_loses_track_is_unknown_in_report_and_exit_code(
 
 
 def test_a_rule_is_violated_even_if_its_machine_loses_track_in_other_cases() -> None:
-    """What was seen broken is broken."""
+    """A breach counts in any case."""
     rows = [run_case("queue", "zoo:one-too-many", case, NARROW)
             for case in plan("queue", cases=9, seed=0)]
     lost = [row for row in rows if json.loads(row.unjudged)]
@@ -185,7 +185,7 @@ def test_who_asks_for_a_number_of_cases_gets_so_many() -> None:
 
 
 def looks_for_second(case: int) -> bool:
-    """Whether the case at a place has the second of three rules in focus."""
+    """True if the case at a place has the second of three rules in focus."""
     return not is_long(case) and turn_of(case) % 3 == 1
 
 
@@ -217,7 +217,7 @@ def test_a_breach_that_is_known_settles_nothing() -> None:
 
 
 def test_a_default_run_exercises_every_rule_of_the_reference_enough() -> None:
-    """It goes on beyond its first cases where it has to, and its rows depend on nothing else."""
+    """It continues beyond its first cases where it has to, and its rows depend on nothing else."""
     order = Order("storm.status", settings=RunSettings(programs=6))
     summary, rows = conduct("reference.storm.status", order)
     assert summary.verdict == PASSED and len(rows) > 36
@@ -237,7 +237,7 @@ class Silent(ReferenceTopology):
 def test_a_target_that_reports_nothing_of_what_a_rule_is_about_does_not_pass(
     monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run goes on for those rules, within limits, and then says so."""
+    """The run continues for those rules, within limits, and then says so."""
     order = Order("storm.topology", settings=RunSettings(programs=4))
     summary, rows = conduct(use(Silent, monkeypatch), order)
     silent = summary.not_shown[NO_OCCASION]

@@ -1,4 +1,4 @@
-"""What a report says of a failure is checked like a verdict.
+"""The explanation of a failure in a report is checked like a verdict.
 
 Each answer that is listed as allowed is put in the place of the one that was refused, and a
 fresh judge with every machine must take it. Of several rules that one run breaks, the first is
@@ -38,7 +38,7 @@ class Forgets:
     than one."""
 
     def request(self, message: Message) -> Message:
-        """See ``Adapter``."""
+        """The reply to a message, as ``Adapter`` has it."""
         do = message["do"]
         if do == "hello":
             self.capacity = message["settings"]["capacity"]
@@ -67,7 +67,7 @@ class Forgets:
         return True
 
     def close(self) -> None:
-        """See ``Adapter``."""
+        """End the session, as ``Adapter`` does."""
 
 
 def observed(suite: AnySuite, target: Target, program: tuple[Act, ...], rule_id: str) -> Run:
@@ -111,7 +111,7 @@ def rows_of(suite_name: str) -> tuple[CaseRow, ...]:
 
 
 def breach_of(suite: AnySuite, row: CaseRow) -> tuple[Run, Breach, int]:
-    """The failure that a row tells of, seen again: the run, the breach, and the capacity."""
+    """The failure of a row, seen again: the run, the breach, and the capacity."""
     fixture = read_fixture(row.fixture, "a row")
     target = resolve_target(row.target)
     session = target.open()
@@ -178,7 +178,7 @@ class Stutters:
     """A queue that hands out each item twice, and is right otherwise."""
 
     def request(self, message: Message) -> Message:
-        """See ``Adapter``."""
+        """The reply to a message, as ``Adapter`` has it."""
         do = message["do"]
         if do == "hello":
             self.items: deque[object] = deque()
@@ -200,7 +200,7 @@ class Stutters:
         return {"ok": self.items.popleft() if self.items else None}
 
     def close(self) -> None:
-        """See ``Adapter``."""
+        """End the session, as ``Adapter`` does."""
 
 
 def stuttering_rows() -> list[CaseRow]:
@@ -237,14 +237,14 @@ def test_a_rule_that_breaks_only_after_another_is_no_finding_of_its_own() -> Non
 
 
 def test_a_known_root_covers_what_follows_from_it() -> None:
-    """The run is no failure for it, and what follows is told."""
+    """The run is no failure for it, and its consequences are named."""
     summary = summarise("queue", "deque", rows_from(resolve_target("deque"), 16), {"QUEUE-1"})
     assert summary.verdict != VIOLATED
     assert summary.those(FOLLOWS) == ("QUEUE-4",)
 
 
 def gate_row(verdict: str, known: set[str]) -> Row:
-    """What a gate makes of QUEUE-4."""
+    """A gate's row for QUEUE-4."""
     rule = suite_named("queue").rule("QUEUE-4")
     assert rule is not None
     result = RuleResult("deque", "queue", rule, verdict, message="follows from QUEUE-1",
@@ -253,7 +253,7 @@ def gate_row(verdict: str, known: set[str]) -> Row:
 
 
 def test_the_gate_leaves_the_decision_to_the_row_of_the_root() -> None:
-    """What follows has a judgement of its own; it is as expected where the root is known."""
+    """A consequence has a judgement of its own; it is as expected where the root is known."""
     assert gate_row(FOLLOWS, set()).judgement == "follows"
     assert gate_row(FOLLOWS, {"QUEUE-1"}).judgement == "as expected"
     assert gate_row(FOLLOWS, {"QUEUE-4"}).judgement == "as expected"

@@ -1,4 +1,4 @@
-"""What each rule needs is seen in runs, and written by hand only where these say less."""
+"""The needs of each rule are seen in runs, and written by hand only where these say less."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a suite is made of: its programs, its shrinker, its summary, its treatment of faults."""
+"""Parts of a suite: its programs, its shrinker, its summary, its treatment of faults."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_machine_that_adds_a_rule_watches_where_that_rule_is_looked_for_or_all
 
 
 def test_drawing_programs_leaves_no_files_behind(tmp_path: Path) -> None:
-    """Nothing is kept in the folder of whoever runs a suite."""
+    """The folder from which a suite is run stays as it was."""
     script = (
         "from checkvalve.conformance.campaigns import *\n"
         "for case in plan('queue', cases=1, seed=0):\n"
@@ -137,7 +137,7 @@ def test_acts_that_make_no_sense_are_left_out_of_a_run() -> None:
 
 
 UNTOLD = """
-    class Adapter:  # whoever waits is never told: neither that it is done, nor at a cancel
+    class Adapter:  # a wait is never answered: neither that it is done, nor at a cancel
         def request(self, message):
             do = message["do"]
             if do == "hello":
@@ -154,7 +154,7 @@ UNTOLD = """
 def test_no_more_wait_than_the_machines_follow_where_no_end_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A cancel that comes too late, of which no event tells, leaves no place for one more."""
+    """A cancel that comes too late, of which no event reports, leaves no place for one more."""
     target = target_from(UNTOLD, tmp_path, monkeypatch, "untold_adapter")
     puts, poll, cancel = (Act("put"),) * 4, Act("poll"), Act("cancel")
     run = run_program(SUITE, resolve_target(target), (*puts, poll, cancel, Act("put")), 1)
@@ -221,7 +221,7 @@ def test_a_target_that_fails_at_once_is_asked_only_once(
 def test_a_target_that_cannot_do_what_it_claims_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is told which operation it is, and no rule passes on the strength of it."""
+    """The error names the operation, and no rule passes on the strength of it."""
     target = target_from("""
         from checkvalve.conformance.systems.queue.adapter import Declined
         class Adapter(Base):
@@ -321,7 +321,7 @@ def test_a_known_violation_stays_violated_and_decides_nothing(
 def test_a_should_that_is_broken_is_a_violation_until_it_is_known(
     broken: dict[str, CaseRow]
 ) -> None:
-    """There may be reasons not to do what one SHOULD; whoever has them says so."""
+    """There may be reasons not to do what one SHOULD; a user who has them says so."""
     rows = [*passing(9), replace(
         broken["QUEUE-12"], exercised=a_row(9, PASSED).exercised)]
     news, old = summarise("queue", "t", rows), summarise("queue", "t", rows, ["QUEUE-12"])
@@ -332,7 +332,7 @@ def test_a_should_that_is_broken_is_a_violation_until_it_is_known(
 
 
 def test_a_known_violation_that_is_gone_is_told(broken: dict[str, CaseRow]) -> None:
-    """Whoever mends a queue hears that its entry can go."""
+    """A developer who fixes a queue hears that its entry can go."""
     assert summarise("queue", "t", passing(9), ["QUEUE-1"]).no_longer_broken == (
         "QUEUE-1",)
 

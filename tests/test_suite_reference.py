@@ -25,7 +25,7 @@ def test_the_reference_passes(target: str, seed: int) -> None:
 
 @pytest.mark.parametrize("target", ["asyncio.Queue", "anyio", "trio"])
 def test_the_queues_of_others_break_no_must_within_a_few_cases(target: str) -> None:
-    """What they leave open (who is served first) is no MUST."""
+    """The order in which they serve waiters is left open, and is no MUST."""
     pytest.importorskip(target.partition(".")[0])
     for case in plan("queue", cases=24, seed=1):
         row = run_case("queue", target, case, RunSettings(programs=4))

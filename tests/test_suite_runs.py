@@ -120,7 +120,7 @@ def test_settings_out_of_their_bounds_are_refused() -> None:
 def test_a_target_that_dies_while_its_breach_is_seen_again_is_an_error(
     monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And not a pass: the first breach is no verdict, and the error is told."""
+    """And not a pass: the first breach is no verdict, and the error is reported."""
 
     def die(*_: object) -> None:
         raise TargetError("it died")
@@ -134,7 +134,7 @@ def test_a_target_that_dies_while_its_breach_is_seen_again_is_an_error(
 def test_a_target_that_gets_well_while_its_program_is_shrunk_is_flaky(
     index: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether the rule broke by itself (case 0) or behind another one (case 3)."""
+    """Both if the rule broke by itself (case 0) and if it broke behind another one (case 3)."""
     is_well = False
 
     def adapter() -> Adapter:
@@ -157,7 +157,7 @@ def test_a_target_that_gets_well_while_its_program_is_shrunk_is_flaky(
 
 
 def test_after_a_failure_nothing_more_is_asked_of_a_target() -> None:
-    """What it would do then says nothing; the row tells of the first failure."""
+    """Its later answers mean nothing; the row has the first failure."""
     started = 0
 
     class Dying(ReferenceQueue):
@@ -302,7 +302,7 @@ def test_an_act_is_made_simpler_as_long_as_it_fails() -> None:
 
 
 def test_half_of_a_program_is_left_out_first() -> None:
-    """So where there is little budget, it goes on what may save most."""
+    """So a small budget is spent on the step that may save most."""
     tried: list[Program] = []
 
     def fails(program: Program) -> Program | None:
@@ -313,7 +313,7 @@ def test_half_of_a_program_is_left_out_first() -> None:
 
 
 def test_no_candidate_is_tried_twice_and_the_budget_counts_runs() -> None:
-    """What failed to fail once is known."""
+    """A candidate that did not fail once is known."""
     tried: list[Program] = []
 
     def fails(program: Program) -> Program | None:

@@ -36,7 +36,7 @@ def test_what_is_rolled_up_is_all_that_came_in_one(steps: list[int | None]) -> N
 def test_a_batch_is_all_that_came_in_order_and_is_bounded(
     steps: list[int | None], size: int
 ) -> None:
-    """Where it is full, a value has to wait."""
+    """While it is full, a value has to wait."""
     stage: Groups[int] = Groups(size, whole=False)
     came: list[int] = []
     for each in steps:

@@ -1,4 +1,5 @@
-"""``python:`` targets fail in a process of their own: each failure is told, none is catching."""
+"""``python:`` targets fail in a process of their own: each failure is reported, none is catching.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +72,7 @@ Opener = Callable[..., Session]
 
 @pytest.fixture(autouse=True)
 def no_idle_process() -> Iterator[None]:
-    """What a test leaves in the pool ends with it."""
+    """End each process that a test leaves in the pool."""
     yield
     close_idle()
 
@@ -197,7 +198,7 @@ def test_what_an_adapter_prints_or_reads_does_not_disturb_the_protocol(opened: O
 
 
 def test_the_adapter_is_told_when_its_session_ends(opened: Opener) -> None:
-    """What its own close raises is an error of the target."""
+    """An exception that its own close raises is an error of the target."""
     session = opened(HEADER + "class Target(Adapter):\n    def close(self): raise OSError('late')")
     with pytest.raises(TargetError, match="raised OSError: late"):
         session.close()

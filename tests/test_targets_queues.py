@@ -33,7 +33,7 @@ STEPS = 40
 
 @pytest.fixture(autouse=True)
 def no_idle_process() -> Iterator[None]:
-    """What a test leaves in the pool ends with it."""
+    """End each process that a test leaves in the pool."""
     yield
     close_idle()
 
@@ -103,7 +103,7 @@ def test_settled_after_each_request_threads_answer_as_the_reference_does(seed: i
 
 @pytest.mark.parametrize("spec", SHIPPED)
 def test_a_second_session_starts_empty(spec: str) -> None:
-    """What one session left, items and waiters, is not there in the next."""
+    """Items and waiters of one session are not there in the next."""
     hello = {"do": "hello", "protocol": 1, "port": "queue", "settings": {"capacity": 1}}
     for _ in range(2):
         with closing(resolve_target(spec).open()) as session:

@@ -42,7 +42,7 @@ Opener = Callable[[str], Session]
 
 @pytest.fixture(autouse=True)
 def no_idle_process() -> Iterator[None]:
-    """What a test leaves in the pool ends with it."""
+    """End each process that a test leaves in the pool."""
     yield
     close_idle()
 
@@ -138,7 +138,7 @@ def test_a_factory_may_return_a_class(opened: Opener) -> None:
 
 
 def test_a_factory_that_makes_no_adapter_is_bad_input(opened: Opener) -> None:
-    """What it made has no method `request`."""
+    """The made object has no method `request`."""
     with pytest.raises(InputError, match="made a NoneType, which has no method request") as caught:
         opened("make_nothing")
     line = MODULE[: MODULE.index("def make_nothing")].count("\n") + 1

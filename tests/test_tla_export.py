@@ -36,7 +36,7 @@ class Window(IntEnum):
 
 
 class Mode(IntEnum):
-    """Whether the office is open."""
+    """Mode of the office: open or closed."""
 
     OPEN = 0
     CLOSED = 1
@@ -86,7 +86,7 @@ class PostOffice(Machine):
     def close(self) -> None:
         self.mode = Mode.CLOSED
 
-    @always("POST-1", MUST, "Who stands in a line keeps its window busy.", source="the rules",
+    @always("POST-1", MUST, "A line with customers keeps its window busy.", source="the rules",
             window=Window)
     def lines_are_busy(self, window: int) -> bool:
         return window in self.busy or not self.line[window]

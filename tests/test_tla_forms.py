@@ -12,7 +12,7 @@ from checkvalve.spec.notation import (
 )
 
 OF_TLA = {"Len", "Append", "Head", "Tail", "Seq", "SubSeq", "WF_vars", "SF_vars"}
-"""What the modules that are extended, and TLA+ itself, define."""
+"""Names that the extended modules, and TLA+ itself, define."""
 
 
 class Sums(Machine):

@@ -82,7 +82,7 @@ class Light(IntEnum):
 
 
 class Hue(IntEnum):
-    """What a light shows."""
+    """Colour of a light."""
 
     RED = 0
     GREEN = 1
@@ -103,7 +103,7 @@ class Crossing(Machine):
 
     @always("CROSS-1", MUST, "The north is red.", source="a test")
     def north_is_red(self) -> bool:
-        """Which nothing keeps."""
+        """A predicate that no action keeps."""
         return self.shows[Light.NORTH] == Hue.RED
 
 

@@ -121,7 +121,7 @@ def test_a_machine_that_leaves_its_range_is_refused_by_both_readings() -> None:
 
 @pytest.mark.parametrize(("step", "at"), [("+= 1", 0), ("+= 1", 1), ("-= 1", 0), ("-= 1", 1)])
 def test_each_element_of_an_array_keeps_its_own_range(step: str, at: int) -> None:
-    """Which a table may give it: what is in one element's range may be out of another's."""
+    """A table may give each its range: a value in one element's range may be out of another's."""
     lows, highs, first = (0, 2), (1, 5), (1, 3)
     machine = define(
         "from checkvalve.spec.notation import *\n"

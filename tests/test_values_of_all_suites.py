@@ -1,4 +1,5 @@
-"""Items, names, keys and amounts of any value in all suites that have them; and what sizes tell."""
+"""Items, names, keys and amounts of any value in all suites that have them; and sizes that matter.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ DRESSED = [name for name in CONVERSING if system_of(name).suite.payloads]
     "memtable-lengths-of-32-bits", "bookie-cuts-names", "partition-commits-31-bits",
     "purgatory-ignores-case"])
 def test_who_looks_at_values_is_named_by_a_default_run(name: str) -> None:
-    """Whether the value is an item, a name, a key, an offset or an amount."""
+    """The value may be an item, a name, a key, an offset or an amount."""
     assert find(name).verdict == NAMED
 
 
@@ -154,7 +155,7 @@ def test_a_breach_that_takes_the_items_of_a_long_program_is_steady() -> None:
 
 @pytest.mark.parametrize("many", [2, 3, 4, 6])
 def test_no_size_is_enough_for_a_queue(many: int) -> None:
-    """What is a stack from some size on is a sound queue in every smaller one."""
+    """A queue that is a stack from some size on is a sound queue in every smaller one."""
     class Stack(ReferenceQueue):
         core = stack_from(BoundedQueue, "_remove", lambda self: self._items, many)
 

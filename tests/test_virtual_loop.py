@@ -13,7 +13,7 @@ from checkvalve.reference.drivers.virtual_loop import (
 
 
 def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """What a coroutine comes to on a loop of its own."""
+    """The result of a coroutine on a loop of its own."""
     loop = VirtualLoop()
     try:
         return loop.run_until_complete(coroutine)
@@ -62,7 +62,7 @@ def test_callbacks_run_first_in_first_out() -> None:
 
 
 def test_another_place_runs_before_the_first() -> None:
-    """Which asyncio does not do, and trio does."""
+    """An order that trio has and asyncio does not."""
     loop, seen = VirtualLoop(), list[int]()
     for number in range(3):
         loop.call_soon(seen.append, number)
@@ -116,7 +116,7 @@ def test_a_task_begins_before_what_is_ready() -> None:
 
 
 def test_waiting_for_ever_is_told() -> None:
-    """Where the loop of asyncio would sleep."""
+    """The loop of asyncio would sleep there."""
     async def main() -> None:
         await asyncio.get_running_loop().create_future()
 

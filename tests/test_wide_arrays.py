@@ -1,4 +1,4 @@
-"""Long arrays are held in blocks, and nobody who works on one can tell."""
+"""Long arrays are held in blocks, which nothing that works on one can see."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_long_array_reads_and_writes_like_a_list(
 
 
 def outcome(ask: Any, *given: Any) -> Any:
-    """What a call returns, or the error that it ends with."""
+    """The value that a call returns, or the error that it ends with."""
     try:
         return ask(*given)
     except IndexError as error:

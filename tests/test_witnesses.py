@@ -56,7 +56,7 @@ class Bin(Machine):
         self.held += 1
 
     def room(self) -> int:
-        """How much goes in."""
+        """The free capacity."""
         return max(self.C, 1)
 
     def top(self) -> int:
@@ -143,7 +143,7 @@ def test_a_guard_rule_is_shown_by_the_one_guard_that_the_mutant_lacks() -> None:
 
 
 class Post(Machine):
-    """What is sent arrives unseen, and is read after that."""
+    """A letter that is sent arrives unseen, and is read after that."""
 
     sent, there = boolean(), boolean()
 
@@ -174,7 +174,7 @@ def test_what_an_implementation_showed_is_a_witness_with_the_hidden_steps_betwee
 
 
 def test_only_the_machine_that_states_a_rule_shows_it_to_be_false() -> None:
-    """That a broken variant breaks a rule of another machine is no small change."""
+    """A broken variant that breaks a rule of another machine is no small change."""
     kept = witnesses()["FLOW-E1"]
     assert (kept.method, kept.of_a_guard) == ("", False) and confirm(kept) == ""
     variant = Witness("FLOW-1", "flow.credit.MintingLink", {"C": 1}, steps=kept.steps)
@@ -182,7 +182,7 @@ def test_only_the_machine_that_states_a_rule_shows_it_to_be_false() -> None:
 
 
 def test_variables_of_one_kind_and_arguments_are_mixed_up() -> None:
-    """As whoever wrote the machine might have done."""
+    """The author of the machine might have done so."""
     class Pair(Machine):
         left = integer(0, 3)
         right = integer(0, 3)

@@ -1,4 +1,4 @@
-"""What a user's default run finds of the zoo: no hint, and yet every twin."""
+"""A user's default run on the zoo: no hint, and yet every twin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the hunts for twins came to: each is hunted once by a process, whichever tests ask."""
+"""Results of the hunts for twins: each is hunted once by a process, whichever tests ask."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["trophy_of"]
 
 @cache
 def trophy_of(name: str) -> Trophy:
-    """What the hunt for a twin came to, with its first failure.
+    """The result of the hunt for a twin, with its first failure.
 
     Tests that ask for it belong to the group ``zoo of SUITE``, so that one worker hunts.
     """

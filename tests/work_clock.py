@@ -13,7 +13,7 @@ CALLS_PER_SECOND = 100_000
 
 
 class Work:
-    """A clock that goes on with every call of a function, not with the time of day."""
+    """A clock that advances with every call of a function, not with the time of day."""
 
     def __init__(self) -> None:
         self.calls = 0

@@ -1,7 +1,7 @@
 """Random designs of every kind that the language has: a function of a source of randomness.
 
 Hypothesis gives one that shrinks (``designs``), a program one with a seed. Most of what is
-drawn is small and tight, so that about a half can get stuck. What passes elements of several kinds
+drawn is small and tight, so that about a half can deadlock. What passes elements of several kinds
 on, gathers or calls stop is drawn as a file, since what fits together is for the reader of files to
 say (``random_file``).
 """
@@ -73,7 +73,7 @@ def _link(draw: Random, name: str, names: tuple[str, ...]) -> Link:
 
 
 def _at_once(draw: Random, room: int | None) -> int:
-    """How many elements are written or read at once; seldom more than fit."""
+    """The number of elements that are written or read at once; seldom more than fit."""
     return draw.choice((1, 1, 1, 2)) if room != 1 or draw.randint(0, 9) == 0 else 1
 
 
@@ -173,7 +173,7 @@ def _choosing(
 
 
 def _never_refused(design: Design, step: Step) -> bool:
-    """Whether a step may have no ``else``."""
+    """True if a step may have no ``else``."""
     link = design.links.get(step.target)
     return step.kind is StepKind.WRITE and link is not None and (
         link.flow not in (Flow.BLOCKING, Flow.CREDIT, Flow.STOP_AND_WAIT) or link.capacity == 0)
@@ -195,14 +195,14 @@ def random_file(draw: Random) -> Design:
         text = json.dumps({"checkvalve": 2, "name": "random", "tasks": tasks, "links": links})
         try:
             return load(text)
-        except InputError:  # a kind that cannot go on, an align without barriers, …
+        except InputError:  # a kind that cannot continue, an align without barriers, …
             continue
     raise AssertionError("no design that fits together was drawn")
 
 
 def _link_of_file(draw: Random, name: str, names: tuple[str, ...]) -> dict[str, Any]:
     writer, reader = draw.choice(names), draw.choice(names)
-    if draw.randint(0, 7):  # mostly onward: of loops nearly all are stuck
+    if draw.randint(0, 7):  # mostly onward: of loops nearly all deadlock
         writer, reader = sorted(draw.sample(names, 2))
     link: dict[str, Any] = {"name": name, "from": writer, "to": reader,
                             "capacity": draw.randint(1, 3)}

@@ -49,8 +49,9 @@ SIZES = (5, 5, 8, 12)
 
 @dataclass(frozen=True)
 class Verdict:
-    """What SPIN says of a model, how many states it stored, and after how many steps the first
-    state comes where nothing can move."""
+    """SPIN's verdict on a model, the number of states it stored, and the number of steps to the
+    first deadlocked state.
+    """
 
     deadlock: bool
     states: int
@@ -130,7 +131,7 @@ def drawn_net(random: Random) -> Drawn:
 
 
 def compared(design: Design, seen: Counter[str], markings: int | None = None) -> list[str]:
-    """What disagrees about a part; ``seen`` counts what was compared."""
+    """The disagreements about a part; ``seen`` counts what was compared."""
     try:
         table = translate(design, Aim())
     except InputError:  # more ways to move than can be listed
@@ -157,7 +158,7 @@ def compared(design: Design, seen: Counter[str], markings: int | None = None) ->
 def differences(
     engine: str, finding: Finding, spin: Verdict, ends: bool, seen: Counter[str]
 ) -> list[str]:
-    """How a finding differs from SPIN's verdict."""
+    """The differences between a finding and SPIN's verdict."""
     if finding.outcome is Outcome.UNKNOWN:
         return []
     seen[f"verdicts of {engine}"] += 1
@@ -171,14 +172,17 @@ def differences(
     if engine == "explorer" and spin.steps is not None:
         seen["shortest ways beside SPIN's"] += 1
         if len(finding.steps) != spin.steps:
-            found.append(f"{engine} is stuck after {len(finding.steps)} steps, "
+            found.append(f"{engine} is deadlocked after {len(finding.steps)} steps, "
                          f"SPIN after {spin.steps}")
     return found
 
 
 def verdict_of(model: str) -> Verdict:
-    """What SPIN finds, in all states, breadth first. Its program is compiled by ``tcc`` where
-    there is one: that takes a twentieth of the time, and the program runs for a moment."""
+    """SPIN's verdict on all states, breadth first.
+
+    Its program is compiled by ``tcc`` where there is one: that takes a twentieth of the time, and
+    the program runs for a moment.
+    """
     compiler = (shutil.which("tcc"),) if shutil.which("tcc") else ("gcc", "-O0")
     with tempfile.TemporaryDirectory(prefix="checkvalve-spin-") as folder:
         (Path(folder) / "model.pml").write_text(model, encoding="utf-8")

@@ -1,10 +1,10 @@
-"""Whether an explanation of a deadlock is true, found out by moving tokens about.
+"""Decide whether an explanation of a deadlock is true, by moving tokens.
 
 It shares no code with the explanations. It replays the steps of a finding in the interpreter of
 the net, takes the state at their end, and tries: change what a row says is missing, and see
-whether the task can move; walk over a task's own places, and see whether it could still bring
-what another one waits for. What it takes from the translation is which place belongs to what,
-and which row to whom.
+whether the task can take a step; walk over a task's own places, and see whether it could still
+bring what another one waits for. From the translation it takes which place belongs to which queue,
+and which row to which task.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ FARTHEST = 6
 
 
 def complaints(report: DesignReport) -> list[str]:
-    """What is wrong with the explanation of a report's deadlock; empty if nothing is."""
+    """The mistakes in the explanation of a report's deadlock; empty if there is none."""
     finding = report.finding("deadlock-free")
     judge = deadlock_of(report.design, finding)
     if judge is None:
-        return ["no state at the end of these steps is stuck and has these contents"]
+        return ["no state at the end of these steps is deadlocked and has these contents"]
     return [
         *(fault for wait in finding.waits for fault in judge.of_wait(wait, finding.waits)),
         *judge.of_silence(finding.waits), *judge.of_circle(finding),
@@ -48,8 +48,9 @@ def complaints(report: DesignReport) -> list[str]:
 
 
 def deadlock_of(design: Design, finding: Finding) -> Judge | None:
-    """The stuck state that the finding's steps lead to, in the part of the design and the count
-    of its unbounded links where they do; None if there is none."""
+    """The deadlocked state that the finding's steps lead to, in the part of the design and the
+    count of its unbounded links where they do; None if there is none.
+    """
     for part, most in product(parts(design), COUNTED):
         table = translate(part, Aim(Unbounded(most, abstract=True)))
         if {p.of for p in table.places if p.role in ("queue", "slots")} != {
@@ -64,8 +65,9 @@ def deadlock_of(design: Design, finding: Finding) -> Judge | None:
 
 
 def _of_graph(report: DesignReport, finding: Finding) -> Iterator[str]:
-    """A circle that is there is one that the wait-for graph must not exclude (where a task
-    waits on another in two links, the graph names one of them)."""
+    """A cycle that is there is one that the wait-for graph must not exclude (where a task waits on
+    another in two links, the graph names one of them).
+    """
     told = [[wait.task for wait in cycle.waits] for cycle in report.cycles if not cycle.excluded]
     if not finding.cycle or not report.all_cycles or not report.cycles:
         return
@@ -73,11 +75,11 @@ def _of_graph(report: DesignReport, finding: Finding) -> Iterator[str]:
     pooled = any(wait.what in OF_A_POOL for wait in finding.cycle)
     rounds = [circle[:n] for n in range(len(circle) if not pooled else 1, len(circle) + 1)]
     if not any(each[i:] + each[:i] in told for each in rounds for i in range(len(each))):
-        yield f"the circle {circle} is not among those that the graph lists as possible"
+        yield f"the cycle {circle} is not among those that the graph lists as possible"
 
 
 class Judge:
-    """A design's net in a stuck state."""
+    """A design's net in a deadlocked state."""
 
     state: State
 
@@ -117,7 +119,7 @@ class Judge:
         return dict(zip(self.places, tokens, strict=True))
 
     def contents(self) -> dict[str, int]:
-        """How many elements each link holds."""
+        """The number of elements in each link."""
         marking = self.marking(self.state)
         links = {p.of: marking[p.name] for p in self.places.values() if p.role == "queue"}
         return links | {p.of: p.most - marking[p.name] for p in self.places.values()
@@ -132,7 +134,7 @@ class Judge:
         return (tuple(there),)
 
     def moves(self, row: Row, step: Step, state: State) -> bool:
-        """Whether a step is possible in a state, reachable or not."""
+        """True if a step is possible in a state, reachable or not."""
         try:
             return self.run.step(state, *step) is not None
         except ModelFault:  # its guards hold; such a state is never reached
@@ -145,7 +147,7 @@ class Judge:
     # --- a row ------------------------------------------------------------------------------
 
     def of_wait(self, wait: Blocked, told: Sequence[Blocked]) -> Iterator[str]:
-        """What is wrong with one row."""
+        """The mistakes in one row."""
         if self.is_met(wait.where):
             if wait.never == any(_moves_at(words, wait.where)
                                  for step, row in self.rows_of(wait.task)
@@ -166,12 +168,12 @@ class Judge:
             yield f"{wait}: {sorted(able - set(wait.on))} could end it too"
         for task in wait.gone:
             once = self.could(task, wait, self.run.initial())
-            keeps = wait.what in OF_A_POOL  # who has taken, and cannot give
+            keeps = wait.what in OF_A_POOL  # a task that has taken, and cannot give
             if task in able or not (once or keeps):
                 yield f"{wait}: {task} is not one that could have ended it"
 
     def is_met(self, where: str) -> bool:
-        """Whether it is a link without room."""
+        """True for a link without room."""
         return where in self.design.links and self.design.links[where].capacity == 0
 
     def of_meeting(self, wait: Blocked) -> Iterator[str]:
@@ -189,14 +191,16 @@ class Judge:
             yield f"{wait}: its own places keep {wait.task} from it"
 
     def prefers_who_is_ready(self, task: str) -> bool:
-        """Whether it is a merge that passes over links without room: more room may then make a
-        writer ready whom it prefers, and cannot meet. There is no telling by trying."""
+        """True for a merge that passes over links without room: more room may then make a writer
+        ready that it prefers, and cannot meet. Trying does not decide that.
+        """
         return self.design.tasks[task].merging is not Merging.ANY and any(
             link.capacity == 0 for link in self.design.inputs(task))
 
     def is_needed(self, wait: Blocked, told: Sequence[Blocked]) -> bool:
-        """Whether some set of what the task is said to wait for lets it move if it changes, and
-        no part of that set without this wait does."""
+        """True if some set of the waits of the task lets it take a step if they end, and no part of
+        that set without this wait does.
+        """
         others = [o for o in told if o.task == wait.task and o != wait]
         for size in range(len(others) + 1):
             for group in combinations(others, size):
@@ -207,9 +211,10 @@ class Judge:
         return False
 
     def frees(self, task: str, waits: Sequence[Blocked]) -> bool:
-        """Whether the task can move if these waits end: other numbers of tokens in their links
-        and pools, in the direction that they say; at a link without room, partners that are
-        ready."""
+        """True if the task can take a step when these waits end: with other numbers of tokens in
+        their links and pools, in the direction that they say; at a link without room, with partners
+        that are ready.
+        """
         if tuple(waits) not in self._freed:
             self._freed[tuple(waits)] = self._try(task, waits)
         return self._freed[tuple(waits)]
@@ -236,8 +241,9 @@ class Judge:
         return False
 
     def is_in_front(self, place: str, by: Mapping[str, Blocked]) -> bool:
-        """Whether it says what stands in a slot of a queue where another kind is first, or of one
-        in which there is nothing, and would be."""
+        """True for the place of a slot's contents, in a queue where another kind is at the front,
+        or in an empty one where it would be.
+        """
         found = self.places[place]
         if found.role != "slot":
             return False
@@ -253,7 +259,7 @@ class Judge:
                 yield from (p for p, n in part.effect.at_most.items() if now[p] > n)
 
     def moves_ever(self, step: Step, row: Row) -> bool:
-        """Whether there is any marking at all in which a step is possible."""
+        """True if a step is possible in any marking at all."""
         wanted = self.wanted(row)
         return all(0 <= n <= self.places[p].most for p, n in wanted.items()) \
             and self.moves(row, step, self.changed(self.state, wanted))
@@ -264,15 +270,16 @@ class Judge:
         more = wait.what in ("data", *OF_A_POOL) or place.role in ("permits", "slots")
         return [n for n in every if (n >= now if more else n <= now)]
 
-    # --- who could help -----------------------------------------------------------------------
+    # --- tasks that could help ----------------------------------------------------------------
 
     def own_places(self, task: str) -> list[Place]:
         """The places that only this task changes."""
         return [p for p in self.table.places if p.of == task and p.role not in SHARED]
 
     def could(self, task: str, wait: Blocked, state: State) -> bool:
-        """Whether the task, if its links and pools and partners always had what it needs, would
-        come to a step that brings what is waited for."""
+        """True if the task, if its links and pools and partners always had what it needs, would
+        come to a step that brings what is waited for.
+        """
         if self.is_met(wait.where):
             ends = "to" if wait.what == "data" else "from"
             return any(
@@ -293,7 +300,7 @@ class Judge:
         return self.balance(task, f"free threads of {wait.where}", sign, state)
 
     def in_front(self, queue: str) -> str:
-        """The place of what stands at the front of a queue, now that all is stuck."""
+        """The place of the front element of a queue in the deadlocked state."""
         now = self.marking(self.state)
         (slot,) = (n for n in range(1, len(now))
                    if now.get(f"front of {queue} is slot {n}"))
@@ -342,8 +349,9 @@ class Judge:
         }
 
     def balance(self, task: str, pool: str, sign: int, state: State) -> bool:
-        """Whether the task can come to have given more to the pool than it took (or the other
-        way round, if ``sign`` is -1) since this state."""
+        """True if the task can come to have given more to the pool than it took (or the other way
+        round, if ``sign`` is -1) since this state.
+        """
         seen, left = {(state, 0)}, [(state, 0)]
         while left and len(seen) < MAX_OWN_STATES:
             here, given = left.pop(0)
@@ -359,59 +367,63 @@ class Judge:
     # --- all rows ---------------------------------------------------------------------------
 
     def of_silence(self, waits: Sequence[Blocked]) -> Iterator[str]:
-        """A task without a row has ended, or goes on and drops; one with rows can move once
-        all of these have what they ask for."""
+        """A task without a row has ended, or continues and drops; one with rows can take a step
+        once all of these have what they ask for.
+        """
         telling = {wait.task for wait in waits}
         for task in self.design.tasks:
             if task not in telling and any(self.helped(task, self.state)) \
                     and not self.drops(task):
-                yield f"{task} is stuck, and no row says why"
+                yield f"{task} is blocked, and no row says why"
 
     def drops(self, task: str) -> bool:
-        """Whether it may be one that goes on, but only loses elements."""
+        """True if the task may continue, but only by losing elements."""
         return any(link.flow.value.startswith("drop") for link in self.design.outputs(task)) or (
             self.meets and any(k.flow.value.startswith("drop") for k in self.design.links.values())
         )
 
     def of_circle(self, finding: Finding) -> Iterator[str]:
-        """The circle closes, and is told if there is one; else somebody waits for nobody."""
+        """The cycle closes, and is reported if there is one; else some wait is on no task."""
         circle, told = finding.cycle, set(finding.waits)
         pooled = any(wait.what in OF_A_POOL for wait in circle)
         for wait, following in zip(circle, (*circle[1:], *circle[:1]), strict=True):
             if wait not in told or (following.task not in wait.on and not pooled):
-                yield f"the circle breaks after {wait}"
+                yield f"the cycle breaks after {wait}"
         if len({wait.task for wait in circle}) < len(circle):
-            yield "the circle passes a task twice"
+            yield "the cycle passes a task twice"
         if pooled:
             yield from self.of_holders(circle)
         if bool(circle) != self.has_circle(finding.waits):
-            yield "there is a circle that is not told" if not circle else "there is no circle"
+            yield "there is a cycle that is not reported" if not circle else "there is no cycle"
         if not circle and finding.waits and all(wait.on for wait in finding.waits):
-            yield "nobody waits for nobody, and there is no circle"
+            yield "every task waits for another one, and there is no cycle"
 
     def of_holders(self, circle: Sequence[Blocked]) -> Iterator[str]:
-        """In a circle over a pool are all who hold some of it, nobody whom none of these waits for,
-        and at least one round."""
+        """In a cycle over a pool are all tasks that hold some of it, no task for which none of
+        these waits, and at least one round.
+        """
         tasks = {wait.task: wait for wait in circle}
         for wait in circle:
             missing = set(wait.on) - tasks.keys()
             if missing and wait.what in OF_A_POOL:
-                yield f"{sorted(missing)} hold some of {wait.where}, and are not in the circle"
+                yield f"{sorted(missing)} hold some of {wait.where}, and are not in the cycle"
             if wait.on and missing == set(wait.on):
-                yield f"the circle breaks after {wait}"
+                yield f"the cycle breaks after {wait}"
         seen, left = {circle[0].task}, [circle[0].task]
         while left:
             new = [task for task in tasks[left.pop()].on if task in tasks and task not in seen]
             seen.update(new)
             left += new
         if seen != tasks.keys():
-            yield f"nobody in the circle waits for {sorted(tasks.keys() - seen)}"
+            yield f"no task in the cycle waits for {sorted(tasks.keys() - seen)}"
         if not self.has_circle(circle):
-            yield "what is told as a circle has no round"
+            yield "what is reported as a cycle has no round"
 
     @staticmethod
     def has_circle(waits: Sequence[Blocked]) -> bool:
-        """By taking away tasks that wait on nobody who is left."""
+        """True if a cycle is left after removing, again and again, tasks that wait on no remaining
+        task.
+        """
         on = {wait.task: set[str]() for wait in waits}
         for wait in waits:
             on[wait.task].update(wait.on)
@@ -425,14 +437,14 @@ class Judge:
 
 
 def _segments(row: Row) -> Iterator[tuple[str, str]]:
-    """Who does what in a step with several tasks."""
+    """The parts of a step with several tasks: each task, and what it does."""
     yield row.task, ", ".join(row.effect.words)
     for task, words in row.partners:
         yield task, ", ".join(words)
 
 
 def _change(row: Row, task: str, place: str) -> int:
-    """What the task's own part of a step does to a place."""
+    """The change of a place by the task's own part of a step."""
     return sum(part.effect.change.get(place, 0) for part in row.parts or (row,)
                if part.task == task)
 

@@ -1,8 +1,8 @@
 """Checks the explanations of the deadlocks of random designs: ``make explanations``.
 
 ``python -m benchmarks.random_designs.explanations --designs 20000 --seed 0``. Prints how many
-designs there were, how many could get stuck, how many rows and circles were checked, and each one
-that is wrong; its exit code is 1 if one is.
+designs there were, how many can deadlock, how many rows and cycles were checked, and each one that
+is wrong; its exit code is 1 if one is.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ def main() -> int:
 
 
 def count(report: DesignReport, seen: Counter[str]) -> None:
-    """What there is to check in a report."""
+    """Count the rows and cycles of a report."""
     finding = report.finding("deadlock-free")
     seen["rows"] += len(finding.waits)
     seen["rows on nobody"] += sum(not wait.on for wait in finding.waits)
-    seen["circles" if finding.cycle else "deadlocks without a circle"] += 1
+    seen["circles" if finding.cycle else "deadlocks without a cycle"] += 1
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ class PlainGraph:
         return seen
 
     def endless(self, state: State) -> bool:
-        """Whether some run from here never ends: a state comes again on it."""
+        """True if some run from here never ends: a state comes again on it."""
         done: set[State] = set()
         stack = [(state, iter(self.next[state]))]
         on = [state]
@@ -75,7 +75,7 @@ class PlainGraph:
 
 
 def plain_local(graph: PlainGraph) -> tuple[int, list[str]] | None:
-    """The depth of the first local deadlock and who is stuck in it; None where there is none."""
+    """The depth of the first local deadlock and its blocked tasks; None where there is none."""
     for state in sorted(graph.depth, key=lambda each: graph.depth[each]):
         if graph.value(state, FAILED) or not graph.endless(state):
             continue
@@ -99,7 +99,9 @@ def _moves(graph: PlainGraph, state: State, task: str) -> bool:
 
 
 def _finished(graph: PlainGraph, state: State, task: str) -> bool:
-    """Whether it has nothing left, nor anybody from whom elements come; and somebody counts."""
+    """True if it has nothing left, nor any task from which elements come, and some task counts its
+    runs.
+    """
     names, queue = {task}, [task]
     for here in queue:
         if graph.design.tasks[here].kind in (Kind.SOURCE, Kind.SCRIPT):
@@ -115,7 +117,7 @@ def _finished(graph: PlainGraph, state: State, task: str) -> bool:
 def _rests(graph: PlainGraph, state: State, name: str) -> bool:
     task = graph.design.tasks[name]
     if task.kind in (Kind.SOURCE, Kind.SCRIPT, Kind.CALL) and task.count is None \
-            and not task.may_end:  # at a final step, stopped or crashed, its places are at rest
+            and not task.may_end:  # final, stopped or crashed: its places are as at an end
         return False
     for place in graph.table.places:
         its = place.of == name and place.role in (

@@ -10,7 +10,7 @@ from checkvalve.spec.design.net.translate import Aim, translate
 from checkvalve.spec.design.reading.language import Design, Kind
 
 Contents = dict[str, tuple[int, ...]]
-"""What is in each queue and hand, the front first: 1 and 2 are marked, 0 is any other element."""
+"""Contents of each queue and hand, the front first: 1 and 2 are marked, 0 is any other element."""
 
 
 def plain_order(design: Design, sender: str, receiver: str, most: int = 20_000) -> int | None:

@@ -1,9 +1,9 @@
 """Looks for repairs of the deadlocks of random designs: ``make repairs``.
 
-``python -m benchmarks.random_designs.repairs --designs 2000 --seed 0``. Prints how many designs
-could get stuck, of how many of them each kind of change is the repair, for how many none was found,
-and what it took. Each repair is tried again by the explorer alone; its exit code is 1 if one does
-not hold.
+``python -m benchmarks.random_designs.repairs --designs 2000 --seed 0``. Prints how many designs can
+deadlock, of how many of them each kind of change is the repair, for how many none was found, and
+what it took. Each repair is tried again by the explorer alone; its exit code is 1 if one does not
+hold.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def main() -> int:
 
 
 def explored(design: Design, budget: Budget | None = None) -> Outcome:
-    """What the explorer alone says of a deadlock."""
+    """The explorer's own verdict on deadlock."""
     settings = Settings("explorer", budget or Budget())
     outcomes = {decide_deadlock(Part.of(part), settings).outcome for part in parts(design)}
     worst = (Outcome.VIOLATED, Outcome.UNKNOWN, Outcome.HOLDS)
@@ -101,7 +101,7 @@ def repaired_by(report: DesignReport, way: Way, fewer: int | None = None) -> Des
 
 
 def lives(report: DesignReport, way: Way) -> bool:
-    """Whether the explorer, within a budget, has nothing against a way."""
+    """True if the explorer, within a budget, finds nothing against a repair."""
     return explored(repaired_by(report, way), BUDGET) is not Outcome.VIOLATED
 
 

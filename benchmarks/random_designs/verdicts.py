@@ -1,11 +1,11 @@
 """Compares the four verdicts of ``check`` with plain algorithms: ``make verdicts``.
 
 ``python -m benchmarks.random_designs.verdicts --designs 500 --seed 0``. Random designs whose parts
-have few states are asked whether they get stuck, whether somebody is stuck alone, whether all goes
-on, and how full each link gets, by the engines as a user has them, and by algorithms that visit all
-states and share no code with them. Where a link has no bound, it is given one that is out of reach.
-Order is asked of designs with two ways from a sender to a receiver. Prints how many verdicts were
-compared; its exit code is 1 if any two disagree.
+have few states are asked whether they deadlock, whether there is a local deadlock, whether they are
+live, and how full each link gets, by the engines as a user has them, and by algorithms that visit
+all states and share no code with them. Where a link has no bound, it is given one that is out of
+reach. Order is asked of designs with two paths from a sender to a receiver. Prints how many
+verdicts were compared; its exit code is 1 if any two disagree.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ FAR = 24
 
 
 class Comparing:
-    """Counts what was compared, and tells what disagrees."""
+    """Counts the compared verdicts, and collects the disagreements."""
 
     def __init__(self) -> None:
         self.seen = Counter[str]()
@@ -59,7 +59,7 @@ class Comparing:
                         f"{what} is {finding.outcome.value}", design)
 
     def expect(self, right: bool, what: str, design: Design) -> None:
-        """That what was told is right."""
+        """Count a comparison; note it as a disagreement unless it is right."""
         if not right:
             self.wrong += 1
             print(f"wrong: {what} of {design}", flush=True)
@@ -98,7 +98,7 @@ class Comparing:
             self.expect(told == full if exact else told >= full, f"{told} in {link}", part)
 
     def live(self, part: Design) -> None:
-        """Whether all goes on, of what the checker of certificates reads."""
+        """Compare liveness, on the transitions that the checker of certificates reads."""
         with suppress(NotCovered):
             graph = graph_of(system_of(part)) if is_told_of(part) else None
             if graph is not None:
@@ -106,7 +106,7 @@ class Comparing:
                 self.compare("live", decide_live([part], SETTINGS), waits, part)
 
     def growing(self, part: Design) -> None:
-        """Whether the links of a part without a bound grow without end."""
+        """Compare boundedness: whether the links of a part without a bound grow without end."""
         finding = decide_one(part, "bounded", SETTINGS)
         graph = PlainGraph(replace(part, links={
             name: replace(link, flow=Flow.BLOCKING, capacity=FAR)
@@ -127,7 +127,7 @@ def small_parts(number: int) -> Iterator[Design]:
 
 
 def gets_stuck(graph: PlainGraph) -> bool:
-    """Whether there is a state in which nothing can move, that is not a good end."""
+    """True if a state in which no task can take a step is reachable, and is not a good end."""
     table = graph.table
     return any(
         not after and not graph.value(state, FAILED) and not (table.may_end and all(

@@ -159,7 +159,7 @@ def test_what_the_equations_prove_is_confirmed_by_another_solver(text: str) -> N
     report = check_design(text, settings=Settings("structure"))
     found = check_certificate(by_equations(report.design), report.design)
     assert report.finding("deadlock-free").outcome is Outcome.HOLDS
-    assert found.confirmed and "each kept by every move" in found.why
+    assert found.confirmed and "each kept by every transition" in found.why
 
 
 def by_equations(design: Design) -> dict[str, Any]:

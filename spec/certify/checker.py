@@ -147,8 +147,8 @@ class _Shown:
         if self.visited:
             told.append(f"all {self.states:,} states were visited, and it is so in each")
         if self.runs:
-            told.append("no transition takes what another needs, so one run decides: it comes back, "
-                        "or all is done at its end")
+            told.append("no transition takes what another needs, so one run decides: it comes "
+                        "back, or all is done at its end")
         return "; ".join(told)
 
 

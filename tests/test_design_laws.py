@@ -473,3 +473,20 @@ def test_a_law_may_be_of_a_property_that_the_file_does_not_expect(
     told, code = law(str(tmp_path / "n.yaml"), "--property", name)
     where = " if and only if 2 >= W" if name == "live" else " in every design"
     assert code == 0 and f"{fact(name)}: none{where}" in told and "Observed, not proved." in told
+
+
+def test_values_that_no_capacity_of_the_ranges_suffices_for_are_named(tmp_path: Path) -> None:
+    """Of n = 1..6 with w up to 3, the smallest that suffice are those of n=4."""
+    (tmp_path / "n.yaml").write_text("""checkvalve: 2
+name: tree
+parameters: {n: 1..6, w: 1..3}
+tasks:
+  a: {kind: script, steps: [{write: q, count: n}, {read: r, count: n}]}
+  b: {kind: map}
+links:
+  - {from: a, to: b, capacity: w, name: q}
+  - {from: b, to: a, capacity: 1, name: r}
+""")
+    told, _ = law(str(tmp_path / "n.yaml"))
+    assert "Smallest that suffice with n=4, checked: (w=3)" in told
+    assert "With n=5 and 1 more choice, nothing in the range of w suffices." in told

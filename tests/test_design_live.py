@@ -89,7 +89,7 @@ expect: {live: holds}
 """
     assert check(load(text)).finding("live").outcome is Outcome.HOLDS
     stops = check(load(text.replace("{kind: sink}", "{kind: sink, may: stop}"))).finding("live")
-    assert stops.reason == "source writes no more: nothing moves any more"
+    assert stops.reason == "source writes no more: no task takes a step any more"
     unbounded = check(load(text.replace("capacity: 1", "flow: unbounded"))).finding("live")
     assert unbounded.outcome is Outcome.UNKNOWN
 

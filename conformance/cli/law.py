@@ -220,6 +220,12 @@ def _smallest(sizes: Sizes) -> Iterator[str]:
     asked = ", ".join(f"{name}={value}" for name, value in sizes.given.items())
     yield (f"  Smallest that suffice{f' with {asked}' if asked else ''}, checked: {', '.join(told)}"
            f"{f', and {more} more' if more else ''}")
+    if sizes.unmet:
+        first = ", ".join(f"{name}={value}" for name, value in sizes.unmet[0].items())
+        others = len(sizes.unmet) - 1
+        also = f" and {counted(others, 'more choice')}" if others else ""
+        ranges = "range" if len(sizes.names) == 1 else "ranges"
+        yield f"  With {first}{also}, nothing in the {ranges} of {', '.join(sizes.names)} suffices."
 
 
 # --- for programs ----------------------------------------------------------------------------
@@ -238,7 +244,8 @@ def _document(file: str, name: str, found: Found) -> dict[str, Any]:
         "largest": [_full_document(full) for full in found.full],
         "smallest": None if sizes is None else {
             "capacities": list(sizes.names), "solved": list(sizes.solved),
-            "given": dict(sizes.given), "points": [dict(point) for point in sizes.points]},
+            "given": dict(sizes.given), "points": [dict(point) for point in sizes.points],
+            "unmet": [dict(point) for point in sizes.unmet]},
     }
 
 

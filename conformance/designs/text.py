@@ -29,6 +29,8 @@ __all__ = [
 SHOWN_CYCLES = 3
 SHOWN_LINKS = 12
 SHOWN_TASKS = 12
+SHOWN_TRIED = 320
+"""Characters of the changes that were tried in vain."""
 SHOWN_LINES = (40, 20)
 """Lines that are shown of a long counterexample, at its beginning and at its end."""
 
@@ -193,7 +195,7 @@ def _shortened(tasks: Sequence[str]) -> list[str]:
 def _others(meanwhile: Meanwhile) -> Iterator[str]:
     """The tasks that are blocked forever, and the steps that others can repeat forever."""
     tasks = meanwhile.tasks
-    yield (f"  {' and '.join(tasks)} {'is' if len(tasks) == 1 else 'are'} blocked forever. "
+    yield (f"  {ranged(tasks)} {'is' if len(tasks) == 1 else 'are'} blocked forever. "
            "Meanwhile these steps can repeat forever:")
     yield from _in_part(list(numbered(meanwhile.steps[meanwhile.loop:], 1)))
 
@@ -268,10 +270,10 @@ def _why_no_task(wait: Blocked, ceased: Mapping[str, str]) -> str:
             "a go": f"send go for {wait.where} again, as the call was lost",
             "a thread": f"give back threads of {wait.where}",
             "a permit": f"give back permits of {wait.where}",
-            "an acquire": f"acquire {wait.where} before that"}[wait.what]
+            "an acquire": f"acquire {wait.where} before {wait.task} gives back"}[wait.what]
     if wait.never:
         return f"No task can ever {does} as {wait.task} needs it."
-    if not wait.gone:
+    if not wait.gone or wait.what == "an acquire":
         return f"No task can {does}."
     if wait.what in OF_A_POOL and not ceased.keys() & {*wait.gone}:
         return f"No task can {does} any more: {' and '.join(wait.gone)} will not."
@@ -380,6 +382,15 @@ def repair_lines(repair: Repair, file: str = "") -> Iterator[str]:
         yield from _indented(f"There may be more: {repair.undecided}.", "  ", "    ")
 
 
+def _tried(tried: Sequence[str]) -> str:
+    """The changes that were tried in vain; of very many their kinds."""
+    told = "; ".join(tried)
+    if len(told) <= SHOWN_TRIED:
+        return told
+    kinds = [kind for kind, colon, _ in (each.partition(": ") for each in tried) if colon]
+    return f"{', '.join(kinds)} (--json has how far)"
+
+
 def _in_vain(repair: Repair) -> Iterator[str]:
     """The sentences about a search that found no fix."""
     late = repair.undecided == LATE
@@ -387,7 +398,7 @@ def _in_vain(repair: Repair) -> Iterator[str]:
     if any(each.startswith(("capacity: ", "more capacity")) for each in repair.tried) and not late:
         yield "Larger queues do not help."
     if repair.tried:
-        yield f"Tried: {'; '.join(repair.tried)}."
+        yield f"Tried: {_tried(repair.tried)}."
     if repair.untried:
         yield f"Not tried: {counted(len(repair.untried), 'change')} (--json lists them)."
     if repair.undecided and not late:

@@ -59,6 +59,9 @@ def _together(rows: Sequence[Row]) -> str:
     if len(rows) <= _BY_NAME:
         return ", ".join(f"{row.claim()}{_as_expected(row.found)}" for row in rows)
     counts = Counter(row.found for row in rows)
+    if rows[0].section == "designs":
+        others = [f"{row.claim()}{_as_expected(row.found)}" for row in rows if row.found != "holds"]
+        return ", ".join([f"{counted(counts['holds'], 'property', 'properties')} hold", *others])
     return ", ".join(f"{number} {found}{_as_expected(found)}"
                      for found, number in counts.most_common())
 

@@ -2,14 +2,14 @@
 
 | property | rule | what is searched |
 |---|---|---|
-| deadlock | DESIGN-1 | the design itself, each connected part on its own (``deadlock``) |
-| local deadlock | | all states of each part, backwards (``local``) |
+| deadlock-free | DESIGN-1 | the design itself, each connected part on its own (``deadlock``) |
+| no-local-deadlock | | all states of each part, backwards (``local``) |
 | bounded | DESIGN-2 | unbounded links counted up to a number that only growth can reach |
 | ordered | DESIGN-2 | two marked elements of a sender (``order``) |
-| duplication | DESIGN-2 | all copies of a marked element (``duplication``) |
-| loss, failure | DESIGN-2 | a place whose limit is passed by the first loss (failure) |
+| no-duplicates | DESIGN-2 | all copies of a marked element (``duplication``) |
+| no-loss, no-failure | DESIGN-2 | a place whose limit is passed by the first loss (failure) |
 | live | DESIGN-3 | reads, writes and sources flip a bit, forever or not (``live``) |
-| starvation | DESIGN-3 | the watched task's steps flip a bit, forever or not |
+| no-starvation | DESIGN-3 | the watched task's steps flip a bit, forever or not |
 """
 
 from __future__ import annotations

@@ -23,12 +23,14 @@ __all__ = ["Sizes", "capacities", "sizes_of"]
 class Sizes:
     """The smallest values of the capacities ``names``: ``solved`` are the law's inequalities for
     one of them each; ``points`` suffice where the other parameters are ``given``, and nothing
-    smaller does that was looked at."""
+    smaller does that was looked at. ``unmet`` are values of the other parameters for which nothing
+    in the ranges of the capacities suffices, the least of these."""
 
     names: tuple[str, ...]
     solved: tuple[str, ...]
     given: Mapping[str, int]
     points: tuple[Point, ...]
+    unmet: tuple[Point, ...] = ()
 
 
 def sizes_of(
@@ -42,9 +44,11 @@ def sizes_of(
     names = capacities(made, decided[0][0])
     solved = tuple(line for name in names for line in _solved(law, name))
     met: dict[tuple[tuple[str, int], ...], list[Point]] = {}
+    unmet: dict[tuple[tuple[str, int], ...], None] = {}
     for point, holds in decided:
+        asked = tuple((name, value) for name, value in point.items() if name not in names)
+        unmet[asked] = None
         if holds:
-            asked = tuple((name, value) for name, value in point.items() if name not in names)
             met.setdefault(asked, []).append(point)
     if not names or not solved or not met:
         return None
@@ -52,7 +56,8 @@ def sizes_of(
                  if own is not None and name in own and name not in names)
     asked = mine if mine in met else min(
         met, key=lambda asked: (len(met[asked]), [-value for _, value in asked]))
-    return Sizes(names, solved, dict(asked), tuple(_smallest(met[asked], names)))
+    return Sizes(names, solved, dict(asked), tuple(_smallest(met[asked], names)),
+                 tuple(dict(each) for each in unmet if each not in met))
 
 
 def capacities(made: Made, point: Point) -> tuple[str, ...]:

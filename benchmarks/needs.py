@@ -87,7 +87,8 @@ class _Noting(Judge):
     """Notes of each answer that there could be which rule it would have broken, or that none."""
 
     def __init__(self, suite: Suite, capacity: int, program: Program) -> None:
-        super().__init__(suite, capacity, items_for(program), None, counting=True)
+        super().__init__(suite.watches, suite.constants(capacity, items_for(program)), None,
+                         counting=True)
         self.refused: set[tuple[str, Step]] = set()
         self.allowed: set[Step] = set()
 

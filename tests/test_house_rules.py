@@ -232,21 +232,13 @@ def package_of(module: str) -> str:
     return module if file.is_dir() or module.count(".") == 2 else module.rpartition(".")[0]
 
 
-def running_statements(node: ast.AST) -> Iterator[ast.AST]:
-    """All statements that run some time, those within functions among them."""
-    for child in ast.iter_child_nodes(node):
-        if not is_for_types_only(child):
-            yield child
-            yield from running_statements(child)
-
-
 @cache
 def imports_of_modules() -> frozenset[tuple[str, str]]:
-    """Who imports whom among our own modules."""
+    """Who imports whom among our own modules; for types alone, too."""
     ours = {module_of(path): path for path in python_files(*TYPED)}
     found = set()
     for name, path in ours.items():
-        for statement in running_statements(tree_of(path)):
+        for statement in ast.walk(tree_of(path)):
             wanted = [other for _, other in modules_imported(statement, path) if other in ours]
             # The last is the narrowest: the module that was meant, not the package it is in.
             deepest = [other for other in wanted
@@ -262,7 +254,8 @@ def circles(edges: Iterable[tuple[str, str]]) -> list[list[str]]:
 
 
 def test_no_imports_of_modules_go_round_in_a_circle() -> None:
-    """Nor where one of them stands inside of a function: a module can be read after another."""
+    """Nor where one of them stands inside of a function, or is for types alone: a module can be
+    read after another."""
     assert circles(imports_of_modules()) == []
 
 

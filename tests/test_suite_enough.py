@@ -32,7 +32,8 @@ from checkvalve.conformance.systems.kafka_races.adapter import Kit
 from checkvalve.conformance.systems.kafka_races.scenes import SCENES
 from checkvalve.conformance.systems.storm_input.adapter import ReferenceInput
 from checkvalve.conformance.systems.storm_topology.adapter import ReferenceTopology
-from checkvalve.conformance.systems.storm_topology.runs import Happened, Terms, follow
+from checkvalve.conformance.systems.storm_topology.runs import Happened, follow
+from checkvalve.conformance.systems.storm_topology.telling import Terms
 from checkvalve.spec.engines.candidates import CandidateSets
 from checkvalve.spec.engines.monitor import LostTrack, Monitor
 from checkvalve.spec.kafka.observed_races import ObservedRaces

@@ -23,7 +23,7 @@ from checkvalve.conformance.gate.sections import _rule_row
 from checkvalve.conformance.ports.base import Message, Target
 from checkvalve.conformance.results import VIOLATED, CaseRow
 from checkvalve.conformance.suites.fixture import read_fixture
-from checkvalve.conformance.suites.judge import Breach
+from checkvalve.conformance.suites.breach import Breach
 from checkvalve.conformance.suites.run import (
     Run, capabilities, items_for, run_program,
 )

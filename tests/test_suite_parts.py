@@ -80,7 +80,7 @@ def test_a_machine_that_adds_a_rule_watches_where_that_rule_is_looked_for_or_all
     adding = next(watch for watch in QUEUE_SUITE.watches if watch.adds is not None)
 
     def watch(focus: Rule | None) -> bool:
-        judge = Judge(QUEUE_SUITE, 2, ITEMS_MAX, focus)
+        judge = Judge(QUEUE_SUITE.watches, QUEUE_SUITE.constants(2, ITEMS_MAX), focus)
         return any(each.watch is adding for each in judge._watchers.every)
 
     assert {rule.id for rule in QUEUE_SUITE.rules() if watch(rule)} == {"QUEUE-12"}

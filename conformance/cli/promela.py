@@ -32,7 +32,8 @@ def command(design: str, given: tuple[str, ...], out: Path | None, as_json: bool
     from checkvalve.spec.design.check import parts
     from checkvalve.spec.design.loader import only
     from checkvalve.spec.design.drawing.promela import promela
-    from checkvalve.spec.design.net.translate import Aim, translate
+    from checkvalve.spec.design.net.builder import Aim
+    from checkvalve.spec.design.net.translate import translate
 
     from ..designs import load_designs
     from ..files import write_whole

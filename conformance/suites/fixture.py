@@ -19,7 +19,7 @@ from ...spec.notation.rules import Rule
 from ..ports.base import Message, unique_keys
 from ..results import Case
 from .cause import Culprit, culprits_of
-from .judge import Breach
+from .breach import Breach
 from .run import Run
 from .suite import AnySuite
 

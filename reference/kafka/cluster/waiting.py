@@ -23,19 +23,18 @@ All of that is read off the state of the processes. Who waits for nothing could 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, Protocol
 
+from ...coordination.port import TimedCoordination
 from ..controller import znodes
 from ..controller.states import ReplicaState
 from ..replication.messages import NOBODY
 from ..replication.replica import Replica
+from .clients import Consumer
+from .node import Node
 
-if TYPE_CHECKING:
-    from .cluster import Cluster
-    from .node import Node
-
-__all__ = ["Wait", "waits"]
+__all__ = ["Observed", "Wait", "waits"]
 
 _SERVICE = "service"
 
@@ -48,7 +47,48 @@ class Wait(NamedTuple):
     reason: str
 
 
-def waits(cluster: Cluster) -> list[Wait]:
+class Observed(Protocol):
+    """What is read of a cluster; see ``cluster.Cluster``."""
+
+    @property
+    def nodes(self) -> Mapping[int, Node]:
+        """The machines, by the number of their broker."""
+        ...
+
+    @property
+    def store(self) -> TimedCoordination:
+        """What all processes are coordinated by."""
+        ...
+
+    @property
+    def assignment(self) -> Mapping[int, tuple[int, ...]]:
+        """By partition, the brokers that have its replicas."""
+        ...
+
+    @property
+    def consumers(self) -> Mapping[int, Consumer]:
+        """By partition, who reads it."""
+        ...
+
+    @property
+    def wishes(self) -> int:
+        """Operators' wishes that are not fulfilled yet."""
+        ...
+
+    def staying(self) -> list[int]:
+        """The partitions that will still be there."""
+        ...
+
+    def quorum(self, partition: int) -> tuple[int, tuple[int, ...]]:
+        """The leader, and who is in sync, by the coordination service."""
+        ...
+
+    def is_writing(self, partition: int) -> bool:
+        """Whether a producer waits for an answer."""
+        ...
+
+
+def waits(cluster: Observed) -> list[Wait]:
     """All waits of now, each once."""
     controller = _controller_of(cluster)
     found = [*_of_clients(cluster, controller), *_of_brokers(cluster, controller),
@@ -59,7 +99,7 @@ def waits(cluster: Cluster) -> list[Wait]:
     return list(dict.fromkeys(found))
 
 
-def _controller_of(cluster: Cluster) -> str:
+def _controller_of(cluster: Observed) -> str:
     """Who is the controller; the service, which has to elect one, if nobody is."""
     active = [node for node in cluster.nodes.values()
               if node.process is not None and node.controller.is_active]
@@ -70,7 +110,7 @@ def _controller_of(cluster: Cluster) -> str:
     return _SERVICE if found is None else f"controller-{json.loads(found[0])['brokerid']}"
 
 
-def _of_candidates(cluster: Cluster, controller: str) -> Iterator[Wait]:
+def _of_candidates(cluster: Observed, controller: str) -> Iterator[Wait]:
     """Where nobody is the controller, all wait for the znode of one to go, maybe its own."""
     if controller == _SERVICE or any(node.process is not None and node.controller.is_active
                                      for node in cluster.nodes.values()):
@@ -83,7 +123,7 @@ def _reason(controller: str, otherwise: str) -> str:
     return "election" if controller == _SERVICE else otherwise
 
 
-def _of_clients(cluster: Cluster, controller: str) -> Iterator[Wait]:
+def _of_clients(cluster: Observed, controller: str) -> Iterator[Wait]:
     if cluster.wishes:
         yield Wait("operator", controller, _reason(controller, "wish"))
     for partition in cluster.staying():
@@ -100,7 +140,7 @@ def _of_clients(cluster: Cluster, controller: str) -> Iterator[Wait]:
                 yield Wait(f"{who}-{partition}", broker, reason)
 
 
-def _of_brokers(cluster: Cluster, controller: str) -> Iterator[Wait]:
+def _of_brokers(cluster: Observed, controller: str) -> Iterator[Wait]:
     for node in cluster.nodes.values():
         if node.process is not None and node.broker.epoch < 0:
             yield Wait(f"broker-{node.id}", _SERVICE, "registration")
@@ -116,7 +156,7 @@ def _of_brokers(cluster: Cluster, controller: str) -> Iterator[Wait]:
                 yield Wait(f"broker-{broker}", f"broker-{leader}", "rejoin")
 
 
-def _end_of(cluster: Cluster, broker: int, partition: int) -> int:
+def _end_of(cluster: Observed, broker: int, partition: int) -> int:
     """Where the log of a broker ends."""
     replica = cluster.nodes[broker].replica(partition)
     return 0 if replica is None else replica.log.end

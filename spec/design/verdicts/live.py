@@ -13,8 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ...verdicts.verdict import Outcome
-from ..net.links import LinkPlaces, Unbounded
-from ..net.translate import Aim, own_place, translate
+from ..net.places import LinkPlaces, Unbounded
+from ..net.builder import Aim, own_place
+from ..net.translate import translate
 from ..reading.language import Design, Flow, Kind, Mortality
 from ..search.searching import Settings, abstracting
 from ..why.findings import Finding, worst_of

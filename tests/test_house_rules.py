@@ -310,6 +310,12 @@ def test_every_folder_with_code_is_a_package() -> None:
             if not (folder / "__init__.py").is_file()] == []
 
 
+def test_beside_the_folders_stand_only_modules_that_users_name() -> None:
+    """Everything else of the harness is in a folder that says what it is part of."""
+    assert {path.stem for path in (ROOT / "conformance").glob("*.py")} == {
+        "__init__", "pytest_plugin", "serve", "state_machines", "testing"}
+
+
 def test_every_package_is_typed_and_listed() -> None:
     """Type checkers follow the three packages, and the build knows each subpackage."""
     with mock.patch("setuptools.setup"), mock.patch.object(sys, "path", [str(ROOT), *sys.path]):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from checkvalve.conformance import targets
+from checkvalve.conformance.systems import targets
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.enough import (
@@ -22,7 +22,7 @@ from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.engines.conduct import Engine, Order, conduct, next_cases
 from checkvalve.conformance.ports.base import Adapter
-from checkvalve.conformance.results import (
+from checkvalve.conformance.suites.results import (
     NOT_OFFERED, NOT_SHOWN, NO_OCCASION, PASSED, UNKNOWN, VIOLATED, CaseRow,
 )
 from checkvalve.conformance.suites.fixture import read_fixture

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.summary import known_rules, summarise
 from checkvalve.conformance.engines.conduct import Order, conduct
-from checkvalve.conformance.results import (
+from checkvalve.conformance.suites.results import (
     ERROR, NOT_SHOWN, NO_OCCASION, PASSED, TOO_FEW, VIOLATED, CaseRow,
 )
 from checkvalve.conformance.suites.generate import LENGTH_MAX, explore
@@ -25,7 +25,7 @@ from checkvalve.conformance.suites.run import ITEMS_MAX, run_program
 from checkvalve.conformance.suites.shrink import shrink
 from checkvalve.conformance.suites.suite import Act, Program
 from checkvalve.conformance.systems.queue.suite import SUITE as QUEUE_SUITE
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.rules import Rule
 

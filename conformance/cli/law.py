@@ -96,7 +96,7 @@ def _named(over: tuple[str, ...]) -> list[str]:
 
 def _write(found: Found, path: Path, say: bool) -> None:
     """Write the certificate, if there is one."""
-    from ..files import write_whole
+    from ..computer.files import write_whole
     told = "  No certificate: neither side is proved."
     if found.certificate is not None:
         write_whole(path, json.dumps(found.certificate, ensure_ascii=False) + "\n")

@@ -36,7 +36,7 @@ def command(design: str, given: tuple[str, ...], out: Path | None, as_json: bool
     from checkvalve.spec.design.net.translate import translate
 
     from ..designs import load_designs
-    from ..files import write_whole
+    from ..computer.files import write_whole
     loaded = only(load_designs(design, parameters_given(given)), design)
     found = parts(loaded)
     if len(found) > 1 and out is None and not as_json:

@@ -25,7 +25,7 @@ def command(machine: str, settings: tuple[str, ...], out: Path | None, as_json: 
     from checkvalve.spec.engines.tla import export
     from checkvalve.spec.notation import bind
 
-    from ..files import write_whole
+    from ..computer.files import write_whole
     made = export(bind(machine_named(machine), **dict(map(_setting, settings))))
     files = {f"{made.name}.tla": made.tla, f"{made.name}.cfg": made.cfg}
     for name, text in files.items():

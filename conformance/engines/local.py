@@ -12,8 +12,8 @@ from checkvalve.spec.notation.errors import CheckvalveError, InputError, Interna
 from ..campaigns.case import RunSettings, run_case
 from ..campaigns.failures import until_given_up
 from ..campaigns.keeping import thinned
-from ..collecting import collecting_rarely
-from ..results import Case, CaseRow
+from ..computer.collecting import collecting_rarely
+from ..suites.results import Case, CaseRow
 from .table import sort_rows
 
 __all__ = ["row_of", "run_locally"]

@@ -17,7 +17,7 @@ from ...spec.notation.errors import InputError
 from ...spec.notation.labels import counted, filled
 from ...spec.notation.rules import Rule
 from ..ports.base import Message, unique_keys
-from ..results import Case
+from .results import Case
 from .cause import Culprit, culprits_of
 from .breach import Breach
 from .run import Run

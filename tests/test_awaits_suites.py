@@ -25,7 +25,7 @@ from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.reference.drivers.asyncio_closing import ClosableQueue
 from checkvalve.reference.drivers.asyncio_condition import Condition
 from checkvalve.reference.drivers.asyncio_permits import LatePermits, Permits
-from checkvalve.reference.drivers.virtual_loop import VirtualLoop
+from checkvalve.reference.drivers.schedules.virtual_loop import VirtualLoop
 
 FOUND = Path(__file__).resolve().parent.parent / "docs" / "awaits"
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from checkvalve.conformance import environment
+from checkvalve.conformance.computer import environment
 from checkvalve.conformance.services.programs import PROGRAMS
 
 # The newest first; each release of Debian has one or two of them.

@@ -15,7 +15,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from checkvalve.conformance.cli.rules import judging
-from checkvalve.conformance.files import write_whole
+from checkvalve.conformance.computer.files import write_whole
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 from checkvalve.spec import witnesses as package
 from checkvalve.spec.chapters import chapters

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from checkvalve.conformance.collecting import collecting_rarely
+from checkvalve.conformance.computer.collecting import collecting_rarely
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.reading.language import Design
 from checkvalve.spec.design.search.searching import Settings

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from checkvalve.conformance.campaigns.case import RunSettings, case_at, run_case
-from checkvalve.conformance.results import VIOLATED
+from checkvalve.conformance.suites.results import VIOLATED
 from checkvalve.conformance.state_machines import RuleBroken, state_machine
 from checkvalve.conformance.suites.suite import Suite
 from checkvalve.conformance.suites.twin import Twin

@@ -27,7 +27,7 @@ from checkvalve.spec.notation.errors import TargetError
 from checkvalve.spec.notation.interpreter import Step
 from checkvalve.spec.notation.rules import Rule
 
-from checkvalve.conformance.files import write_whole
+from checkvalve.conformance.computer.files import write_whole
 from checkvalve.conformance.ports.base import Message, Session, Target
 from checkvalve.conformance.suites import needs as package
 from checkvalve.conformance.suites.judge import Judge
@@ -37,7 +37,7 @@ from checkvalve.conformance.suites.run import capabilities, items_for, run_befor
 from checkvalve.conformance.suites.suite import Answer, Program, Suite
 from checkvalve.conformance.suites.system import System
 from checkvalve.conformance.systems.catalogue import SYSTEMS
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 
 __all__ = ["derived", "groups_of", "main"]
 
@@ -84,7 +84,8 @@ class _Noting(Judge):
     """Notes of each answer that there could be which rule it would have broken, or that none."""
 
     def __init__(self, suite: Suite, capacity: int, program: Program) -> None:
-        super().__init__(suite, capacity, items_for(program), None, counting=True)
+        super().__init__(suite.watches, suite.constants(capacity, items_for(program)), None,
+                         counting=True)
         self.refused: set[tuple[str, Step]] = set()
         self.allowed: set[Step] = set()
 

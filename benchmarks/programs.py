@@ -17,10 +17,10 @@ from statistics import median
 
 from checkvalve.conformance.campaigns.case import RunSettings
 from checkvalve.conformance.engines.conduct import Order, conduct
-from checkvalve.conformance.results import CaseRow
+from checkvalve.conformance.suites.results import CaseRow
 from checkvalve.conformance.suites.suite import AnySuite
 from checkvalve.conformance.systems.catalogue import SYSTEMS, suite_named
-from checkvalve.conformance.targets import reference_of
+from checkvalve.conformance.systems.targets import reference_of
 
 __all__ = ["main", "programs_of"]
 

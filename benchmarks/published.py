@@ -7,7 +7,7 @@ import platform
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from checkvalve.conformance.files import write_whole
+from checkvalve.conformance.computer.files import write_whole
 from checkvalve.spec.notation.errors import InputError
 
 __all__ = ["machine", "publish", "table"]

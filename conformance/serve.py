@@ -14,7 +14,7 @@ from .adapters.host import private_pipes, serve
 from .foreign.factories import factory_of
 from .foreign.place import is_named
 from .systems.catalogue import makers
-from .targets import adapter_factory, is_shipped
+from .systems.targets import adapter_factory, is_shipped
 
 __all__ = ["main"]
 

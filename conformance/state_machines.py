@@ -22,14 +22,14 @@ from typing import Any, Final
 
 from ..spec.notation.errors import InputError, TargetError
 from .adapters.session import InProcessTarget
-from .environment import missing_extra
+from .computer.environment import missing_extra
 from .ports.base import Adapter, Session, SettingsRefused, Target
-from .results import Case
+from .suites.results import Case
 from .suites.fixture import fixture_of
 from .suites.run import ITEMS_MAX, Run
 from .suites.suite import Act, Conversation, Suite
 from .systems.catalogue import port_named, suite_named
-from .targets import resolve_target
+from .systems.targets import resolve_target
 
 try:
     from hypothesis import event

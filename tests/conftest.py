@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from checkvalve.conformance.environment import java_environment
+from checkvalve.conformance.computer.environment import java_environment
 
 # The same examples every time and on every machine; how long one takes decides nothing.
 settings.register_profile(

@@ -12,7 +12,7 @@ import pytest
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.replay import replay
-from checkvalve.conformance.results import PASSED, REFUSED, VIOLATED
+from checkvalve.conformance.suites.results import PASSED, REFUSED, VIOLATED
 from checkvalve.conformance.suites.fixture import Fixture, read_fixture
 from checkvalve.conformance.suites.run import TargetFailed, run_program
 from checkvalve.conformance.suites.suite import Act, Program
@@ -21,11 +21,11 @@ from checkvalve.conformance.systems.awaits_queue.adapter import ReferenceAwaits
 from checkvalve.conformance.systems.awaits_queue.handing import HandingQueue
 from checkvalve.conformance.systems.awaits_permits.adapter import AsyncioLock, ReferencePermits
 from checkvalve.conformance.systems.catalogue import port_named, suite_named
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.reference.drivers.asyncio_closing import ClosableQueue
 from checkvalve.reference.drivers.asyncio_condition import Condition
 from checkvalve.reference.drivers.asyncio_permits import LatePermits, Permits
-from checkvalve.reference.drivers.virtual_loop import VirtualLoop
+from checkvalve.reference.drivers.schedules.virtual_loop import VirtualLoop
 
 FOUND = Path(__file__).resolve().parent.parent / "docs" / "awaits"
 

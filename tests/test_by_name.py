@@ -14,7 +14,7 @@ from checkvalve.conformance.foreign.place import place_of, with_names
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.ports.base import Session
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.spec.notation.errors import TargetError
 
 CLASSES = '''

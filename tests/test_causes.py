@@ -7,7 +7,7 @@ from functools import cache
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.causes import causes_of
 from checkvalve.conformance.campaigns.summary import FOLLOWS, Summary, summarise
-from checkvalve.conformance.results import VIOLATED, CaseRow
+from checkvalve.conformance.suites.results import VIOLATED, CaseRow
 from checkvalve.conformance.suites.fixture import read_fixture
 from checkvalve.conformance.systems.catalogue import suite_named
 

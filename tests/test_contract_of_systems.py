@@ -18,12 +18,12 @@ from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.places import is_long
 from checkvalve.conformance.campaigns.replay import replay
 from checkvalve.conformance.engines.conduct import Engine, Order, conduct
-from checkvalve.conformance.environment import usable_cores
-from checkvalve.conformance.results import NOT_SHOWN, PASSED, VIOLATED, CaseRow
+from checkvalve.conformance.computer.environment import usable_cores
+from checkvalve.conformance.suites.results import NOT_SHOWN, PASSED, VIOLATED, CaseRow
 from checkvalve.conformance.suites.system import QUICK_CASES, System
 from checkvalve.conformance.suites.twin import Twin
 from checkvalve.conformance.systems.catalogue import SYSTEMS, system_of, zoo
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.conformance.zoo.hunt import KILLED
 
 from trophies import trophy_of

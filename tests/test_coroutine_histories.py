@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from checkvalve.reference.drivers.coroutines import Kind, Stage, explore
+from checkvalve.reference.drivers.schedules.coroutines import Kind, Stage, explore
 
 
 class Closing:

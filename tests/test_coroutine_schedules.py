@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 
-from checkvalve.reference.drivers.coroutines import (
+from checkvalve.reference.drivers.schedules.coroutines import (
     Deviation, Kind, Ran, Stage, explore, replay, shrink, wander,
 )
 

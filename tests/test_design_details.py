@@ -27,7 +27,8 @@ from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.net.counters import AIM, Counters
 from checkvalve.spec.design.net.known import expectations
 from checkvalve.spec.design.net.net import Net
-from checkvalve.spec.design.net.translate import Aim, translate
+from checkvalve.spec.design.net.builder import Aim
+from checkvalve.spec.design.net.translate import translate
 from checkvalve.spec.design.reading.alike import Eyes
 from checkvalve.spec.design.reading.language import Link
 from checkvalve.spec.design.reading.source import Node, parse

@@ -16,7 +16,8 @@ from checkvalve.spec.design.equations.freed import Freeing, needed_for, step_of
 from checkvalve.spec.design.equations.silent import ask_equations
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.net.rows import Table
-from checkvalve.spec.design.net.translate import Aim, translate
+from checkvalve.spec.design.net.builder import Aim
+from checkvalve.spec.design.net.translate import translate
 from checkvalve.spec.design.reading.language import Design, Flow
 from checkvalve.spec.design.search.runs import Runs
 from checkvalve.spec.design.verdicts.local import Spaces, on_all_states

@@ -11,7 +11,8 @@ from benchmarks.random_designs.designs import designs
 from checkvalve.conformance.designs import check_design, check_file
 from checkvalve.spec.design.check import Settings
 from checkvalve.spec.design.net.invariants import conserved
-from checkvalve.spec.design.net.translate import Aim, translate
+from checkvalve.spec.design.net.builder import Aim
+from checkvalve.spec.design.net.translate import translate
 from checkvalve.spec.design.reading.language import Design
 from checkvalve.spec.design.repairs.repair import repair
 from checkvalve.spec.design.why.parts import parts

@@ -15,7 +15,8 @@ from checkvalve.conformance.cli import root
 from checkvalve.conformance.designs import load_file
 from checkvalve.spec.design.check import Part, Settings, decide_deadlock, parts
 from checkvalve.spec.design.drawing.promela import promela
-from checkvalve.spec.design.net.translate import Aim, translate
+from checkvalve.spec.design.net.builder import Aim
+from checkvalve.spec.design.net.translate import translate
 from checkvalve.spec.design.reading.language import Design, Flow
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome

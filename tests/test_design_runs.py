@@ -11,7 +11,8 @@ from benchmarks.random_designs.designs import designs
 from checkvalve.conformance.designs.text import lines
 from checkvalve.spec.design.check import Part, Settings, check, decide_deadlock, parts
 from checkvalve.spec.design.loader import load
-from checkvalve.spec.design.net.translate import Aim, translate
+from checkvalve.spec.design.net.builder import Aim
+from checkvalve.spec.design.net.translate import translate
 from checkvalve.spec.design.reading.language import Design
 from checkvalve.spec.design.search.runs import Runs
 from checkvalve.spec.design.why.findings import DesignReport, Finding

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from checkvalve.conformance import environment
+from checkvalve.conformance.computer import environment
 from checkvalve.conformance.cli import doctor, root
 from checkvalve.conformance.cli.outcome import run
-from checkvalve.conformance.environment import (
+from checkvalve.conformance.computer.environment import (
     GO_ADVICE,
     JAVA_ADVICE,
     SPARK_MODULE,
@@ -25,7 +25,7 @@ from checkvalve.conformance.environment import (
     install_command,
     missing_extra,
 )
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.spec.notation.errors import InputError
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -178,7 +178,8 @@ def test_in_a_clone_an_extra_is_installed_from_the_clone(
 ) -> None:
     """Any other copy would hide the clone's own code."""
     (tmp_path / "pyproject.toml").touch()
-    monkeypatch.setattr(environment, "__file__", str(tmp_path / "conformance" / "it.py"))
+    file = tmp_path / "conformance" / "computer" / "it.py"
+    monkeypatch.setattr(environment, "__file__", str(file))
     assert install_command("spark") == f"python -m pip install -e '{tmp_path}[spark]'"
 
 
@@ -200,7 +201,8 @@ def test_elsewhere_an_extra_comes_from_where_checkvalve_came(
         def read_text(self, name: str) -> str | None:
             return record if name == "direct_url.json" else None
 
-    monkeypatch.setattr(environment, "__file__", str(tmp_path / "conformance" / "it.py"))
+    file = tmp_path / "conformance" / "computer" / "it.py"
+    monkeypatch.setattr(environment, "__file__", str(file))
     monkeypatch.setattr(environment.metadata, "distribution", lambda name: Recorded())
     wanted = f"checkvalve[spark]{ORIGINS[record]}"
     assert install_command("spark") == f"python -m pip install '{wanted}'"

@@ -12,14 +12,14 @@ from benchmarks.election.runs import Row, fill_all
 from checkvalve.conformance.campaigns.enough import coverage
 from checkvalve.conformance.campaigns.replay import replay
 from checkvalve.conformance.engines.conduct import Order, conduct
-from checkvalve.conformance.patience import Countdown
+from checkvalve.conformance.computer.patience import Countdown
 from checkvalve.conformance.suites.fixture import read_fixture
 from checkvalve.conformance.systems.catalogue import system_of
 from checkvalve.conformance.systems.election.contenders.campaign import Lost, Where
 from checkvalve.conformance.systems.election.contenders.etcd import EtcdElection
 from checkvalve.conformance.systems.election.real.service import EtcdService
 from checkvalve.conformance.systems.election.scenarios import SCENARIOS
-from checkvalve.conformance.targets import rehearsal_of, resolve_target
+from checkvalve.conformance.systems.targets import rehearsal_of, resolve_target
 
 ROOT = Path(__file__).resolve().parent.parent
 SHORTEST = "a session ends"

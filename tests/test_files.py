@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from checkvalve.conformance.files import check_writable, write_whole
+from checkvalve.conformance.computer.files import check_writable, write_whole
 from checkvalve.spec.notation.errors import InputError
 
 

@@ -20,7 +20,7 @@ from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.suites.fixture import FIXTURE_BYTES_MAX, read_fixture
 from checkvalve.conformance.systems.catalogue import zoo
-from checkvalve.conformance.targets import reference_of, resolve_target
+from checkvalve.conformance.systems.targets import reference_of, resolve_target
 from checkvalve.spec.notation.errors import InputError
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -209,7 +209,7 @@ def test_a_target_is_found_beside_the_configuration(
 ) -> None:
     """A gate can be run from anywhere: its targets are looked for where its designs are."""
     (gate / "queue_beside_the_gate.py").write_text(
-        "from checkvalve.conformance.targets import adapter_factory\n"
+        "from checkvalve.conformance.systems.targets import adapter_factory\n"
         "make = adapter_factory('reference')\n")
     (gate / "elsewhere").mkdir()
     monkeypatch.chdir(gate / "elsewhere")

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 from checkvalve.reference.drivers.asyncio_gate import Gate
-from checkvalve.reference.drivers.giving_way import NeverGaveWay, calls_counted
-from checkvalve.reference.drivers.virtual_loop import VirtualLoop
+from checkvalve.reference.drivers.schedules.giving_way import NeverGaveWay, calls_counted
+from checkvalve.reference.drivers.schedules.virtual_loop import VirtualLoop
 
 
 async def waits_for_what_is_there(rounds: list[int]) -> None:

@@ -315,21 +315,13 @@ def package_of(module: str) -> str:
     return module if file.is_dir() or module.count(".") == 2 else module.rpartition(".")[0]
 
 
-def running_statements(node: ast.AST) -> Iterator[ast.AST]:
-    """All statements that run some time, those within functions among them."""
-    for child in ast.iter_child_nodes(node):
-        if not is_for_types_only(child):
-            yield child
-            yield from running_statements(child)
-
-
 @cache
 def imports_of_modules() -> frozenset[tuple[str, str]]:
-    """The imports among our own modules: the importing module, and the imported one."""
+    """The imports among our own modules, for types alone too: the importing and the imported."""
     ours = {module_of(path): path for path in python_files(*TYPED)}
     found = set()
     for name, path in ours.items():
-        for statement in running_statements(tree_of(path)):
+        for statement in ast.walk(tree_of(path)):
             wanted = [other for _, other in modules_imported(statement, path) if other in ours]
             # The last is the narrowest: the module that was meant, not the package it is in.
             deepest = [other for other in wanted
@@ -345,7 +337,8 @@ def circles(edges: Iterable[tuple[str, str]]) -> list[list[str]]:
 
 
 def test_no_imports_of_modules_go_round_in_a_circle() -> None:
-    """Nor where one of them stands inside of a function: a module can be read after another."""
+    """Nor where one of them stands inside of a function, or is for types alone: a module can be
+    read after another."""
     assert circles(imports_of_modules()) == []
 
 
@@ -398,6 +391,12 @@ def test_every_folder_with_code_is_a_package() -> None:
     folders = {path.parent for path in python_files(*TYPED)}
     assert [place(folder) for folder in sorted(folders)
             if not (folder / "__init__.py").is_file()] == []
+
+
+def test_beside_the_folders_stand_only_modules_that_users_name() -> None:
+    """Everything else of the harness is in a folder that says what it is part of."""
+    assert {path.stem for path in (ROOT / "conformance").glob("*.py")} == {
+        "__init__", "pytest_plugin", "serve", "state_machines", "testing"}
 
 
 def test_every_package_is_typed_and_listed() -> None:

@@ -23,7 +23,7 @@ from checkvalve.conformance.systems.queue.dropping import DroppingDeque
 from checkvalve.conformance.systems.queue.identity import NAMES, identify
 from checkvalve.conformance.systems.queue.port import PORT
 from checkvalve.conformance.systems.queue.twins import TWINS
-from checkvalve.conformance.targets import known_targets, resolve_target
+from checkvalve.conformance.systems.targets import known_targets, resolve_target
 from checkvalve.spec.engines.candidates import CandidateSets
 from checkvalve.spec.engines.distinguish import Belief, Experiment
 from checkvalve.spec.notation import bind

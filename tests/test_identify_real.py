@@ -8,10 +8,10 @@ import pytest
 
 from checkvalve.conformance.campaigns.case import RunSettings
 from checkvalve.conformance.engines.conduct import Order, conduct
-from checkvalve.conformance.environment import GO_ADVICE, find_go
+from checkvalve.conformance.computer.environment import GO_ADVICE, find_go
 from checkvalve.conformance.services.programs import NATS, REDIS
 from checkvalve.conformance.systems.queue.identity import identify
-from checkvalve.conformance.targets import is_in_real_time, resolve_target
+from checkvalve.conformance.systems.targets import is_in_real_time, resolve_target
 
 NODE = (pytest.mark.javascript,
         pytest.mark.skipif(shutil.which("node") is None, reason="needs node"))

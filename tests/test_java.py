@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from checkvalve.conformance import environment
-from checkvalve.conformance.environment import Java
-from checkvalve.conformance.java import require_java
+from checkvalve.conformance.computer import environment
+from checkvalve.conformance.computer.environment import Java
+from checkvalve.conformance.computer.java import require_java
 from checkvalve.spec.notation.errors import InputError
 
 

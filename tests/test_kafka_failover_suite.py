@@ -10,7 +10,7 @@ import pytest
 from benchmarks.failover import schedule
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.places import is_long, turn_of
-from checkvalve.conformance.environment import find_java
+from checkvalve.conformance.computer.environment import find_java
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 from checkvalve.conformance.systems.kafka_failover.adapter import ReferenceCluster
 from checkvalve.conformance.systems.kafka_failover.on_zookeeper import ClusterOnZooKeeper

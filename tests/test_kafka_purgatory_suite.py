@@ -8,11 +8,11 @@ import pytest
 
 from checkvalve.conformance.campaigns.case import RunSettings
 from checkvalve.conformance.engines.conduct import Order, conduct
-from checkvalve.conformance.results import NOT_SHOWN, PASSED
+from checkvalve.conformance.suites.results import NOT_SHOWN, PASSED
 from checkvalve.conformance.suites.run import run_program
 from checkvalve.conformance.systems.catalogue import suite_named
 from checkvalve.conformance.systems.kafka_purgatory.suite import meeting
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 
 NAME = "kafka.purgatory"
 NEW, OLD = "reference.purgatory", "reference.purgatory.old"

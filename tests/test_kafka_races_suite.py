@@ -17,7 +17,7 @@ from checkvalve.conformance.systems.catalogue import port_named, suite_named
 from checkvalve.conformance.systems.kafka_races.adapter import Kit, ReferenceRaces
 from checkvalve.conformance.systems.kafka_races.scenes import SCENES
 from checkvalve.conformance.systems.kafka_races.search import search_races
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.spec.chapters import chapters
 from checkvalve.spec.kafka.observed_races import ObservedRaces
 from checkvalve.spec.notation.errors import InputError, TargetError

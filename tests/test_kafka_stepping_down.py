@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from checkvalve.conformance import targets
+from checkvalve.conformance.systems import targets
 from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.adapters.session import InProcessTarget
-from checkvalve.conformance.results import NO_OCCASION
+from checkvalve.conformance.suites.results import NO_OCCASION
 from checkvalve.conformance.systems.kafka_failover.adapter import ReferenceCluster
 from checkvalve.conformance.systems.kafka_failover.histories import HistoryJudge, Terms
 from checkvalve.conformance.systems.kafka_failover.port import event_of

@@ -11,7 +11,7 @@ from checkvalve.conformance.adapters.base import Declined
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.engines.conduct import Order, conduct
-from checkvalve.conformance.results import NOT_OFFERED, NOT_SHOWN, PASSED, VIOLATED
+from checkvalve.conformance.suites.results import NOT_OFFERED, NOT_SHOWN, PASSED, VIOLATED
 from checkvalve.conformance.systems.catalogue import port_named
 from checkvalve.conformance.suites.run import run_program
 from checkvalve.conformance.suites.suite import Act, Program
@@ -20,7 +20,7 @@ from checkvalve.conformance.systems.timer.suite import (
 )
 from checkvalve.conformance.systems.timer.timers import ReferenceTimer
 from checkvalve.conformance.systems.timer.twins import TWINS as ZOO, OpenTimer
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.conformance.zoo.hunt import hunt, twins
 from checkvalve.spec.notation import InputError
 

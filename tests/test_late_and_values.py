@@ -11,14 +11,14 @@ import pytest
 from checkvalve.conformance.campaigns.case import RunSettings, case_at, run_case
 from checkvalve.conformance.campaigns.places import LONG_EVERY
 from checkvalve.conformance.ports.base import Session
-from checkvalve.conformance.results import PASSED, VIOLATED
+from checkvalve.conformance.suites.results import PASSED, VIOLATED
 from checkvalve.conformance.suites.asking import greet
 from checkvalve.conformance.suites.lengthy import grown
 from checkvalve.conformance.suites.suite import Act
 from checkvalve.conformance.suites.values import Payloads
 from checkvalve.conformance.systems.catalogue import SYSTEMS, system_of, zoo
 from checkvalve.conformance.systems.timer.suite import TIMEOUT_MAX
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.conformance.zoo.default_run import NAMED, find
 
 LONG = LONG_EVERY - 1

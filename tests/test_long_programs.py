@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from checkvalve.conformance.campaigns.case import RunSettings, case_at, run_case
 from checkvalve.conformance.campaigns.places import LONG_EVERY, is_long, place_of, turn_of
 from checkvalve.conformance.campaigns.summary import summarise
-from checkvalve.conformance.results import PASSED
+from checkvalve.conformance.suites.results import PASSED
 from checkvalve.conformance.suites.exchange import Act
 from checkvalve.conformance.suites.fixture import read_fixture
 from checkvalve.conformance.suites.lengthy import Long, long_acts
 from checkvalve.conformance.suites.run import run_program
 from checkvalve.conformance.suites.values import STYLES, Payloads, in_words
 from checkvalve.conformance.systems.queue.suite import SUITE
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.spec.engines.candidates import CandidateSets, alternatives_of, either
 from checkvalve.spec.notation.bound import bind, bind_to_watch
 from checkvalve.spec.notation.errors import InputError

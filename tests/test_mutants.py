@@ -34,7 +34,7 @@ from benchmarks.mutants.tree import Project, here
 from benchmarks.published import publish, table
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.systems.catalogue import SYSTEMS
-from checkvalve.conformance.targets import known_targets
+from checkvalve.conformance.systems.targets import known_targets
 from checkvalve.spec.notation.errors import InputError, InternalError
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as xml
 import jsonschema
 import pytest
 
-from checkvalve.conformance import targets
+from checkvalve.conformance.systems import targets
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.campaigns.case import RunSettings, plan
 from checkvalve.conformance.campaigns.enough import ENOUGH, foreseen
@@ -23,7 +23,7 @@ from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.engines.conduct import Engine, Order, conduct
 from checkvalve.conformance.ports.base import STEPPED, STEPPED_WAKES, Adapter, Message
-from checkvalve.conformance.results import (
+from checkvalve.conformance.suites.results import (
     ERROR, NO_OCCASION, NOT_SHOWN, PASSED, REASONS, TARGET_FAILED, TECHNIQUE, VIOLATED, CaseRow,
 )
 from checkvalve.conformance.systems.catalogue import port_named, suite_named, zoo

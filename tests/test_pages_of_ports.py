@@ -18,12 +18,12 @@ from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.campaigns.case import RunSettings
 from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.ports.base import Message, check_reply
-from checkvalve.conformance.results import NOT_SHOWN, PASSED
+from checkvalve.conformance.suites.results import NOT_SHOWN, PASSED
 from checkvalve.conformance.suites.run import capabilities, run_program
 from checkvalve.conformance.suites.suite import Program, Suite
 from checkvalve.conformance.systems.catalogue import SYSTEMS, port_named
 from benchmarks.pages.conversations import Noting, conversation, not_offered
-from checkvalve.reference.drivers.virtual_loop import VirtualLoop
+from checkvalve.reference.drivers.schedules.virtual_loop import VirtualLoop
 from checkvalve.spec.notation.errors import TargetError
 
 ROOT = Path(__file__).resolve().parent.parent

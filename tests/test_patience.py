@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkvalve.conformance.patience import (
+from checkvalve.conformance.computer.patience import (
     VARIABLE, Countdown, factor, slowness, still_due, stretched,
 )
 from checkvalve.spec.notation.errors import InputError

@@ -13,7 +13,7 @@ import pytest
 from checkvalve.conformance.campaigns.case import RunSettings
 from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.ports.base import Message, check_reply, check_request
-from checkvalve.conformance.results import NOT_SHOWN, PASSED, TECHNIQUE
+from checkvalve.conformance.suites.results import NOT_SHOWN, PASSED, TECHNIQUE
 from checkvalve.conformance.suites.capacities import capacities_table
 from checkvalve.conformance.suites.run import ITEMS_MAX
 from checkvalve.conformance.suites.suite import Act

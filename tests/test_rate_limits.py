@@ -12,8 +12,8 @@ from checkvalve.conformance.suites.run import TargetFailed, run_program
 from checkvalve.conformance.suites.suite import Act
 from checkvalve.conformance.systems.catalogue import port_named, suite_named
 from checkvalve.conformance.systems.rate.adapter import ReferenceLog, ReferenceRate
-from checkvalve.reference.drivers.scheduling import Scheduler
-from checkvalve.reference.drivers.virtual_loop import VirtualLoop
+from checkvalve.reference.drivers.schedules.scheduling import Scheduler
+from checkvalve.reference.drivers.schedules.virtual_loop import VirtualLoop
 from checkvalve.reference.flow.bucket import RateLimit, SlidingLog
 from checkvalve.reference.flow.link import LinkMisuse
 from hypothesis import given

@@ -12,10 +12,10 @@ import pytest
 
 from checkvalve.conformance.campaigns.case import RunSettings
 from checkvalve.conformance.engines.conduct import Order, conduct
-from checkvalve.conformance.results import VIOLATED
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.suites.results import VIOLATED
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.reference.drivers.async_streams import AsyncPublisher, elements_of
-from checkvalve.reference.drivers.virtual_loop import VirtualLoop
+from checkvalve.reference.drivers.schedules.virtual_loop import VirtualLoop
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ import pytest
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
-from checkvalve.conformance.results import REFUSED
+from checkvalve.conformance.suites.results import REFUSED
 
 TARGET = """
 from checkvalve.conformance.systems.queue.reference import ReferenceQueue

@@ -17,7 +17,7 @@ from checkvalve.conformance.systems.catalogue import port_named
 from checkvalve.conformance.systems.election.adapter import ReferenceElection
 from checkvalve.conformance.systems.election.suite import SUITE as ELECTION
 from checkvalve.conformance.systems.jobs.suite import SUITE as JOBS
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.spec.notation import Machine, action, const, integer, upto
 from checkvalve.spec.notation.errors import TargetError
 from checkvalve.spec.notation.labels import filled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from checkvalve.reference.drivers.conditions import Condition
-from checkvalve.reference.drivers.scheduling import Scheduler, SchedulingMisuse
+from checkvalve.reference.drivers.schedules.scheduling import Scheduler, SchedulingMisuse
 
 
 def waiters(scheduler: Scheduler, names: str) -> tuple[Condition, list[str]]:

@@ -7,8 +7,10 @@ import threading
 import pytest
 from scheduling_toys import Account, Counter, Loop, Pair, Stubborn, Wanderer
 
-from checkvalve.reference.drivers.interleavings import Explored, Scene, explore, replay, wander
-from checkvalve.reference.drivers.scheduling import Scheduler, SchedulingMisuse, Segment
+from checkvalve.reference.drivers.schedules.interleavings import (
+    Explored, Scene, explore, replay, wander,
+)
+from checkvalve.reference.drivers.schedules.scheduling import Scheduler, SchedulingMisuse, Segment
 
 MODULES = ("scheduling_toys",)
 

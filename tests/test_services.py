@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from checkvalve.conformance.patience import Countdown
+from checkvalve.conformance.computer.patience import Countdown
 from checkvalve.conformance.services.process import KeptProcess
 from checkvalve.conformance.services.programs import Program
 from checkvalve.conformance.services.proxy import Proxy

@@ -24,7 +24,7 @@ from checkvalve.conformance.engines.table import (
     KEY, arrow_schema, read_rows, rows_of, sort_rows, spark_schema, table_of, write_rows,
 )
 from checkvalve.conformance.engines.task import MARK, Order, edition, error_in, execute, work
-from checkvalve.conformance.results import Case, CaseRow
+from checkvalve.conformance.suites.results import Case, CaseRow
 from checkvalve.spec.notation.errors import InputError, InternalError, TargetError
 
 SETTINGS = RunSettings()

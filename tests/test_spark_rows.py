@@ -24,9 +24,9 @@ from checkvalve.conformance.engines.session import spark_session
 from checkvalve.conformance.engines.spark import run_on_spark, run_to_parquet
 from checkvalve.conformance.engines.table import read_rows, write_rows
 from checkvalve.conformance.engines.task import work
-from checkvalve.conformance.results import PASSED, VIOLATED, CaseRow
+from checkvalve.conformance.suites.results import PASSED, VIOLATED, CaseRow
 from checkvalve.conformance.systems.catalogue import SYSTEMS
-from checkvalve.conformance.targets import reference_of
+from checkvalve.conformance.systems.targets import reference_of
 from checkvalve.spec.notation.errors import InputError
 
 if TYPE_CHECKING:

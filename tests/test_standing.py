@@ -11,7 +11,7 @@ from checkvalve.conformance.suites import standing
 from checkvalve.conformance.suites.run import Run, capabilities, run_program
 from checkvalve.conformance.suites.suite import Program
 from checkvalve.conformance.systems.catalogue import suite_named
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.spec.notation.rules import Rule
 
 TARGETS = [("queue", "reference"), ("queue", "zoo:last-in-first-out"), ("queue", "zoo:silent-drop"),

@@ -12,7 +12,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from checkvalve.conformance.state_machines import RuleBroken, state_machine
 from checkvalve.conformance.suites.suite import Suite
 from checkvalve.conformance.systems.catalogue import SYSTEMS
-from checkvalve.conformance.targets import reference_of
+from checkvalve.conformance.systems.targets import reference_of
 from checkvalve.spec.notation import InputError
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "tutorial" / "test_myqueue.py"

@@ -12,7 +12,7 @@ from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.replay import Replay
 from checkvalve.conformance.campaigns.summary import summarise
 from checkvalve.conformance.cli.replay import _unbroken
-from checkvalve.conformance.results import ERROR, FLAKY, VIOLATED, CaseRow
+from checkvalve.conformance.suites.results import ERROR, FLAKY, VIOLATED, CaseRow
 from checkvalve.conformance.suites.fixture import read_fixture
 
 KEEPING = """

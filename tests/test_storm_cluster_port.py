@@ -15,7 +15,7 @@ from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.replay import replay
 from checkvalve.conformance.ports.base import Target
-from checkvalve.conformance.results import ERROR, VIOLATED
+from checkvalve.conformance.suites.results import ERROR, VIOLATED
 from checkvalve.conformance.systems.catalogue import port_named
 from checkvalve.conformance.suites.fixture import Fixture, read_fixture
 from checkvalve.conformance.suites.run import run_program
@@ -24,7 +24,7 @@ from checkvalve.conformance.systems.storm_topology.adapter import ReferenceTopol
 from checkvalve.conformance.systems.storm_topology.port import PORT as STORM_TOPOLOGY
 from checkvalve.conformance.systems.storm_topology.port import WORDS, event_of
 from checkvalve.conformance.systems.storm_topology.suite import SUITE
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.spec.notation.errors import InputError, TargetError
 
 REFERENCE = "reference.storm.topology"

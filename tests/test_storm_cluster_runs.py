@@ -8,9 +8,8 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from checkvalve.conformance.systems.storm_topology.runs import (
-    RULES, HistoryJudge, Offence, Terms, judged, terms_of,
-)
+from checkvalve.conformance.systems.storm_topology.runs import RULES, HistoryJudge, Offence, judged
+from checkvalve.conformance.systems.storm_topology.telling import Terms, terms_of
 from checkvalve.reference.storm.cluster import Cluster, Happened, run
 from checkvalve.reference.storm.executor import BoltTask
 from checkvalve.reference.storm.faults import (

@@ -9,7 +9,8 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from checkvalve.conformance.systems.storm_topology.runs import RULES, Terms, judged, terms_of
+from checkvalve.conformance.systems.storm_topology.runs import RULES, judged
+from checkvalve.conformance.systems.storm_topology.telling import Terms, terms_of
 from checkvalve.reference.drivers import tcp
 from checkvalve.reference.drivers.tcp import HaltLag, Measured, measure
 from checkvalve.reference.drivers.tcp_faults import (

@@ -7,7 +7,7 @@ import pytest
 from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.ports.base import Target
-from checkvalve.conformance.results import NOT_OFFERED
+from checkvalve.conformance.suites.results import NOT_OFFERED
 from checkvalve.conformance.systems.catalogue import port_named
 from checkvalve.conformance.suites.run import capabilities, run_program
 from checkvalve.conformance.suites.suite import Act

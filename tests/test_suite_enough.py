@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from checkvalve.conformance import targets
+from checkvalve.conformance.systems import targets
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.enough import (
@@ -23,7 +23,7 @@ from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.engines.conduct import Engine, Order, conduct, next_cases
 from checkvalve.conformance.ports.base import Adapter
-from checkvalve.conformance.results import (
+from checkvalve.conformance.suites.results import (
     NOT_OFFERED, NOT_SHOWN, NO_OCCASION, PASSED, UNKNOWN, VIOLATED, CaseRow,
 )
 from checkvalve.conformance.suites.fixture import read_fixture
@@ -33,7 +33,8 @@ from checkvalve.conformance.systems.kafka_races.adapter import Kit
 from checkvalve.conformance.systems.kafka_races.scenes import SCENES
 from checkvalve.conformance.systems.storm_input.adapter import ReferenceInput
 from checkvalve.conformance.systems.storm_topology.adapter import ReferenceTopology
-from checkvalve.conformance.systems.storm_topology.runs import Happened, Terms, follow
+from checkvalve.conformance.systems.storm_topology.runs import Happened, follow
+from checkvalve.conformance.systems.storm_topology.telling import Terms
 from checkvalve.spec.engines.candidates import CandidateSets
 from checkvalve.spec.engines.monitor import LostTrack, Monitor
 from checkvalve.spec.kafka.observed_races import ObservedRaces

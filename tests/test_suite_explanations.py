@@ -21,15 +21,15 @@ from checkvalve.conformance.gate.junit import junit
 from checkvalve.conformance.gate.report import Report, Row
 from checkvalve.conformance.gate.sections import _rule_row
 from checkvalve.conformance.ports.base import Message, Target
-from checkvalve.conformance.results import VIOLATED, CaseRow
+from checkvalve.conformance.suites.results import VIOLATED, CaseRow
 from checkvalve.conformance.suites.fixture import read_fixture
-from checkvalve.conformance.suites.judge import Breach
+from checkvalve.conformance.suites.breach import Breach
 from checkvalve.conformance.suites.run import (
     Run, capabilities, items_for, run_program,
 )
 from checkvalve.conformance.suites.suite import Act, Answer, AnySuite, Exchange, Suite
 from checkvalve.conformance.systems.catalogue import port_named, suite_named
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.conformance.zoo.hunt import twins
 
 

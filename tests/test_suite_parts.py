@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.summary import known_rules, summarise
 from checkvalve.conformance.engines.conduct import Order, conduct
-from checkvalve.conformance.results import (
+from checkvalve.conformance.suites.results import (
     ERROR, NOT_SHOWN, NO_OCCASION, PASSED, TOO_FEW, VIOLATED, CaseRow,
 )
 from checkvalve.conformance.suites.generate import LENGTH_MAX, explore
@@ -25,7 +25,7 @@ from checkvalve.conformance.suites.run import ITEMS_MAX, run_program
 from checkvalve.conformance.suites.shrink import shrink
 from checkvalve.conformance.suites.suite import Act, Program
 from checkvalve.conformance.systems.queue.suite import SUITE as QUEUE_SUITE
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.rules import Rule
 
@@ -80,7 +80,7 @@ def test_a_machine_that_adds_a_rule_watches_where_that_rule_is_looked_for_or_all
     adding = next(watch for watch in QUEUE_SUITE.watches if watch.adds is not None)
 
     def watch(focus: Rule | None) -> bool:
-        judge = Judge(QUEUE_SUITE, 2, ITEMS_MAX, focus)
+        judge = Judge(QUEUE_SUITE.watches, QUEUE_SUITE.constants(2, ITEMS_MAX), focus)
         return any(each.watch is adding for each in judge._watchers.every)
 
     assert {rule.id for rule in QUEUE_SUITE.rules() if watch(rule)} == {"QUEUE-12"}

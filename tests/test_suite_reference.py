@@ -8,7 +8,7 @@ import pytest
 
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.engines.conduct import Engine, Order, conduct
-from checkvalve.conformance.results import NOT_OFFERED, NOT_SHOWN, PASSED, TECHNIQUE
+from checkvalve.conformance.suites.results import NOT_OFFERED, NOT_SHOWN, PASSED, TECHNIQUE
 from checkvalve.conformance.systems.catalogue import suite_named
 
 MUST = {rule.id for rule in suite_named("queue").rules() if rule.strength.value == "MUST"}

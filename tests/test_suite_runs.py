@@ -15,10 +15,11 @@ from checkvalve.conformance.campaigns.case import (
 )
 from checkvalve.conformance.campaigns.replay import Replay, _outcome, replay
 from checkvalve.conformance.ports.base import Adapter
-from checkvalve.conformance.results import ERROR, FLAKY, VIOLATED, Case
+from checkvalve.conformance.suites.results import ERROR, FLAKY, VIOLATED, Case
 from checkvalve.conformance.suites.fixture import Fixture, read_fixture
 from checkvalve.conformance.suites.history import HistorySuite
-from checkvalve.conformance.suites.judge import Breach, _alternatives, from_root
+from checkvalve.conformance.suites.breach import Breach
+from checkvalve.conformance.suites.judge import _alternatives, from_root
 from checkvalve.conformance.suites.run import Run, capabilities, run_program
 from checkvalve.conformance.suites.shrink import shrink
 from checkvalve.conformance.suites.suite import Act, Answer, Program
@@ -26,7 +27,7 @@ from checkvalve.conformance.systems.catalogue import port_named, suite_named, zo
 from checkvalve.conformance.systems.queue.dropping import DroppingDeque
 from checkvalve.conformance.systems.queue.reference import ReferenceQueue
 from checkvalve.conformance.systems.queue.suite import SUITE as QUEUE_SUITE
-from checkvalve.conformance.targets import reference_of, resolve_target
+from checkvalve.conformance.systems.targets import reference_of, resolve_target
 from checkvalve.spec.notation.errors import InputError, TargetError
 
 SUITE = QUEUE_SUITE

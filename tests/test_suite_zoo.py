@@ -12,13 +12,13 @@ from checkvalve.conformance.campaigns.case import (
     RunSettings, case_at, plan, run_case, suite_version,
 )
 from checkvalve.conformance.campaigns.places import place_of
-from checkvalve.conformance.results import VIOLATED, CaseRow
+from checkvalve.conformance.suites.results import VIOLATED, CaseRow
 from checkvalve.conformance.suites.fixture import read_fixture
 from checkvalve.conformance.suites.generate import GENERATOR
 from checkvalve.conformance.suites.run import capabilities, run_program
 from checkvalve.conformance.suites.suite import Program
 from checkvalve.conformance.systems.catalogue import suite_named
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 
 SUITE = suite_named("queue")
 

@@ -8,7 +8,7 @@ from checkvalve.conformance.engines.conduct import Order, conduct
 from checkvalve.conformance.suites.run import run_program
 from checkvalve.conformance.suites.suite import Act
 from checkvalve.conformance.systems.catalogue import suite_named
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.reference.flow.stages import Groups, RolledUp
 from hypothesis import given
 from hypothesis import strategies as st

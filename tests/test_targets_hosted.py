@@ -21,7 +21,7 @@ from checkvalve.conformance.adapters.process import close_idle
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.ports.base import Session, SettingsRefused
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.spec.notation.errors import InputError, TargetError
 
 HELLO = {"do": "hello", "protocol": 1, "port": "queue", "settings": {"capacity": 2}}

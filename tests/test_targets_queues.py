@@ -13,7 +13,7 @@ from checkvalve.conformance.adapters.process import close_idle
 from checkvalve.conformance.ports.base import Message
 from checkvalve.conformance.systems.queue.reference import DeferredQueue
 from checkvalve.conformance.systems.queue.twins import TWINS as ZOO
-from checkvalve.conformance.targets import is_in_real_time, known_targets, resolve_target
+from checkvalve.conformance.systems.targets import is_in_real_time, known_targets, resolve_target
 
 NODE = (pytest.mark.javascript,
         pytest.mark.skipif(shutil.which("node") is None, reason="needs node"))

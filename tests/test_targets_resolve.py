@@ -14,9 +14,9 @@ import pytest
 from checkvalve.conformance.adapters.process import close_idle
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
-from checkvalve.conformance.environment import GO_ADVICE, find_go
+from checkvalve.conformance.computer.environment import GO_ADVICE, find_go
 from checkvalve.conformance.ports.base import Message, Session
-from checkvalve.conformance.targets import check_name, known_targets, resolve_target
+from checkvalve.conformance.systems.targets import check_name, known_targets, resolve_target
 from checkvalve.spec.notation.errors import CheckvalveError, InputError, TargetError
 
 HELLO = {"do": "hello", "protocol": 1, "port": "queue", "settings": {"capacity": 2}}

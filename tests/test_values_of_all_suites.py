@@ -15,7 +15,7 @@ from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.campaigns.case import RunSettings, case_at, row_of, run_case
 from checkvalve.conformance.campaigns.replay import replay
 from checkvalve.conformance.ports.base import Kind, Message
-from checkvalve.conformance.results import PASSED, VIOLATED
+from checkvalve.conformance.suites.results import PASSED, VIOLATED
 from checkvalve.conformance.suites.fixture import read_fixture
 from checkvalve.conformance.suites.run import capabilities, items_for
 from checkvalve.conformance.suites.suite import Act, Suite
@@ -23,7 +23,7 @@ from checkvalve.conformance.suites.twin import stack_from
 from checkvalve.conformance.suites.values import KEYS, Payloads, unlike
 from checkvalve.conformance.systems.catalogue import SYSTEMS, port_named, system_of, zoo
 from checkvalve.conformance.systems.queue.reference import ReferenceQueue
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.conformance.zoo.default_run import NAMED, find
 from checkvalve.reference.queue import BoundedQueue
 

@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 import pytest
-from checkvalve.reference.drivers.virtual_loop import (
+from checkvalve.reference.drivers.schedules.virtual_loop import (
     CALLBACKS_MAX, Standstill, Unrest, VirtualLoop,
 )
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from checkvalve.conformance.files import write_whole
+from checkvalve.conformance.computer.files import write_whole
 from checkvalve.conformance.systems.catalogue import system_of
 
 from .page import page

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from checkvalve.conformance.ports.base import Message, Session, Target
-from checkvalve.conformance.results import Case
+from checkvalve.conformance.suites.results import Case
 from checkvalve.conformance.suites.fixture import Fixture, fixture_of
-from checkvalve.conformance.suites.judge import Breach
+from checkvalve.conformance.suites.breach import Breach
 from checkvalve.conformance.suites.run import Run, run_program
 from checkvalve.conformance.systems.catalogue import system_of
 from checkvalve.conformance.systems.election.scenarios import SCENARIOS
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.spec.notation.errors import CheckvalveError, InputError
 
 __all__ = ["Broken", "Row", "fill_all"]

@@ -11,7 +11,7 @@ import click
 
 from checkvalve.conformance.adapters.host import limited_memory
 from checkvalve.conformance.cli.outcome import EXPECTED, VIOLATED, run
-from checkvalve.conformance.streams import write_all
+from checkvalve.conformance.computer.streams import write_all
 
 from .runner import Found, fuzz
 from .subjects import SUBJECTS

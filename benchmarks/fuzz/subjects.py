@@ -95,7 +95,7 @@ def _fixtures() -> tuple[tuple[str, str], ...]:
     """Failures as they are saved now, each with a target to replay it on."""
     from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
     from checkvalve.conformance.systems.catalogue import zoo
-    from checkvalve.conformance.targets import reference_of
+    from checkvalve.conformance.systems.targets import reference_of
     found = []
     for name in TWINS:
         suite = zoo()[name].suite
@@ -241,7 +241,7 @@ def _replies(random: Random) -> bytes:
 def _feed_replies(path: Path, _index: int) -> object:
     from checkvalve.conformance.campaigns.replay import replay
     from checkvalve.conformance.suites.fixture import read_fixture
-    from checkvalve.conformance.targets import adapter_factory
+    from checkvalve.conformance.systems.targets import adapter_factory
 
     plan: dict[str, Any] = json.loads(path.read_bytes())
     target = _Scripted(adapter_factory(plan["target"]), plan["broken"], str(plan["reply"]).encode())

@@ -144,7 +144,7 @@ def _conducted(killer: str) -> str:
     # Imported here, after ``enter``: so they are the tree's.
     from checkvalve.conformance.engines.conduct import Engine, Order, conduct
     from checkvalve.conformance.engines.local import row_of
-    from checkvalve.conformance.results import sort_rows
+    from checkvalve.conformance.suites.results import sort_rows
 
     class Stopping(Engine):
         """Runs the cases here, up to the first that does not pass."""

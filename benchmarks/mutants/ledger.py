@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from checkvalve.conformance.files import write_whole
+from checkvalve.conformance.computer.files import write_whole
 from checkvalve.spec.notation.errors import InputError
 
 from .stand import Fate

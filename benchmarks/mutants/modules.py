@@ -60,7 +60,8 @@ GROUPS: Final[Mapping[str, Group]] = {
         ("spec.engines.monitor", "spec.engines.candidates", "spec.engines.effects"),
         ("test_candidates", "test_search", "test_monitor*", *_SUITES)),
     "judge": Group(
-        ("conformance.suites.judge", "conformance.suites.plain", "conformance.suites.history",
+        ("conformance.suites.judge", "conformance.suites.breach", "conformance.suites.plain",
+         "conformance.suites.history",
          "conformance.suites.standing", "conformance.suites.exchange", "conformance.suites.needs",
          "conformance.suites.asking", "conformance.campaigns.enough"),
         (*_SUITES, "test_says", "test_standing", "test_suite_enough", "test_suite_needs")),

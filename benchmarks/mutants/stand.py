@@ -21,7 +21,7 @@ from mmap import PAGESIZE
 from pathlib import Path
 from typing import Any, Final
 
-from checkvalve.conformance.patience import Countdown, slowness
+from checkvalve.conformance.computer.patience import Countdown, slowness
 from checkvalve.spec.notation.errors import InternalError
 
 from .child import SUITE, Patience, Say, enter, sender, try_killers

@@ -11,7 +11,7 @@ from enum import IntEnum
 from pathlib import Path
 
 from checkvalve.conformance.campaigns.case import suite_version
-from checkvalve.conformance.files import write_whole
+from checkvalve.conformance.computer.files import write_whole
 from checkvalve.conformance.systems.catalogue import suite_named, system_of
 from checkvalve.spec.notation.errors import InputError, InternalError
 

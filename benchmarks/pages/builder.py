@@ -11,7 +11,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, Final
 
-from checkvalve.conformance.files import write_whole
+from checkvalve.conformance.computer.files import write_whole
 from checkvalve.spec.design.reading import schema as schema_module
 from checkvalve.spec.design.reading.schema import schema
 

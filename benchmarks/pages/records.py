@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from checkvalve.conformance.files import write_whole
+from checkvalve.conformance.computer.files import write_whole
 from .tables import (
     fields_table, operations_table, policies_table, settings_table, words_table,
 )
@@ -24,7 +24,7 @@ from checkvalve.conformance.suites.capacities import capacities_table
 from checkvalve.conformance.suites.system import System
 from checkvalve.conformance.systems.catalogue import SYSTEMS, system_of
 from .conversations import conversation, in_lines, not_offered
-from checkvalve.reference.drivers import virtual_loop
+from checkvalve.reference.drivers.schedules import virtual_loop
 from checkvalve.spec.chapters import chapters
 from .roles import table as checker_table
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from checkvalve.conformance.cli.outcome import EXPECTED, run
-from checkvalve.conformance.files import write_whole
+from checkvalve.conformance.computer.files import write_whole
 from checkvalve.spec.notation.errors import InputError
 
 from .plot import draw

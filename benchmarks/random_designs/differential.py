@@ -29,7 +29,8 @@ from typing import get_args
 from checkvalve.spec.design.check import Engine, Part, Settings, decide_deadlock, parts
 from checkvalve.spec.design.drawing.promela import promela
 from checkvalve.spec.design.formats.files import load_any
-from checkvalve.spec.design.net.translate import Aim, translate
+from checkvalve.spec.design.net.builder import Aim
+from checkvalve.spec.design.net.translate import translate
 from checkvalve.spec.design.reading.language import Design, Flow
 from checkvalve.spec.design.why.findings import Finding
 from checkvalve.spec.notation.errors import InputError

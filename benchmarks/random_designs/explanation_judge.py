@@ -13,10 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
 
 from checkvalve.spec.design.check import parts
-from checkvalve.spec.design.net.links import Unbounded
+from checkvalve.spec.design.net.places import Unbounded
 from checkvalve.spec.design.net.net import Net
 from checkvalve.spec.design.net.rows import Place, Row, Table
-from checkvalve.spec.design.net.translate import Aim, translate
+from checkvalve.spec.design.net.builder import Aim
+from checkvalve.spec.design.net.translate import translate
 from checkvalve.spec.design.reading.language import Design, Merging
 from checkvalve.spec.design.why.findings import DesignReport, Finding
 from checkvalve.spec.design.why.blocked import Blocked

@@ -6,7 +6,8 @@ from typing import Any
 
 from checkvalve.spec.design.net.net import Net
 from checkvalve.spec.design.net.rows import FAILED, Row, Table
-from checkvalve.spec.design.net.translate import Aim, translate
+from checkvalve.spec.design.net.builder import Aim
+from checkvalve.spec.design.net.translate import translate
 from checkvalve.spec.design.reading.language import Design, Kind
 from checkvalve.spec.notation import bind
 

@@ -6,7 +6,9 @@ from collections import deque
 from collections.abc import Iterator
 from random import Random
 
-from checkvalve.spec.design.net.translate import Aim, translate
+from checkvalve.spec.design.net.builder import Aim
+
+from checkvalve.spec.design.net.translate import translate
 from checkvalve.spec.design.reading.language import Design, Kind
 
 Contents = dict[str, tuple[int, ...]]

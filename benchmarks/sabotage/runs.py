@@ -16,13 +16,13 @@ from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.campaigns.case import RunSettings, plan, row_of
 from checkvalve.conformance.engines.conduct import Order, next_cases
 from checkvalve.conformance.ports.base import Message, Session, Target
-from checkvalve.conformance.results import ERROR, FLAKY, UNKNOWN, VIOLATED, Case, CaseRow
+from checkvalve.conformance.suites.results import ERROR, FLAKY, UNKNOWN, VIOLATED, Case, CaseRow
 from checkvalve.conformance.suites.history import HistorySuite
 from checkvalve.conformance.suites.progress import ids_of_progress
 from checkvalve.conformance.suites.run import capabilities, items_for
 from checkvalve.conformance.suites.suite import Act, AnySuite, Conversation, Exchange, Program
 from checkvalve.conformance.systems.catalogue import port_named, system_of
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.spec.notation.errors import TargetError
 from checkvalve.spec.notation.rules import Rule
 

@@ -16,7 +16,7 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
-from checkvalve.conformance.files import write_whole
+from checkvalve.conformance.computer.files import write_whole
 from checkvalve.spec import witnesses as package
 from checkvalve.spec.chapters import chapters
 from checkvalve.spec.witnesses.book import TABLE, Witness, to_json, witnesses

@@ -14,7 +14,7 @@ from checkvalve.conformance.suites.run import ITEMS_MAX
 from checkvalve.conformance.suites.suite import AnySuite, Suite
 from checkvalve.conformance.suites.twin import Twin
 from checkvalve.conformance.systems.catalogue import suite_named
-from checkvalve.conformance.targets import resolve_target
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.conformance.zoo.hunt import hunt, twins
 from checkvalve.spec.chapters import chapters
 from checkvalve.spec.notation.interpreter import Step

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ...spec.notation.errors import InputError, TargetError
-from ..patience import still_due
+from ..computer.patience import still_due
 from ..ports.base import LINE_BYTES_MAX, excerpt
 
 __all__ = ["LATE", "SESSION_BYTES_MAX", "Child", "last_lines"]

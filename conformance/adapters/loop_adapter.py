@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, ClassVar, TypeVar
 
-from ...reference.drivers.virtual_loop import VirtualLoop
+from ...reference.drivers.schedules.virtual_loop import VirtualLoop
 from ..ports.base import STEPPED, Message
 from .base import Declined
 from .port_adapter import PortAdapter

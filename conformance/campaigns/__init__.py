@@ -4,7 +4,7 @@ A suite is *planned* into cases, each with its own seed, and ``run_case`` turns 
 one row, as a pure function of its arguments: here, in another process, or on a cluster.
 """
 
-from ..results import Case, CaseRow
+from ..suites.results import Case, CaseRow
 from .case import RunSettings, plan, run_case
 
 __all__ = ["Case", "CaseRow", "RunSettings", "plan", "run_case"]

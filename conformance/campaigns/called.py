@@ -16,7 +16,7 @@ __all__ = ["called"]
 def called(suite: str, target_spec: str, settings: RunSettings) -> Mapping[str, str]:
     """By our name of an operation, the class's name for it; empty for what is no class, and where
     the target does not answer, as its cases will say."""
-    from ..targets import resolve_target
+    from ..systems.targets import resolve_target
 
     if not is_named(target_spec):
         return {}

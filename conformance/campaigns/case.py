@@ -16,7 +16,7 @@ from ...spec.notation.errors import CheckvalveError, InputError, TargetError
 from ...spec.notation.labels import counted
 from ...spec.notation.rules import Rule
 from ..ports.base import SettingsRefused, Target
-from ..results import ERROR, FLAKY, PASSED, REFUSED, UNKNOWN, VIOLATED, Case, CaseRow
+from ..suites.results import ERROR, FLAKY, PASSED, REFUSED, UNKNOWN, VIOLATED, Case, CaseRow
 from ..suites.fixture import Fixture, fixture_of
 from ..suites.generate import GENERATOR
 from ..suites.run import Run, capabilities, items_for, run_program
@@ -112,7 +112,7 @@ def run_case(suite: str, target_spec: str, case: Case, settings: RunSettings) ->
     A pure function of its arguments for a target that is deterministic. An error of the
     target becomes a row; ``InputError`` is raised for a suite or a target that is not there.
     """
-    from ..targets import resolve_target
+    from ..systems.targets import resolve_target
 
     target = resolve_target(target_spec, timeout=settings.timeout_seconds)
     return row_of(suite_named(suite), target, case, settings)
@@ -130,7 +130,7 @@ def row_of(suite: AnySuite, target: Target, case: Case, settings: RunSettings) -
 def offers(suite: str, target_spec: str, settings: RunSettings) -> Collection[str]:
     """The operations that a target says it can do; none if it does not answer or is not there,
     which its cases will report."""
-    from ..targets import resolve_target
+    from ..systems.targets import resolve_target
 
     try:
         target = resolve_target(target_spec, timeout=settings.timeout_seconds)
@@ -259,7 +259,7 @@ class _Search:
 
     @property
     def _rehearsal(self) -> Target:
-        from ..targets import resolve_target
+        from ..systems.targets import resolve_target
 
         return resolve_target(self.settings.rehearsal)
 

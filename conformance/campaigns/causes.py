@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from ...spec.notation import MUST, SHOULD
-from ..results import VIOLATED, CaseRow
+from ..suites.results import VIOLATED, CaseRow
 from ..suites.fixture import Fixture
 from ..suites.suite import AnySuite, Suite
 

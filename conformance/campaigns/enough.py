@@ -22,7 +22,7 @@ from typing import Final
 from ...spec.notation.labels import counted
 from ...spec.notation.rules import Rule
 from ..ports.base import NO_OCCASION_FOR
-from ..results import ERROR, FLAKY, REFUSED, VIOLATED, Case, CaseRow
+from ..suites.results import ERROR, FLAKY, REFUSED, VIOLATED, Case, CaseRow
 from ..suites.suite import AnySuite
 from ..systems.catalogue import suite_named
 from .case import RunSettings, case_at, offers

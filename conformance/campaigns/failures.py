@@ -12,7 +12,7 @@ from typing import Final
 
 from ...spec.notation.labels import counted
 from ..adapters.child import LATE
-from ..results import ERROR, CaseRow
+from ..suites.results import ERROR, CaseRow
 
 __all__ = ["GIVEN_UP_AFTER", "failure_in_words", "until_given_up"]
 

@@ -14,7 +14,7 @@ from dataclasses import fields, replace
 from sys import intern
 from typing import Any
 
-from ..results import CaseRow
+from ..suites.results import CaseRow
 from ..suites.fixture import Fixture
 from .causes import kinds_of
 

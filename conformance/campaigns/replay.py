@@ -10,7 +10,7 @@ from ...spec.notation.errors import InputError
 from ...spec.notation.rules import Rule
 from ..ports.base import Message, Operation, Port, Target, check_request, excerpt
 from ..suites.fixture import Fixture
-from ..suites.judge import Breach
+from ..suites.breach import Breach
 from ..suites.run import Run, items_for
 from ..suites.suite import AnyJudge, AnySuite, Conversation, Exchange
 from ..systems.catalogue import port_named, suite_named

@@ -13,7 +13,7 @@ from ...spec.notation.errors import InputError
 from ...spec.notation.labels import counted
 from ...spec.notation.rules import Rule
 from ..ports.base import NO_OCCASION_FOR
-from ..results import (
+from ..suites.results import (
     ERROR, FLAKY, NO_OCCASION, NOT_OFFERED, NOT_SHOWN, PASSED, REASONS, REFUSED, TARGET_FAILED,
     TECHNIQUE, TOO_FEW, UNKNOWN, VIOLATED, CaseRow,
 )

@@ -20,7 +20,7 @@ from checkvalve.spec.verdicts.verdict import Budget
 from checkvalve.spec.verify import Deciding
 
 from ..adapters.host import confine, end_process, limited_memory, private_pipes
-from ..streams import SHOW_TRACEBACK
+from ..computer.streams import SHOW_TRACEBACK
 from .file import fault_of, load_chapter
 from .wire import row_to
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from ..streams import write_all
+from ..computer.streams import write_all
 from .lazy import LazyGroup
 from .outcome import run
 

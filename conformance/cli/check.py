@@ -142,7 +142,7 @@ def _draw(report: DesignReport, where: Path | None) -> Path | None:
         return None
     from checkvalve.spec.design.drawing.svg import draw
 
-    from ..files import write_whole
+    from ..computer.files import write_whole
     path = where if where.suffix == ".svg" else where / f"{report.design.name}.svg"
     write_whole(path, draw(report))
     return path

@@ -25,7 +25,7 @@ from .outcome import EXPECTED, TARGET_FAILED, UNKNOWN, VIOLATED
 if TYPE_CHECKING:
     from ..campaigns.summary import RuleResult, Summary
     from ..engines.conduct import Engine, Order
-    from ..results import CaseRow
+    from ..suites.results import CaseRow
 
 __all__ = ["command"]
 
@@ -120,7 +120,7 @@ def command(
     from ..campaigns.case import RunSettings
     from ..campaigns.summary import known_rules
     from ..engines.conduct import Order, conduct
-    from ..targets import check_name, rehearsal_of, resolve_target, suite_for
+    from ..systems.targets import check_name, rehearsal_of, resolve_target, suite_for
 
     targets = tuple(with_names(target, names) for target in targets)
     suite = suite_for(targets) if suite is None else suite
@@ -183,7 +183,7 @@ def _check_numbers(order: Order) -> None:
 
 def _check_table(out: Path) -> None:
     """Raise now what writing the table would raise after all cases."""
-    from ..files import check_writable
+    from ..computer.files import check_writable
 
     import_module("pyarrow.parquet")
     check_writable(out)
@@ -212,7 +212,7 @@ def _code(summaries: Iterator[Summary]) -> int:
 
 def _save(summary: Summary, folder: Path) -> dict[str, str]:
     """Write the fixtures; the path of each by its rule."""
-    from ..files import write_whole
+    from ..computer.files import write_whole
 
     saved = {}
     for result in summary.results:

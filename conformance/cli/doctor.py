@@ -11,7 +11,7 @@ from typing import Literal
 
 import click
 
-from .. import environment
+from ..computer import environment
 from ..services.programs import PROGRAMS
 from .outcome import EXPECTED, UNKNOWN
 

@@ -43,7 +43,7 @@ def command(
         raise InputError(f"the design has {len(files)} parts without a link or pool in common, "
                          "and each is a model", what, "Give a folder for them: --out DIR.")
     if out is not None:
-        from ..files import write_whole
+        from ..computer.files import write_whole
         for name, text in files.items():
             write_whole(out / name, text)
     if as_json:
@@ -77,7 +77,8 @@ def _promela(design: str, given: tuple[str, ...]) -> Mapping[str, str]:
     from checkvalve.spec.design.check import parts
     from checkvalve.spec.design.drawing.promela import promela
     from checkvalve.spec.design.loader import only
-    from checkvalve.spec.design.net.translate import Aim, translate
+    from checkvalve.spec.design.net.builder import Aim
+    from checkvalve.spec.design.net.translate import translate
 
     from ..designs import load_designs
     loaded = only(load_designs(design, parameters_given(given)), design)

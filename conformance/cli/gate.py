@@ -10,7 +10,7 @@ import click
 
 from checkvalve.spec.notation.errors import InputError
 
-from ..files import check_writable, write_whole
+from ..computer.files import check_writable, write_whole
 from ..gate import GateConfig, Report, Row, load, run_gate
 from ..gate.junit import junit
 from ..gate.text import heading, lines_of, verdict_line

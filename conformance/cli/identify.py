@@ -46,7 +46,7 @@ def command(
     Exit code 0 if the policy was identified, 1 if it is another one than the target says it has, 2
     if what was seen fits several or none, 69 if a target failed to answer.
     """
-    from ..targets import check_name, resolve_target
+    from ..systems.targets import check_name, resolve_target
 
     if limit < capacity:
         raise InputError(f"a capacity of {capacity} is beyond the limit {limit}", "",
@@ -76,7 +76,7 @@ def command(
 def _of(targets: Iterable[str]) -> tuple[str, Identify]:
     """The suite that some targets are for, and what finds out of which kind they are."""
     from ..systems.catalogue import SYSTEMS
-    from ..targets import is_shipped, suite_for
+    from ..systems.targets import is_shipped, suite_for
 
     able = [name for name, system in SYSTEMS.items() if system.identity]
     ours = [name for name in targets if is_shipped(name)]

@@ -100,7 +100,7 @@ def _named(over: tuple[str, ...]) -> list[str]:
 
 def _write(found: Found, folder: Path, say: bool) -> None:
     """Write the certificate, if there is one, to a file that is named after its design."""
-    from ..files import write_whole
+    from ..computer.files import write_whole
     told = "  No certificate: neither side is proved."
     if found.certificate is not None:
         path = folder / f"{found.certificate['design']}-law.json"

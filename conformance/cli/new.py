@@ -48,7 +48,7 @@ def command(kind: str, file: Path | None, as_json: bool) -> int:
 
     It runs as it is, by the command that is printed. A file that is there already is not changed.
     """
-    from ..files import write_whole
+    from ..computer.files import write_whole
 
     start = STARTS[kind]
     path = Path(start.file) if file is None else file

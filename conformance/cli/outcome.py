@@ -22,8 +22,8 @@ import click
 
 from checkvalve.spec.notation.errors import CheckvalveError, InputError, InternalError
 
-from ..collecting import collecting_rarely
-from ..streams import SHOW_TRACEBACK
+from ..computer.collecting import collecting_rarely
+from ..computer.streams import SHOW_TRACEBACK
 
 __all__ = [
     "BAD_INPUT", "BROKEN_PIPE", "EXPECTED", "INTERNAL", "INTERRUPTED", "TARGET_FAILED",
@@ -134,7 +134,7 @@ def _from_usage(error: click.ClickException) -> InputError:
 def _from_unexpected(error: Exception) -> CheckvalveError:
     """Attribute an exception that is not of our own family."""
     if isinstance(error, ModuleNotFoundError):
-        from ..environment import missing_extra  # not for the starts where all goes well
+        from ..computer.environment import missing_extra  # not for the starts where all goes well
 
         missing = missing_extra(error)
         if missing is not None:

@@ -12,7 +12,7 @@ import click
 from checkvalve.spec.notation.errors import InputError
 
 from .options import Seconds
-from ..results import NO_OCCASION
+from ..suites.results import NO_OCCASION
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def command(
     64 for a file that is not a fixture, or one that asks for what the target cannot do.
     """
     from ..campaigns.replay import replay
-    from ..targets import resolve_target
+    from ..systems.targets import resolve_target
 
     loaded = _load(fixture)
     found = replay(

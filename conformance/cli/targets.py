@@ -22,7 +22,7 @@ def command(suites: tuple[str, ...], twins: bool, as_json: bool) -> int:
     asyncio:package.module:Class, python:package.module:factory, or command:PROGRAM ARGUMENTS.
     """
     from ..systems.catalogue import SYSTEMS, system_of
-    from ..targets import known_targets
+    from ..systems.targets import known_targets
 
     systems = [system_of(name) for name in suites] or list(SYSTEMS.values())
     found = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..collecting import collecting_rarely
+from ..computer.collecting import collecting_rarely
 
 if TYPE_CHECKING:
     from checkvalve.spec.design.check import Settings

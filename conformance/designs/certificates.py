@@ -52,7 +52,7 @@ def write_certificates(report: DesignReport, folder: Path, deadline: Deadline) -
     from checkvalve.spec.design.verdicts.certificates import Certificates, Uncertified
     from checkvalve.spec.verdicts.verdict import Outcome
 
-    from ..files import write_whole
+    from ..computer.files import write_whole
     makes, written = Certificates(report, deadline), []
     for finding in report.findings:
         if finding.outcome is Outcome.UNKNOWN:

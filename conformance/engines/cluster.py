@@ -20,8 +20,8 @@ from types import TracebackType
 
 from checkvalve.spec.notation.errors import InputError
 
-from ..java import require_java
-from ..patience import Countdown
+from ..computer.java import require_java
+from ..computer.patience import Countdown
 from .session import QUICK_START
 
 __all__ = ["SUPERVISE", "StandaloneCluster"]

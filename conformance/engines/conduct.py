@@ -14,7 +14,7 @@ from ..campaigns.case import RunSettings, plan
 from ..campaigns.enough import further_cases
 from ..campaigns.failures import until_given_up
 from ..campaigns.summary import Summary, summarise
-from ..results import ERROR, Case, CaseRow, sort_rows
+from ..suites.results import ERROR, Case, CaseRow, sort_rows
 from ..suites.system import QUICK_CASES
 from ..systems.catalogue import system_of
 

@@ -14,8 +14,8 @@ from checkvalve.spec.verdicts.deadline import Deadline
 from ..campaigns.case import RunSettings, run_case
 from ..campaigns.failures import until_given_up
 from ..campaigns.keeping import thinned
-from ..collecting import collecting_rarely
-from ..results import Case, CaseRow
+from ..computer.collecting import collecting_rarely
+from ..suites.results import Case, CaseRow
 from .table import sort_rows
 
 if TYPE_CHECKING:

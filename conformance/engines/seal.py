@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from checkvalve.spec.notation.errors import InputError
 
-from ..results import Case, CaseRow
+from ..suites.results import Case, CaseRow
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

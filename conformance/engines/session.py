@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from checkvalve.spec.notation.errors import CheckvalveError, InputError
 
-from ..java import require_java
-from ..patience import VARIABLE, Countdown
+from ..computer.java import require_java
+from ..computer.patience import VARIABLE, Countdown
 from .task import error_in
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 from checkvalve.spec.notation.errors import InputError
 
 from ..campaigns.case import RunSettings
-from ..results import Case, CaseRow
+from ..suites.results import Case, CaseRow
 from .seal import seal_folder
 from .session import explain, spark_session, within
 from .shipping import ship_checkvalve

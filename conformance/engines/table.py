@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, get_type_hints
 
 from checkvalve.spec.notation.errors import InputError
 
-from ..results import KEY, CaseRow, sort_rows
+from ..suites.results import KEY, CaseRow, sort_rows
 from .seal import METADATA, seal_of, seal_of_file, seal_of_folder
 
 if TYPE_CHECKING:

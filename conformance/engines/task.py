@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..campaigns.case import RunSettings
-    from ..results import CaseRow
+    from ..suites.results import CaseRow
 
 __all__ = ["MARK", "Order", "edition", "error_in", "execute", "work"]
 
@@ -140,7 +140,7 @@ def _keep_what_is_here() -> None:
 
 
 def _rows(order: Order, batches: Batches) -> Iterator[CaseRow]:
-    from ..results import Case
+    from ..suites.results import Case
     from .local import row_of
 
     for batch in batches:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Collection
 from typing import Any
 
-from ...reference.drivers.scheduling import Task
+from ...reference.drivers.schedules.scheduling import Task
 from ...spec.notation.errors import TargetError
 from .stage import STAGE
 

@@ -3,9 +3,10 @@
 Theory of operation
 -------------------
 A class for threads waits in the objects that it gets from ``threading``. ``install`` puts locks of
-the controlled scheduler (``reference/drivers/scheduling``) in their places, before the class is
-imported; conditions, semaphores, events and barriers are written in Python on top of locks, and
-come along by themselves. So the stage knows, without waiting a while, that a call waits; and, as a
+the controlled scheduler (``reference/drivers/schedules/scheduling``) in their places, before the
+class is imported; conditions, semaphores, events and barriers are written in Python on top of
+locks, and come along by themselves. So the stage knows, without waiting a while, that a call waits;
+and, as a
 line of the class is a step, a call can be stopped anywhere in it while others continue.
 
 Locks that are made outside of the class's own code (while neither it nor its module's import runs)
@@ -24,7 +25,7 @@ from contextlib import contextmanager
 from itertools import count
 from typing import Any, Final
 
-from ...reference.drivers.scheduling import Lock, Scheduler, Task, Waitable
+from ...reference.drivers.schedules.scheduling import Lock, Scheduler, Task, Waitable
 from ...spec.notation.errors import TargetError
 
 __all__ = ["STAGE", "Stage", "StagedLock", "StagedRLock", "install"]

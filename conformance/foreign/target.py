@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib import import_module, metadata
 from typing import Any, Final
 
-from ...reference.drivers.virtual_loop import VirtualLoop
+from ...reference.drivers.schedules.virtual_loop import VirtualLoop
 from ...spec.notation.errors import InputError
 from ..ports.base import Adapter, Message, excerpt
 from .place import ASYNCIO, PYTHON, THREAD, Place, place_of

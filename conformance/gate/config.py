@@ -192,7 +192,7 @@ class _Reader:
                 self._look_up("", 0, "verify", name, lambda name: next(chapters([name])))
         if config.suites:
             from ..systems.catalogue import suite_named
-            from ..targets import check_name
+            from ..systems.targets import check_name
 
             for at, suite in enumerate(config.suites):
                 self._look_up("suites", at, "suite", suite.suite, suite_named)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from checkvalve.spec.notation.errors import CheckvalveError
 from checkvalve.spec.notation.labels import counted
 
-from ..environment import missing_extra, usable_cores
+from ..computer.environment import missing_extra, usable_cores
 from .config import Designs, Limits, Suite
 from .report import Judgement, Row, judge
 
@@ -112,7 +112,7 @@ def _why_unavailable(suite: Suite, target: str) -> str:
     """Why this machine cannot run ``target``; empty if it can."""
     from ..suites.run import capabilities
     from ..systems.catalogue import suite_named
-    from ..targets import resolve_target
+    from ..systems.targets import resolve_target
 
     try:
         opened = resolve_target(target, timeout=suite.timeout)
@@ -132,7 +132,7 @@ def _rule_row(
     """The row of one rule: a breach is expected of those accepted, and of no other; a known
     breach covers what follows from it. Of those ``unshown`` nothing is expected to be shown."""
     from ..campaigns.summary import FOLLOWS
-    from ..results import FLAKY, NOT_SHOWN, PASSED, UNKNOWN
+    from ..suites.results import FLAKY, NOT_SHOWN, PASSED, UNKNOWN
 
     known = result.rule.id in accepted
     found = result.verdict

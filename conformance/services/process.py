@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from ...spec.notation.errors import InputError, TargetError
-from ..patience import Countdown
+from ..computer.patience import Countdown
 
 __all__ = ["KeptProcess"]
 

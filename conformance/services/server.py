@@ -18,7 +18,7 @@ from typing import ClassVar, Final, Self
 
 from ...spec.notation.errors import TargetError
 from ..adapters.child import last_lines
-from ..patience import Countdown
+from ..computer.patience import Countdown
 from .process import KeptProcess
 
 __all__ = ["HOST", "Server", "free_port"]

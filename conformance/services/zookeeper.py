@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from ...spec.notation.errors import InputError
-from ..environment import install_command
-from ..java import require_java
+from ..computer.environment import install_command
+from ..computer.java import require_java
 from .server import HOST, Server
 
 __all__ = ["JAVA_OPTIONS", "ZooKeeper", "spark_classpath"]

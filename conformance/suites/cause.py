@@ -18,7 +18,7 @@ from typing import NamedTuple
 from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.interpreter import Step
 from .exchange import Answer, Exchange
-from .judge import Breach
+from .breach import Breach
 from .run import ITEMS_MAX, Run
 from .standing import Watchers, watchers_of
 from .suite import AnySuite, Suite

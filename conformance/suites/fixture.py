@@ -17,9 +17,9 @@ from ...spec.notation.errors import InputError
 from ...spec.notation.labels import counted, filled
 from ...spec.notation.rules import Rule
 from ..ports.base import Message, unique_keys
-from ..results import Case
+from .results import Case
 from .cause import Culprit, culprits_of
-from .judge import Breach
+from .breach import Breach
 from .run import Run
 from .suite import AnySuite
 

@@ -12,17 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from ...spec.notation.rules import Rule
 from ..ports.base import ALWAYS
-from .exchange import PICKS, Act, Course, Program
-from .values import DRESSED
+from .exchange import PICKS, Act, Course, Fuller, Program
+from .needs import Groups
+from .values import DRESSED, Payloads
 
-if TYPE_CHECKING:
-    from .suite import Suite
-
-__all__ = ["GENERATOR", "LENGTH_MAX", "explore"]
+__all__ = ["GENERATOR", "LENGTH_MAX", "Drawing", "explore"]
 
 GENERATOR: Final = 1
 """The version of the generator: with another one, the same seed may mean other programs."""
@@ -39,8 +37,66 @@ a random program; and the chance of another act before each one of a course."""
 Draw = Callable[[], Act]
 
 
+class Drawing(Protocol):
+    """What programs are drawn from; a ``Suite`` is one, and says what each part means."""
+
+    @property
+    def name(self) -> str:
+        """See ``Suite``."""
+        ...
+
+    @property
+    def weights(self) -> Mapping[str, int]:
+        """See ``Suite``."""
+        ...
+
+    @property
+    def epilogue(self) -> Program:
+        """See ``Suite``."""
+        ...
+
+    @property
+    def favoured(self) -> Mapping[str, tuple[str, ...]]:
+        """See ``Suite``."""
+        ...
+
+    @property
+    def favoured_picks(self) -> Mapping[str, Mapping[str, tuple[int, ...]]]:
+        """See ``Suite``."""
+        ...
+
+    @property
+    def courses(self) -> Mapping[str, tuple[Course, ...]]:
+        """See ``Suite``."""
+        ...
+
+    @property
+    def fuller(self) -> Mapping[str, tuple[Fuller, ...]]:
+        """See ``Suite``."""
+        ...
+
+    @property
+    def picks(self) -> int:
+        """See ``Suite``."""
+        ...
+
+    @property
+    def own_picks(self) -> Mapping[str, Sequence[int]]:
+        """See ``Suite``."""
+        ...
+
+    @property
+    def payloads(self) -> Payloads | None:
+        """See ``Suite``."""
+        ...
+
+    def groups(self, rule: Rule) -> Groups:
+        """The groups of operations of which a test of the rule needs one each."""
+        ...
+
+
 def explore(
-    suite: Suite, can: Collection[str], focus: Rule, seed: int, examples: int,
+    suite: Drawing, can: Collection[str], focus: Rule, seed: int, examples: int,
     attempt: Callable[[Program], None],
 ) -> None:
     """Call ``attempt`` with each of the programs of a seed, at most ``examples`` of them.
@@ -60,7 +116,7 @@ def explore(
 
 
 def _program(
-    random: Random, suite: Suite, can: Collection[str], focus: Rule, alone: bool
+    random: Random, suite: Drawing, can: Collection[str], focus: Rule, alone: bool
 ) -> Iterator[Act]:
     names = [name for name in suite.weights if name in ALWAYS or name in can]
     needed = {group[0] for group in suite.groups(focus) if len(group) == 1} | ALWAYS
@@ -82,7 +138,7 @@ def _program(
 
 
 def _drawing(
-    random: Random, suite: Suite, kept: Sequence[str], few: Mapping[str, Sequence[int]]
+    random: Random, suite: Drawing, kept: Sequence[str], few: Mapping[str, Sequence[int]]
 ) -> Draw:
     """Draws an act: one of the operations, by their weights, that picks any or one of a few."""
     table = [name for name in kept for _ in range(suite.weights[name])]
@@ -93,7 +149,7 @@ def _drawing(
     return draw
 
 
-def _picks_of(do: str, suite: Suite, few: Mapping[str, Sequence[int]]) -> Sequence[int]:
+def _picks_of(do: str, suite: Drawing, few: Mapping[str, Sequence[int]]) -> Sequence[int]:
     """The values that an operation picks from: one of a few, its own, or any of the suite's."""
     own = suite.own_picks.get(do)
     return few.get(do, range(suite.picks or PICKS) if own is None else own)
@@ -106,7 +162,7 @@ def _at_random(random: Random, draw: Draw) -> Iterator[Act]:
 
 
 def _along(
-    random: Random, course: Course, draw: Draw, suite: Suite, few: Mapping[str, Sequence[int]]
+    random: Random, course: Course, draw: Draw, suite: Drawing, few: Mapping[str, Sequence[int]]
 ) -> Iterator[Act]:
     """A course of events, with other acts before its own, and after them."""
     spare = LENGTH_MAX - len(course)

@@ -3,68 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ...spec.engines.candidates import Candidates, alternatives_of
 from ...spec.engines.monitor import STATES_MAX, Failure, LostTrack, why_refused
 from ...spec.notation.errors import InternalError
 from ...spec.notation.interpreter import Step
 from ...spec.notation.rules import Rule
+from .breach import Breach
 from .exchange import Answer, Exchange, Watch
 from .standing import Watcher, at_stake, watchers_of
 
-if TYPE_CHECKING:
-    from .suite import Suite
-
-__all__ = ["Breach", "Judge", "from_root"]
-
-
-@dataclass(frozen=True)
-class Breach:
-    """A rule that was broken: at which step of the run (from 0), and why.
-
-    ``conjunct`` is the condition that was false, ``where`` its file (from the project's
-    root) and line. ``alternatives`` are the answers that every machine would have taken at
-    this point: after ``position`` steps of the machines that the same reply had shown. Where
-    a reply shows several, ``refused`` has the words of the one that broke the rule, and
-    ``detail`` says it where there are no such words.
-
-    ``is_added``: by a machine that adds its rule to another one. That one explains the run
-    as well as before, so nothing follows from this breach. ``is_apart``: by a machine that
-    allows what others forbid, so this does not follow from their breaches either.
-    """
-
-    rule: Rule
-    step: int
-    observation: str
-    conjunct: str
-    where: str
-    alternatives: tuple[Answer, ...] = ()
-    position: int = 0
-    refused: str = ""
-    detail: str = ""
-    is_added: bool = False
-    is_apart: bool = False
-
-    @property
-    def allowed(self) -> tuple[str, ...]:
-        """The answers that the target could have given instead, in words."""
-        return tuple(dict.fromkeys(answer.words for answer in self.alternatives))
-
-    def allowed_in_words(self) -> str:
-        """The line that says so; empty if there is nothing to say."""
-        if not self.alternatives:
-            return ""
-        instead = f' instead of "{self.refused}"' if self.refused else ""
-        return f"Allowed in step {self.step + 1}{instead}: {', or '.join(self.allowed)}."
-
-    def in_words(self, step: str) -> str:
-        """The words of the step that broke the rule, with the detail."""
-        return f"{step}: {self.detail}" if self.detail else step
+__all__ = ["Judge", "from_root"]
 
 
 class _Eye:
@@ -101,7 +53,8 @@ class _Eye:
 
 
 class Judge:
-    """Watches one run. ``focus`` is the rule that is looked for, or None for all rules.
+    """Watches one run, by the ``watches`` of a suite at some ``constants``. ``focus`` is the rule
+    that is looked for, or None for all rules.
 
     ``exercised`` counts, by rule, the replies and events in whose place another one would
     have broken the rule; only if ``counting``, for it takes as long as judging does. A machine
@@ -112,13 +65,12 @@ class Judge:
     """
 
     def __init__(
-        self, suite: Suite, capacity: int, items_max: int, focus: Rule | None,
+        self, watches: tuple[Watch, ...], constants: Mapping[str, int], focus: Rule | None,
         counting: bool = False, candidates: int = STATES_MAX, every: bool = False,
     ) -> None:
-        constants = tuple(suite.constants(capacity, items_max).items())
-        watches = suite.watches if counting or every or focus is None else tuple([
-            watch for watch in suite.watches if watch.adds is None or watch.adds is focus])
-        self._watchers = watchers_of(watches, constants, candidates)
+        needed = watches if counting or every or focus is None else tuple([
+            watch for watch in watches if watch.adds is None or watch.adds is focus])
+        self._watchers = watchers_of(needed, tuple(constants.items()), candidates)
         self._together = self._watchers.initial()
         self._eyes: list[_Eye] = []
         if self._together is None:

@@ -13,7 +13,7 @@ from ...spec.notation.errors import TargetError
 from ...spec.notation.labels import counted
 from ...spec.notation.rules import Rule
 from ..ports.base import SettingsRefused, Target
-from .judge import Breach
+from .breach import Breach
 from .lengthy import SHORT_ITEMS
 from .suite import Act, AnyJudge, AnySuite, Conversation, Exchange, Program
 

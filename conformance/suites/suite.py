@@ -13,21 +13,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.machine import Machine
 from ...spec.notation.rules import Rule, natural
 from ..ports.base import ALWAYS, Session
+from .breach import Breach
 from .exchange import (
     PICKS, Act, Answer, Conversation, Course, Exchange, Fuller, Measure, Program, Watch,
 )
 from .lengthy import Long, long_acts
 from .needs import Groups, lacking, needs_of
 from .values import DRESSED, Payloads
-
-if TYPE_CHECKING:
-    from .judge import Breach
 
 __all__ = [
     "Act", "Answer", "AnyJudge", "AnySuite", "Conversation", "Course", "Exchange", "Fuller",
@@ -261,8 +259,8 @@ class Suite:
     def machines(self, rule: Rule) -> tuple[type[Machine], ...]:
         return tuple(watch.machine for watch in self.watches if rule in watch.rules())
 
-    # The two parts that a suite of this kind has in common with all others of it: they are
-    # written in terms of suites, and so are imported when they are used.
+    # The two parts that a suite of this kind has in common with all others of it, imported when
+    # they are used: the engines behind them take longer to load than most commands.
 
     def judge(
         self, capacity: int, items_max: int, focus: Rule | None, counting: bool = False,
@@ -270,7 +268,8 @@ class Suite:
     ) -> AnyJudge:
         from .judge import Judge
 
-        return Judge(self, capacity, items_max, focus, counting, candidates, every)
+        return Judge(self.watches, self.constants(capacity, items_max), focus, counting,
+                     candidates, every)
 
     def explore(
         self, can: Collection[str], focus: Rule, seed: int, examples: int,

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ...spec.notation.errors import InputError
-from ..launchers import LAUNCHERS
+from ..computer.launchers import LAUNCHERS
 from ..ports.base import Adapter, Port
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from ..systems.catalogue import zoo
 from .hunt import twins
 
 if TYPE_CHECKING:
-    from ..results import CaseRow
+    from ..suites.results import CaseRow
     from ..suites.fixture import Fixture
 
 __all__ = ["EQUIVALENT", "Find", "MISSED", "NAMED", "OTHERWISE", "default_runs", "find"]
@@ -114,7 +114,7 @@ def find(name: str, seed: int = 0) -> Find:
 def _rows(twin: Twin, seed: int) -> Iterator[CaseRow]:
     from ..campaigns.case import run_case
     from ..engines.conduct import Order, next_cases
-    from ..results import VIOLATED
+    from ..suites.results import VIOLATED
 
     order = Order(twin.suite, seed=seed)
     rows: list[CaseRow] = []

@@ -100,10 +100,10 @@ def hunt(twin: Twin, seed: int = 0, enough: int = _FOUND_ENOUGH) -> Trophy:
     At most 48 cases; the result is a function of the twin and the seed.
     """
     from ..campaigns.case import RunSettings, case_at, run_case
-    from ..results import VIOLATED
+    from ..suites.results import VIOLATED
     from ..suites.fixture import read_fixture
     from ..suites.run import capabilities
-    from ..targets import resolve_target
+    from ..systems.targets import resolve_target
 
     suite, target = suite_named(twin.suite), resolve_target(f"zoo:{twin.name}")
     # Cases take in turn the rules that apply to the twin.

@@ -5,7 +5,7 @@ Run it as `checkvalve conform python:event_gate:Adapter --suite awaits.gate`.
 """
 import asyncio
 
-from checkvalve.reference.drivers.virtual_loop import VirtualLoop
+from checkvalve.reference.drivers.schedules.virtual_loop import VirtualLoop
 
 
 class Adapter:

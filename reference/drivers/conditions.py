@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .scheduling import Lock, Scheduler, SchedulingMisuse, Task, Unwound, Waitable
+from .schedules.scheduling import Lock, Scheduler, SchedulingMisuse, Task, Unwound, Waitable
 
 __all__ = ["Condition"]
 

@@ -22,9 +22,10 @@ from ..notation.errors import InputError
 from ..verdicts.deadline import Deadline, OutOfTime
 from ..verdicts.verdict import Outcome, Trace
 from .equations.bounds import bounds
-from .net.links import Unbounded
+from .net.places import Unbounded
 from .net.rows import Place, Row, Table
-from .net.translate import Aim, translate
+from .net.builder import Aim
+from .net.translate import translate
 from .reading.language import Design, Flow
 from .reading.properties import (
     BOUNDED, DEADLOCK_FREE, LIVE, NO_DUPLICATES, NO_FAILURE, NO_LOCAL_DEADLOCK, NO_LOSS,

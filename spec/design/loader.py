@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from ..notation.errors import InputError
-from .net.translate import Aim, translate
+from .net.builder import Aim
+from .net.translate import translate
 from .reading.copies import expanded, has_copies
 from .reading.kinds import Misfit, Parts, sorted_out
 from .reading.language import (

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from enum import EnumMeta
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from . import expr as e
 from .errors import NotationError
@@ -15,13 +15,42 @@ from .symbolic import (
     truth,
 )
 
-if TYPE_CHECKING:
-    from .translate import Evaluator
+__all__ = ["Evaluating", "call", "contains", "is_function", "upper"]
 
-__all__ = ["call", "contains", "is_function", "upper"]
-
-Handler = Callable[["Evaluator", Context, ast.Call], Value]
 Guarded = list[tuple[e.Expr, Value]]
+
+
+class Evaluating(Protocol):
+    """The part of an evaluator that the built-in functions use."""
+
+    def value(self, ctx: Context, node: ast.expr) -> Value:
+        """The value of an expression."""
+        ...
+
+    def truth(self, ctx: Context, node: ast.expr) -> e.Expr:
+        """The truth of a condition."""
+        ...
+
+    def number(self, ctx: Context, node: ast.expr) -> e.Expr:
+        """The value of an expression that has to be a number."""
+        ...
+
+    def iterate(self, ctx: Context, node: ast.expr) -> Guarded:
+        """The items of an iterable, each with the condition under which it is there."""
+        ...
+
+    def comprehension(
+        self, ctx: Context, node: ast.GeneratorExp | ast.ListComp
+    ) -> Guarded:
+        """The items of a comprehension, likewise."""
+        ...
+
+    def refuse(self, node: ast.AST, what: str, next_step: str = "") -> NotationError:
+        """The error for an expression that the notation does not have."""
+        ...
+
+
+Handler = Callable[[Evaluating, Context, ast.Call], Value]
 
 
 def contains(container: Value, item: Value) -> e.Expr:
@@ -98,9 +127,8 @@ def _number(value: Value) -> e.Expr:
     return found
 
 
-def _elements(run: Evaluator, ctx: Context, node: ast.Call) -> Guarded:
-    """The elements that a reducing function is applied to: of one iterable, or several arguments.
-    """
+def _elements(run: Evaluating, ctx: Context, node: ast.Call) -> Guarded:
+    """The elements that a reducing function takes: of one iterable, or several arguments."""
     if len(node.args) == 1:
         only = node.args[0]
         if isinstance(only, ast.GeneratorExp | ast.ListComp):
@@ -109,7 +137,7 @@ def _elements(run: Evaluator, ctx: Context, node: ast.Call) -> Guarded:
     return [(e.TRUE, run.value(ctx, argument)) for argument in node.args]
 
 
-def _len(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
+def _len(run: Evaluating, ctx: Context, node: ast.Call) -> Value:
     found = run.value(ctx, node.args[0])
     if isinstance(found, e.Expr) and isinstance(found.type, e.Queue):
         return e.length(found)
@@ -123,15 +151,15 @@ def _len(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
     raise run.refuse(node, f"{ast.unparse(node.args[0])} has no length")
 
 
-def _any(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
+def _any(run: Evaluating, ctx: Context, node: ast.Call) -> Value:
     return e.or_(*(e.and_(there, truth(item)) for there, item in _elements(run, ctx, node)))
 
 
-def _all(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
+def _all(run: Evaluating, ctx: Context, node: ast.Call) -> Value:
     return e.and_(*(e.implies(there, truth(item)) for there, item in _elements(run, ctx, node)))
 
 
-def _sum(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
+def _sum(run: Evaluating, ctx: Context, node: ast.Call) -> Value:
     total = e.Lit(0)
     found: e.Expr = total
     for there, item in _elements(run, ctx, node):
@@ -140,7 +168,7 @@ def _sum(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
 
 
 def _extreme(pick: Callable[[e.Expr, e.Expr], e.Expr]) -> Handler:
-    def handler(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
+    def handler(run: Evaluating, ctx: Context, node: ast.Call) -> Value:
         found: e.Expr = e.FALSE
         best: e.Expr | None = None
         for there, item in _elements(run, ctx, node):
@@ -157,20 +185,20 @@ def _extreme(pick: Callable[[e.Expr, e.Expr], e.Expr]) -> Handler:
     return handler
 
 
-def _abs(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
+def _abs(run: Evaluating, ctx: Context, node: ast.Call) -> Value:
     value = run.number(ctx, node.args[0])
     return e.ite(e.lt(value, e.Lit(0)), e.neg(value), value)
 
 
-def _int(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
+def _int(run: Evaluating, ctx: Context, node: ast.Call) -> Value:
     return run.number(ctx, node.args[0])
 
 
-def _bool(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
+def _bool(run: Evaluating, ctx: Context, node: ast.Call) -> Value:
     return run.truth(ctx, node.args[0])
 
 
-def _require(run: Evaluator, ctx: Context, node: ast.Call) -> Value:
+def _require(run: Evaluating, ctx: Context, node: ast.Call) -> Value:
     if not ctx.mutable:
         raise run.refuse(node, "require cannot stand inside an expression")
     ctx.require(run.truth(ctx, node.args[0]))
@@ -189,7 +217,7 @@ def is_function(name: str) -> bool:
     return name in _FUNCTIONS
 
 
-def call(run: Evaluator, ctx: Context, name: str, node: ast.Call) -> Value:
+def call(run: Evaluating, ctx: Context, name: str, node: ast.Call) -> Value:
     """A call of a built-in function. What CPython or the notation does not take is refused."""
     most = {"require": 2, **dict.fromkeys(_OF_SEVERAL, len(node.args))}.get(name, 1)
     named = {"default"} if name in _OF_SEVERAL and len(node.args) == 1 else set()

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from ....reference.drivers.asyncio_closing import ClosableQueue, Closed
-from ....reference.drivers.giving_way import NeverGaveWay, calls_counted
+from ....reference.drivers.schedules.giving_way import NeverGaveWay, calls_counted
 from ...adapters.base import Declined, missing
 from ...adapters.loop_adapter import Held, LoopAdapter
 from ...ports.base import Message, Port

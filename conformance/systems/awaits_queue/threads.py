@@ -16,7 +16,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from ....reference.drivers.conditions import Condition
-from ....reference.drivers.scheduling import Scheduler, Task
+from ....reference.drivers.schedules.scheduling import Scheduler, Task
 from ...adapters.base import Declined, missing
 from ..queue.adapter import Waits
 from ..queue.event_loop import JanusQueue

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from functools import lru_cache, partial
 from typing import Any, ClassVar, Final, TypeVar
 
-from ....reference.drivers.scheduling import Scheduler, SchedulingMisuse, Standing, Task
+from ....reference.drivers.schedules.scheduling import Scheduler, SchedulingMisuse, Standing, Task
 from ....reference.kafka import (
     delay_queue, delayed_operation, owners, purgatory, timer, timing_wheel, watcher_lists,
 )

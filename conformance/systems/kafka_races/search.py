@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ....reference.drivers.interleavings import explore
-from ....reference.drivers.scheduling import Scheduler, Segment
+from ....reference.drivers.schedules.interleavings import explore
+from ....reference.drivers.schedules.scheduling import Scheduler, Segment
 from ....spec.engines.candidates import CandidateSets
 from ....spec.engines.monitor import LostTrack, Monitor
 from ....spec.kafka.observed_races import ObservedRaces

@@ -10,7 +10,7 @@ import platform
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from ....reference.drivers.virtual_loop import VirtualLoop
+from ....reference.drivers.schedules.virtual_loop import VirtualLoop
 from ...adapters.base import Declined
 from ...adapters.port_adapter import PortAdapter
 from ...ports.base import UNSUPPORTED, Message, Port

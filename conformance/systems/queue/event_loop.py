@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from ....reference.drivers.asyncio_queue import AsyncQueue
-from ....reference.drivers.virtual_loop import VirtualLoop
+from ....reference.drivers.schedules.virtual_loop import VirtualLoop
 from ...adapters.base import Declined, missing
 from ...ports.base import STEPPED
 from .adapter import QueueAdapter, Waits

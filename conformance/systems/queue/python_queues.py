@@ -8,7 +8,7 @@ import queue
 import threading
 from typing import Any, ClassVar, Final
 
-from ...patience import Countdown
+from ...computer.patience import Countdown
 from .adapter import QueueAdapter
 from .one_wait import OneWaitQueue
 

@@ -15,8 +15,8 @@ from importlib.metadata import version
 from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar, Final
 
-from ....reference.drivers.scheduling import Scheduler, Task
-from ....reference.drivers.virtual_loop import VirtualLoop
+from ....reference.drivers.schedules.scheduling import Scheduler, Task
+from ....reference.drivers.schedules.virtual_loop import VirtualLoop
 from ...adapters.base import Declined, missing
 from ...adapters.port_adapter import PortAdapter
 from ...ports.base import UNSUPPORTED, Port

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from ....reference.drivers.async_streams import AsyncPublisher
-from ....reference.drivers.virtual_loop import VirtualLoop
+from ....reference.drivers.schedules.virtual_loop import VirtualLoop
 from ....reference.reactive.outlet import Outlet
 from ....reference.reactive.signals import COMPLETE, Complete, Failed, Next
 from ...adapters.base import missing

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from ....reference.drivers.async_streams import Subscriber, elements_of
-from ....reference.drivers.virtual_loop import VirtualLoop
+from ....reference.drivers.schedules.virtual_loop import VirtualLoop
 from ...adapters.port_adapter import PortAdapter
 from ...ports.base import Message, Port
 from ..reactive_publisher.subscribers import SourceFailed

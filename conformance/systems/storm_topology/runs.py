@@ -16,7 +16,6 @@ from functools import cache, lru_cache
 from typing import Final
 
 from ....reference.storm.cluster import Happened
-from ....reference.storm.topologies import Topology, deploy
 from ....spec.engines.candidates import CandidateSets
 from ....spec.engines.monitor import STATES_MAX, Failure, LostTrack, Monitor
 from ....spec.notation.bound import bind
@@ -31,28 +30,16 @@ from ....spec.storm.topologies.observed_topology import (
 )
 from ...ports.base import Message
 from ...suites.history import rules_of
-from ...suites.judge import Breach, from_root
+from ...suites.breach import Breach
+from ...suites.judge import from_root
 from ...suites.suite import Exchange
 from .port import FAULTS, WORDS, event_of
+from .telling import TELLING, Observation, Terms, overflows
 
 __all__ = [
-    "HistoryJudge", "MACHINES", "Offence", "RULES", "RunJudge", "Terms", "WAIT_MAX",
-    "follow", "happened", "in_words", "judged", "terms_of",
+    "HistoryJudge", "MACHINES", "Offence", "RULES", "RunJudge", "follow", "happened",
+    "in_words", "judged",
 ]
-
-WAIT_MAX: Final = 20
-"""Instants that a message may wait in a transfer queue. A connection that is not writable
-becomes writable when it has delivered its messages; such a wait is no longer than a few delays."""
-
-DEATH_MAX: Final = 20
-"""Instants within which a worker dies after user code raises an exception that is not caught."""
-
-WORD_MAX: Final = 100
-"""Instants that a message about a root may take from a bolt to its spout in a calm run, and that a
-tick may wait for room: D. Three or four hops of a few instants each, with short queues."""
-
-STATUS_MAX: Final = 5
-"""Instants until an undelayed status is heard: sent, under way, and read."""
 
 MACHINES: Final = (
     ObservedLane, ObservedTask, ObservedOverflow, ObservedFlag, ObservedRoot, ObservedSource,
@@ -71,55 +58,6 @@ RULES: Final[Mapping[str, Rule]] = {
     rule.id: rule for machine in MACHINES for rule in machine.rules_declared
     if rule.kind == "guard"}
 """The rules that a history is judged by."""
-
-
-@dataclass(frozen=True)
-class Terms:
-    """The limits that a history is judged by; 0 means unlimited where that makes sense.
-
-    ``worker_of`` has the worker of each task, ``fan_out``, for each task that is no spout, the
-    messages that one execution emits at most. ``lane_max`` is more than the messages on any one
-    lane. ``timeout`` is the period of the message timeout. In a ``calm`` run the only faults are
-    those of bolts; in a ``prompt`` one every status is heard. Without ``acking`` there are no
-    roots to judge.
-    """
-
-    capacity: int
-    overflow_limit: int
-    max_pending: int
-    per_round: int
-    parts: int
-    messages: int
-    fan_out: Mapping[int, int]
-    worker_of: Mapping[int, int]
-    lane_max: int = 1024
-    wait_max: int = WAIT_MAX
-    word_max: int = WORD_MAX
-    death_max: int = DEATH_MAX
-    link_capacity: int = 8
-    timeout: int = 300
-    calm: bool = False
-    acking: bool = True
-    transfer_capacity: int = 1
-    batch: int = 1
-    prompt: bool = False
-
-    @property
-    def peers(self) -> int:
-        """Workers that send to a worker."""
-        return len(set(self.worker_of.values())) - 1
-
-    @property
-    def bounds_overflow(self) -> bool:
-        """True if it is known how many of the tuples sent an overflowQ may come to hold."""
-        return self.prompt and self.peers > 0 and self.batch == 1 and self.overflow_limit == 0
-
-    @property
-    def in_flight(self) -> tuple[int, int]:
-        """Tuples between all senders and a task, in transfer queues and on links, which one turn of
-        a thread may overfill; and those that they send until ON is heard: a queue an instant."""
-        way = 2 * self.transfer_capacity + self.link_capacity - 1
-        return self.peers * way, self.peers * self.transfer_capacity * STATUS_MAX
 
 
 @dataclass(frozen=True)
@@ -143,28 +81,11 @@ def in_words(event: Happened) -> str:
     return word.sentence.format_map(dict(zip(word.fields, event.about, strict=True)))
 
 
-def terms_of(
-    topology: Topology, *, messages: int, capacity: int, overflow_limit: int, max_pending: int,
-    per_round: int, workers: int, link_capacity: int = 8, timeout: int = 300,
-    transfer_capacity: int = 1, batch: int = 1, **_others: int,
-) -> Terms:
-    """The terms of a run of a topology with these settings; others set no terms."""
-    topology = topology.on(workers)
-    bolts = [task for name, tasks in topology.tasks_of().items() if name != "source"
-             for task in tasks]
-    return Terms(capacity, overflow_limit, max_pending, per_round, topology.parts, messages,
-                 {task: topology.emits_at_most(task) for task in bolts},
-                 deploy(topology, workers),
-                 link_capacity=link_capacity, timeout=timeout, acking=topology.ackers != 0,
-                 transfer_capacity=transfer_capacity, batch=batch)
-
-
 @lru_cache(maxsize=256)
 def _sets(name: str, constants: tuple[tuple[str, int], ...], candidates: int) -> CandidateSets:
     return CandidateSets(bind(_NAMED[name], **dict(constants)), candidates)
 
 
-Observation = tuple[type[Machine], Hashable, Step]
 
 
 class HistoryJudge:
@@ -266,9 +187,9 @@ class HistoryJudge:
         if event.what in _UNSETTLING:
             self._calm = self._prompt = False
         if event.what == "holds" and self._prompt:
-            yield _overflows(self.terms, event.about)
+            yield overflows(self.terms, event.about)
         yield from self._of_worker(event)
-        tell = _TELLING.get(event.what)
+        tell = TELLING.get(event.what)
         if tell is not None:
             yield from tell(self.terms, event.about)
         elif event.what in _OF_WORKERS:
@@ -375,118 +296,6 @@ def _at_stake(machine: str, name: str, idle: frozenset[str]) -> tuple[str, ...]:
     if machine == ObservedRoot.__name__ and name == "fails":
         found.append(FAILED_STAYS.id)
     return tuple(each for each in found if each not in idle)
-
-
-# ---- the words of a history -----------------------------------------------------------------
-
-
-About = Sequence[int | str]
-
-
-def _number(value: int | str) -> tuple[tuple[str, int], ...]:
-    return (("number", int(value)),)
-
-
-def _emitted(_terms: Terms, about: About) -> Iterator[Observation]:
-    sender, life, to, number = about
-    yield ObservedLane, (sender, life, to), ("emits", _number(number))
-
-
-def _processed(_terms: Terms, about: About) -> Iterator[Observation]:
-    task, sender, life, number = about
-    yield ObservedLane, (sender, life, task), ("processes", _number(number))
-    yield ObservedTask, task, ("consumes", ())
-
-
-def _lost(_terms: Terms, about: About) -> Iterator[Observation]:
-    sender, life, to, number = about
-    yield ObservedLane, (sender, life, to), ("loses", _number(number))
-
-
-def _holds(terms: Terms, about: About) -> Iterator[Observation]:
-    task, recvq, overflowq = about
-    yield ObservedTask, task, ("holds", (
-        ("recvq", min(int(recvq), terms.capacity + 1)),
-        ("overflowq", min(int(overflowq), terms.overflow_limit + 1))))
-
-
-def _overflows(terms: Terms, about: About) -> Observation:
-    seen = min(int(about[2]), sum(terms.in_flight) + 2)
-    return ObservedOverflow, about[0], ("holds", (("overflowq", seen),))
-
-
-def _stands(terms: Terms, about: About) -> Iterator[Observation]:
-    task, count = about
-    fan_out = terms.fan_out.get(int(task))
-    yield ObservedTask, task, ("stands", (
-        ("spout", int(fan_out is None)), ("count", min(int(count), (fan_out or 1) + 1))))
-
-
-def _pends(terms: Terms, about: About) -> Iterator[Observation]:
-    task, count = about
-    most = terms.max_pending + terms.per_round
-    yield ObservedTask, task, ("pends", (("roots", min(int(count), most)),))
-
-
-def _attempt(name: str) -> Callable[[Terms, About], Iterator[Observation]]:
-    def tell(_terms: Terms, about: About) -> Iterator[Observation]:
-        message, root = about
-        yield ObservedRoot, root, (name, ())
-        yield ObservedSource, message, (name, ())
-    return tell
-
-
-def _reached(_terms: Terms, about: About) -> Iterator[Observation]:
-    message, root, part = about
-    step = ("reaches", (("part", int(part)),))
-    yield ObservedRoot, root, step
-    yield ObservedSource, message, step
-
-
-def _of_root(name: str) -> Callable[[Terms, About], Iterator[Observation]]:
-    def tell(_terms: Terms, about: About) -> Iterator[Observation]:
-        yield ObservedRoot, about[1], (name, ())
-    return tell
-
-
-def _asking(_terms: Terms, _about: About) -> Iterator[Observation]:
-    """Nothing: a request for time shows only when the root fails."""
-    return iter(())
-
-
-def _wrote(terms: Terms, about: About) -> Iterator[Observation]:
-    standing = min(int(about[2]), terms.link_capacity)
-    yield ObservedRun, "", ("writes", (("standing", standing),))
-
-
-def _heard(_terms: Terms, about: About) -> Iterator[Observation]:
-    worker, task, blocked = about
-    yield ObservedFlag, (worker, task), ("hears", (("blocked", min(int(blocked), 1)),))
-
-
-def _held(_terms: Terms, about: About) -> Iterator[Observation]:
-    worker, task = about
-    yield ObservedFlag, (worker, task), ("holds_back", ())
-
-
-def _left(terms: Terms, about: About) -> Iterator[Observation]:
-    waited = min(int(about[1]), terms.wait_max + 1)
-    yield ObservedRun, "", ("passes_on", (("waited", waited),))
-
-
-def _of_run(name: str) -> Callable[[Terms, About], Iterator[Observation]]:
-    def tell(_terms: Terms, _about: About) -> Iterator[Observation]:
-        yield ObservedRun, "", (name, ())
-    return tell
-
-
-_TELLING: Final[Mapping[str, Callable[[Terms, About], Iterator[Observation]]]] = {
-    "emitted": _emitted, "processed": _processed, "lost": _lost, "holds": _holds,
-    "stands": _stands, "pends": _pends, "root": _attempt("emits"), "reached": _reached,
-    "acked": _attempt("acks"), "failing": _of_root("is_faulted"), "asking": _asking,
-    "left": _left, "wrote": _wrote, "heard": _heard, "held": _held,
-    "killed": _of_run("changes"), "began": _of_run("changes"), "stalled": _of_run("stalls"),
-}
 
 
 _OF_ROOTS: Final = frozenset({"root", "reached", "acked", "failed", "failing", "asking"})

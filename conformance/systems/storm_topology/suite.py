@@ -24,7 +24,8 @@ from ...suites.history import HistorySuite
 from ...suites.plain import PlainConversation, Seen
 from ...suites.suite import Act, Answer, Fuller, Program
 from .port import FAULTS, PORT
-from .runs import MACHINES, RunJudge, Terms, happened, terms_of
+from .runs import MACHINES, RunJudge, happened
+from .telling import Terms, terms_of
 
 __all__ = ["SUITE", "TopologyConversation"]
 

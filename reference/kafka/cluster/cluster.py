@@ -46,8 +46,7 @@ Source: the text's cluster of brokers; its faults are those that it mentions, an
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import count
 from random import Random
@@ -57,13 +56,10 @@ from ...coordination.memory import InMemory
 from ...coordination.port import TimedCoordination, Transaction
 from ...coordination.terms import Create, Delete, Multi, Operation, Reply, Write
 from ..controller import znodes
-from ..controller.controller import Controller
 from ..replication.messages import NOBODY
-from ..replication.replica import Disk, Replica
-from ..replication.settings import Settings
-from .broker import Broker
+from ..replication.replica import Disk
 from .clients import Consumer, Producer
-from .controlling import Controlling
+from .deployment import Deployment, DeploymentMisuse, Parts
 from .network import DELAY_MAX, Envelope, Network
 from .node import Node
 from .operator import Operator
@@ -83,56 +79,12 @@ CLIENTS: Final = 100
 """The number of the first client."""
 
 
-class DeploymentMisuse(ValueError):
-    """There are fewer than 1 broker or partition, or more replicas asked for than brokers."""
-
-
 class Happened(NamedTuple):
     """An event at an instant: a word, and its fields."""
 
     at: int
     what: str
     about: tuple[int | str, ...]
-
-
-@dataclass(frozen=True)
-class Deployment:
-    """The size of a cluster.
-
-    Each partition has a replica on each broker; the preferred leader of partition p is broker p
-    modulo brokers. Raises ``DeploymentMisuse``.
-    """
-
-    brokers: int = 3
-    partitions: int = 1
-    min_isr: int = 2
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.brokers < 1 or self.partitions < 1 or not 1 <= self.min_isr <= self.brokers:
-            raise DeploymentMisuse(
-                f"{self.brokers} brokers, {self.partitions} partitions, and {self.min_isr} in "
-                f"sync at least: there must be one of each, and as many brokers as in sync")
-
-    def assignment(self) -> Mapping[int, tuple[int, ...]]:
-        """The replicas of each partition, the preferred one first."""
-        return {partition: self.replicas_of(partition) for partition in range(self.partitions)}
-
-    def replicas_of(self, partition: int) -> tuple[int, ...]:
-        """All brokers, the preferred one first."""
-        return tuple((partition + each) % self.brokers for each in range(self.brokers))
-
-
-@dataclass(frozen=True)
-class Parts:
-    """The classes of the processes."""
-
-    broker: type[Broker] = Broker
-    replica: type[Replica] = Replica
-    producer: type[Producer] = Producer
-    controller: type[Controller] = Controller
-    controlling: type[Controlling] = Controlling
-    settings: Settings = field(default_factory=Settings)
 
 
 class Cluster:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ...coordination.memory import Loss
+from ...coordination.port import TimedCoordination
 from ...coordination.terms import Event
 from ..replication.replica import Disk, Replica
+from .deployment import Deployment, Parts
 from .leaving import Leaving
-from .process import Process
+from .process import Process, World
 from .requests import WantsToGo
 
-if TYPE_CHECKING:
-    from .cluster import Cluster
-
-__all__ = ["Node"]
+__all__ = ["Node", "Surroundings"]
 
 SESSION_TIMEOUT = 90
 
@@ -49,10 +48,40 @@ class _Together:
         self.broker.expired()
 
 
+class Surroundings(World, Protocol):
+    """What a machine asks of the cluster that it belongs to."""
+
+    is_unclean: bool
+    """Whether a replica that is not in sync may be elected."""
+
+    @property
+    def parts(self) -> Parts:
+        """What is made for each life."""
+        ...
+
+    @property
+    def deployment(self) -> Deployment:
+        """What the cluster was set up with."""
+        ...
+
+    @property
+    def store(self) -> TimedCoordination:
+        """What all processes are coordinated by."""
+        ...
+
+    def disks(self) -> dict[int, Disk]:
+        """New disks, by partition."""
+        ...
+
+    def begins(self, process: Process) -> None:
+        """A process has begun."""
+        ...
+
+
 class Node:
     """One machine: its disks outlive its processes."""
 
-    def __init__(self, cluster: Cluster, id: int) -> None:
+    def __init__(self, cluster: Surroundings, id: int) -> None:
         self.cluster, self.id = cluster, id
         self.disks: dict[int, Disk] = cluster.disks()
         self.process: Process | None = None

@@ -25,19 +25,18 @@ continue, and does not.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, Protocol
 
+from ...coordination.port import TimedCoordination
 from ..controller import znodes
 from ..controller.states import ReplicaState
 from ..replication.messages import NOBODY
 from ..replication.replica import Replica
+from .clients import Consumer
+from .node import Node
 
-if TYPE_CHECKING:
-    from .cluster import Cluster
-    from .node import Node
-
-__all__ = ["Wait", "waits"]
+__all__ = ["Observed", "Wait", "waits"]
 
 _SERVICE = "service"
 
@@ -50,7 +49,48 @@ class Wait(NamedTuple):
     reason: str
 
 
-def waits(cluster: Cluster) -> list[Wait]:
+class Observed(Protocol):
+    """The part of a cluster (``cluster.Cluster``) that is read here."""
+
+    @property
+    def nodes(self) -> Mapping[int, Node]:
+        """The machines, by the number of their broker."""
+        ...
+
+    @property
+    def store(self) -> TimedCoordination:
+        """The coordination service of all processes."""
+        ...
+
+    @property
+    def assignment(self) -> Mapping[int, tuple[int, ...]]:
+        """By partition, the brokers that have its replicas."""
+        ...
+
+    @property
+    def consumers(self) -> Mapping[int, Consumer]:
+        """The consumer of each partition."""
+        ...
+
+    @property
+    def wishes(self) -> int:
+        """Requests of operators that are not fulfilled yet."""
+        ...
+
+    def staying(self) -> list[int]:
+        """The partitions that will still be there."""
+        ...
+
+    def quorum(self, partition: int) -> tuple[int, tuple[int, ...]]:
+        """The leader and the replicas in sync, as the coordination service has them."""
+        ...
+
+    def is_writing(self, partition: int) -> bool:
+        """True if a producer waits for an answer."""
+        ...
+
+
+def waits(cluster: Observed) -> list[Wait]:
     """All present waits, each once."""
     controller = _controller_of(cluster)
     found = [*_of_clients(cluster, controller), *_of_brokers(cluster, controller),
@@ -61,7 +101,7 @@ def waits(cluster: Cluster) -> list[Wait]:
     return list(dict.fromkeys(found))
 
 
-def _controller_of(cluster: Cluster) -> str:
+def _controller_of(cluster: Observed) -> str:
     """The active controller; the service, which has to elect one, if there is none."""
     active = [node for node in cluster.nodes.values()
               if node.process is not None and node.controller.is_active]
@@ -72,7 +112,7 @@ def _controller_of(cluster: Cluster) -> str:
     return _SERVICE if found is None else f"controller-{json.loads(found[0])['brokerid']}"
 
 
-def _of_candidates(cluster: Cluster, controller: str) -> Iterator[Wait]:
+def _of_candidates(cluster: Observed, controller: str) -> Iterator[Wait]:
     """Without an active controller, all wait for the znode of one to go, maybe its own."""
     if controller == _SERVICE or any(node.process is not None and node.controller.is_active
                                      for node in cluster.nodes.values()):
@@ -85,7 +125,7 @@ def _reason(controller: str, otherwise: str) -> str:
     return "election" if controller == _SERVICE else otherwise
 
 
-def _of_clients(cluster: Cluster, controller: str) -> Iterator[Wait]:
+def _of_clients(cluster: Observed, controller: str) -> Iterator[Wait]:
     if cluster.wishes:
         yield Wait("operator", controller, _reason(controller, "wish"))
     for partition in cluster.staying():
@@ -102,7 +142,7 @@ def _of_clients(cluster: Cluster, controller: str) -> Iterator[Wait]:
                 yield Wait(f"{who}-{partition}", broker, reason)
 
 
-def _of_brokers(cluster: Cluster, controller: str) -> Iterator[Wait]:
+def _of_brokers(cluster: Observed, controller: str) -> Iterator[Wait]:
     for node in cluster.nodes.values():
         if node.process is not None and node.broker.epoch < 0:
             yield Wait(f"broker-{node.id}", _SERVICE, "registration")
@@ -118,7 +158,7 @@ def _of_brokers(cluster: Cluster, controller: str) -> Iterator[Wait]:
                 yield Wait(f"broker-{broker}", f"broker-{leader}", "rejoin")
 
 
-def _end_of(cluster: Cluster, broker: int, partition: int) -> int:
+def _end_of(cluster: Observed, broker: int, partition: int) -> int:
     """The end of a broker's log."""
     replica = cluster.nodes[broker].replica(partition)
     return 0 if replica is None else replica.log.end

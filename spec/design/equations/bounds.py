@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import lcm
 
 from ..net.counters import AIM, Counters
-from ..net.links import LinkPlaces
+from ..net.places import LinkPlaces
 from ..net.translate import translate
 from ..reading.language import Design, Link
 from .lemmas import Inequality

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from itertools import product
 
 from ...verdicts.verdict import Trace
-from .links import Unbounded
+from .places import Unbounded
 from .rows import FAILED, Invariant, Place, Row, Table
-from .translate import Aim
+from .builder import Aim
 
 __all__ = ["AIM", "Counter", "Counters", "Transition", "changes_of"]
 

@@ -9,14 +9,11 @@ each; then it writes one barrier, and reads on (Carbone et al. 2015; Flink's ali
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ...notation.labels import counted
 from ..reading.language import Task
+from .builder import Builder, Gate
 from .rows import Effect, together
-
-if TYPE_CHECKING:
-    from .translate import Builder, Gate
 
 __all__ = ["align", "window"]
 

@@ -18,8 +18,9 @@ from ...expectations import Expectation, expect
 from ...notation import Machine, const, table
 from ...notation.labels import counted
 from ..reading.language import Design, Flow, Kind, Link, Merging, Task
-from .links import Unbounded
-from .translate import Aim, translate
+from .places import Unbounded
+from .builder import Aim
+from .translate import translate
 
 __all__ = ["expectations"]
 

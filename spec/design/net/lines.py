@@ -14,12 +14,9 @@ and whether the one before it is differ by whether it is the front, or the end.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from .places import LinkPlaces
 from .rows import Effect, Invariant, Place
-
-if TYPE_CHECKING:
-    from .links import LinkPlaces
 
 __all__ = [
     "front", "invariants", "places", "places_of_queue", "reads", "refused", "slot_of", "writes",

@@ -1,4 +1,4 @@
-"""Links as places, and every way to write to one or read from one, for each flow kind.
+"""Every way to write to a link or read from one, for each flow kind, in terms of its places.
 
 A credit link is the loop of tokens of FLOW (see ``spec/flow/credit.py``) with the two
 hops of the channel folded: what is in flight counts as enqueued, and a granted permit as
@@ -10,90 +10,18 @@ is lost is lost at the moment it is sent.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ...notation.labels import counted
-from ..reading.language import Flow, Link
+from ..reading.language import Flow
 from . import lines, signals
+from .places import LinkPlaces
 from .rows import FAILED, Effect, Invariant, Place, Row
 
-__all__ = ["LinkPlaces", "Unbounded", "free_threads"]
+__all__ = ["LinkMoves"]
 
 
-@dataclass(frozen=True)
-class Unbounded:
-    """The abstraction that makes unbounded links finite.
-
-    ``most`` elements are counted. With ``abstract`` true, the count ``most`` stands for
-    "so many or more": a write leaves it there, a read may or may not. Every real run is
-    then a run of the net, so a net that never deadlocks means a design that never does.
-    With ``abstract`` false the count stops there, as a bounded queue's does.
-    """
-
-    most: int
-    abstract: bool
-
-
-def free_threads(pool: str) -> str:
-    """The name of a pool's place."""
-    return f"free threads of {pool}"
-
-
-@dataclass(frozen=True)
-class LinkPlaces:
-    """The places of one link and the effects on them.
-
-    ``least_taken`` is the fewest elements that a reader takes at once, ``most_moved`` the most that
-    any task reads or writes at once. ``abandoned`` says that all its readers may cease to run.
-    """
-
-    link: Link
-    unbounded: Unbounded
-    least_taken: int = 1
-    most_moved: int = 1
-    abandoned: bool = False
-
-    @property
-    def queue(self) -> str:
-        """The place of the elements."""
-        return f"elements in {self.link.name}"
-
-    @property
-    def permits(self) -> str:
-        """The place of the permits at the writer."""
-        return f"permits for {self.link.name}"
-
-    @property
-    def freed(self) -> str:
-        """The place of the freed slots that are not yet announced."""
-        return f"freed slots of {self.link.name}"
-
-    @property
-    def budget(self) -> str:
-        """The place of the losses that may still happen."""
-        return f"possible losses on {self.link.name}"
-
-    @property
-    def slots(self) -> str:
-        """The place of the free slots, where other links share them; else empty."""
-        return free_threads(self.link.room) if self.link.room else ""
-
-    @property
-    def is_credit(self) -> bool:
-        """True if permits go round."""
-        return self.link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT)
-
-    @property
-    def capacity(self) -> int:
-        """Number of elements that are counted."""
-        if self.link.capacity is not None:
-            return self.link.capacity
-        return max(self.unbounded.most, self.link.initial, self.most_moved)
-
-    @property
-    def meets(self) -> bool:
-        """True if writer and reader must meet, because nothing fits in between."""
-        return self.link.capacity == 0
+class LinkMoves(LinkPlaces):
+    """The effects on the places of one link."""
 
     def places(self) -> Iterator[Place]:
         """The places, as they are at the start."""

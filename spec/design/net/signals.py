@@ -12,13 +12,10 @@ when the link is empty enough to call go; a lost go by nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ..reading.language import Flow
+from .places import LinkPlaces
 from .rows import FAILED, Effect, Invariant, Place, Row
-
-if TYPE_CHECKING:
-    from .links import LinkPlaces
 
 __all__ = ["invariant", "is_stopped", "lost_go", "own_rows", "places", "writes"]
 

@@ -17,7 +17,7 @@ from ...verdicts.deadline import Deadline, OutOfTime
 from ...verdicts.verdict import Budget, Outcome
 from ..check import decide_property
 from ..equations.structure import decide
-from ..net.translate import Aim
+from ..net.builder import Aim
 from ..reading.language import Design, Flow
 from ..reading.properties import BOUNDED, DEADLOCK_FREE, NO_FAILURE
 from ..search.searching import Settings

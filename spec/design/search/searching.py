@@ -8,9 +8,10 @@ from typing import Literal
 
 from ...verdicts.verdict import Budget, Outcome, Trace, Verdict
 from ..net.counters import changes_of
-from ..net.links import Unbounded
+from ..net.places import Unbounded
 from ..net.rows import Row, Table
-from ..net.translate import Aim, translate
+from ..net.builder import Aim
+from ..net.translate import translate
 from ..reading.language import Design, Flow
 from ..why.explain import end_marking, steps_of
 from ..why.findings import Finding

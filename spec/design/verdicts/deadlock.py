@@ -21,8 +21,9 @@ from ...notation.labels import counted
 from ...verdicts.deadline import OutOfTime
 from ...verdicts.verdict import Budget, Outcome, Verdict
 from ..equations.structure import Answer, decide
-from ..net.links import Unbounded
-from ..net.translate import Aim, translate
+from ..net.places import Unbounded
+from ..net.builder import Aim
+from ..net.translate import translate
 from ..reading.language import Design
 from ..reading.properties import DEADLOCK_FREE
 from ..search.runs import Runs

@@ -14,8 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ...verdicts.verdict import Outcome
-from ..net.links import LinkPlaces, Unbounded
-from ..net.translate import Aim, own_place, translate
+from ..net.places import LinkPlaces, Unbounded
+from ..net.builder import Aim, own_place
+from ..net.translate import translate
 from ..reading.language import Design, Flow, Kind, Mortality
 from ..reading.properties import LIVE
 from ..search.searching import Settings, abstracting

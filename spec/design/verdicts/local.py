@@ -46,7 +46,8 @@ from ..equations.silent import ask_equations
 from ..equations.closure import Closure, closure
 from ..net.counters import AIM, Counters, changes_of
 from ..net.rows import FAILED, Place, Table
-from ..net.translate import Aim, translate
+from ..net.builder import Aim
+from ..net.translate import translate
 from ..reading.language import Design, Flow, Kind, Mortality, Task
 from ..reading.properties import NO_LOCAL_DEADLOCK
 from ..search.searching import Settings

@@ -13,7 +13,8 @@ from dataclasses import replace
 from ...verdicts.deadline import OutOfTime
 from ...verdicts.verdict import Outcome
 from ..equations.bounds import bounds
-from ..net.translate import Aim, translate
+from ..net.builder import Aim
+from ..net.translate import translate
 from ..reading.language import Design, Flow
 from ..search.runs import Runs
 from ..why.findings import Finding

@@ -14,7 +14,8 @@ from dataclasses import replace
 
 from ...verdicts.verdict import Outcome
 from ..net.rows import Table
-from ..net.translate import Aim, translate
+from ..net.builder import Aim
+from ..net.translate import translate
 from ..reading.language import Design, Kind, Link
 from ..reading.properties import ORDERED
 from ..search.searching import Settings, finding_of, search

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from ...notation.labels import counted
 from ..net.lines import front, slot_of
-from ..net.links import LinkPlaces, Unbounded
+from ..net.places import LinkPlaces, Unbounded
 from ..net.rows import Meeting, Place, Row, Table
 from ..net.signals import lost_go
 from ..net.translate import position_of

@@ -8,7 +8,7 @@ from itertools import accumulate
 from ...verdicts.verdict import Trace
 from ..net.lines import front
 from ..net.rows import Place, Table
-from ..net.translate import own_place
+from ..net.builder import own_place
 from ..reading.language import Design, Kind, Link, StepKind, Task
 from ..reading.programs import program
 from .ahead import Ahead

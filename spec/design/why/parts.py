@@ -8,7 +8,8 @@ from functools import cached_property
 
 from ...verdicts.deadline import Deadline, OutOfTime
 from ..net.rows import Table
-from ..net.translate import Aim, translate
+from ..net.builder import Aim
+from ..net.translate import translate
 from ..reading.language import Design, Link, Pool, Task
 from .explain import helping
 from .waits import WaitGraph, wait_graph

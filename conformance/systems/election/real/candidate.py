@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from .....spec.notation.errors import TargetError
 from ....adapters.child import last_lines
-from ....patience import Countdown
+from ....computer.patience import Countdown
 from ....ports.base import excerpt
 from ....services.process import KeptProcess
 from ....services.proxy import Proxy

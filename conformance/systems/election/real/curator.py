@@ -13,8 +13,8 @@ from typing import Final
 
 from .....spec.notation.errors import InputError
 from ....adapters.child import last_lines
-from ....environment import JAVA_ADVICE
-from ....java import require_java
+from ....computer.environment import JAVA_ADVICE
+from ....computer.java import require_java
 from ....services.zookeeper import JAVA_OPTIONS, spark_classpath
 from ..contenders.campaign import Where
 from .driver import RealElection

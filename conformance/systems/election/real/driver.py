@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Final
 from .....reference.election import GuardedStore
 from ....adapters.base import Declined
 from ....adapters.port_adapter import PortAdapter
-from ....patience import Countdown, stretched
+from ....computer.patience import Countdown, stretched
 from ....services.proxy import Proxy
 from ..contenders.campaign import Where
 from ..port import PORT

@@ -264,7 +264,7 @@ def _plain(distribution: str) -> str:
 def install_command(extra: str) -> str:
     """The shell command that adds an extra, from where checkvalve itself was installed."""
     # Beside the files of a clone, also where a tree of links stands in for them.
-    clone = Path(__file__).resolve().parent.parent
+    clone = Path(__file__).resolve().parents[2]
     if (clone / "pyproject.toml").is_file():
         what = ["-e", f"{clone}[{extra}]"]
     else:

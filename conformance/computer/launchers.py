@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from ..spec.notation.errors import InputError
+from ...spec.notation.errors import InputError
 from .environment import GO_ADVICE, JAVA_ADVICE, NODE_ADVICE
 
 __all__ = ["LAUNCHERS", "Launcher"]

@@ -14,12 +14,12 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Final
 
-from ..spec.notation.errors import InputError
-from ..spec.notation.labels import nearest
-from .foreign.place import is_named, place_of
-from .adapters.session import InProcessTarget
-from .ports.base import Adapter, Target, excerpt
-from .systems.catalogue import SYSTEMS, makers, port_named, shipped, system_of, zoo
+from ...spec.notation.errors import InputError
+from ...spec.notation.labels import nearest
+from ..foreign.place import is_named, place_of
+from ..adapters.session import InProcessTarget
+from ..ports.base import Adapter, Target, excerpt
+from .catalogue import SYSTEMS, makers, port_named, shipped, system_of, zoo
 
 __all__ = [
     "TIMEOUT_SECONDS", "adapter_factory", "check_name", "is_in_real_time", "is_shipped",
@@ -223,7 +223,7 @@ def _split(command: str) -> list[str]:
 
 
 def _hosted(spec: str, timeout: float) -> Target:
-    from .adapters.hosted import HostedTarget
+    from ..adapters.hosted import HostedTarget
 
     target = HostedTarget(spec, timeout, port_named, makers())
     target.prepare()
@@ -235,6 +235,6 @@ def _program(spec: str, argv: list[str], timeout: float) -> Target:
         raise InputError(
             f"the program {excerpt(argv[0])} is not there, or is not executable",
             next_step="Install it, or give its path, with its executable bit set.")
-    from .adapters.process import ProcessTarget
+    from ..adapters.process import ProcessTarget
 
     return ProcessTarget(spec, argv, timeout, port_named)

@@ -1,0 +1,206 @@
+"""What a history of a topology is judged against, and what its events show to which machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ....reference.storm.topologies import Topology, deploy
+from ....spec.notation.interpreter import Step
+from ....spec.notation.machine import Machine
+from ....spec.storm.topologies.observed_topology import (
+    ObservedFlag, ObservedLane, ObservedOverflow, ObservedRoot, ObservedRun, ObservedSource,
+    ObservedTask,
+)
+
+__all__ = ["TELLING", "About", "Observation", "Terms", "overflows", "terms_of"]
+
+WAIT_MAX: Final = 20
+"""Instants that a message may wait in a transfer queue. A connection that is not writable
+becomes so when it has delivered what it holds; no wait for that is longer than a few delays."""
+
+DEATH_MAX: Final = 20
+"""Instants in which a worker dies when user code has raised what nobody catches."""
+
+WORD_MAX: Final = 100
+"""Instants that word of a root may take from a bolt to its spout in a calm run, and that a tick
+may wait for room: D. Three or four hops of a few instants each, with short queues."""
+
+STATUS_MAX: Final = 5
+"""Instants until a status is heard that nothing holds up: sent, under way, and read."""
+
+@dataclass(frozen=True)
+class Terms:
+    """What a history is judged against; 0 means unlimited where that makes sense.
+
+    ``worker_of`` has the worker of each task, ``fan_out``, for each task that is no spout, the
+    messages that one execution emits at most. ``lane_max`` is more than the messages on any one
+    lane. ``timeout`` is the period of the message timeout. In a ``calm`` run nothing goes wrong
+    but what bolts do; in a ``prompt`` one every status is heard. Without ``acking`` there are no
+    roots to judge.
+    """
+
+    capacity: int
+    overflow_limit: int
+    max_pending: int
+    per_round: int
+    parts: int
+    messages: int
+    fan_out: Mapping[int, int]
+    worker_of: Mapping[int, int]
+    lane_max: int = 1024
+    wait_max: int = WAIT_MAX
+    word_max: int = WORD_MAX
+    death_max: int = DEATH_MAX
+    link_capacity: int = 8
+    timeout: int = 300
+    calm: bool = False
+    acking: bool = True
+    transfer_capacity: int = 1
+    batch: int = 1
+    prompt: bool = False
+
+    @property
+    def peers(self) -> int:
+        """Workers that send to a worker."""
+        return len(set(self.worker_of.values())) - 1
+
+    @property
+    def bounds_overflow(self) -> bool:
+        """Whether it is known how much of what was sent an overflowQ may come to hold."""
+        return self.prompt and self.peers > 0 and self.batch == 1 and self.overflow_limit == 0
+
+    @property
+    def in_flight(self) -> tuple[int, int]:
+        """Tuples between all senders and a task, in transfer queues and on links, which one turn of
+        a thread may overfill; and those that they send until ON is heard: a queue an instant."""
+        way = 2 * self.transfer_capacity + self.link_capacity - 1
+        return self.peers * way, self.peers * self.transfer_capacity * STATUS_MAX
+
+
+def terms_of(
+    topology: Topology, *, messages: int, capacity: int, overflow_limit: int, max_pending: int,
+    per_round: int, workers: int, link_capacity: int = 8, timeout: int = 300,
+    transfer_capacity: int = 1, batch: int = 1, **_others: int,
+) -> Terms:
+    """The terms of a run of a topology with these settings; others set no terms."""
+    topology = topology.on(workers)
+    bolts = [task for name, tasks in topology.tasks_of().items() if name != "source"
+             for task in tasks]
+    return Terms(capacity, overflow_limit, max_pending, per_round, topology.parts, messages,
+                 {task: topology.emits_at_most(task) for task in bolts},
+                 deploy(topology, workers),
+                 link_capacity=link_capacity, timeout=timeout, acking=topology.ackers != 0,
+                 transfer_capacity=transfer_capacity, batch=batch)
+
+
+Observation = tuple[type[Machine], Hashable, Step]
+About = Sequence[int | str]
+
+
+def _number(value: int | str) -> tuple[tuple[str, int], ...]:
+    return (("number", int(value)),)
+
+
+def _emitted(_terms: Terms, about: About) -> Iterator[Observation]:
+    sender, life, to, number = about
+    yield ObservedLane, (sender, life, to), ("emits", _number(number))
+
+
+def _processed(_terms: Terms, about: About) -> Iterator[Observation]:
+    task, sender, life, number = about
+    yield ObservedLane, (sender, life, task), ("processes", _number(number))
+    yield ObservedTask, task, ("consumes", ())
+
+
+def _lost(_terms: Terms, about: About) -> Iterator[Observation]:
+    sender, life, to, number = about
+    yield ObservedLane, (sender, life, to), ("loses", _number(number))
+
+
+def _holds(terms: Terms, about: About) -> Iterator[Observation]:
+    task, recvq, overflowq = about
+    yield ObservedTask, task, ("holds", (
+        ("recvq", min(int(recvq), terms.capacity + 1)),
+        ("overflowq", min(int(overflowq), terms.overflow_limit + 1))))
+
+
+def overflows(terms: Terms, about: About) -> Observation:
+    """How many elements an overflowQ holds, as far as that matters."""
+    seen = min(int(about[2]), sum(terms.in_flight) + 2)
+    return ObservedOverflow, about[0], ("holds", (("overflowq", seen),))
+
+
+def _stands(terms: Terms, about: About) -> Iterator[Observation]:
+    task, count = about
+    fan_out = terms.fan_out.get(int(task))
+    yield ObservedTask, task, ("stands", (
+        ("spout", int(fan_out is None)), ("count", min(int(count), (fan_out or 1) + 1))))
+
+
+def _pends(terms: Terms, about: About) -> Iterator[Observation]:
+    task, count = about
+    most = terms.max_pending + terms.per_round
+    yield ObservedTask, task, ("pends", (("roots", min(int(count), most)),))
+
+
+def _attempt(name: str) -> Callable[[Terms, About], Iterator[Observation]]:
+    def tell(_terms: Terms, about: About) -> Iterator[Observation]:
+        message, root = about
+        yield ObservedRoot, root, (name, ())
+        yield ObservedSource, message, (name, ())
+    return tell
+
+
+def _reached(_terms: Terms, about: About) -> Iterator[Observation]:
+    message, root, part = about
+    step = ("reaches", (("part", int(part)),))
+    yield ObservedRoot, root, step
+    yield ObservedSource, message, step
+
+
+def _of_root(name: str) -> Callable[[Terms, About], Iterator[Observation]]:
+    def tell(_terms: Terms, about: About) -> Iterator[Observation]:
+        yield ObservedRoot, about[1], (name, ())
+    return tell
+
+
+def _asking(_terms: Terms, _about: About) -> Iterator[Observation]:
+    """It shows only when the root fails."""
+    return iter(())
+
+
+def _wrote(terms: Terms, about: About) -> Iterator[Observation]:
+    standing = min(int(about[2]), terms.link_capacity)
+    yield ObservedRun, "", ("writes", (("standing", standing),))
+
+
+def _heard(_terms: Terms, about: About) -> Iterator[Observation]:
+    worker, task, blocked = about
+    yield ObservedFlag, (worker, task), ("hears", (("blocked", min(int(blocked), 1)),))
+
+
+def _held(_terms: Terms, about: About) -> Iterator[Observation]:
+    worker, task = about
+    yield ObservedFlag, (worker, task), ("holds_back", ())
+
+
+def _left(terms: Terms, about: About) -> Iterator[Observation]:
+    waited = min(int(about[1]), terms.wait_max + 1)
+    yield ObservedRun, "", ("passes_on", (("waited", waited),))
+
+
+def _of_run(name: str) -> Callable[[Terms, About], Iterator[Observation]]:
+    def tell(_terms: Terms, _about: About) -> Iterator[Observation]:
+        yield ObservedRun, "", (name, ())
+    return tell
+
+
+TELLING: Final[Mapping[str, Callable[[Terms, About], Iterator[Observation]]]] = {
+    "emitted": _emitted, "processed": _processed, "lost": _lost, "holds": _holds,
+    "stands": _stands, "pends": _pends, "root": _attempt("emits"), "reached": _reached,
+    "acked": _attempt("acks"), "failing": _of_root("is_faulted"), "asking": _asking,
+    "left": _left, "wrote": _wrote, "heard": _heard, "held": _held,
+    "killed": _of_run("changes"), "began": _of_run("changes"), "stalled": _of_run("stalls"),
+}

@@ -25,7 +25,7 @@ from ....spec.kafka.observed_failover import (
     ObservedBroker, ObservedDepartures, ObservedEpoch, ObservedMark, ObservedPartition,
     ObservedPlace, ObservedProducer, ObservedQuorum, ObservedReplica, ObservedWishes,
 )
-from ....spec.notation.bound import bind
+from ....spec.notation.bound import bind_to_watch
 from ....spec.notation.interpreter import Step
 from ....spec.notation.machine import Machine
 from ....spec.notation.rules import Rule
@@ -52,7 +52,7 @@ _NAMED: Final = {machine.__name__: machine for machine in MACHINES}
 VALUES: Final = 15
 """Values that may be met at one offset."""
 
-MOST: Final = 255
+MOST: Final = 65_535
 """The largest epoch, offset, or number of a record that is followed."""
 
 LIVES: Final = 3
@@ -93,7 +93,7 @@ def in_words(event: Event) -> str:
 
 @lru_cache(maxsize=256)
 def _sets(name: str, constants: tuple[tuple[str, int], ...], candidates: int) -> CandidateSets:
-    return CandidateSets(bind(_NAMED[name], **dict(constants)), candidates)
+    return CandidateSets(bind_to_watch(_NAMED[name], **dict(constants)), candidates)
 
 
 @cache
@@ -139,7 +139,8 @@ class HistoryJudge:
         self._tells: dict[int, int] = {}        # by partition, the epoch of what consumers hear
         self._records: dict[int, Written] = {}      # by value, what producers were to write
         self._topics = {0: set(range(terms.partitions))}    # the partitions of each
-        self._unwanted: set[int] = set()        # the partitions whose topics are to be deleted
+        self._to_go: set[int] = set()           # the topics that operators wish to be deleted …
+        self._unwanted: set[int] = set()        # … and the partitions of those that are said to be
         self._tenures = Tenures(terms.brokers)
         self._holding = Holding()
         self._consumed: dict[int, int] = {}     # by partition, how far its consumer has come
@@ -156,6 +157,8 @@ class HistoryJudge:
 
     def asked(self, request: Mapping[str, Any]) -> None:
         """Before the next event, the cluster was asked for this."""
+        if request["do"] == "delete_topic":
+            self._to_go.add(request["topic"])
         self._take(self._tenures.asked(request), _ASKED)
 
     def see(self, event: Event) -> Offence | None:
@@ -242,6 +245,7 @@ class HistoryJudge:
         yield from self._place(partition, offset)
         place = self._places[partition, offset]
         place.holders.add(broker)
+        place.committed_by.clear()
         self._logs.setdefault((partition, broker), Log()).values[offset] = value
         yield _of(partition, "is_held", replica=broker)
         number = min(place.number(value), VALUES - 1)
@@ -259,14 +263,20 @@ class HistoryJudge:
         for (where, offset), place in self._places.items():
             if where == partition and offset >= at and broker in place.holders:
                 place.holders.discard(broker)
+                place.committed_by.clear()
                 yield _at(partition, offset, "cuts", replica=broker)
 
     def _committed(
         self, broker: int, partition: int, epoch: int, hw: int
     ) -> Iterator[Observation]:
         for offset in range(min(hw, MOST) if self._is_of_era(partition, epoch) else 0):
-            yield from self._place(partition, offset)
-            yield _at(partition, offset, "commits", leader=broker)
+            place = self._places.get((partition, offset))
+            if place is None:
+                yield from self._place(partition, offset)
+                place = self._places[partition, offset]
+            if broker not in place.committed_by:
+                place.committed_by.add(broker)
+                yield _at(partition, offset, "commits", leader=broker)
 
     def _acked(
         self, producer: int, partition: int, acks_all: int, offset: int, value: int
@@ -366,8 +376,9 @@ class HistoryJudge:
         for verb, replicas in (("leaves", before - isr), ("joins", isr - before)):
             for replica in sorted(replicas):
                 yield ObservedQuorum, partition, (verb, (("replica", replica),))
-                for where, offset in self._places:
+                for (where, offset), place in self._places.items():
                     if where == partition:
+                        place.committed_by.clear()
                         yield _at(partition, offset, verb, replica=replica)
 
     def _departures(
@@ -494,8 +505,12 @@ class HistoryJudge:
         yield ObservedRest, 0, ("ends", (("at_rest", rests), ("may_wait", int(waiting))))
 
     def _deletions_over(self) -> Iterator[Observation]:
-        """Of each topic that was to go; said before what follows from that."""
-        for partition in sorted(self._unwanted):
+        """Of each topic that was to go; said before what follows from that. A wish that nobody
+        has made known was not carried out."""
+        for partition in sorted(self._unwanted.union(*(
+                self._topics.get(topic, ()) for topic in self._to_go))):
+            if partition not in self._unwanted:
+                yield _of(partition, "is_unwanted")
             yield _of(partition, "ends")
 
     def _may_wait(self, record: Written) -> bool:

@@ -8,11 +8,14 @@ __all__ = ["Era", "Log", "Place", "Written"]
 
 
 class Place:
-    """What is known of an offset beside its machine: the number of each value met there."""
+    """What is known of an offset beside its machine: the number of each value met there, and the
+    leaders that committed it since anybody appended, cut, or came into the ISR: they may do so
+    again at any time, and nothing is new then."""
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
         self.holders: set[int] = set()
+        self.committed_by: set[int] = set()
 
     def number(self, value: int) -> int:
         """The number of a value, from 0."""

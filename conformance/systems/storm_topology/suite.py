@@ -183,7 +183,7 @@ _OF_A_FAULT: Final = {
     operation.name: tuple(each.name for each in operation.arguments) for operation in FAULTS}
 
 
-def _draw(random: Random, can: Collection[str], focus: Rule) -> Program:
+def _draw(random: Random, can: Collection[str], focus: Rule, number: int) -> Program:
     """A topology, its sizes, and up to five faults.
 
     Where a stall is looked for, it may be a circle of bolts; else much is under way, and there

@@ -20,6 +20,8 @@ mean to him.
   the link stays as a dead entry until its bucket expires, at the latest until an advance beyond
   all deadlines. A dead entry is never run. So an advance that begins when a request is completed,
   and watched by nobody any more, does not run it.
+- *A task runs some day* shows when all are through, if the timer was driven beyond all deadlines:
+  whatever was put in before was run by that, and whatever came later is due at once.
 - *Deadlock* is that some threads are not through, and none can go on.
 
 Source: kafka#purgatory, kafka#lists; TimerTaskList, DelayedOperation of Kafka 3.9.
@@ -191,12 +193,13 @@ class ObservedRaces(Machine):
         """Not all threads are through, and none of them can go on."""
         require(False, DEADLOCK)
 
-    @action(size=upto(K + 3), keys=upto(4), rests=(TRIGGER, RETURNED))
+    @action(size=upto(K + 3), keys=upto(4), rests=(TRIGGER, ALL_RUN, RETURNED))
     def rests(self, size: int, keys: int) -> None:
         """All are through: the timer counts size - 1 entries, and so many keys have a list."""
         for each in range(self.K):
             pending = each in self.there and each not in self.done
             require(not pending or each not in self.told, TRIGGER)
+        require(not self.drained or self.pending() == 0, ALL_RUN)
         require(size - 1 >= self.pending(), COUNTED)
         lazy = sum(each in self.cancelled and each not in self.ran for each in range(self.K))
         extra = 0 if self.drained else lazy

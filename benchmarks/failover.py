@@ -40,7 +40,7 @@ class Schedule(NamedTuple):
 def schedule(seed: int, target: Callable[[], ReferenceCluster]) -> Schedule:
     """Run the schedule of a seed on a new cluster, and judge it."""
     rule = list(RULES.values())[seed % len(RULES)]
-    program = draw(Random(f"schedule {seed}"), set(PORT.operations), rule)
+    program = draw(Random(f"schedule {seed}"), set(PORT.operations), rule, seed // len(RULES))
     cluster, min_isr = target(), 1 + seed // len(RULES) % 2
     cluster.request({"do": "hello", "port": PORT.name, "settings": {"capacity": min_isr}})
     judge = HistoryJudge(Terms(

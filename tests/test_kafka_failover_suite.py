@@ -11,11 +11,15 @@ from benchmarks.failover import schedule
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.places import is_long, turn_of
 from checkvalve.conformance.computer.environment import find_java
+from checkvalve.conformance.suites.system import QUICK_CASES
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 from checkvalve.conformance.systems.kafka_failover.adapter import ReferenceCluster
 from checkvalve.conformance.systems.kafka_failover.on_zookeeper import ClusterOnZooKeeper
+from checkvalve.conformance.systems.kafka_failover.histories import HistoryJudge, Terms
 from checkvalve.conformance.systems.kafka_failover.port import event_of
+from checkvalve.reference.coordination.server import Server
 from checkvalve.reference.kafka.cluster.controlling import Controlling
+from checkvalve.reference.kafka.cluster.operator import Operator
 from checkvalve.reference.kafka.replication.log import Log
 
 
@@ -35,23 +39,60 @@ def hear_nothing(controlling: Controlling) -> None:
     """Ignore the end of the session: the controller does not learn of it."""
 
 
+def drop_the_newest(operator: Operator) -> None:
+    """A wish was carried out, and the one that was made last is taken off the list."""
+    operator._wishes.pop()
+    operator._is_going = False
+    operator._go_on()
+
+
+_end = Server.end
+
+
+def count_back(server: Server, session: int) -> object:
+    """The end of a session takes a transaction away, where it is one more."""
+    server.zxid -= 2
+    return _end(server, session)
+
+
 @pytest.mark.parametrize(("whose", "method", "mistake", "focus", "rule"), [
-    (Log, "cut", keep_its_epochs, "KAFKA-F5", "KAFKA-F5"),
-    (Controlling, "expired", hear_nothing, "KAFKA-F13", "KAFKA-F22"),
+    (Log, "cut", keep_its_epochs, "KAFKA-F8", "KAFKA-F5"),
+    (Controlling, "expired", hear_nothing, "KAFKA-F28", "KAFKA-F28"),
+    (Operator, "_next", drop_the_newest, "KAFKA-F28", "KAFKA-F28"),
+    (Server, "end", count_back, "KAFKA-F28", "KAFKA-F28"),
 ])
 def test_a_default_run_finds_mistakes_that_take_a_history(
     monkeypatch: pytest.MonkeyPatch, whose: type, method: str, mistake: object, focus: str,
     rule: str,
 ) -> None:
-    """In one of its cases that look for a rule: the one that the mistake breaks, or another one."""
+    """In that of its first cases which looks for a rule: the one that the mistake breaks, or
+    another one."""
     monkeypatch.setattr(whose, method, mistake)
     rules = [each.id for each in SYSTEMS["kafka.failover"].suite.rules()]
-    cases = [case for case in plan("kafka.failover", cases=SYSTEMS["kafka.failover"].cases, seed=0)
+    cases = [case for case in plan("kafka.failover", cases=QUICK_CASES, seed=0)
              if not is_long(case.index) and rules[turn_of(case.index) % len(rules)] == focus]
     settings = RunSettings(shrinks=0, counting=False)
     rows = (run_case("kafka.failover", "reference.kafka.failover", case, settings)
             for case in cases)
     assert any(row.rule == rule for row in rows)
+
+
+def test_records_beyond_the_255th_are_followed() -> None:
+    """What is committed there is; once it was not, for offsets were counted up to 255."""
+    judge = HistoryJudge(Terms(brokers=1, min_isr=1))
+    for offset in range(300):
+        judge.produce(0, True, 1)
+        for row in (f"wrote 0 0 0 {offset} {offset + 1}", f"committed 0 0 0 {offset + 1}",
+                    f"acked 100 0 1 {offset} {offset + 1}"):
+            event = event_of(f"{offset} {row}")
+            assert event is not None
+            assert judge.see(event) is None
+    assert not judge.unjudged
+    lost = event_of("300 acked 100 0 1 300 301")
+    assert lost is not None
+    offence = judge.see(lost)
+    assert offence is not None
+    assert offence.rule.id == "KAFKA-F2"
 
 
 @pytest.mark.skipif(find_java() is None, reason="the real ZooKeeper runs on Java")

@@ -27,7 +27,8 @@ from trophies import trophy_of
 SUITE, TARGET = "kafka.races", "reference.kafka.races"
 LARGE = {"two keys", "two overflows", "two in a bucket", "an empty list", "a partition",
          "completion against cascade", "added anew against cascade", "watching against purge",
-         "a callback that raises", "cancel against cascade", "completion against expiry"}
+         "a callback that raises", "cancel against cascade", "completion against expiry",
+         "an addition against the last advance"}
 """Scenes with too many schedules for a test; ``make races`` searches all of them."""
 
 hunted = pytest.mark.xdist_group(f"zoo of {SUITE}")

@@ -227,6 +227,6 @@ class Nonsense(ReferenceTopology):
 def test_the_draws_meet_every_fault() -> None:
     """A fault that is never planned is not tested."""
     focus = SUITE.rules()[0]
-    drawn = [SUITE.draw(Random(seed), CAN, focus) for seed in range(60)]
+    drawn = [SUITE.draw(Random(seed), CAN, focus, seed) for seed in range(60)]
     planned = {act.do for program in drawn for act in program}
     assert planned == set(CAN) - {"hello", "settle"}

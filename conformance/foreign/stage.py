@@ -6,8 +6,7 @@ A class for threads waits in the objects that it gets from ``threading``. ``inst
 the controlled scheduler (``reference/drivers/schedules/scheduling``) in their places, before the
 class is imported; conditions, semaphores, events and barriers are written in Python on top of
 locks, and come along by themselves. So the stage knows, without waiting a while, that a call waits;
-and, as a
-line of the class is a step, a call can be stopped anywhere in it while others continue.
+and, as a line of the class is a step, a call can be stopped anywhere in it while others continue.
 
 Locks that are made outside of the class's own code (while neither it nor its module's import runs)
 are made by the real ``threading``, for the harness needs that. A wait with a time limit ends when

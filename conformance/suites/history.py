@@ -29,17 +29,19 @@ PROGRAMS_AT_ONCE = 4
 class HistorySuite:
     """A suite that is judged by histories; see ``AnySuite``.
 
-    ``draw`` makes a program from chance, what the target can do, and the rule in focus.
+    ``draw`` makes a program from chance, what the target can do, the rule in focus, and how many
+    programs of the case come before it.
     ``judging`` makes the judge of a run from the arguments of ``judge``, except the items.
     ``make needs`` has found out which operations a rule needs, but for the rules in
-    ``needs``, as for a ``Suite``. If it is ``long``, ``draw_long`` draws its long programs.
+    ``needs``, as for a ``Suite``. If it is ``long``, ``draw_long`` draws its long programs, each
+    with its epilogue.
     """
 
     name: str
     version: int
     port: str
     watching: tuple[type[Machine], ...]
-    draw: Callable[[Random, Collection[str], Rule], Program]
+    draw: Callable[[Random, Collection[str], Rule, int], Program]
     converse: Callable[[Session, int, int], Conversation]
     judging: Callable[[int, Rule | None, bool, int], AnyJudge]
     easier: Callable[[Act], Iterator[Act]]
@@ -52,7 +54,7 @@ class HistorySuite:
     fuller: Mapping[str, tuple[Fuller, ...]] = field(default_factory=dict)
     measures: tuple[Measure, ...] = ()
     long: Long | None = None
-    draw_long: Callable[[Random, Collection[str]], Program] | None = None
+    draw_long: Callable[[Random, Collection[str]], tuple[Program, Program]] | None = None
 
     def rules(self) -> tuple[Rule, ...]:
         return by_number(
@@ -86,11 +88,11 @@ class HistorySuite:
         attempt: Callable[[Program], None],
     ) -> None:
         for number in range(-(-examples // PROGRAMS_AT_ONCE)):
-            attempt(self.draw(Random(f"{self.name} {seed} {number}"), can, focus))
+            attempt(self.draw(Random(f"{self.name} {seed} {number}"), can, focus, number))
 
     def lengthy(self, can: Collection[str], seed: int, size: int) -> tuple[Program, Program]:
         assert self.draw_long is not None, "a suite without long programs is not asked for one"
-        return self.draw_long(Random(f"{self.name} long {seed}"), can), ()
+        return self.draw_long(Random(f"{self.name} long {seed}"), can)
 
     def simpler(self, act: Act) -> Iterator[Act]:
         return self.easier(act)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from types import new_class
 from typing import Any, Final, TypeVar
 
@@ -69,8 +69,14 @@ class _Requests:
         return self._count > self._after
 
 
-def _late(bug: type[Any], requests: _Requests) -> type[Any]:
-    """A class without the bug until there were many requests."""
+def _late(bug: Any, requests: _Requests) -> Any:
+    """A class without the bug until there were many requests; or a record of classes, in which
+    those that are none of the sound ones get it then."""
+    if is_dataclass(bug) and not isinstance(bug, type):
+        own = {each.name: getattr(bug, each.name) for each in fields(bug)
+               if getattr(bug, each.name) is not each.default}
+        return replace(bug, **{name: _late(value, requests) for name, value in own.items()
+                               if isinstance(value, type)})
     return type(bug.__name__, (bug,), {
         name: _by_then(bug, name, method, requests) for name, method in vars(bug).items()
         if callable(method) and not name.startswith("__")})

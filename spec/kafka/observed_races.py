@@ -20,6 +20,8 @@ what they mean for an observer.
   test and the link stays as a dead entry until its bucket expires, at the latest until an advance
   beyond all deadlines. A dead entry is never run. So an advance that begins when a request is
   completed, and its watch call has returned, does not run it.
+- *A task runs eventually* shows when all threads have finished, if the timer was driven beyond all
+  deadlines: tasks that were added before were run by that, and later ones are due at once.
 - *Deadlock* means that some threads have not finished, and none of them can continue.
 
 Source: kafka#purgatory, kafka#lists; TimerTaskList, DelayedOperation of Kafka 3.9.
@@ -191,7 +193,7 @@ class ObservedRaces(Machine):
         """Some threads have not finished, and none of them can continue."""
         require(False, DEADLOCK)
 
-    @action(size=upto(K + 3), keys=upto(4), rests=(TRIGGER, RETURNED))
+    @action(size=upto(K + 3), keys=upto(4), rests=(TRIGGER, ALL_RUN, RETURNED))
     def rests(self, size: int, keys: int) -> None:
         """All threads have finished: the timer counts size - 1 entries, and `keys` keys have a
         list.
@@ -199,6 +201,7 @@ class ObservedRaces(Machine):
         for each in range(self.K):
             pending = each in self.there and each not in self.done
             require(not pending or each not in self.told, TRIGGER)
+        require(not self.drained or self.pending() == 0, ALL_RUN)
         require(size - 1 >= self.pending(), COUNTED)
         lazy = sum(each in self.cancelled and each not in self.ran for each in range(self.K))
         extra = 0 if self.drained else lazy

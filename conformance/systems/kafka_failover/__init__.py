@@ -16,7 +16,7 @@ SYSTEM = System(
         Shipped("zookeeper.kafka.failover", "on_zookeeper:ClusterOnZooKeeper",
                 "the same cluster, coordinated by a real ZooKeeper (needs Java and kazoo)"),
     ),
-    cases=240,
+    cases=100,
     chapters=("kafka.observed_failover", "kafka.observed_delivery"),
     bugs="bugs",
 )

@@ -25,7 +25,7 @@ from ....spec.kafka.observed_failover import (
     ObservedBroker, ObservedDepartures, ObservedEpoch, ObservedMark, ObservedPartition,
     ObservedPlace, ObservedProducer, ObservedQuorum, ObservedReplica, ObservedWishes,
 )
-from ....spec.notation.bound import bind
+from ....spec.notation.bound import bind_to_watch
 from ....spec.notation.interpreter import Step
 from ....spec.notation.machine import Machine
 from ....spec.notation.rules import Rule
@@ -52,7 +52,7 @@ _NAMED: Final = {machine.__name__: machine for machine in MACHINES}
 VALUES: Final = 15
 """Values that may occur at one offset."""
 
-MOST: Final = 255
+MOST: Final = 65_535
 """The largest epoch, offset, or record number that is followed."""
 
 LIVES: Final = 3
@@ -94,7 +94,7 @@ def in_words(event: Event) -> str:
 
 @lru_cache(maxsize=256)
 def _sets(name: str, constants: tuple[tuple[str, int], ...], candidates: int) -> CandidateSets:
-    return CandidateSets(bind(_NAMED[name], **dict(constants)), candidates)
+    return CandidateSets(bind_to_watch(_NAMED[name], **dict(constants)), candidates)
 
 
 @cache
@@ -142,7 +142,8 @@ class HistoryJudge:
         self._tells: dict[int, int] = {}        # by partition, the epoch of answers to consumers
         self._records: dict[int, Written] = {}      # by value, the records that were requested
         self._topics = {0: set(range(terms.partitions))}    # the partitions of each topic
-        self._unwanted: set[int] = set()        # partitions of topics to be deleted
+        self._to_go: set[int] = set()           # topics that operators asked to be deleted
+        self._unwanted: set[int] = set()        # partitions of topics whose deletion was announced
         self._tenures = Tenures(terms.brokers)
         self._holding = Holding()
         self._consumed: dict[int, int] = {}     # by partition, the consumer's position
@@ -159,6 +160,8 @@ class HistoryJudge:
 
     def asked(self, request: Mapping[str, Any]) -> None:
         """Before the next event, the cluster got this request."""
+        if request["do"] == "delete_topic":
+            self._to_go.add(request["topic"])
         self._take(self._tenures.asked(request), _ASKED)
 
     def see(self, event: Event) -> Offence | None:
@@ -246,6 +249,7 @@ class HistoryJudge:
         yield from self._place(partition, offset)
         place = self._places[partition, offset]
         place.holders.add(broker)
+        place.committed_by.clear()
         self._logs.setdefault((partition, broker), Log()).values[offset] = value
         yield _of(partition, "is_held", replica=broker)
         number = min(place.number(value), VALUES - 1)
@@ -263,14 +267,20 @@ class HistoryJudge:
         for (where, offset), place in self._places.items():
             if where == partition and offset >= at and broker in place.holders:
                 place.holders.discard(broker)
+                place.committed_by.clear()
                 yield _at(partition, offset, "cuts", replica=broker)
 
     def _committed(
         self, broker: int, partition: int, epoch: int, hw: int
     ) -> Iterator[Observation]:
         for offset in range(min(hw, MOST) if self._is_of_era(partition, epoch) else 0):
-            yield from self._place(partition, offset)
-            yield _at(partition, offset, "commits", leader=broker)
+            place = self._places.get((partition, offset))
+            if place is None:
+                yield from self._place(partition, offset)
+                place = self._places[partition, offset]
+            if broker not in place.committed_by:
+                place.committed_by.add(broker)
+                yield _at(partition, offset, "commits", leader=broker)
 
     def _acked(
         self, producer: int, partition: int, acks_all: int, offset: int, value: int
@@ -372,8 +382,9 @@ class HistoryJudge:
         for verb, replicas in (("leaves", before - isr), ("joins", isr - before)):
             for replica in sorted(replicas):
                 yield ObservedQuorum, partition, (verb, (("replica", replica),))
-                for where, offset in self._places:
+                for (where, offset), place in self._places.items():
                     if where == partition:
+                        place.committed_by.clear()
                         yield _at(partition, offset, verb, replica=replica)
 
     def _departures(
@@ -503,8 +514,12 @@ class HistoryJudge:
         yield ObservedRest, 0, ("ends", (("at_rest", rests), ("may_wait", int(waiting))))
 
     def _deletions_over(self) -> Iterator[Observation]:
-        """The end of each topic that was to be deleted; reported before its consequences."""
-        for partition in sorted(self._unwanted):
+        """The end of each topic that was to be deleted; reported before its consequences. A request
+        that was never announced was not carried out."""
+        for partition in sorted(self._unwanted.union(*(
+                self._topics.get(topic, ()) for topic in self._to_go))):
+            if partition not in self._unwanted:
+                yield _of(partition, "is_unwanted")
             yield _of(partition, "ends")
 
     def _may_wait(self, record: Written) -> bool:

@@ -8,11 +8,14 @@ __all__ = ["Era", "Log", "Place", "Written"]
 
 
 class Place:
-    """An offset besides its machine: the number of each value that occurred there."""
+    """An offset besides its machine: the number of each value that occurred there, and the leaders
+    that committed it since the last append, cut, or arrival in the ISR: they may commit it again at
+    any time, which shows nothing new."""
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
         self.holders: set[int] = set()
+        self.committed_by: set[int] = set()
 
     def number(self, value: int) -> int:
         """The number of a value, counted from 0."""

@@ -3,8 +3,12 @@
 A violation may need several events in one order: a follower that is out of sync, a leader that
 crashes at the moment at which it commits, another broker that comes back just then. Chance alone
 finds that in one of a thousand programs. So for such rules most programs follow a *course*: these
-faults in this order, at random times; and sometimes another fault among them. For a rule without a
-course of its own, half of the programs follow one of another rule's.
+faults in this order, at random times; and sometimes another fault among them. Each case that looks
+for such a rule begins with all its courses, one after the other. For a rule without a course of its
+own, half of the programs follow one of another rule's.
+
+Long programs write one record after the other for a thousand requests, with one fault after the
+other; a violation that begins with the 300th request shows in no short program.
 """
 
 from __future__ import annotations
@@ -21,9 +25,9 @@ from ....spec.kafka.observed_failover import (
     REJOINED, REPLACED, REPLACED_FIRST, STAYS_OUT,
 )
 from ....spec.notation.rules import Rule
-from ...suites.suite import Act, Program
+from ...suites.suite import Act, Long, Program
 
-__all__ = ["draw", "easier"]
+__all__ = ["LONG", "draw", "draw_long", "easier"]
 
 Course = Callable[[Random], Iterator[Act]]
 
@@ -42,11 +46,11 @@ _PAIRS: Final = (
 """Moments, and the faults at them."""
 
 
-def draw(random: Random, can: Collection[str], focus: Rule) -> Program:
+def draw(random: Random, can: Collection[str], focus: Rule, number: int) -> Program:
     """Draw a cluster, its writes, and its faults."""
     courses = _COURSES.get(focus.id, ())
-    if random.random() < (0.9 if courses else 0.5):
-        course = random.choice(courses or _ANY)
+    if number < len(courses) or random.random() < (0.9 if courses else 0.5):
+        course = courses[number] if number < len(courses) else random.choice(courses or _ANY)
         brokers, partitions = 4 if course is _join_while_hw_lags else 3, 1
         acts = list(course(random))
         if random.random() < 0.2:
@@ -79,9 +83,11 @@ def _write(random: Random, partitions: int, after: int) -> Act:
                 acks_all=random.choice((1, 1, 1, 0)), records=random.randrange(1, 6))
 
 
-def _fault(random: Random, brokers: int) -> Act:
+def _fault(random: Random, brokers: int, after: int = -1) -> Act:
+    """Something goes wrong, ``after`` so many ms; below 0: chance says when."""
     kind = random.choice(_KINDS)
-    after, lasts = random.choice((0, 40, 150)) + random.randrange(60), random.randrange(20, 300)
+    at, lasts = random.choice((0, 40, 150)) + random.randrange(60), random.randrange(20, 300)
+    after = at if after < 0 else after
     broker = random.randrange(brokers)
     other = (broker + random.randrange(1, brokers)) % brokers
     if kind == "upon":
@@ -406,6 +412,46 @@ def _topic_goes_without_one(random: Random) -> Iterator[Act]:
     yield _act("elapse", after=500)
 
 
+def _topics_go_at_once(random: Random) -> Iterator[Act]:
+    """All topics are to go, and no wish waits for the one before it to be carried out."""
+    yield _written(0, 1, 2)
+    for after in (_UP // 2, 0):
+        yield _act("make_topic", after=after)
+    topics = random.sample(range(3), 3)
+    for topic in topics:
+        yield _act("delete_topic", after=100 if topic == topics[0] else 0, topic=topic)
+    yield _act("elapse", after=300)
+
+
+def _topics_go_past_controllers(random: Random) -> Iterator[Act]:
+    """While topics go, the session of every broker expires: so that of the controller does, which
+    lives on, and has to hear that another one carries on with what it has begun."""
+    yield _written(0, 1, 2)
+    yield _act("make_topic", after=_UP // 2)
+    yield _act("elapse", after=100)
+    for topic in random.sample(range(2), 2):
+        yield _act("delete_topic", after=60, topic=topic)
+        for broker in random.sample(range(3), 3):
+            yield _act("expire", after=random.randrange(30), broker=broker)
+    yield _act("elapse", after=300)
+
+
+def _topic_goes_unheard(random: Random) -> Iterator[Act]:
+    """Broker 2 controls. A topic is to go when no broker reaches the coordination service, and
+    other sessions have just ended there: when the controller is back, its session is not over, and
+    it has to hear what it has missed."""
+    yield _written(0, 1, 1)
+    for broker in (0, 1):
+        yield _act("expire", after=_UP if broker == 0 else 0, broker=broker)
+    lasts = random.randrange(62, 85)        # its connection breaks, and its session goes on
+    for broker in range(3):
+        yield _act("isolate", after=200 if broker == 0 else 0, broker=broker, lasts=lasts)
+    for broker in (0, 1):
+        yield _act("expire", after=5 if broker == 0 else 0, broker=broker)
+    yield _act("delete_topic", after=3, topic=0)
+    yield _act("elapse", after=300)
+
+
 def _one_is_deaf(random: Random) -> Iterator[Act]:
     """A broker stays registered, but gets no messages of the others, while the controller decides.
     """
@@ -421,8 +467,7 @@ def _one_is_deaf(random: Random) -> Iterator[Act]:
 _COURSES: Final[Mapping[str, tuple[Course, ...]]] = {
     KEPT.id: (_restart_at_once,),
     HELD.id: (_reply_of_a_change, _join_while_writing),
-    ELIGIBLE.id: (*(_join_while_hw_lags,) * 3, *(_leader_again,) * 2,
-                  _leads_with_what_it_cut),
+    ELIGIBLE.id: (_join_while_hw_lags, _leader_again, *(_leads_with_what_it_cut,) * 3),
     FENCED.id: (_late_requests, _replaced_as_it_tells, _deaf),
     REPLACED.id: (_replaced_at_work,),
     CLEAN.id: (_one_after_the_other,),
@@ -431,17 +476,47 @@ _COURSES: Final[Mapping[str, tuple[Course, ...]]] = {
     LET_GO.id: (_let_go,),
     PREFERRED.id: (_led_by_another,),
     LISTED.id: (_other_replicas,),
-    ALONE.id: (_unclean, _leads_with_what_it_cut),
+    ALONE.id: (_unclean, *(_leads_with_what_it_cut,) * 2),
     REPLACED_FIRST.id: (_other_replicas,),
     CARRIED_OUT.id: (_other_replicas, _led_by_another),
     STAYS_OUT.id: (_goes_slowly,),
     FEW_WAIT.id: (_one_is_deaf,),
-    DELETED.id: (_topic_goes, *(_topic_goes_as_one_bounces,) * 2),
+    DELETED.id: (_topics_go_at_once, _topics_go_past_controllers, _topic_goes_unheard,
+                 *(_topic_goes_as_one_bounces,) * 2, _topic_goes),
     NOT_WHILE_MOVING.id: (_topic_moves_and_goes,),
     EMPTY.id: (_topic_goes, _topic_goes_without_one),
     STAYS_DEAD.id: (_topic_goes_without_one,),
 }
 _ANY: Final = tuple(course for courses in _COURSES.values() for course in courses)
+
+
+# ---- long programs --------------------------------------------------------------------------
+
+
+LONG: Final = Long(requests=1_000)
+"""They have no sizes of their own; what fills is a log, which nothing empties."""
+
+_WRITES, _WAITS = 0.55, 0.3
+"""How often a request of a long program writes, and how often it lets time pass; else one thing
+fails."""
+
+
+def draw_long(random: Random, can: Collection[str]) -> tuple[Program, Program]:
+    """A cluster in which one thing after the other fails, while it is written all the time; and
+    how it ends."""
+    brokers, partitions = 3, random.choice((1, 2))
+    acts = [_act("deploy", brokers=brokers, partitions=partitions, seed=random.getrandbits(32))]
+    while len(acts) < LONG.requests:
+        chance = random.random()
+        if chance < _WRITES:
+            acts.append(_act("produce", after=random.randrange(30),
+                             partition=random.randrange(partitions),
+                             acks_all=random.choice((1, 1, 1, 0)), records=1))
+        elif chance < _WRITES + _WAITS:
+            acts.append(_act("elapse", after=random.randrange(5, 60)))
+        else:
+            acts.append(_fault(random, brokers, random.randrange(40)))
+    return tuple(act for act in acts if act.do in can), (_act("quiet"),)
 
 
 # ---- shrinking ------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from ...suites.judge import from_root
 from ...suites.plain import PlainConversation, Seen
 from ...suites.suite import Act, Answer, Exchange
 from .histories import MACHINES, HistoryJudge, Offence, Terms, brokers_of
-from .programs import draw, easier
+from .programs import LONG, draw, draw_long, easier
 from .waiting import Wait, who_waits
 from .port import DEEDS, FAULTS, MOMENTS, PORT, Event, event_of
 
@@ -252,7 +252,7 @@ _FOUND: Final = ("KAFKA-F18", "KAFKA-F19", "KAFKA-F23", "KAFKA-F28", "KAFKA-F30"
 
 SUITE: Final = HistorySuite(
     name="kafka.failover",
-    version=4,
+    version=5,
     port=PORT.name,
     watching=MACHINES,
     needs={**{rule.id: _EVERY for machine in MACHINES for rule in machine.rules_declared
@@ -261,6 +261,8 @@ SUITE: Final = HistorySuite(
            "KAFKA-F29": (("deploy",), ("reassign",), ("delete_topic",)),
            "KAFKA-F31": (("deploy",), ("delete_topic",))},
     draw=draw,
+    long=LONG,
+    draw_long=draw_long,
     converse=FailoverConversation,
     judging=_judging,
     easier=easier,

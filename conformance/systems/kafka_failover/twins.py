@@ -549,3 +549,24 @@ class TwoInFlight(Producer):
             self.process.world.record(
                 "acked", self.process.id, self.partition, int(self.acks_all), answer.offset, value)
             self.process.later(1, self.go_on)
+
+
+# ---- what shows late ----------------------------------------------------------------------------
+
+TWINS.late("failover-acks-all-as-one", 40, 300)
+
+_RING = 64
+
+
+@TWINS.twin("failover-second-turn", "KAFKA-F6",
+            "at the second turn of a ring of 64 records, consumers find what was there at the first",
+            "a ring whose first place is read before it is written again")
+class SecondTurn(Replica):
+    """Every 64th record is taken for the one of a turn before."""
+
+    def read(self, request: Read) -> ReadUpTo:
+        found = super().read(request)
+        if found.records and request.offset > 0 and request.offset % _RING == 0:
+            before = self.log.records[request.offset - _RING]
+            return replace(found, records=(before, *found.records[1:]))
+        return found

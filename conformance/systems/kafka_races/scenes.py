@@ -115,6 +115,10 @@ _SCENES: Final = (
         {"adder": (add("t1", 1),), "other adder": (add("t2", 1),)},
         finish=(DRAIN,)),
     RaceScene(
+        "an addition against the last advance",
+        {"driver": (DRAIN,), "adder": (add("t2", 3),)},
+        setup=(add("t1", 3),), finish=(check("a"),)),
+    RaceScene(
         "four adders",
         {name: (add(f"t{number}", 2 ** number - 1),)
          for number, name in enumerate(("adder", "second", "third", "fourth"), 1)},

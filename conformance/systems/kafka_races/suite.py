@@ -304,7 +304,7 @@ _ABOUT: Final[Mapping[str, tuple[str, ...]]] = {
     "KAFKA-P9": ("a group changes", "a member joins", "a partition", "cancel against cascade",
                  "completion against cascade", "added anew against cascade",
                  "watching against purge", "a callback that raises", "two keys"),
-    "KAFKA-W1L": ("two in a bucket",),
+    "KAFKA-W1L": ("two in a bucket", "an addition against the last advance"),
     "KAFKA-W1CR": ("cancel against cascade", "added anew against cascade"),
     "KAFKA-W2L": ("cancel against cascade", "added anew against cascade", "four adders"),
     "KAFKA-W10": ("two overflows",),
@@ -413,7 +413,7 @@ _OPERATIONS: Final = ("perform", "spawn", "run", "settle")
 
 SUITE: Final = RacesSuite(
     name="kafka.races",
-    version=3,
+    version=4,
     port="kafka.races",
     watches=(Watch(ObservedRaces),),
     weights=dict.fromkeys(_OPERATIONS, 1),

@@ -446,8 +446,24 @@ class _UnlockedList(LockedTimerTaskList):
 
 
 @TWINS.twin(
-    "kafka-task-lock-in-flush", "KAFKA-P9", "a flush and a cancel take two locks in opposite "
-                                            "orders",
+    "kafka-unguarded-advance", "KAFKA-W1L",
+    "a bucket is flushed while others add: one is put into a bucket that has just expired",
+    "SystemTimer.advanceClock: the write lock, which add has for reading")
+class _UnguardedAdvance(Timer):
+    """An add may have read the clock before it moved, and links its entry after that."""
+
+    __slots__ = ()
+
+    def advance(self, now: int) -> bool:
+        bucket = self._queue.poll(now)
+        if bucket is not None:
+            self._expire(bucket, now)
+        self._run_ready()
+        return bucket is not None
+
+
+@TWINS.twin(
+    "kafka-task-lock-in-flush", "KAFKA-P9", "a flush and a cancel take two locks in opposite orders",
     "TimerTask.cancel against TimerTaskList.flush: task, list, entry")
 class _AskingUnderTaskLock(Timer):
     """A flush takes the task's lock while it has the bucket's, to test whether the task is

@@ -181,7 +181,7 @@ _OF_A_FAULT: Final = {
     operation.name: tuple(each.name for each in operation.arguments) for operation in FAULTS}
 
 
-def _draw(random: Random, can: Collection[str], focus: Rule) -> Program:
+def _draw(random: Random, can: Collection[str], focus: Rule, number: int) -> Program:
     """Draw a topology, its sizes, and up to five faults.
 
     In a search for a stall, it may be a cycle of bolts; otherwise much is under way, and there

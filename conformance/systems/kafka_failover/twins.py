@@ -559,7 +559,7 @@ _RING = 64
 
 
 @TWINS.twin("failover-second-turn", "KAFKA-F6",
-            "at the second turn of a ring of 64 records, consumers find what was there at the first",
+            "at the second turn of a ring of 64 records, consumers read those of the first",
             "a ring whose first place is read before it is written again")
 class SecondTurn(Replica):
     """Every 64th record is taken for the one of a turn before."""

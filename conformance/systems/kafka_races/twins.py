@@ -463,7 +463,8 @@ class _UnguardedAdvance(Timer):
 
 
 @TWINS.twin(
-    "kafka-task-lock-in-flush", "KAFKA-P9", "a flush and a cancel take two locks in opposite orders",
+    "kafka-task-lock-in-flush", "KAFKA-P9",
+    "a flush and a cancel take two locks in opposite orders",
     "TimerTask.cancel against TimerTaskList.flush: task, list, entry")
 class _AskingUnderTaskLock(Timer):
     """A flush takes the task's lock while it has the bucket's, to test whether the task is

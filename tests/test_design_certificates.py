@@ -163,7 +163,7 @@ def test_what_the_equations_prove_is_confirmed_by_another_solver(text: str) -> N
 
 
 def by_equations(design: Design) -> dict[str, Any]:
-    """The certificate of *deadlock-free* that the equations give, also where there is a smaller one.
+    """The certificate of *deadlock-free* by the equations, also where there is a smaller one.
     """
     proof = of_structure(decide(design))
     assert proof is not None

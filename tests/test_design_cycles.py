@@ -114,7 +114,8 @@ def test_the_judge_sees_a_cycle_with_the_wrong_holders(spoil: str) -> None:
     reader, first, second = sorted(finding.cycle, key=lambda wait: wait.task)
     wrong = {
         "a holder is missing": (reader, first),
-        "a task that holds nothing": (reader, first, second, Blocked("z", "room", "q", ("reader",))),
+        "a task that holds nothing": (
+            reader, first, second, Blocked("z", "room", "q", ("reader",))),
         "no round": (first, second),
     }[spoil]
     spoilt = replace(report, findings=(replace(finding, cycle=wrong), *report.findings[1:]))

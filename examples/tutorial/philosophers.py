@@ -46,7 +46,7 @@ class Table(Machine):
         """Philosophers are always hungry or eating."""
         return False
 
-    @leads_to("TABLE-2", MUST, "A philosopher that holds a fork eats eventually.", source="Dijkstra 1971", i=upto(N))
+    @leads_to("TABLE-2", MUST, "A fork's holder will eat.", source="Dijkstra 1971", i=upto(N))
     def holder_eats(self, i: int) -> tuple[bool, bool]:
         """No philosopher starves with a fork in hand."""
         return self.left[i], self.eating[i]

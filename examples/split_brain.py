@@ -2,10 +2,10 @@
 
 Run it with ``python examples/split_brain.py``. Broker A leads a partition with replicas on A, B
 and C. It is paused, as by a long collection of garbage. Its session expires, B is elected, and
-takes writes. Then A goes on, and does not know that time has passed: producers that have not heard
-of B still write to it. What A acknowledges with acks=1 is lost, for A will cut its log to match
-B's. With acks=all it acknowledges nothing: B and C fetch from it no more, so its high watermark
-stands still.
+takes writes. Then A continues, and does not know that time has passed: producers that have not
+heard of B still write to it. What A acknowledges with acks=1 is lost, for A will cut its log to
+match B's. With acks=all it acknowledges nothing: B and C fetch from it no more, so its high
+watermark does not advance.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def split(acks_all: bool, seed: int) -> tuple[set[int], set[int]]:
 
 
 def story() -> Iterator[str]:
-    """What is lost of what was acknowledged, over twenty seeds of each kind."""
+    """Lines that count acknowledged and lost records, over twenty seeds of each kind."""
     for acks_all, name in ((False, "acks=1"), (True, "acks=all")):
         runs = [split(acks_all, seed) for seed in range(20)]
         acknowledged = sum(len(each) for each, _ in runs)

@@ -69,7 +69,7 @@ expect: {live: violated}
 """
     found = check(load(text)).finding("live")
     assert found.outcome is Outcome.VIOLATED and found.loop is not None
-    assert found.reason == ("source writes no more while these go round for ever: merge, copies, "
+    assert found.reason == ("source writes no more while these continue forever: merge, copies, "
                             "sink")
     fair = text.replace("policy: preferred, prefers: back", "policy: fair")
     assert check(load(fair)).finding("live").outcome is Outcome.HOLDS

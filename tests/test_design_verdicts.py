@@ -333,4 +333,4 @@ def test_starvation_is_told_with_those_who_go_round_meanwhile() -> None:
     """
     report = check_file(Path(__file__).parent.parent / "examples/designs/akka-a2-unfair.yaml")
     assert report.finding("no-starvation: source").reason == (
-        "source takes no step while these go round for ever: merge, broadcast, sink")
+        "source takes no step while these continue forever: merge, broadcast, sink")

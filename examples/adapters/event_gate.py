@@ -37,7 +37,7 @@ class Adapter:
                        "can": ["wait", "open", "shut", "interrupt", "run"]}}
 
     async def waits(self, by):
-        """What a caller does, and what is told of it."""
+        """One call: wait at the gate, then report how the wait ended."""
         does = "fails"
         try:
             await self.gate.wait()

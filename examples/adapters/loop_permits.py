@@ -2,7 +2,7 @@
 """A whole adapter for the port "awaits.permits", in plain Python, no packages, no asyncio.
 
 docs/awaits.md explains it. The semaphore under test has an event loop of its own, the simplest that
-there is: a line of callbacks, of which the first runs next. Nothing runs but what a request says.
+there is: a queue of callbacks, of which the first runs next. Nothing runs but what a request says.
 """
 import json
 import sys
@@ -16,7 +16,7 @@ class Semaphore:
         self.free, self.line, self.call_soon = permits, deque(), call_soon
 
     def acquire(self, call):
-        """Whether the call has a permit at once; else it stands in line."""
+        """Take a permit: True if one is free; else the call joins the wait queue."""
         if self.free:
             self.free -= 1
             return True
@@ -32,7 +32,7 @@ class Semaphore:
             self.free += 1
 
     def stop(self, call):
-        """The call is told to stop; it learns that when it runs."""
+        """Cancel the call; it learns that when it runs."""
         self.call_soon(call.is_stopped)
 
     def forget(self, call):

@@ -3,7 +3,7 @@
 
 docs/settling.md explains it. The queue under test gets its condition variables from a factory;
 these count the threads that can still do something, and so it is known, not guessed by waiting
-a while, when all has come to rest.
+a while, when nothing can run any more.
 """
 import json
 import sys
@@ -90,7 +90,7 @@ class Adapter:
         def body():
             value = call[0](*call[1:])
             self.ended.append((ticket, value))
-            self.gauge.add(-1)             # after the result is told, not before
+            self.gauge.add(-1)             # after the result is reported
 
         self.tickets[ticket] = threading.Thread(target=body, daemon=True)
         self.gauge.add(1)                  # before it starts: it may not run for a while

@@ -31,7 +31,7 @@ from watch import Watch
 
 WORKERS: Final = 3
 BODY: Final = b",".join([b"%d" % value for value in range(40)])
-"""What a worker measures while it works on a job."""
+"""Values that a worker measures while it works on a job."""
 
 MODES: Final = {
     "held back": Terms(places=16, share=4),         # 4 clients with 4 each: always room
@@ -42,7 +42,7 @@ MODES: Final = {
 
 @dataclass(frozen=True)
 class Plan:
-    """How much there is to do, and how fast. Times are seconds."""
+    """Amount of work, and its speed. Times are seconds."""
 
     jobs: int = 600                 # of each client
     clients: int = 4
@@ -55,7 +55,7 @@ class Plan:
 
 @dataclass
 class Ran:
-    """What a run has shown."""
+    """Results of a run."""
 
     watch: Watch
     plan: Plan
@@ -75,7 +75,7 @@ class Ran:
 
     @property
     def packets_allowed(self) -> int:
-        """What all the buckets together let go in the time of the run."""
+        """Packets that all the buckets together allow in the time of the run."""
         bucket = self.plan.bucket
         return WORKERS * (bucket.depth + bucket.rate * self.ticks)
 
@@ -134,7 +134,7 @@ class Client:
 
 
 async def run(terms: Terms, plan: Plan) -> Ran:
-    """Let the clients submit until the master is overloaded, let the workers begin, and go on until
+    """Let the clients submit until the master is overloaded, let the workers begin, and wait until
     every job is done."""
     loop = asyncio.get_running_loop()
     watch = Watch(terms, WORKERS, plan.bucket)

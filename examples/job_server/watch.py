@@ -3,7 +3,7 @@
 Every machine is one of the chapters, and judges what is seen of one part of the system:
 
 - ``ObservedLink``, for each client: its jobs go into the master's queue only against permits;
-- ``ObservedMaster``: who gets which job, what is dropped, and from where;
+- ``ObservedMaster``: which worker gets which job, what is dropped, and from where;
 - ``Bucket`` and ``ObservedSummaries``, for each worker: how much it sends in a row, and that no
   value is missing in what it sends.
 """
@@ -32,7 +32,8 @@ VALUES_MAX = 50_000
 
 @dataclass
 class Watch:
-    """Give its ``told`` to the system. ``wrong`` has the first failure of each machine."""
+    """Judge of a run: the system calls it with each event. ``wrong`` has the first failure of each.
+    """
 
     terms: Terms
     workers: int

@@ -14,8 +14,8 @@ class Table(Machine):
     N = const(3, at_least=2)                    # philosophers, and forks
 
     taken = array(upto(N), boolean())           # forks
-    left = array(upto(N), boolean())            # who holds the left fork
-    eating = array(upto(N), boolean())          # who holds both
+    left = array(upto(N), boolean())            # those that hold the left fork
+    eating = array(upto(N), boolean())          # those that hold both
 
     @action(fair=True, i=upto(N))
     def take_left(self, i: int) -> None:
@@ -41,19 +41,19 @@ class Table(Machine):
         self.left[i] = False
         self.eating[i] = False
 
-    @never_stuck("TABLE-1", MUST, "The table never gets stuck.", source="Dijkstra 1971")
+    @never_stuck("TABLE-1", MUST, "The table never deadlocks.", source="Dijkstra 1971")
     def nobody_rests(self) -> bool:
         """Philosophers are always hungry or eating."""
         return False
 
-    @leads_to("TABLE-2", MUST, "Who holds a fork will eat.", source="Dijkstra 1971", i=upto(N))
+    @leads_to("TABLE-2", MUST, "A fork's holder will eat.", source="Dijkstra 1971", i=upto(N))
     def holder_eats(self, i: int) -> tuple[bool, bool]:
         """No philosopher starves with a fork in hand."""
         return self.left[i], self.eating[i]
 
 
 class OneLeftHander(Table):
-    """The last philosopher takes the right fork first: the circle is broken."""
+    """The last philosopher takes the right fork first: the cycle is broken."""
 
     @action(fair=True, i=upto(Table.N))
     def take_left(self, i: int) -> None:

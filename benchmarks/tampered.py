@@ -133,7 +133,7 @@ def _of_one(proof: Document) -> Iterator[tuple[str, Document]]:
     if "rescues" in proof:
         told = proof["rescues"]
         for what, changed in (("a run that is none", {"steps": [NOBODY], "runs": [[0]]}),
-                              ("a step that is not told", {"runs": [[len(told["steps"])]]})):
+                              ("a step that is not reported", {"runs": [[len(told["steps"])]]})):
             yield what, {**proof, "rescues": {**told, **changed}}
     for law in proof.get("sums", ())[:1]:
         yield "another total", {

@@ -34,7 +34,7 @@ class Chapter:
 
     @property
     def about(self) -> str:
-        """What it is about: the first sentence of its docstring, without the period."""
+        """Its subject: the first sentence of its docstring, without the period."""
         first = (self.module.__doc__ or "").partition("\n\n")[0]
         return " ".join(first.split()).partition(". ")[0].removesuffix(".")
 

@@ -23,7 +23,7 @@ __all__ = ["chapter_names", "module_of"]
 
 _ROOT: Final = Path(__file__).parent
 _TABLES: Final = ("\nEXPECTATIONS", "\nLEMMAS", "\ndef __getattr__(")
-"""What the text of a chapter has in it: a table, or what makes one when it is asked for."""
+"""A text that only chapters have in them: a table, or what makes one when it is asked for."""
 
 _IMPORTS: Final = re.compile(r"^from (\.+)([\w.]*) import ", re.MULTILINE)
 

@@ -93,7 +93,7 @@ def test_the_id_of_a_test_says_its_group_where_several_workers_run(
 
 
 def test_ci_refuses_arguments_before_it_runs_anything() -> None:
-    """Whoever asks for less would otherwise wait for all of it."""
+    """A caller that asks for less would otherwise wait for all of it."""
     done = subprocess.run([SETUP.with_name("run"), "--quick"], capture_output=True, text=True,
                           check=False)
     assert done.returncode == 64 and "unknown argument --quick" in done.stderr

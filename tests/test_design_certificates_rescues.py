@@ -77,7 +77,7 @@ def test_runs_that_were_tampered_with_are_refuted() -> None:
     for kind, document in tampered(_certificate(design, proof), design):
         assert problem_of(document) or not check_certificate(document, design).confirmed, kind
         kinds.add(kind)
-    assert {"a run that is none", "a step that is not told"} <= kinds
+    assert {"a run that is none", "a step that is not reported"} <= kinds
 
 
 @pytest.mark.parametrize("change", [

@@ -24,7 +24,7 @@ from checkvalve.conformance.ports.base import Port
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("spec", "reference", "conformance")
 TYPED = (*PACKAGES, "benchmarks")
-"""What is held to everything that is asked of code; only the packages are in the wheel."""
+"""The folders that are held to all that is asked of code; only the packages are in the wheel."""
 
 LINES_OF_A_FUNCTION = 70
 LINES_OF_A_FILE = 600

@@ -78,7 +78,7 @@ def test_a_default_run_finds_mistakes_that_take_a_history(
 
 
 def test_records_beyond_the_255th_are_followed() -> None:
-    """What is committed there is; once it was not, for offsets were counted up to 255."""
+    """Such a record is committed; once it was not, for offsets were counted up to 255."""
     judge = HistoryJudge(Terms(brokers=1, min_isr=1))
     for offset in range(300):
         judge.produce(0, True, 1)

@@ -19,7 +19,7 @@ __all__ = ["FILE", "main", "source"]
 
 FILE: Final = Path(schema_module.__file__).parents[1] / "builder" / "kinds.py"
 
-_HEAD: Final = '''"""What a design is built with: methods for tasks, links, pools and verdicts.
+_HEAD: Final = '''"""The builder of designs: methods for tasks, links, pools and verdicts.
 
 Written by ``make pages`` from ``schema.json``; change that, and not this file.
 """
@@ -42,7 +42,7 @@ Step = Mapping[str, Any]
 FlowName = Literal[
 @flows@
 ]
-"""What happens when a link is full."""
+"""The reaction of a full link."""
 
 Connection = Literal[
 @connections@

@@ -36,7 +36,7 @@ _COLOURS: Mapping[str, Mapping[str, Any]] = {
     "flaky": {"fg": "yellow", "bold": True}, "unknown": {"fg": "yellow", "bold": True},
     "follows": {"fg": "yellow"}}
 _ALIKE = 6
-"""Ids of rules that a line names; of more it tells the number."""
+"""Ids of rules that a line names; of more only the number is named."""
 
 
 def _numbers() -> str:
@@ -161,7 +161,7 @@ def command(
 
 
 def _before(target: str, order: Order) -> Iterator[str]:
-    """What is known before the run: rules that so few cases cannot show, and what a class calls
+    """The lines before the run: rules that so few cases cannot show, and what a class calls
     the operations."""
     from ..campaigns.called import called
     from ..campaigns.enough import foretold
@@ -302,7 +302,7 @@ def _says(result: RuleResult) -> str:
 
 
 def _conclusion(summary: Summary) -> Iterator[str]:
-    """What a reader has to know of the run; the last line is the verdict."""
+    """The conclusion of the run; the last line is the verdict."""
     if summary.tried:
         yield summary.tried
     for words, count in summary.refused.items():

@@ -217,7 +217,7 @@ def _alike(run: Sequence[Clue]) -> Iterator[list[Clue]]:
 
 
 def _continues(before: Clue, clue: Clue) -> bool:
-    """Whether a question is the one before once more, with the same answer or the next item."""
+    """True if a question is the one before once more, with the same answer or the next item."""
     one, other = before.asked, clue.asked
     if one.question != other.question:
         return False

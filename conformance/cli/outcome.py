@@ -37,7 +37,7 @@ _UNWRITABLE = (
     errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT, errno.EBADF, errno.EAGAIN,
     errno.ECONNRESET,
 )
-"""What the system says of an output that takes no more."""
+"""The errors of the system for an output that takes no more."""
 
 _WHAT_CHARS_MAX = 2000
 
@@ -111,7 +111,7 @@ def _end(group: click.Command, arguments: list[str], program: str) -> int:
 
 
 def _is_of_output(error: Exception) -> bool:
-    """Whether a stream takes no more: an error about a file would name it."""
+    """True if a stream takes no more: an error about a file would name it."""
     return isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITABLE
 
 

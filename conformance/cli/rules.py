@@ -27,7 +27,7 @@ __all__ = ["RULE", "Entry", "Refused", "Uses", "command", "entries", "judging"]
 
 
 RULE = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*-[A-Za-z]*\d+(?:\.\d+)*[A-Za-z]*")
-"""What the id of a rule looks like, and no chapter's name does."""
+"""The form of a rule's id, which no chapter's name has."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Entry:
 
     ``broken_by`` is a small change of a machine that breaks the rule, or a step that an
     observer refuses by it; None where none is known, so that the rule may say nothing.
-    ``read_on``: where the repository tells what the source cites, as ``file#anchor``.
+    ``read_on``: where the repository says what the source cites, as ``file#anchor``.
     """
 
     id: str

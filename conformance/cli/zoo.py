@@ -26,11 +26,11 @@ __all__ = ["command"]
 @click.option("--seed", type=click.IntRange(0, 2**53 - 1), default=0, show_default=True,
               help="The seed that all cases come from.")
 @click.option("--default", "by_default", is_flag=True,
-              help="Hunt for no rule: run what a user's `checkvalve conform` runs, and tell "
+              help="Hunt for no rule: run what a user's `checkvalve conform` runs, and say "
                    "what it finds.")
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True,
               help="Processes, with --default.")
-@click.option("--stories", is_flag=True, help="Tell how each twin was killed, step by step.")
+@click.option("--stories", is_flag=True, help="Say how each twin was killed, step by step.")
 @click.option("--histories", is_flag=True,
               help="Hunt nothing; list real bugs, with their twins and machines.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

@@ -68,7 +68,7 @@ PURPOSES = {
     "scipy": "liveness of large machines",
     "z3-solver": "the prover: verdicts for all constants",
 }
-"""What each distribution is for that checkvalve cannot do without."""
+"""The purpose of each distribution that checkvalve cannot do without."""
 
 EXTRAS = {
     "testing": "suites in pytest runs of your own, state machines of Hypothesis",
@@ -77,7 +77,7 @@ EXTRAS = {
     "zookeeper": "a real ZooKeeper, whose server comes with pyspark",
     "certify": "checking certificates: checkvalve certify",
 }
-"""What each extra is for; its distributions stand in pyproject.toml (``requirements``)."""
+"""The purpose of each extra; its distributions stand in pyproject.toml (``requirements``)."""
 
 _SYSTEM_JAVA: tuple[tuple[str, str], ...] = (
     ("/usr/lib/jvm", "*"), ("/usr/java", "*"), ("/opt/java", "*"),

@@ -24,7 +24,7 @@ FILE_NAME = "checkvalve.toml"
 LARGEST_FILE = 1 << 20
 """In bytes. A list of designs and targets is a few hundred."""
 USUAL_SECONDS = 20.0
-"""What a design may take where nothing else is said."""
+"""Seconds that a design may take where nothing else is said."""
 
 _LIMITS = ("max_seconds", "max_memory", "max_states")
 
@@ -33,7 +33,7 @@ Table = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Limits:
-    """What one design, or one search of a chapter, may take: seconds, bytes, states; None: no
+    """The limits of one design, or of one search of a chapter: seconds, bytes, states; None: no
     limit of ours."""
 
     max_seconds: float | None = None
@@ -76,8 +76,8 @@ class Suite:
 
 @dataclass(frozen=True)
 class GateConfig:
-    """What a gate runs: ``verify`` names the chapters whose expectations are verified, each search
-    within ``limits``."""
+    """The contents of a checkvalve.toml: ``verify`` names the chapters whose expectations are
+    verified, each search within ``limits``."""
 
     path: Path
     designs: tuple[Designs, ...]

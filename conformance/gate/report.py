@@ -56,7 +56,7 @@ class Row:
         return f"{self.title()}: {self._words(self.found)}"
 
     def wanted(self) -> str:
-        """What was expected, for people."""
+        """The expectation, for people."""
         return self._words(self.expected)
 
     def _is_of_a_design(self) -> bool:

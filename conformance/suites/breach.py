@@ -39,7 +39,7 @@ class Breach:
 
     @property
     def allowed(self) -> tuple[str, ...]:
-        """What the target could have answered instead, in words."""
+        """The answers that the target could have given instead, in words."""
         return tuple(dict.fromkeys(answer.words for answer in self.alternatives))
 
     def allowed_in_words(self) -> str:

@@ -38,7 +38,7 @@ Draw = Callable[[], Act]
 
 
 class Drawing(Protocol):
-    """What programs are drawn from; a ``Suite`` is one, and says what each part means."""
+    """The source of drawn programs; a ``Suite`` is one, and says what each part means."""
 
     @property
     def name(self) -> str:

@@ -38,7 +38,7 @@ SUBJECTS: Final = (
     "queues", "locks and semaphores", "links and flow control", "streams",
     "timers and pending requests", "servers", "stream processors", "elections and replication",
     "metrics")
-"""What suites are about, in the order in which all tables have them."""
+"""The subjects of suites, in the order in which all tables have them."""
 
 
 @dataclass(frozen=True)

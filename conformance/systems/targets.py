@@ -112,7 +112,7 @@ def _check_port(spec: str, suite: str) -> None:
 
 
 def _listed(suite: str) -> str:
-    """What lists the targets of a suite."""
+    """The command that lists the targets of a suite."""
     return f"`checkvalve targets {suite}` lists those of the suite {suite}, --twins its twins too."
 
 

@@ -31,7 +31,7 @@ same history, on every machine. The words are:
     held worker task                    a message for the task is held back because of that
     killed worker, died worker why, began worker life
     forgot task spout                   the tuples that a task held are lost with its worker
-    rested, stalled circle              how it ended
+    rested, stalled cycle               how it ended
 
 A worker that raises has died, and a new one takes its place; the same holds for one that a fault
 kills. Everything in it, or on its connections, is lost and counted. A run ends when it is quiescent

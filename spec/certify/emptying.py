@@ -7,8 +7,8 @@ is lacking; and in an invariant (a sum that no transition changes), what all oth
 little for one. Follow that from counter to counter until there is a contradiction: then no more is
 left.
 
-At the end either some transition is possible after all, or all is done: so the part is *never
-stuck*.
+At the end either some transition is possible after all, or all is done: so the part is
+*deadlock-free*.
 
 Suppose that only the *downhill* transitions are not possible: those that take from the latest in
 the order of all the counters of the order that they change. From every state so many of them lead

@@ -53,7 +53,7 @@ def brief(value: object, most: int = 100) -> str:
 
 
 def nearest(name: str, names: Iterable[str], listed_by: str) -> str:
-    """What to do about a ``name`` that is not among the ``names``: up to three that are near to
+    """The advice about a ``name`` that is not among the ``names``: up to three that are near to
     it, and what lists all (``listed_by``, a command in backquotes)."""
     near = get_close_matches(brief(name).lower(), list(names), n=3, cutoff=0.5)
     meant = f"Did you mean {' or '.join(near)}? " if near else ""

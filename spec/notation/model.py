@@ -73,7 +73,7 @@ class LoweredRule:
     """One rule for one choice of its parameters.
 
     ``exprs`` by kind: *always* and *step*: one predicate (a *step* reads the state after
-    through ReadAfter); *never stuck*: the predicate of states that may be final; *leads
+    through ReadAfter); ``never stuck``: the predicate of states that may be final; *leads
     to*: premise and conclusion; *eventually always*: the predicate.
     """
 

@@ -44,7 +44,7 @@ class Rule:
     ``kind`` says how ``predicate`` (the method of the machine) is read:
 
     - *always*: true in every reachable state;
-    - *never stuck*: in a reachable state where no action is enabled, it must be true
+    - ``never stuck``: in a reachable state where no action is enabled, it must be true
       (it describes the states in which the machine may end);
     - *step*: called with the machine after the step as second argument, true of each step;
     - *leads to*: returns (premise, conclusion); whenever the premise holds, the conclusion

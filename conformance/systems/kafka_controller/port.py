@@ -87,7 +87,7 @@ BROKERS: Final = Kind("a list of brokers' numbers", _is_list_of_counts)
 REPLICAS: Final = Kind("a list of [partition, broker]", _is_list_of_replicas)
 _PARTITION_STATES: Final = Vocabulary("the `state` of a partition", _OF_PARTITIONS)
 _REPLICA_STATES: Final = Vocabulary("the `state` of a replica", _OF_REPLICAS)
-SEEN: Final = Kind("an object with partitions, replicas, told and met", _is_seen, (
+SEEN: Final = Kind("an object with `partitions`, `replicas`, `told` and `met`", _is_seen, (
     Vocabulary("the answer to a change", {
         "partitions": "a list: each partition after the change",
         "replicas": "a list: each replica after the change",

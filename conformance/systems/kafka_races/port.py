@@ -134,7 +134,7 @@ _OPERATIONS: Final = (
     Operation("run", RAN, "let a thread take some steps; fewer if it has to wait or has finished",
               (Argument("thread", NAME, "its name"), Argument("steps", POSITIVE, "how many"))),
     Operation("settle", REST, "let all threads run, in the order of their creation, until each has "
-              "finished or waits forever; size and keys count only if stuck is empty",
+              "finished or waits forever; size and keys count only if `stuck` is empty",
               optional=False),
 )
 

@@ -64,7 +64,7 @@ class Driven(Calls):
         return self.then()
 
     def run(self) -> list[Message]:
-        """See the port: one signal of the first subscriber for whom there is one."""
+        """See the port: one signal of the first subscriber that has one."""
         any(self._deliver_one(each) for each in self._outlets)
         return self._subscribers.told()
 

@@ -201,7 +201,7 @@ class Downstream:
         return [step_of("rests", s) for s in sorted(self._joined)]
 
     def overhear(self, request: Message, events: Sequence[Message]) -> None:
-        """See ``Side``: what the adapter tells of a buffer is all that is known of it."""
+        """See ``Side``: the adapter's reports are all that is known of a buffer."""
         if self._brought is not None and request["do"] == "on_next":
             self._brought.append(request["element"])
         for event in events:

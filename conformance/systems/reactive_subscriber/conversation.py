@@ -239,7 +239,7 @@ class Application(Upstream):
         return super().steps(event)
 
     def rests(self) -> list[Step]:
-        """See ``Side``: who rests, and has told of no element, has processed none."""
+        """See ``Side``: an idle subscriber that has reported no element has processed none."""
         nothing: list[Step] = [("consumes_nothing", ())] if self._due else []
         self._due = False
         return nothing + super().rests()

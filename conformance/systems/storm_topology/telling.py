@@ -1,4 +1,4 @@
-"""What a history of a topology is judged against, and what its events show to which machine."""
+"""The limits that a topology's history is judged by, and the machines that its events concern."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STATUS_MAX: Final = 5
 
 @dataclass(frozen=True)
 class Terms:
-    """What a history is judged against; 0 means unlimited where that makes sense.
+    """The limits that a history is judged by; 0 means unlimited where that makes sense.
 
     ``worker_of`` has the worker of each task, ``fan_out``, for each task that is no spout, the
     messages that one execution emits at most. ``lane_max`` is more than the messages on any one
@@ -68,7 +68,7 @@ class Terms:
 
     @property
     def bounds_overflow(self) -> bool:
-        """Whether it is known how much of what was sent an overflowQ may come to hold."""
+        """True if it is known how much of what was sent an overflowQ may come to hold."""
         return self.prompt and self.peers > 0 and self.batch == 1 and self.overflow_limit == 0
 
     @property

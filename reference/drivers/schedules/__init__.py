@@ -6,6 +6,6 @@ any two lines, and ``interleavings`` finds all orders with few preemptions. ``vi
 the callbacks of asyncio in virtual time, which give way by themselves, and ``coroutines`` finds
 all schedules with few deviations: a cancellation, an event that comes early. What is varied
 differs (a takeover at a line; a cancellation, an event, an overtaking at an instant), and so do
-the prefixes that a search goes on from; that both are few is all that the searches share.
+the prefixes that a search continues from; that both are few is all that the searches share.
 ``giving_way`` ends a coroutine that never comes back to its loop.
 """

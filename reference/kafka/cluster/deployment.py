@@ -1,4 +1,4 @@
-"""What a cluster is set up with: how many brokers and partitions, and what processes consist of."""
+"""The setup of a cluster: how many brokers and partitions, and what processes consist of."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Deployment:
 
 @dataclass(frozen=True)
 class Parts:
-    """What the processes are put together from."""
+    """The classes of the processes."""
 
     broker: type[Broker] = Broker
     replica: type[Replica] = Replica

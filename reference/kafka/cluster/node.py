@@ -49,24 +49,24 @@ class _Together:
 
 
 class Surroundings(World, Protocol):
-    """What a machine asks of the cluster that it belongs to."""
+    """The part of its cluster that a machine uses."""
 
     is_unclean: bool
-    """Whether a replica that is not in sync may be elected."""
+    """True if a replica that is not in sync may be elected."""
 
     @property
     def parts(self) -> Parts:
-        """What is made for each life."""
+        """The classes that are made for each life."""
         ...
 
     @property
     def deployment(self) -> Deployment:
-        """What the cluster was set up with."""
+        """The setup of the cluster."""
         ...
 
     @property
     def store(self) -> TimedCoordination:
-        """What all processes are coordinated by."""
+        """The coordination service of all processes."""
         ...
 
     def disks(self) -> dict[int, Disk]:

@@ -1,4 +1,4 @@
-"""What a design is built with: methods for tasks, links, pools and verdicts.
+"""The builder of designs: methods for tasks, links, pools and verdicts.
 
 Written by ``make pages`` from ``schema.json``; change that, and not this file.
 """
@@ -22,7 +22,7 @@ FlowName = Literal[
     "blocking", "credit", "stop-and-wait", "stop-go", "drop-newest", "drop-oldest", "fail",
     "unbounded",
 ]
-"""What happens when a link is full."""
+"""The reaction of a full link."""
 
 Connection = Literal[
     "one-to-one", "all-to-all", "by-key", "ring", "chain", "shared",

@@ -48,7 +48,7 @@ text { font: 13px system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; fill: #1f293
 .holds { fill: #147d64; }
 .violated { fill: #cf1124; }
 .unknown { fill: #b7791f; }
-.stuck { stroke: #cf1124; stroke-width: 2.4; }
+.blocked { stroke: #cf1124; stroke-width: 2.4; }
 .wait { fill: none; stroke: #cf1124; stroke-width: 2.4; stroke-dasharray: 7 4; }
 .red { fill: #cf1124; }
 """
@@ -379,7 +379,7 @@ class _Drawing:
         blocked = {wait.task for wait in self.cycle}
         for name, box in self.boxes.items():
             middle = box.x + box.width / 2
-            marked = " stuck" if name in blocked else ""
+            marked = " blocked" if name in blocked else ""
             yield (f'<rect class="box{marked}" x="{box.x:.1f}" y="{box.y:.1f}" rx="6" '
                    f'width="{box.width:.1f}" height="{BOX_HEIGHT}"/>')
             yield (f'<text class="task" text-anchor="middle" x="{middle:.1f}" '
@@ -394,7 +394,7 @@ class _Drawing:
         blocked = {wait.where for wait in self.cycle if wait.what in (*OF_A_POOL, "an acquire")}
         for name, box in self.pools.items():
             middle = box.x + box.width / 2
-            marked = " stuck" if name in blocked else ""
+            marked = " blocked" if name in blocked else ""
             count = self.design.pools[name].threads
             taken = count - self.free.get(name, count)
             known = f", {taken} held" if name in blocked and taken else ""

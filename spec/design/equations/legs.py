@@ -102,7 +102,7 @@ class Path(Generic[Key]):
             self.now(place) <= n for place, n in transition.at_most.items())
 
     def push(self, transition: Guarded[Key]) -> None:
-        """Go on with a transition, whether it is possible or not."""
+        """Continue with a transition, whether it is possible or not."""
         number = len(self._transitions)
         for place, least in transition.at_least.items():
             self._guard(place, number, least - self.change.get(place, 0), NO_END)

@@ -207,7 +207,7 @@ class _Pursuit:
                 yield from self.takers[place]
 
     def go_on(self) -> None:
-        """Go on until nothing can move, or nothing that has an amount left."""
+        """Continue until nothing can move, or nothing that has an amount left."""
         while self.ready and len(self.legs) < MAX_LEGS and self.made < MAX_TRANSITIONS:
             self.watch()
             self._cut(self._usable())

@@ -88,7 +88,7 @@ class _Asked:
         self.tasks = [row.tasks if row.own else () for row in rows]
         self.going = [n for n, step in enumerate(self.steps) if step.fair and step.change]
         self.here = {name: z3.Int(f"c{n}", self.context) for n, name in enumerate(names)}
-        self.blocked = {task: z3.Bool(f"stuck {task}", self.context)
+        self.blocked = {task: z3.Bool(f"blocked {task}", self.context)
                       for task in tasks}
         self.often = {n: z3.Real(f"often{n}", self.context) for n in self.going}
         self.freeing = Freeing(self.steps)

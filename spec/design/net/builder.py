@@ -1,4 +1,4 @@
-"""What tables are built with: places and rows of a design's links, pools and tasks.
+"""The parts that tables are built with: places and rows of a design's links, pools and tasks.
 
 What each kind of task puts down stands in ``translate`` and ``gathering``, in terms of this.
 """
@@ -29,17 +29,17 @@ HAND = "elements in the hand"
 
 @dataclass(frozen=True)
 class Aim:
-    """What the table is made to show.
+    """The question that the table is made for.
 
     ``losses`` and ``failures`` make the first loss, or failure, pass a limit; ``watch``
     follows the steps of one task, and ``emptied`` those that take from a place, while the place
     ``wanted`` (or the one that is emptied) holds at least ``least``; ``unbounded`` says how
     unbounded links are counted.
     ``relaxed`` lets every merge take any input: that has all the runs of the other policies
-    and is stuck in the same states (a merge that writes to its own input is left as it is:
+    and deadlocks in the same states (a merge that writes to its own input is left as it is:
     whether that link has room then depends on the input it takes). ``idle_drops`` keeps the
     steps that change nothing but drop an element; a design in which only those are left is
-    stuck.
+    deadlocked.
     """
 
     unbounded: Unbounded = field(default_factory=lambda: Unbounded(3, abstract=True))
@@ -58,11 +58,11 @@ class Aim:
 
     @property
     def watches(self) -> bool:
-        """Whether some steps are followed."""
+        """True if some steps are followed."""
         return bool(self.watch or self.emptied)
 
     def follows(self, row: Row) -> bool:
-        """Whether a row is one of those steps, which a link does not take by itself."""
+        """True if a row is one of those steps, which a link does not take by itself."""
         if self.watch:
             return self.watch in row.tasks and row.own
         return row.own and row.effect.change.get(self.emptied, 0) < 0
@@ -101,7 +101,7 @@ class Gate:
 
 @dataclass(frozen=True)
 class Way:
-    """What a task may decide about an element when it reads it: ``name`` tells it from the others,
+    """A decision about an element when a task reads it: ``name`` tells it from the others,
     and ``writes`` are the ways to write it then."""
 
     name: str
@@ -155,7 +155,7 @@ class Builder:
         return [self.links[link.name] for link in self.design.outputs(task.name)]
 
     def ways(self, task: Task, reads: Reads) -> list[Way]:
-        """What a task may decide about an element of each kind: to which link of each choice it
+        """The decisions of a task about an element of each kind: to which link of each choice it
         goes. Kinds for which it can decide the same are not told apart."""
         choices = self.design.choices(task.name)
         found: dict[tuple[str, ...], Way] = {}
@@ -225,7 +225,7 @@ class Builder:
         """Take (a negative change) or give back threads of a pool.
 
         Where scripts give threads back by hand they may give back more than was taken; then
-        whoever gives back waits until somebody has taken.
+        the task that gives back waits until somebody has taken.
         """
         place = free_threads(pool)
         if change < 0:
@@ -251,7 +251,7 @@ class Builder:
                 self.invariants.append(Invariant(weights, pool.threads))
 
     def table(self) -> Table:
-        """What was collected, as the aim wants it."""
+        """The table of all that was collected, for the aim."""
         places, offers = self.places, tuple(self.rows)
         joined = join_meetings(offers, [n for n, link in self.links.items() if link.meets])
         rows = joined

@@ -15,8 +15,8 @@ class Unbounded:
 
     ``most`` elements are counted. With ``abstract`` true, the count ``most`` stands for
     "so many or more": a write leaves it there, a read may or may not. Every real run is
-    then a run of the net, so a net that is never stuck means a design that is never
-    stuck. With ``abstract`` false the count stops there, as a bounded queue's does.
+    then a run of the net, so a net that never deadlocks means a design that never
+    does. With ``abstract`` false the count stops there, as a bounded queue's does.
     """
 
     most: int
@@ -69,7 +69,7 @@ class LinkPlaces:
 
     @property
     def is_credit(self) -> bool:
-        """Whether permits go round."""
+        """True if permits go round."""
         return self.link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT)
 
     @property
@@ -81,5 +81,5 @@ class LinkPlaces:
 
     @property
     def meets(self) -> bool:
-        """Whether writer and reader must meet, because nothing fits in between."""
+        """True if writer and reader must meet, because nothing fits in between."""
         return self.link.capacity == 0

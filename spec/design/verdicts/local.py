@@ -12,7 +12,7 @@ the property ``deadlock-free`` is about it.
 
 Where all states can be visited, that is decided as it is said here, backwards over the steps
 between them; that comes first where they are few. Else there are two arguments. The first is for a
-design that never comes to an end (``closure``). Say that a task is blocked forever. Go on to a
+design that never comes to an end (``closure``). Say that a task is blocked forever. Continue to a
 state in which as many tasks as possible are silent. If no task can be silent without all of them,
 nothing moves there any more. So where no reachable state is deadlocked, and none is idle or has
 failed, no task is ever blocked forever. Where some state is, that says nothing: others may continue
@@ -293,7 +293,7 @@ def _aside(spaces: Spaces, place: int) -> Finding | None:
     others = {task for n in found.on[found.loop:]
               for task in table.rows[net.transitions[n].row].tasks}
     return Finding(
-        NO_LOCAL_DEADLOCK, Outcome.VIOLATED, "found on the way into a deadlock of the whole",
+        NO_LOCAL_DEADLOCK, Outcome.VIOLATED, "found on the run into a deadlock of the whole",
         is_shortest=False,
         waits=tuple(waits), cycle=tuple(cycle), contents=table.contents(marking),
         free=table.free(marking),

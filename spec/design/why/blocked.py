@@ -262,7 +262,7 @@ class _State:
 
     def _comes(self, joint: Row, row: Row, end: Meeting) -> bool:
         """True if the row's partner at a link without room is ready in this joint step, and
-        so are those whom the partner meets in turn.
+        so are those that the partner meets in turn.
         """
         link, writing = end
         there = [part for part in joint.parts if (link, not writing) in part.effect.meets]

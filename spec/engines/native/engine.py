@@ -416,7 +416,7 @@ def explore(
 ) -> NativeResult:
     """Search every reachable state of a model, within a budget.
 
-    ``rules`` are of the kinds *always*, *never stuck* and *step*; each broken one gets a
+    ``rules`` are of the kinds *always*, ``never stuck`` and *step*; each broken one gets a
     shortest trace of its own, and the search continues until all are broken or no state is
     left. With ``renamings``, the smallest of a state's renamings stands for all of them, and
     a trace's step leads to a state of which the next is the smallest renaming. Raises TooWide

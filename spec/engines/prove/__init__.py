@@ -27,7 +27,7 @@ def bounded(
 ) -> ProverVerdict:
     """Look for a violation of a rule within ``depth`` steps, the shortest first.
 
-    For rules of the kinds *always*, *step* and *never stuck*. VIOLATED comes with a trace
+    For rules of the kinds *always*, *step* and ``never stuck``. VIOLATED comes with a trace
     of the fewest steps that any value of the symbolic constants allows; the values that go
     with it are in ``constants`` and in ``reason``, and are the smallest (by sum) for that
     length. Otherwise UNKNOWN: *no violation within k steps*, a spent budget, or something
@@ -45,7 +45,7 @@ def prove(
 ) -> ProverVerdict:
     """Prove a rule by k-induction, for every value of the symbolic constants.
 
-    For rules of the kinds *always*, *step* and *never stuck*; k goes from 1 to ``max_k``.
+    For rules of the kinds *always*, *step* and ``never stuck``; k goes from 1 to ``max_k``.
 
     The declared ranges of the slots and the absence of faults serve as hypotheses of the
     induction, and so do the ``lemmas`` (None: all other *always* rules of the model). They

@@ -26,7 +26,7 @@ for old ones unless it keeps one number for each incarnation.
 The next connection repairs any lost status without a change of the protocol: U reconnects if it
 is blocked and hears nothing.
 
-A connection breaks at most E times; what is on its way in either direction is gone then.
+A connection breaks at most E times; what is under way, in either direction, is gone then.
 
 Source: "Backpressure model for Storm 2.0" (STORM-2306); 000#memory, its end; in
 the code Server.channelActive, Server.authenticated, and StormClientHandler.
@@ -115,7 +115,7 @@ class Joining(StatusAsWritten):
             super().send(thread)
 
     def snapshot_is_sent(self) -> None:
-        """Go on to add the connection."""
+        """The thread adds the connection next."""
         self.at[Thread.N] = Step.ADD
 
     @action(fair=True)

@@ -7,7 +7,7 @@ U, an upstream worker, sends tuples to a task of another worker, and keeps one f
 
     U  ----- tuples (at most W on their way) ----->  N  --> [recvQ] or [overflowQ] --> task
     ^                                                |                 |
-    '--- hear --- [ statuses, at most D ] <-- tell --+---- T ----------'
+    '--- hear --- [ statuses, at most D ] <-- send --+---- T ----------'
 
 Two threads change *backlogged* and send statuses to U. N, the receiving thread, never waits. If a
 tuple finds no room in recvQ, N sets the flag, sends a status if the flag was not set or if the

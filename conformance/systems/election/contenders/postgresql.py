@@ -45,7 +45,7 @@ class AdvisoryLock(Campaign):
         self._disconnect()
 
     def resign(self) -> None:
-        """See ``Campaign.resign``; who waits for the lock gives up its connection."""
+        """See ``Campaign.resign``; a contender that waits for the lock gives up its connection."""
         self._wanted.clear()
         self.over.set()
         if self._token is None:

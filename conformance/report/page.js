@@ -117,8 +117,8 @@ class Player {
       made.addEventListener("click", () => this.go(to()));
       return made;
     };
-    const cut = data.length > run.length
-      ? el("p", {class: "small"}, "The page has the first " + counted(run.length, "step") + ".") : null;
+    const cut = run.length < data.length ? el("p", {class: "small"}, "The page has the "
+      + (data.first ? "last " : "first ") + counted(run.length, "step") + " of it.") : null;
     return el("article", {class: "run"},
       el("h3", {}, data.about + ": " + (data.kind === "suite" ? "" :
         data.shortest ? "the shortest counterexample, " : "a counterexample, ")
@@ -133,9 +133,9 @@ class Player {
       this.said,
       this.drawing ? el("div", {class: "scroll", tabindex: 0, role: "region",
         "aria-label": "The design at this step: " + data.about}, this.drawing) : null,
-      el("div", {class: "beside"}, this.state,
-        el("div", {}, el("h4", {}, "Space and time"), this.diagram)),
-      this.ending());
+      data.lanes.length ? el("div", {class: "beside"}, this.state,
+        el("div", {}, el("h4", {}, "Space and time"), this.diagram)) : this.state,
+      this.ending(), data.again ? el("p", {}, "Again: ", el("code", {}, data.again)) : null);
   }
   ending() {
     const {data} = this;
@@ -158,14 +158,16 @@ class Player {
     this.slider.value = this.step;
     const words = this.step ? run.move(this.step).label : "The start";
     this.slider.setAttribute("aria-valuetext", "Step " + this.step + ": " + words);
-    this.place.textContent = this.step.toLocaleString("en") + " of " + run.length.toLocaleString("en");
+    const first = data.first || 0;
+    this.place.textContent = (this.step + first).toLocaleString("en") + " of "
+      + (run.length + first).toLocaleString("en");
     const again = data.loop !== null && data.loop !== undefined && this.step > data.loop;
     this.said.textContent = words + (again ? " (from step " + (data.loop + 1).toLocaleString("en")
       + " on, the steps repeat forever)" : "");
     if (this.drawing && data.known) this.paint(now);
     this.light();
-    this.state.replaceChildren(...(data.kind === "suite" ? this.exchange() : this.table(before, now)));
-    this.diagram.replaceChildren(this.spaceTime());
+    this.state.replaceChildren(...(data.kind === "design" ? this.table(before, now) : this.exchange()));
+    if (data.lanes.length) this.diagram.replaceChildren(this.spaceTime());
   }
   paint(now) {
     const {data, run} = this;
@@ -188,8 +190,7 @@ class Player {
     for (const group of this.drawing.querySelectorAll("[data-pool]")) {
       const texts = group.querySelectorAll("text"), name = texts[0].textContent;
       const at = run.places.findIndex((place) => place.role === "pool" && place.of === name);
-      texts[1].dataset.text = texts[1].dataset.text || texts[1].textContent;
-      texts[1].textContent = texts[1].dataset.text + ", " + now.held[at] + " free";
+      texts[1].textContent = now.held[at] + " of " + run.places[at].most + " free";
     }
     const moved = new Set(this.step ? run.move(this.step).acts.map((act) => act[0]) : []);
     for (const group of this.drawing.querySelectorAll("[data-task]")) {
@@ -212,12 +213,12 @@ class Player {
   table(before, now) {
     const {run, data} = this;
     if (!data.known) return [el("p", {class: "small"}, "What the links hold is not known step by step here.")];
-    const groups = [["Queues", "queue"], ["Pools", "pool"], ["Shared slots", "slots"], ["Credits and flags", null]];
+    const groups = [["Queues", "queue"], ["Pools", "pool"], ["Shared slots", "slots"], ["Credits, flags and tasks", null]];
     const listed = new Set(["queue", "pool", "slots", "beat"]);
     const parts = [];
     for (const [heading, role] of groups) {
       let shown = run.places.map((place, n) => n).filter((n) => role
-        ? run.places[n].role === role : !listed.has(run.places[n].role));
+        ? run.places[n].role === role : !listed.has(run.places[n].role) && (run.places[n].role !== "flag" || now.held[n]));
       if (!role && shown.length > 24) {
         shown = shown.filter((n) => now.held[n] !== (before || now).held[n] || now.held[n] !== run.places[n].start);
       }
@@ -238,9 +239,14 @@ class Player {
   }
   exchange() {
     const move = this.step ? this.run.move(this.step) : null;
-    if (!move) return [el("h4", {}, "Before the first request"), el("p", {}, this.data.scene || "")];
+    if (!move) return this.data.scene ? [el("h4", {}, "Before the first request"), el("p", {}, this.data.scene)] : [];
+    if (this.data.kind === "machine") {
+      return [el("h4", {}, "What changes"), el("pre", {tabindex: 0}, move.changes),
+        ...move.shows.map((text) => el("p", {}, "shows " + text))];
+    }
     const parts = [el("h4", {}, "Request"), el("pre", {}, move.request || ""),
-      el("h4", {}, "Reply"), el("pre", {class: move.breaks ? "broken" : null}, move.reply || "")];
+      ...(move.reply ? [el("h4", {}, "Reply"),
+        el("pre", {class: move.breaks ? "broken" : null}, move.reply)] : [])];
     if (move.allowed && move.allowed.length) {
       parts.push(el("h4", {}, "Allowed instead"), el("ul", {}, ...move.allowed.map((text) => el("li", {}, text))));
     }
@@ -259,7 +265,7 @@ class Player {
       lanes = [...new Set(near)].slice(0, LANES);
     }
     const names = lanes.map((lane) => data.lanes[lane]);
-    const wide = Math.max(74, Math.min(150, Math.max(8, ...names.map((name) => name.length)) * 7.4));
+    const wide = Math.max(74, Math.min(150, Math.max(8, ...names.map((name) => name.length)) * 8.2 + 6));
     const left = 54, high = 22, top = 34;
     const x = (task) => left + wide * (lanes.indexOf(task) + 0.5);
     const y = (step) => top + high * (step - from + 0.5);
@@ -279,7 +285,7 @@ class Player {
     });
     for (let step = from; step <= to; step++) {
       root.append(draw("text", {x: left - 14, y: y(step) + 4, "text-anchor": "end", class: "number"},
-        step.toLocaleString("en")));
+        (step + (data.first || 0)).toLocaleString("en")));
     }
     this.arrows(root, from, to, x, y, lanes, bottom);
     for (let step = from; step <= to; step++) {

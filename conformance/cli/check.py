@@ -13,7 +13,8 @@ import click
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
-from .options import budget_options, parameters_given
+from ..computer.files import check_writable
+from .options import budget_options, html_option, parameters_given
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ USUAL_SECONDS = 60.0
 @click.option("--svg", "drawings", type=click.Path(path_type=Path), metavar="DIR",
               help="Draw each design into this folder, its cycle of waits in red; or one design "
                    "into this file, FILE.svg.")
+@html_option
 @click.option("--certificates", type=click.Path(path_type=Path), metavar="DIR",
               help="Write what each verdict rests on into this folder, for checkvalve certify.")
 @click.option("--explain", is_flag=True,
@@ -52,7 +54,8 @@ USUAL_SECONDS = 60.0
 @budget_options
 def command(
     designs: tuple[str, ...], engine: Engine, given: tuple[str, ...], drawings: Path | None,
-    certificates: Path | None, explain: bool, repair: bool, as_json: bool, budget: Budget,
+    html: Path | None, certificates: Path | None, explain: bool, repair: bool, as_json: bool,
+    budget: Budget,
 ) -> int:
     """Check design files for deadlock, growth without bound, loss, failure and starvation.
 
@@ -70,6 +73,8 @@ def command(
     if drawings is not None and drawings.suffix == ".svg" and sum(map(len, loaded)) > 1:
         raise InputError(f"one drawing, {drawings}, for {sum(map(len, loaded))} designs",
                          "--svg", "Name a folder: each design is drawn into a file of its own.")
+    if html is not None:
+        check_writable(html)
     if budget.max_seconds is None:
         budget = replace(budget, max_seconds=USUAL_SECONDS)
     reports: list[DesignReport] = []
@@ -87,6 +92,9 @@ def command(
         if not as_json:
             click.echo("")
     code = _code(reports)
+    if html is not None:
+        from ..report import write_designs
+        write_designs(html, reports)
     if as_json:
         click.echo(json.dumps(_document(reports, code), indent=1, ensure_ascii=False))
     else:
@@ -94,6 +102,8 @@ def command(
         click.echo(f"{good} of {counted(len(reports), 'design')} as expected")
         if certificates is not None:
             _show_written(written, certificates)
+        if html is not None:
+            click.echo(f"Report: {html}")
     return code
 
 

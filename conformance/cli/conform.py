@@ -19,7 +19,8 @@ from checkvalve.spec.notation.labels import counted
 
 from ..suites.system import QUICK_CASES
 from ..systems.catalogue import SYSTEMS
-from .options import Seconds
+from ..computer.files import check_writable
+from .options import Seconds, html_option
 from .outcome import EXPECTED, TARGET_FAILED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def _numbers() -> str:
               help="Write the rows, one a case, to this Parquet file.")
 @click.option("--fixtures", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
               help="Write the shortest failure of each rule to this folder.")
+@html_option
 @click.option("--known", multiple=True, metavar="RULE",
               help="A rule that the target is known to break; may be given more than once.")
 @click.option("--strict", is_flag=True,
@@ -95,7 +97,7 @@ def _numbers() -> str:
 def command(
     targets: tuple[str, ...], names: tuple[str, ...], suite: str | None, cases: int | None,
     quick: bool, seed: int, capacity: int | None, timeout: float, candidates: int,
-    max_seconds: float | None, out: Path | None, fixtures: Path | None,
+    max_seconds: float | None, out: Path | None, fixtures: Path | None, html: Path | None,
     known: tuple[str, ...], strict: bool, as_json: bool, **where: Any,
 ) -> int:
     """Run a conformance suite on each TARGET and report, rule by rule.
@@ -134,6 +136,8 @@ def command(
         resolve_target(target, timeout=timeout)
     if out is not None:
         _check_table(out)
+    if html is not None:
+        check_writable(html)
     rows: list[CaseRow] = []
     done: list[tuple[Summary, dict[str, str]]] = []
     with engine.opened() as opened:
@@ -154,10 +158,24 @@ def command(
         from ..engines.table import write_rows
         write_rows(rows, out)
     code = _code(summary for summary, _ in done)
+    if html is not None:
+        _write_page(html, done, seed, say=not as_json)
     if as_json:
         document = _document(done, code, suite=suite, cases=cases or order.first, seed=seed)
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
     return code
+
+
+def _write_page(
+    path: Path, done: list[tuple[Summary, dict[str, str]]], seed: int, say: bool
+) -> None:
+    from ..report import write_sections
+    from ..report.suites import suite_section
+
+    write_sections(path, "checkvalve conform", [
+        suite_section(summary, saved, seed, _conclusion(summary)) for summary, saved in done])
+    if say:
+        click.echo(f"Report: {path}")
 
 
 def _before(target: str, order: Order) -> Iterator[str]:

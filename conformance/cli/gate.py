@@ -14,6 +14,7 @@ from ..computer.files import check_writable, write_whole
 from ..gate import GateConfig, Report, Row, load, run_gate
 from ..gate.junit import junit
 from ..gate.text import heading, lines_of, verdict_line
+from .options import html_option
 
 __all__ = ["command"]
 
@@ -29,10 +30,11 @@ _FOLDER = Path(".checkvalve")
 @click.option("--junit", "junit_file", type=click.Path(path_type=Path, dir_okay=False),
               default=_FOLDER / "gate.xml", show_default=True,
               help="Where the JUnit XML file goes.")
+@html_option
 @click.option("--strict", is_flag=True,
               help="Let every rule that is not shown count, also what a target says it cannot do.")
 def command(
-    config: Path, as_json: bool, json_file: Path, junit_file: Path, strict: bool
+    config: Path, as_json: bool, json_file: Path, junit_file: Path, html: Path | None, strict: bool
 ) -> int:
     """Run all that a checkvalve.toml lists; one verdict, for CI.
 
@@ -44,7 +46,7 @@ def command(
     not shown though its target does not say that it cannot, 64 bad input, 69 a target that failed.
     """
     settings = load(config)
-    _check_outputs(settings, json_file, junit_file)
+    _check_outputs(settings, json_file, junit_file, html)
     if not as_json:
         _foretell(settings)
     report = run_gate(settings, (lambda rows: None) if as_json else _Printer().show,
@@ -52,21 +54,31 @@ def command(
     document = json.dumps(report.document(), indent=2)
     write_whole(json_file, document + "\n")
     write_whole(junit_file, junit(report))
+    if html is not None:
+        from ..report import write_sections
+        from ..report.rows import gate_sections
+        write_sections(html, "checkvalve gate", gate_sections(report))
     if as_json:
         click.echo(document)
     else:
-        _close(report, json_file, junit_file)
+        _close(report, *filter(None, (json_file, junit_file, html)))
     return report.exit_code
 
 
-def _check_outputs(settings: GateConfig, json_file: Path, junit_file: Path) -> None:
+def _check_outputs(
+    settings: GateConfig, json_file: Path, junit_file: Path, html: Path | None
+) -> None:
     """Raise InputError, before anything is run, for a file that must not or cannot be written."""
-    if json_file.resolve() == junit_file.resolve():
-        raise InputError("--json-file and --junit name the same file", str(json_file),
-                         "Give each a path of its own.")
+    outputs = [("--json-file", json_file), ("--junit", junit_file)]
+    outputs += [("--html", html)] if html is not None else []
+    for number, (option, path) in enumerate(outputs):
+        for other, earlier in outputs[:number]:
+            if path.resolve() == earlier.resolve():
+                raise InputError(f"{other} and {option} name the same file", str(path),
+                                 "Give each a path of its own.")
     read = [settings.path, *(file for designs in settings.designs for file in designs.files)]
     inputs = {file.resolve() for file in read}
-    for option, path in (("--json-file", json_file), ("--junit", junit_file)):
+    for option, path in outputs:
         if path.resolve() in inputs:
             raise InputError(f"{option} would overwrite what this gate reads", str(path),
                              "Give a path that is not listed.")
@@ -104,6 +116,6 @@ class _Printer:
             click.echo(line)
 
 
-def _close(report: Report, json_file: Path, junit_file: Path) -> None:
-    click.echo(f"Written: {json_file}, {junit_file}")
+def _close(report: Report, *written: Path) -> None:
+    click.echo(f"Written: {', '.join(map(str, written))}")
     click.echo(verdict_line(report))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -12,7 +13,7 @@ import click
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import size_of
 
-__all__ = ["Seconds", "budget_options", "parameters_given", "size"]
+__all__ = ["Seconds", "budget_options", "html_option", "parameters_given", "size"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -56,6 +57,13 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
             self.fail(f"{value!r} is not a number of seconds above 0{limit}; write for example 5",
                       param, ctx)
         return seconds
+
+
+def html_option(command: F) -> F:
+    """Add --html; the command gets ``html``."""
+    return click.option(
+        "--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+        help="Write the report as one HTML file, with each failure to step through.")(command)
 
 
 def budget_options(command: F) -> F:

@@ -11,7 +11,8 @@ import click
 
 from checkvalve.spec.notation.errors import InputError
 
-from .options import Seconds
+from ..computer.files import check_writable
+from .options import Seconds, html_option
 from ..suites.results import NO_OCCASION
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
@@ -30,9 +31,10 @@ __all__ = ["command"]
 @click.option("--candidates", type=click.IntRange(1, 10_000_000), default=100_000,
               show_default=True, metavar="N",
               help="States that a machine which judges may be in at one time; more are unknown.")
+@html_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
-    fixture: Path, target: str, timeout: float, candidates: int, as_json: bool
+    fixture: Path, target: str, timeout: float, candidates: int, html: Path | None, as_json: bool
 ) -> int:
     """Run the failure in FIXTURE again on TARGET: does it break the same rule?
 
@@ -44,6 +46,8 @@ def command(
     from ..systems.targets import resolve_target
 
     loaded = _load(fixture)
+    if html is not None:
+        check_writable(html)
     found = replay(
         loaded, resolve_target(target, timeout=timeout), str(fixture), candidates)
     undecided = found.unjudged or found.left_at is not None
@@ -53,6 +57,13 @@ def command(
     else:
         for line in _lines(loaded, found):
             click.echo(line)
+    if html is not None:
+        from ..report import write_sections
+        from ..report.suites import replay_section
+        write_sections(html, "checkvalve replay", [
+            replay_section(loaded, found, str(fixture), list(_outcome(loaded, found)))])
+        if not as_json:
+            click.echo(f"Report: {html}")
     return code
 
 
@@ -98,6 +109,11 @@ def _lines(fixture: Fixture, found: Replay) -> Iterator[str]:
     yield f"{fixture.rule_id} on {found.target}. {scene}"
     for number, words in enumerate(found.words, start=1):
         yield f"  {number}. {words}"
+    yield from _outcome(fixture, found)
+
+
+def _outcome(fixture: Fixture, found: Replay) -> Iterator[str]:
+    """The lines after the steps; the last one is the verdict."""
     breach = found.breach
     if breach is None:
         if found.left_at is not None:

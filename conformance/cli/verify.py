@@ -13,7 +13,8 @@ import click
 
 from checkvalve.spec.notation.labels import counted
 
-from .options import budget_options
+from ..computer.files import check_writable
+from .options import budget_options, html_option
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -27,13 +28,14 @@ __all__ = ["command"]
 @click.argument("chapters", nargs=-1)
 @click.option("--rows", is_flag=True, help="Print every row, not one line for each group.")
 @click.option("--traces", is_flag=True, help="Print the shortest trace of each violation.")
+@html_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--all-states", is_flag=True,
               help="Count also states that differ only by the names of alike members.")
 @budget_options
 def command(
-    chapters: tuple[str, ...], rows: bool, traces: bool, as_json: bool, all_states: bool,
-    budget: Budget,
+    chapters: tuple[str, ...], rows: bool, traces: bool, html: Path | None, as_json: bool,
+    all_states: bool, budget: Budget,
 ) -> int:
     """Verify CHAPTERS of the rule book (all if none are named), or your own FILE.py.
 
@@ -43,6 +45,8 @@ def command(
     Exit code 0 if every row is as expected, 1 if one is not, 2 if one could not be decided
     within the budget.
     """
+    if html is not None:
+        check_writable(html)
     found: list[Row] = []
     produced = _rows(chapters, replace(budget, renaming=not all_states))
     if as_json:
@@ -52,6 +56,7 @@ def command(
             "results": [row.to_json() for row in found],
         }
         click.echo(json.dumps(document, indent=1))
+        _write_page(html, found)
         return _code(found)
     for _, group in groupby(produced, key=_group):
         part = list(group)
@@ -61,7 +66,21 @@ def command(
         if traces:
             _show_traces(part)
     _conclude(found)
+    if _write_page(html, found):
+        click.echo(f"Report: {html}")
     return _code(found)
+
+
+def _write_page(path: Path | None, found: list[Row]) -> bool:
+    """Write the report as a page, if it is wanted."""
+    if path is None:
+        return False
+    from ..report import write_sections
+    from ..report.rows import chapter_section
+    groups = (list(part) for _, part in groupby(found, key=_group))
+    write_sections(path, "checkvalve verify", [
+        chapter_section(part, _summary(part)) for part in groups])
+    return True
 
 
 def _rows(names: tuple[str, ...], budget: Budget) -> Iterator[Row]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
@@ -13,11 +13,11 @@ from ..reading.kinds import is_slots
 from ..reading.language import Design, Flow, Kind, Link, Merging, Routing, Task
 from ..reading.properties import DEADLOCK_FREE, FOUND, fact
 from ..why.cycles import held, led
-from ..why.findings import DesignReport
+from ..why.findings import DesignReport, Finding
 from ..why.blocked import OF_A_POOL, Blocked
 from .layout import Arrow, lay_out
 
-__all__ = ["draw"]
+__all__ = ["draw", "draw_to_step_through"]
 
 BOX_HEIGHT = 52
 COLUMN_GAP = 84
@@ -72,6 +72,17 @@ def draw(report: DesignReport) -> str:
         (fact(finding.name), finding.outcome.value) for finding in report.findings])
 
 
+def draw_to_step_through(design: Design, finding: Finding, mark: str) -> str:
+    """The SVG text without title and style, for a page that shows each step of a counterexample.
+
+    Its parts are named by attributes: ``data-task``, ``data-pool`` and ``data-link`` have the
+    number of a task, a pool or a link in the design, ``data-wait`` that of a wait in the cycle.
+    ``mark`` sets its arrow heads apart from those of other drawings in the page.
+    """
+    drawing = _Drawing(design, finding.cycle, {}, {}, (), numbered=True)
+    return drawing.bare(mark)
+
+
 def _left_open(report: DesignReport) -> tuple[Blocked, ...]:
     """A cycle that the wait-for graph does not rule out, of a design that may deadlock in it."""
     if all(f.outcome is not Outcome.UNKNOWN for f in report.findings if f.name == DEADLOCK_FREE):
@@ -95,9 +106,10 @@ class _Box:
 class _Drawing:
     def __init__(
         self, design: Design, cycle: Sequence[Blocked], contents: Mapping[str, int],
-        free: Mapping[str, int], legend: Sequence[str]
+        free: Mapping[str, int], legend: Sequence[str], numbered: bool = False
     ) -> None:
         self.legend = legend
+        self.numbered = numbered
         self.design = design
         self.cycle = cycle
         self.contents = contents
@@ -252,25 +264,56 @@ class _Drawing:
             '<rect width="100%" height="100%" fill="#ffffff"/>', *body, "</svg>", "",
         ])
 
+    def bare(self, mark: str) -> str:
+        """The drawing alone, below each other what ``text`` draws below its title."""
+        bottom = self.height + (POOL_GAP + BOX_HEIGHT + 12 if self.pools else 0) + MARGIN / 2
+        right = max(box.x + box.width for box in (*self.boxes.values(), *self.pools.values()))
+        top = min([TOP - 24, *(y - 24 for path in self.paths.values() for _, y in path)])
+        body = "\n".join([
+            _MARKERS, *self._uses(), *self._links(), *self._waits(), *self._queues(),
+            *self._task_boxes(), *self._drawn_pools()])
+        for head in ("end", "wait"):
+            body = body.replace(f'id="{head}"', f'id="{mark}-{head}"')
+            body = body.replace(f"url(#{head})", f"url(#{mark}-{head})")
+        return (f'<svg xmlns="http://www.w3.org/2000/svg" class="design" role="img" '
+                f'viewBox="0 {top:.0f} {right + MARGIN:.0f} {bottom - top:.0f}" '
+                f'width="{right + MARGIN:.0f}" height="{bottom - top:.0f}">'
+                f"<title>{escape(self.design.name)}</title>\n{body}\n</svg>")
+
+    def _number(self, of: str, name: str, among: Iterable[str]) -> str:
+        """The attribute that numbers a part of the drawing, if they are numbered."""
+        return f' data-{of}="{list(among).index(name)}"' if self.numbered else ""
+
+    def _waited(self, *waits: Blocked) -> str:
+        """The attribute with the numbers of the waits in the cycle that an arrow stands for."""
+        if not self.numbered:
+            return ""
+        return f' data-wait="{" ".join(str(self.cycle.index(wait)) for wait in waits)}"'
+
     def _links(self) -> Iterator[str]:
         """The links; one whose writer waits for room is itself the arrow of waiting."""
         looped: set[str] = set()
         for arrow in self.arrows:
             line = _curve(self.paths[arrow.key])
-            waits = [wait.task for wait, other in self._pairs
+            waits = {wait.task: wait for wait, other in self._pairs
                      if wait.where in _names(self.link_of[arrow.key])
                      and ({wait.task, other} == {arrow.start, arrow.end}
-                          or wait.task == other == arrow.start)]  # it has filled its own queue
-            kind, marker = ("wait", "wait") if arrow.start in waits else ("link", "end")
-            yield f'<path class="{kind}" marker-end="url(#{marker})" d="{line}"/>'
+                          or wait.task == other == arrow.start)}  # it has filled its own queue
+            if arrow.start not in waits or self.numbered:
+                yield f'<path class="link" marker-end="url(#end)" d="{line}"/>'
+            if arrow.start in waits:
+                yield (f'<path class="wait"{self._waited(waits[arrow.start])} '
+                       f'marker-end="url(#wait)" d="{line}"/>')
             if arrow.end in waits and arrow.end != arrow.start:
                 beside = [(x, y + 8) for x, y in reversed(self.paths[arrow.key])]
-                yield f'<path class="wait" marker-end="url(#wait)" d="{_curve(beside)}"/>'
-            if arrow.end not in looped and any(
-                    wait.task == other == arrow.end != arrow.start for wait, other in self._pairs
-                    if wait.where in _names(self.link_of[arrow.key])):
-                looped.add(arrow.end)
-                yield _loop_at(self.paths[arrow.key][-1])  # it holds up what it wants itself
+                yield (f'<path class="wait"{self._waited(waits[arrow.end])} '
+                       f'marker-end="url(#wait)" d="{_curve(beside)}"/>')
+            own = [wait for wait, other in self._pairs
+                   if wait.where in _names(self.link_of[arrow.key])
+                   and wait.task == other == arrow.end != arrow.start]
+            if own and arrow.end not in looped:
+                looped.add(arrow.end)  # it holds up what it wants itself
+                yield _loop_at(self.paths[arrow.key][-1], self._waited(own[0]))
 
     def _waits(self) -> Iterator[str]:
         """Arrows of the waits for pools: from the waiting task to the pool, and from there to its
@@ -279,10 +322,13 @@ class _Drawing:
         lines = {}
         for wait, other in self._pairs:
             if wait.where in self.pools and wait.what in (*OF_A_POOL, "an acquire"):
-                lines[wait.task, wait.where, "to"] = self._to_pool(wait.task, wait.where, 6)
-                lines[other, wait.where, "from"] = self._to_pool(other, wait.where, -6)[::-1]
-        for points in lines.values():
-            yield f'<path class="wait" marker-end="url(#wait)" d="{_straight(points)}"/>'
+                lines[wait.task, wait.where, "to"] = (
+                    self._to_pool(wait.task, wait.where, 6), wait)
+                lines[other, wait.where, "from"] = (
+                    self._to_pool(other, wait.where, -6)[::-1], wait)
+        for points, wait in lines.values():
+            yield (f'<path class="wait"{self._waited(wait)} marker-end="url(#wait)" '
+                   f'd="{_straight(points)}"/>')
 
     def _uses(self) -> Iterator[str]:
         for task in self.design.tasks.values():
@@ -301,16 +347,23 @@ class _Drawing:
             link = self.link_of[arrow.key]
             (left, above), (right, below) = stretches[arrow.key]
             x, y = (left + right) / 2, (above + below) / 2
-            red = any(wait.where in _names(link) for wait in self.cycle)
+            waits = [wait for wait in self.cycle if wait.where in _names(link)]
+            red = bool(waits) and not self.numbered
+            if self.numbered:
+                yield f"<g{self._number('link', link.name, self.design.links)}" + (
+                    f"{self._waited(*waits)}>")
             yield from self._slots(link, x, y, red)
             label, falls = self._label(link), (below - above) * (right - left)
             slope = 0 if abs(below - above) < 12 else 1 if falls > 0 else -1
             half = len(label) * CHARACTER * 0.45
             beside, at = self._free((x, y), slope, half, slots, labels)
             labels.append((beside, at, half))
-            where = f'text-anchor="middle" x="{beside:.1f}" y="{at:.1f}">{escape(label)}</text>'
+            told = self._with_number(link, label) if self.numbered else escape(label)
+            where = f'text-anchor="middle" x="{beside:.1f}" y="{at:.1f}">{told}</text>'
             yield f'<text class="small halo" aria-hidden="true" {where}'
             yield f'<text class="small label{" red" if red else ""}" {where}'
+            if self.numbered:
+                yield "</g>"
 
     def _free(self, middle: Point, slope: int, half: float, slots: Sequence[Point],
               labels: Sequence[tuple[float, float, float]]) -> Point:
@@ -347,17 +400,16 @@ class _Drawing:
         elif room != 0:
             wide = MANY_SLOTS * SLOT
             part = wide * (min(1.0, held / room) if room else min(1.0, held / 4))
-            yield (f'<rect class="slot" x="{x - wide / 2:.1f}" y="{y - 6:.1f}" width="{wide}" '
-                   f'height="12" rx="2"/>')
-            if part:
+            yield (f'<rect class="slot" x="{x - wide / 2:.1f}" y="{y - 6:.1f}" '
+                   f'width="{wide}" height="12" rx="2"/>')
+            if part or self.numbered:
                 yield (f'<rect class="{full}" x="{x + wide / 2 - part:.1f}" y="{y - 6:.1f}" '
                        f'width="{part:.1f}" height="12" rx="2"/>')
 
     def _label(self, link: Link) -> str:
         """The name where it says more than the ends do, how full it is, and its flow."""
-        plain = f"{'+'.join(link.writers)}->{'+'.join(link.readers)}"
         room = "unbounded" if link.capacity is None else str(link.capacity)
-        held = self.contents.get(link.name)
+        held = self.contents.get(link.name, link.initial if self.numbered else None)
         size = f"{held} of {room}" if held is not None else room
         extra = [] if link.flow in (Flow.BLOCKING, Flow.UNBOUNDED) else [link.flow.value]
         if link.flow is Flow.CREDIT and link.batch > 1:
@@ -372,14 +424,24 @@ class _Drawing:
             extra.append(f"starts with {link.initial}")
         if link.lossy:
             extra.append(f"may lose {link.lossy}")
-        name = f"{link.name}: " if link.name != plain else ""
+        name = f"{link.name}: " if link.name != _ends(link) else ""
         return name + ", ".join([size, *extra])
+
+    def _with_number(self, link: Link, label: str) -> str:
+        """The label with the number of elements as a part of its own."""
+        name = "" if link.name == _ends(link) else f"{link.name}: "
+        held = str(self.contents.get(link.name, link.initial))
+        rest = label.removeprefix(name).removeprefix(held)
+        return f'{escape(name)}<tspan class="held">{held}</tspan>{escape(rest)}'
 
     def _task_boxes(self) -> Iterator[str]:
         blocked = {wait.task for wait in self.cycle}
         for name, box in self.boxes.items():
             middle = box.x + box.width / 2
-            marked = " blocked" if name in blocked else ""
+            marked = " blocked" if name in blocked and not self.numbered else ""
+            if self.numbered:
+                waits = [wait for wait in self.cycle if wait.task == name]
+                yield f"<g{self._number('task', name, self.boxes)}{self._waited(*waits)}>"
             yield (f'<rect class="box{marked}" x="{box.x:.1f}" y="{box.y:.1f}" rx="6" '
                    f'width="{box.width:.1f}" height="{BOX_HEIGHT}"/>')
             yield (f'<text class="task" text-anchor="middle" x="{middle:.1f}" '
@@ -389,21 +451,29 @@ class _Drawing:
             for place in range(min(MANY_SLOTS, self.design.tasks[name].hand)):
                 yield (f'<circle class="hand" cx="{box.x + 10 + 11 * place:.1f}" '
                        f'cy="{box.y:.1f}" r="4.5"><title>a place in the hand</title></circle>')
+            if self.numbered:
+                yield "</g>"
 
     def _drawn_pools(self) -> Iterator[str]:
         blocked = {wait.where for wait in self.cycle if wait.what in (*OF_A_POOL, "an acquire")}
         for name, box in self.pools.items():
             middle = box.x + box.width / 2
-            marked = " blocked" if name in blocked else ""
+            marked = " blocked" if name in blocked and not self.numbered else ""
+            if self.numbered:
+                waits = [wait for wait in self.cycle
+                         if wait.where == name and wait.what in (*OF_A_POOL, "an acquire")]
+                yield f"<g{self._number('pool', name, self.design.pools)}{self._waited(*waits)}>"
             count = self.design.pools[name].threads
             taken = count - self.free.get(name, count)
-            known = f", {taken} held" if name in blocked and taken else ""
+            known = f", {taken} held" if name in blocked and taken and not self.numbered else ""
             yield (f'<rect class="pool{marked}" x="{box.x:.1f}" y="{box.y:.1f}" rx="26" '
                    f'width="{box.width:.1f}" height="{BOX_HEIGHT}"/>')
             yield (f'<text class="task" text-anchor="middle" x="{middle:.1f}" '
                    f'y="{box.y + 22:.1f}">{escape(name)}</text>')
             yield (f'<text class="small" text-anchor="middle" x="{middle:.1f}" '
                    f'y="{box.y + 40:.1f}">{counted(count, self.design.unit(name))}{known}</text>')
+            if self.numbered:
+                yield "</g>"
 
 
 _MARKERS = (
@@ -438,16 +508,21 @@ def _curve(points: Sequence[Point]) -> str:
     return " ".join(parts)
 
 
-def _loop_at(point: Point) -> str:
+def _loop_at(point: Point, waited: str) -> str:
     """An arrow from the end of a link back to it, for a task that waits for a step of its own."""
     x, y = point
-    return (f'<path class="wait" marker-end="url(#wait)" d="M{x:.1f},{y + 8:.1f} '
+    return (f'<path class="wait"{waited} marker-end="url(#wait)" d="M{x:.1f},{y + 8:.1f} '
             f'C{x - 40:.1f},{y + 14:.1f} {x - 40:.1f},{y + 40:.1f} {x:.1f},{y + 22:.1f}"/>')
 
 
 def _stretch(points: Sequence[Point]) -> tuple[Point, Point]:
     """The first stretch that is not upright, where the queue is drawn."""
     return next(pair for pair in pairwise(points) if pair[0][0] != pair[1][0])
+
+
+def _ends(link: Link) -> str:
+    """The name that a link has where the file gives it none."""
+    return f"{'+'.join(link.writers)}->{'+'.join(link.readers)}"
 
 
 def _names(link: Link) -> tuple[str, str]:

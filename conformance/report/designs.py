@@ -1,0 +1,61 @@
+"""A report on a design as a section of a page."""
+
+from __future__ import annotations
+
+import shlex
+
+from checkvalve.spec.design.drawing.svg import draw_to_step_through
+from checkvalve.spec.design.reading.lints import lints
+from checkvalve.spec.design.reading.properties import fact
+from checkvalve.spec.design.why.findings import DesignReport, Finding
+from checkvalve.spec.verdicts.verdict import Outcome
+
+from ..designs.text import notes, repair_lines
+from ..designs.wording import verdict
+from .page import Line, Section
+from .runs import run_of
+
+__all__ = ["section"]
+
+MOST_DRAWN = 120
+"""Tasks of a design that is drawn: a larger drawing could not be read in a page."""
+
+
+def section(report: DesignReport, mark: str) -> Section:
+    """The section on a design. ``mark`` sets its drawings apart from those of other designs."""
+    design = report.design
+    shown = [finding for finding in report.findings
+             if finding.outcome is Outcome.VIOLATED and (finding.length or finding.waits)]
+    is_drawn = len(design.tasks) <= MOST_DRAWN
+    drawn = shown or list(report.findings[:1])
+    drawings = tuple(draw_to_step_through(design, finding, f"{mark}-{number}")
+                     for number, finding in enumerate(drawn)) if is_drawn else ()
+    return Section(
+        design.name, design.file, design.about.strip(),
+        tuple(Line(_mark(finding), fact(finding.name), verdict(finding))
+              for finding in report.findings),
+        tuple(run_of(design, finding, number if is_drawn else None)
+              for number, finding in enumerate(shown)),
+        drawings, tuple(_fixes(report)), _command(report),
+        tuple(line.strip() for line in notes(
+            design.assumed, [lint.to_json() for lint in lints(design)])))
+
+
+def _mark(finding: Finding) -> str:
+    if finding.as_expected:
+        return "ok"
+    return "unknown" if finding.outcome is Outcome.UNKNOWN else "fail"
+
+
+def _fixes(report: DesignReport) -> list[tuple[str, str]]:
+    """The fixes of what was found, each as a block of text."""
+    return [(f"Fix of: {fact(finding.name)}",
+             "\n".join(repair_lines(finding.repair, report.design.file)))
+            for finding in report.findings if finding.repair is not None]
+
+
+def _command(report: DesignReport) -> str:
+    """The command that checks the design again."""
+    given = [f"--set {shlex.quote(f'{name}={value}')}"
+             for name, value in report.design.parameters]
+    return " ".join(["checkvalve check", *given, shlex.quote(report.design.file)])

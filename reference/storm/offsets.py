@@ -110,7 +110,7 @@ class ClientPartition(PartitionManager):
         return 0 < self.uncommitted_max <= len(self._offsets.emitted)
 
     def fetched(self, records: Any, reached: int) -> bool:
-        """See ``PartitionManager``. A retry moves the reader back: it goes on from there."""
+        """See ``PartitionManager``. A retry moves the reader back, and it continues from there."""
         replaying, asked = self._is_replay(), self._asked
         went_on = super().fetched(records, reached)
         if replaying and asked is not None:

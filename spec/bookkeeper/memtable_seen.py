@@ -90,7 +90,8 @@ SEEN = refines(
     A=1, L=(1, 2), M=lambda L: range(1, 2 * L + 1), X=(0, 1))
 
 LONGER = refines(
-    Retrying, ObservedMemtable, "the same for two tables that fill up in turn", shows=SeenWithMore,
+    Retrying, ObservedMemtable, "entries get room when two tables fill up in turn",
+    shows=SeenWithMore,
     seen_by={"L": "L", "M": "M", "R": 2 * NUMBERS}, room=ROOM, A=1, L=2, M=2, X=0)
 
 EXPECTATIONS = (

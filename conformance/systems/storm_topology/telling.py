@@ -1,4 +1,4 @@
-"""The limits that a topology's history is judged by, and the machines that its events concern."""
+"""Parameters for the judgment of a topology's history, and the events each machine observes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STATUS_MAX: Final = 5
 
 @dataclass(frozen=True)
 class Terms:
-    """The limits that a history is judged by; 0 means unlimited where that makes sense.
+    """The parameters by which a history is judged; 0 means unlimited where that makes sense.
 
     ``worker_of`` has the worker of each task, ``fan_out``, for each task that is no spout, the
     messages that one execution emits at most. ``lane_max`` is more than the messages on any one

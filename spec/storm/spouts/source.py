@@ -517,13 +517,13 @@ EXPECTATIONS = (
         (SAFE, "committed messages were processed"),
         (LOST, "nothing is lost"),
         ("STORM-K8", "no needless duplicates"),
-        ("STORM-K9", "commits advance"),
+        ("STORM-K9", "the commit position advances"),
     )),
     *(expect(PartitionManager, rule, "holds", about, L=3, F=2, X=1, Y=1, G=1)
       for rule, about in (
         (SAFE, "committed messages were processed, or the log dropped them"),
         (LOST, "nothing else is lost"),
-        ("STORM-K9", "commits advance"),
+        ("STORM-K9", "the commit position advances"),
     )),
     expect(PartitionManager, "STORM-K10", "holds", "no more than M + F offsets", L=4, F=(1, 2),
            M=(1, 2), X=2, Y=0),

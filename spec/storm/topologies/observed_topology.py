@@ -428,7 +428,7 @@ class ObservedRun(Machine):
     """The transfer queues and connections of all workers, and the end of the run."""
 
     G = const(3)                        # instants that a tuple may wait in a transfer queue
-    W = const(2, at_least=1)            # messages on a connection that is not writable
+    W = const(2, at_least=1)            # messages that fit on a connection
 
     rested = boolean()
 

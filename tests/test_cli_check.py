@@ -58,7 +58,7 @@ links: [{from: p, to: [a, b], capacity: 2, name: q}]
 
 def test_the_graph_alone_leaves_unknown_what_it_cannot_prove() -> None:
     """Exit code 2."""
-    assert run(root, ["check", "--engine", "graph", STUCK]) == 2
+    assert run(root, ["check", "--method", "graph", STUCK]) == 2
 
 
 def test_the_text_names_the_steps_the_waits_and_a_way_out(

@@ -175,4 +175,4 @@ def test_a_file_of_a_thousand_queues_is_read_and_decided() -> None:
         for a, b in zip(names, [*names[1:], names[0]], strict=True))
     report = check(load(f"checkvalve: 2\nname: ring\ntasks:\n{tasks}links:\n{links}"))
     found = report.finding("deadlock-free")
-    assert found.outcome is Outcome.HOLDS and "a run of 1,000 steps" in found.method
+    assert found.outcome is Outcome.HOLDS and "one full round of 1,000 steps" in found.method

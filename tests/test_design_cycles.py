@@ -65,7 +65,7 @@ def test_all_who_hold_a_pool_are_in_the_cycle() -> None:
     held = "All 4 permits of pg are held by worker[1] to worker[4], each of which waits for one"
     assert held in told
     drawn = draw(report)
-    assert held in drawn and drawn.count('class="box stuck"') == 4
+    assert held in drawn and drawn.count('class="box blocked"') == 4
     (found, *_) = report.results
     assert [wait["task"] for wait in found["cycle"]] == workers and found["free"] == {"pg": 0}
 
@@ -76,7 +76,7 @@ def test_a_holder_outside_the_round_is_told_beside_it() -> None:
     assert {wait.task for wait in finding.cycle} == {"w1", "w2", "reader"}
     assert len(round_of(finding.cycle)) == 2 and "; with it w" in told
     assert "Both permits of p are held by w1 and w2, none of which gives any back" in told
-    assert draw(report).count('class="box stuck"') == 3
+    assert draw(report).count('class="box blocked"') == 3
 
 
 def test_calls_wait_only_for_who_holds_threads_where_it_waits() -> None:

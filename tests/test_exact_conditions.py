@@ -14,13 +14,13 @@ ROWS = re.findall(r"^(\| `[\w.]+` [A-Z0-9-]+ \| `.*` \| [\d,]+) \| (.*) \|$", PA
 
 
 def test_the_page_has_every_condition_with_its_points() -> None:
-    """In the order of the chapters; put the lines that differ into its table."""
+    """Each once; put the lines that differ into its table."""
     decided = [
         f"| `{chapter.name}.{row.machine.__name__}` {row.rule} | `{row.where}` | "
         f"{len(list(points_of(row.grid))):,}"
         for chapter in chapters(["flow", "bookkeeper"])
         for row in chapter.expectations if row.where]
-    assert [row for row, _ in ROWS] == decided
+    assert sorted(row for row, _ in ROWS) == sorted(decided)
 
 
 def test_what_the_page_says_is_proved_is_a_proof_in_its_chapter() -> None:

@@ -28,7 +28,8 @@ def suite_section(
     """The section on a target. ``saved`` has the paths of the fixtures by their rules, and
     ``last_words`` are the lines that conclude the report."""
     fixtures = summary.fixtures
-    again = f"checkvalve conform {shlex.quote(summary.target)} --suite {summary.suite} --seed {seed}"
+    again = (f"checkvalve conform {shlex.quote(summary.target)} --suite {summary.suite} "
+             f"--seed {seed}")
     return Section(
         f"{summary.suite} on {summary.target}", f"{summary.cases:,} cases",
         lines=tuple(_line(result, result.rule.id in summary.known) for result in summary.results),
@@ -100,8 +101,9 @@ def replay_section(
 ) -> Section:
     """The section on a replay. ``verdict`` are the lines that report it after the steps."""
     steps = fixture.document["steps"]
-    moves = [{"label": words, "request": _plain(step["request"]), "reply": "", "allowed": []}
-             for words, step in zip(found.words, steps, strict=False)]
+    moves: list[dict[str, Any]] = [
+        {"label": words, "request": _plain(step["request"]), "reply": "", "allowed": []}
+        for words, step in zip(found.words, steps, strict=False)]
     breach = found.breach
     if breach is not None and breach.step < len(moves):
         moves[breach.step] |= {"allowed": list(breach.allowed), "breaks": True}

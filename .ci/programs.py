@@ -1,4 +1,4 @@
-"""Find Java, node, Go and servers for the tests, or install them: .venv/bin/python .ci/programs.py.
+"""Find Java, node, Go, Chromium and servers, or install them: .venv/bin/python .ci/programs.py.
 
 Installs only where that is one safe command: Debian and its kin, as root or with sudo.
 Elsewhere it says what to install and fails.
@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from checkvalve.conformance.computer import environment
 from checkvalve.conformance.services.programs import PROGRAMS
@@ -20,6 +21,10 @@ JAVA_PACKAGES = ("openjdk-21-jre-headless", "openjdk-17-jre-headless", "openjdk-
                  "default-jre-headless")
 NODE_PACKAGES = ("nodejs",)
 GO_PACKAGES = ("golang-go",)
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+AXE_PACKAGE = "axe-core@4.10.3"
+AXE = (Path(__file__).resolve().parent.parent
+       / ".venv" / "browser" / "node_modules" / "axe-core" / "axe.min.js")
 
 
 def main() -> None:
@@ -30,6 +35,9 @@ def main() -> None:
         install("node", NODE_PACKAGES)
     if environment.find_go() is None:   # without it the tests of Go's channels are left out
         install("Go", GO_PACKAGES)
+    if not any(map(shutil.which, BROWSERS)):   # without it the tests of HTML reports are left out
+        install("Chromium", ("chromium",))
+    fetch_axe()
     for program in PROGRAMS:
         if program.path() is None:
             install(program.what, (program.package,))
@@ -44,6 +52,18 @@ def main() -> None:
                 for program in PROGRAMS if program.path() is None]
     if missing:
         sys.exit("The tests need:\n- " + "\n- ".join(missing))
+
+
+def fetch_axe() -> None:
+    """Fetch what checks a page for accessibility, if it is not there. It is under the MPL-2.0, and
+    only the tests use it."""
+    if AXE.is_file():
+        return
+    if shutil.which("npm") is None:
+        install("npm", ("npm",))
+    if shutil.which("npm") is not None:
+        run(["npm", "install", "--silent", "--no-save", "--no-audit", "--no-fund", "--prefix",
+             str(AXE.parents[2]), AXE_PACKAGE])
 
 
 def java_fits() -> bool:

@@ -102,7 +102,7 @@ class Player {
     this.place = el("output", {class: "place"});
     this.said = el("p", {class: "said", "aria-live": "polite"});
     this.state = el("div", {class: "state"});
-    this.diagram = el("div", {class: "scroll diagram", tabindex: 0, role: "region",
+    this.diagram = el("div", {class: "scroll diagram", tabindex: 0, role: "group",
       "aria-label": "Space-time diagram: " + data.about});
     this.node = this.build();
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
@@ -131,7 +131,7 @@ class Player {
         button("\u2192", "One step on", () => this.step + 1),
         button("\u21e5", "To the end", () => run.length), this.slider, this.place),
       this.said,
-      this.drawing ? el("div", {class: "scroll", tabindex: 0, role: "region",
+      this.drawing ? el("div", {class: "scroll", tabindex: 0, role: "group",
         "aria-label": "The design at this step: " + data.about}, this.drawing) : null,
       data.lanes.length ? el("div", {class: "beside"}, this.state,
         el("div", {}, el("h4", {}, "Space and time"), this.diagram)) : this.state,
@@ -213,7 +213,7 @@ class Player {
   table(before, now) {
     const {run, data} = this;
     if (!data.known) return [el("p", {class: "small"}, "What the links hold is not known step by step here.")];
-    const groups = [["Queues", "queue"], ["Pools", "pool"], ["Shared slots", "slots"], ["Credits, flags and tasks", null]];
+    const groups = [["Queues", "queue"], ["Pools", "pool"], ["Free slots that are shared", "slots"], ["Credits, flags and tasks", null]];
     const listed = new Set(["queue", "pool", "slots", "beat"]);
     const parts = [];
     for (const [heading, role] of groups) {
@@ -345,7 +345,7 @@ function rule(told) {
     told.because ? el("p", {}, told.because) : null);
 }
 
-const SIGNS = {ok: "as expected", fail: "not as expected", unknown: "unknown", plain: "not shown"};
+const SIGNS = {ok: "as expected", fail: "not as expected", unknown: "unknown", plain: "not decided"};
 function verdicts(lines) {
   return el("ul", {class: "verdicts"}, ...lines.map((line) => el("li", {},
     el("span", {class: "mark " + line.mark}, SIGNS[line.mark]), " ",
@@ -380,7 +380,7 @@ function build(data) {
       section.where ? el("p", {class: "small"}, section.where) : null,
       section.about ? el("p", {}, section.about) : null,
       ...section.notes.map((note) => el("p", {class: "small"}, note)),
-      ...alone.map((number) => el("div", {class: "scroll", tabindex: 0, role: "region",
+      ...alone.map((number) => el("div", {class: "scroll", tabindex: 0, role: "group",
         "aria-label": "The design " + section.title}, drawingOf(number))),
       ...players.map((player) => player.node),
       ...section.more.map(([heading, text]) => el("details", {open: true}, el("summary", {}, heading),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..gate.report import Judgement, Report
@@ -34,12 +35,12 @@ def _gate_section(subject: str, rows: list[GateRow], report: Report) -> Section:
     ways = [(f"{row.title()}: the steps", "\n".join(way)) for row in rows if (way := row.way())]
     again = f"checkvalve gate {shlex.quote(report.config)}"
     if rows[0].section == "designs" and ways:
-        file = subject.partition(" (")[0]
+        file = Path(report.config).parent / subject.partition(" (")[0]
         ways.append(("To step through them",
-                     f"checkvalve check --html report.html {shlex.quote(file)}"))
+                     f"checkvalve check --html report.html {shlex.quote(str(file))}"))
     return Section(
         subject, rows[0].section,
-        lines=tuple(Line(_MARKS[row.judgement], row.title(), _words(row), row.message)
+        lines=tuple(Line(_MARKS[row.judgement], row.title(), _words(row), row.message.rstrip(":"))
                     for row in rows),
         runs=tuple(fixture_run(
             fixture, str(fixture.document.get("found_on", {}).get("target", "target")),

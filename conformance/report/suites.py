@@ -101,8 +101,9 @@ def replay_section(
 ) -> Section:
     """The section on a replay. ``verdict`` are the lines that report it after the steps."""
     steps = fixture.document["steps"]
-    moves = [{"label": words, "request": _plain(step["request"]), "reply": "", "allowed": []}
-             for words, step in zip(found.words, steps, strict=False)]
+    moves: list[dict[str, Any]] = [
+        {"label": words, "request": _plain(step["request"]), "reply": "", "allowed": []}
+        for words, step in zip(found.words, steps, strict=False)]
     breach = found.breach
     if breach is not None and breach.step < len(moves):
         moves[breach.step] |= {"allowed": list(breach.allowed), "breaks": True}

@@ -14,7 +14,7 @@ from .page import Line, Section
 if TYPE_CHECKING:
     from ..campaigns.replay import Replay
     from ..campaigns.summary import RuleResult, Summary
-    from ..suites.judge import Breach
+    from ..suites.breach import Breach
 
 __all__ = ["fixture_run", "replay_section", "suite_section"]
 

@@ -23,8 +23,9 @@ from checkvalve.spec.design.search.space import Space, trace_along
 from checkvalve.spec.design.verdicts import local as verdict
 from checkvalve.spec.design.verdicts import occupancy
 from checkvalve.spec.design.verdicts.alone import Halted
+from checkvalve.spec.design.reading.properties import NO_LOCAL_DEADLOCK as LOCAL
 from checkvalve.spec.design.verdicts.local import (
-    EMPTIES, LOCAL, Spaces, decide_local, finish, on_all_states,
+    EMPTIES, Spaces, decide_local, finish, on_all_states,
 )
 from checkvalve.spec.design.why.findings import Attempt, Finding
 from checkvalve.spec.design.why.parts import Part, parts

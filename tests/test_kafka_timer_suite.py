@@ -130,7 +130,7 @@ def test_twins_are_selected_by_suite_by_chapter_and_by_what_is_above_it() -> Non
     assert [twin.name for twin in twins(["timer"])] == names
     assert [twin.name for twin in twins(["kafka.timer"])][:len(names)] == names
     assert {*names} < {twin.name for twin in twins(["kafka"])}
-    with pytest.raises(InputError, match="no suite 'kafka.tim' has a zoo"):
+    with pytest.raises(InputError, match="no suite kafka.tim"):
         list(twins(["kafka.tim"]))
 
 

@@ -527,9 +527,9 @@ class AskingTryLock(Race):
 
 
 RULES = (
-    ("KAFKA-P1R", "completed once"),
+    ("KAFKA-P1R", "a request is completed once"),
     ("KAFKA-P1ER", "expiry for the winner only"),
-    ("KAFKA-P2LR", "completed eventually"), ("KAFKA-P3", "no trigger is lost"),
+    ("KAFKA-P2LR", "a request is completed eventually"), ("KAFKA-P3", "no trigger is lost"),
     ("KAFKA-P4R", "out of the timer"), ("KAFKA-P10", "two tries, whatever the number of keys"),
 )
 

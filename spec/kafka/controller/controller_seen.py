@@ -161,12 +161,12 @@ class ReplicasSeen(View[ReplicaChanges]):
 
 CHANGES = refines(PartitionChanges, ObservedController, "batches end as the observer computes",
                   shows=PartitionsSeen, seen_by={"P": "P", "E": "E"}, P=1, E=1, D=2, U=(0, 1))
-BATCHES = refines(PartitionChanges, ObservedController, "the same for batches of two",
+BATCHES = refines(PartitionChanges, ObservedController, "changes of partitions, in batches of two",
                   shows=PartitionsSeen, seen_by={"P": "P", "E": "E"}, P=2, E=1, D=0)
 REPLICAS = refines(ReplicaChanges, ObservedController, "replicas change as the observer computes",
                    shows=ReplicasSeen, seen_by={"P": 1, "E": "E"}, K=1, E=2, D=1, U=(0, 1),
                    V=(0, 1))
-OF_TWO = refines(ReplicaChanges, ObservedController, "the same for two replicas",
+OF_TWO = refines(ReplicaChanges, ObservedController, "changes of replicas, for two replicas",
                  shows=ReplicasSeen, seen_by={"P": 1, "E": "E"}, K=2, E=1, D=1)
 LISTED = refines(ReplicaChanges, ObservedController, "a replica joins the list, and leaves it",
                  shows=ReplicasSeen, seen_by={"P": 1, "E": "E"}, K=2, E=2, D=0, A=12)

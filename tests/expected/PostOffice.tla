@@ -73,7 +73,7 @@ Spec ==
     /\ \A window \in 0..1 : WF_vars(serve(window))
     /\ WF_vars(drive)
 
-\* POST-1 MUST: Who stands in a line keeps its window busy.
+\* POST-1 MUST: A line with customers keeps its window busy.
 \* Source: the rules
 lines_are_busy ==
     \A window \in 0..1 :

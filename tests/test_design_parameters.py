@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from checkvalve.conformance.cli.check import command
 from checkvalve.conformance.designs import load_designs
-from checkvalve.conformance.gate.config import Designs
+from checkvalve.conformance.gate.config import Designs, Limits
 from checkvalve.conformance.gate.sections import design_rows
 from checkvalve.spec.design.check import decide_one
 from checkvalve.spec.design.loader import load, load_all
@@ -154,7 +154,7 @@ def test_a_gate_has_rows_for_each_design_of_a_file(tmp_path: Path) -> None:
     """Each under its own name."""
     file = tmp_path / "edge.yaml"
     file.write_text(edge("{p: 1..2, n: 6}"))
-    rows = design_rows("edge.yaml", file, Designs((str(file),), 5.0))
+    rows = design_rows("edge.yaml", file, Designs((file,), Limits(5.0)))
     assert [row.subject for row in rows if row.property == "deadlock-free"] == [
         "edge.yaml (edge p=1)", "edge.yaml (edge p=2)"]
 

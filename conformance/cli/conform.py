@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -212,16 +211,10 @@ def _code(summaries: Iterator[Summary]) -> int:
 
 def _save(summary: Summary, folder: Path) -> dict[str, str]:
     """Write the fixtures; the path of each by its rule."""
-    from ..files import write_whole
+    from ..campaigns.saving import save_fixture
 
-    saved = {}
-    for result in summary.results:
-        if result.fixture is not None:
-            target = re.sub(r"[^A-Za-z0-9.]+", "-", summary.target).strip("-")[:80]
-            path = folder / f"{summary.suite}-{target}-{result.rule.id}.json"
-            write_whole(path, result.fixture.to_json())
-            saved[result.rule.id] = str(path)
-    return saved
+    return {result.rule.id: str(save_fixture(result.fixture, summary.target, folder))
+            for result in summary.results if result.fixture is not None}
 
 
 def _document(

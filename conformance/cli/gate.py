@@ -29,10 +29,13 @@ _FOLDER = Path(".checkvalve")
 @click.option("--junit", "junit_file", type=click.Path(path_type=Path, dir_okay=False),
               default=_FOLDER / "gate.xml", show_default=True,
               help="Where the JUnit XML file goes.")
+@click.option("--fixtures", type=click.Path(path_type=Path, file_okay=False),
+              default=_FOLDER / "fixtures", show_default=True,
+              help="Where the shortest failure of each broken rule goes.")
 @click.option("--strict", is_flag=True,
               help="Let every rule that is not shown count, also what a target says it cannot do.")
 def command(
-    config: Path, as_json: bool, json_file: Path, junit_file: Path, strict: bool
+    config: Path, as_json: bool, json_file: Path, junit_file: Path, fixtures: Path, strict: bool
 ) -> int:
     """Run all that a checkvalve.toml lists; one verdict, for CI.
 
@@ -48,7 +51,7 @@ def command(
     if not as_json:
         _foretell(settings)
     report = run_gate(settings, (lambda rows: None) if as_json else _Printer().show,
-                      strict)
+                      strict, fixtures)
     document = json.dumps(report.document(), indent=2)
     write_whole(json_file, document + "\n")
     write_whole(junit_file, junit(report))

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import click
 
-from checkvalve.spec.notation.errors import InputError
-
-from ..files import check_writable, write_whole
-from ..gate import GateConfig, Report, Row, load, run_gate
-from ..gate.junit import junit
+from ..files import write_whole
+from ..gate import GateConfig, Row, load, run_gate
 from ..gate.text import heading, lines_of, verdict_line
+from .reports import Reports, report_options
 
 __all__ = ["command"]
 
@@ -26,16 +24,14 @@ _FOLDER = Path(".checkvalve")
               help="Print the report as one JSON document instead of tables.")
 @click.option("--json-file", type=click.Path(path_type=Path, dir_okay=False),
               default=_FOLDER / "gate.json", show_default=True, help="Where the JSON file goes.")
-@click.option("--junit", "junit_file", type=click.Path(path_type=Path, dir_okay=False),
-              default=_FOLDER / "gate.xml", show_default=True,
-              help="Where the JUnit XML file goes.")
 @click.option("--fixtures", type=click.Path(path_type=Path, file_okay=False),
               default=_FOLDER / "fixtures", show_default=True,
               help="Where the shortest failure of each broken rule goes.")
+@report_options(junit=_FOLDER / "gate.xml")
 @click.option("--strict", is_flag=True,
               help="Let every rule that is not shown count, also what a target says it cannot do.")
 def command(
-    config: Path, as_json: bool, json_file: Path, junit_file: Path, fixtures: Path, strict: bool
+    config: Path, as_json: bool, json_file: Path, reports: Reports, fixtures: Path, strict: bool
 ) -> int:
     """Run all that a checkvalve.toml lists; one verdict, for CI.
 
@@ -47,33 +43,22 @@ def command(
     not shown though its target does not say that it cannot, 64 bad input, 69 a target that failed.
     """
     settings = load(config)
-    _check_outputs(settings, json_file, junit_file)
+    outputs = reports.and_also("--json-file", json_file)
+    outputs.check([settings.path, *(
+        file for designs in settings.designs for file in designs.files)])
     if not as_json:
         _foretell(settings)
     report = run_gate(settings, (lambda rows: None) if as_json else _Printer().show,
                       strict, fixtures)
     document = json.dumps(report.document(), indent=2)
     write_whole(json_file, document + "\n")
-    write_whole(junit_file, junit(report))
+    reports.write(report, "gate")
     if as_json:
         click.echo(document)
     else:
-        _close(report, json_file, junit_file)
+        click.echo(f"Written: {', '.join(map(str, outputs.files.values()))}")
+        click.echo(verdict_line(report))
     return report.exit_code
-
-
-def _check_outputs(settings: GateConfig, json_file: Path, junit_file: Path) -> None:
-    """Raise InputError, before anything is run, for a file that must not or cannot be written."""
-    if json_file.resolve() == junit_file.resolve():
-        raise InputError("--json-file and --junit name the same file", str(json_file),
-                         "Give each a path of its own.")
-    read = [settings.path, *(file for designs in settings.designs for file in designs.files)]
-    inputs = {file.resolve() for file in read}
-    for option, path in (("--json-file", json_file), ("--junit", junit_file)):
-        if path.resolve() in inputs:
-            raise InputError(f"{option} would overwrite what this gate reads", str(path),
-                             "Give a path that is not listed.")
-        check_writable(path)
 
 
 def _foretell(settings: GateConfig) -> None:
@@ -105,8 +90,3 @@ class _Printer:
             click.echo(heading(self._section))
         for line in lines_of(rows):
             click.echo(line)
-
-
-def _close(report: Report, json_file: Path, junit_file: Path) -> None:
-    click.echo(f"Written: {json_file}, {junit_file}")
-    click.echo(verdict_line(report))

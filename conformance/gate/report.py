@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 __all__ = ["EXIT_CODES", "Judgement", "Place", "Report", "Row", "Section", "judge", "time_of"]
@@ -58,6 +58,12 @@ class Row:
     story: tuple[str, ...] = ()
     place: Place | None = None
     shares_time: bool = False
+
+    def with_fixture(self, path: str, command: str) -> Row:
+        """The row of a broken rule, whose fixture was saved and is replayed by ``command``."""
+        more = (f"  Saved as {path}", f"  Replay it: {command}")
+        return replace(self, details={**self.details, "saved_as": path, "replay": command},
+                       story=(*self.story, *more) if self.story else ())
 
     def title(self) -> str:
         """The property for people: of a design the fact that it is about."""

@@ -104,6 +104,4 @@ def _saved(row: Row, folder: Path, config: GateConfig) -> Row:
     path = save_fixture(Fixture(row.details["fixture"]), target, folder)
     command = replay_command(path, target, folder=config.path.parent,
                              timeout=suite.timeout if suite.timeout != USUAL_TIMEOUT else None)
-    more = (f"  Saved as {path}", f"  Replay it: {command}")
-    details = {**row.details, "saved_as": str(path), "replay": command}
-    return replace(row, details=details, story=(*row.story, *more) if row.story else ())
+    return row.with_fixture(str(path), command)

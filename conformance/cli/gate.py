@@ -10,6 +10,7 @@ import click
 
 from ..files import write_whole
 from ..gate import GateConfig, Row, load, run_gate
+from ..gate.github import for_this_step
 from ..gate.text import heading, lines_of, verdict_line
 from .reports import Reports, report_options
 
@@ -53,6 +54,8 @@ def command(
     document = json.dumps(report.document(), indent=2)
     write_whole(json_file, document + "\n")
     reports.write(report, "gate")
+    for line in for_this_step(report):
+        click.echo(line, err=True)  # GitHub reads both; stdout may be one JSON document
     if as_json:
         click.echo(document)
     else:

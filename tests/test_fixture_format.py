@@ -175,8 +175,8 @@ def failure_of(twin: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("twin", "name", "value", "told"), [
     ("controller-dead-leader", "partitions", [0, "x"], "is [0, \"x\"]"),
-    ("controller-dead-leader", "partitions", [2**40], "is not a request that this suite would send here"),
-    ("controller-dead-leader", "partitions", [], "is not a request that this suite would send here"),
+    ("controller-dead-leader", "partitions", [2**40], "is not a request that this suite"),
+    ("controller-dead-leader", "partitions", [], "is not a request that this suite"),
     ("controller-dead-leader", "selector", ["first"], "'selector' of change"),
     ("rate-overdraws", "capacity", 5, "no settings for the capacity 5"),
 ])

@@ -78,7 +78,7 @@ def written(folder: Path, *reports: DesignReport) -> Path:
 def violations(browser: chromium.Page) -> list[str]:
     """The violations of accessibility that axe-core finds in the page."""
     browser.value(chromium.AXE.read_text(encoding="utf-8") + "; 0")
-    return list(browser.value("axe.run().then(told => told.violations.map("
+    return list(browser.value("axe.run().then(found => found.violations.map("
                               "each => each.id + ': ' + each.nodes.map(n => n.html).join()))"))
 
 
@@ -134,7 +134,7 @@ def test_no_text_of_a_design_is_markup() -> None:
 
 
 def test_a_text_that_looks_like_a_place_of_the_template_stays_a_text(tmp_path: Path) -> None:
-    """What is filled in is not looked through again."""
+    """Text that is filled in is not searched again."""
     path = tmp_path / "page.html"
     path.write_text(page("t", [Section("{{program}} {{data}}", lines=(Line("ok", "a", "b"),))]))
     assert data_of(path)["sections"][0]["title"] == "{{program}} {{data}}"
@@ -182,7 +182,7 @@ def test_a_broken_rule_has_its_source_its_steps_and_what_was_allowed(
 def test_a_gate_and_the_rule_book_have_a_section_for_each_subject(
     pages: dict[str, Path]
 ) -> None:
-    """With what is not as expected marked so."""
+    """Rows that are not as expected are marked so."""
     designs, suites = data_of(pages["gate"])["sections"]
     assert [line["mark"] for line in designs["lines"]] == ["fail", "ok", "ok"]
     assert suites["runs"][0]["rule"]["id"] == "QUEUE-1"
@@ -194,7 +194,7 @@ def test_a_gate_and_the_rule_book_have_a_section_for_each_subject(
 # --- the page ------------------------------------------------------------------------------------
 
 class TestInBrowser:
-    """What a browser makes of it."""
+    """The title, as a browser has it."""
 
     pytestmark = in_browser
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +18,7 @@ from checkvalve.spec.notation.labels import counted
 from ..computer.files import check_writable
 from .options import budget_options, html_option, parameters_given
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
+from .reports import Reports, report_options
 
 if TYPE_CHECKING:
     from checkvalve.spec.design.check import Engine
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from checkvalve.spec.verdicts.verdict import Budget
 
     from ..designs.certificates import Written
+    from ..gate.report import Row
 
 __all__ = ["command"]
 
@@ -51,10 +55,12 @@ USUAL_SECONDS = 60.0
 @click.option("--repair/--no-repair", default=True, show_default=True,
               help="Look for a small change that removes a deadlock.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@report_options()
 @budget_options
 def command(
     designs: tuple[str, ...], engine: Engine, given: tuple[str, ...], drawings: Path | None,
     html: Path | None, certificates: Path | None, explain: bool, repair: bool, as_json: bool,
+    reports: Reports,
     budget: Budget,
 ) -> int:
     """Check design files for deadlock, growth without bound, loss, failure and starvation.
@@ -67,6 +73,7 @@ def command(
     """
     from ..designs import load_designs
     wanted = parameters_given(given)
+    reports.check(map(Path, designs))
     loaded = [load_designs(path, wanted) for path in designs]  # all, before anything is printed
     if drawings is not None or certificates is not None:
         _check_names([design for group in loaded for design in group])
@@ -77,34 +84,44 @@ def command(
         check_writable(html)
     if budget.max_seconds is None:
         budget = replace(budget, max_seconds=USUAL_SECONDS)
-    reports: list[DesignReport] = []
+    checked: list[DesignReport] = []
     written: list[Written] = []
     for group in loaded:
         one = partial(_checked, engine=engine, budget=budget, explain=explain,
                       drawings=drawings, certificates=certificates, written=written)
         if len(group) == 1:
-            reports.append(one(group[0], repair=repair, say=not as_json))
+            checked.append(one(group[0], repair=repair, say=not as_json))
         else:
             swept = [one(design, repair=False, say=False) for design in group]
-            reports += swept
+            checked += swept
             if not as_json:
                 _show_sweep(swept)
         if not as_json:
             click.echo("")
-    code = _code(reports)
+    code = _code(checked)
+    reports.write_rows(lambda: _rows(checked), "check")
     if html is not None:
         from ..report import write_designs
-        write_designs(html, reports)
+        write_designs(html, checked)
     if as_json:
-        click.echo(json.dumps(_document(reports, code), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(_document(checked, code), indent=1, ensure_ascii=False))
     else:
-        good = sum(report.as_expected for report in reports)
-        click.echo(f"{good} of {counted(len(reports), 'design')} as expected")
+        good = sum(report.as_expected for report in checked)
+        click.echo(f"{good} of {counted(len(checked), 'design')} as expected")
         if certificates is not None:
             _show_written(written, certificates)
         if html is not None:
             click.echo(f"Report: {html}")
     return code
+
+
+def _rows(reports: list[DesignReport]) -> Iterator[Row]:
+    """The rows of the reports for other programs; designs of one file have their names."""
+    from ..gate.sections import rows_of_design
+    files = Counter(report.design.file for report in reports)
+    for report in reports:
+        file, name = report.design.file, report.design.name
+        yield from rows_of_design(f"{file} ({name})" if files[file] > 1 else file, report)
 
 
 def _checked(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from textwrap import wrap
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,10 +22,12 @@ from ..systems.catalogue import SYSTEMS
 from ..computer.files import check_writable
 from .options import Seconds, html_option
 from .outcome import EXPECTED, TARGET_FAILED, UNKNOWN, VIOLATED
+from .reports import Reports, report_options
 
 if TYPE_CHECKING:
     from ..campaigns.summary import RuleResult, Summary
     from ..engines.conduct import Engine, Order
+    from ..gate.report import Row
     from ..suites.results import CaseRow
 
 __all__ = ["command"]
@@ -93,12 +95,13 @@ def _numbers() -> str:
               help="Let every rule that is not shown count, also what a target says it cannot do.")
 @click.option("--names", multiple=True, metavar="OURS=THEIRS",
               help="What a class calls an operation, as in put=push; may be given more than once.")
+@report_options()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     targets: tuple[str, ...], names: tuple[str, ...], suite: str | None, cases: int | None,
     quick: bool, seed: int, capacity: int | None, timeout: float, candidates: int,
     max_seconds: float | None, out: Path | None, fixtures: Path | None, html: Path | None,
-    known: tuple[str, ...], strict: bool, as_json: bool, **where: Any,
+    known: tuple[str, ...], strict: bool, as_json: bool, reports: Reports, **where: Any,
 ) -> int:
     """Run a conformance suite on each TARGET and report, rule by rule.
 
@@ -129,6 +132,7 @@ def command(
     order = Order(suite, cases, seed, RunSettings(
         capacity=capacity, timeout_seconds=timeout, candidates=candidates), quick=quick)
     _check_numbers(order)
+    reports.check()
     accepted = known_rules(suite, known)
     engine = replace(_engine(**where), thin=out is None)
     for target in targets:  # all, before anything is run
@@ -140,23 +144,26 @@ def command(
         check_writable(html)
     rows: list[CaseRow] = []
     done: list[tuple[Summary, dict[str, str]]] = []
+    told: list[Row] = []
     with engine.opened() as opened:
         for target in dict.fromkeys(targets):
             rehearsal = rehearsal_of(target)
             asked = order.in_real_time(rehearsal) if rehearsal else order
             for line in () if as_json else _before(target, asked):
                 click.echo(line)
-            timed = replace(opened, deadline=Deadline(max_seconds))
+            timed, began = replace(opened, deadline=Deadline(max_seconds)), perf_counter()
             summary, found = conduct(target, asked, engine=timed, known=accepted)
             summary = replace(summary, strict=strict)
             rows += found
             saved = {} if fixtures is None else _save(summary, fixtures)
             done.append((summary, saved))
+            told += _rows(summary, saved, perf_counter() - began)
             if not as_json:
                 _show(summary, saved)
     if out is not None:
         from ..engines.table import write_rows
         write_rows(rows, out)
+    reports.write_rows(lambda: told, "conform")
     code = _code(summary for summary, _ in done)
     if html is not None:
         _write_page(html, done, seed, say=not as_json)
@@ -230,16 +237,30 @@ def _code(summaries: Iterator[Summary]) -> int:
 
 def _save(summary: Summary, folder: Path) -> dict[str, str]:
     """Write the fixtures; the path of each by its rule."""
-    from ..computer.files import write_whole
+    from ..campaigns.saving import save_fixture
 
-    saved = {}
-    for result in summary.results:
-        if result.fixture is not None:
-            target = re.sub(r"[^A-Za-z0-9.]+", "-", summary.target).strip("-")[:80]
-            path = folder / f"{summary.suite}-{target}-{result.rule.id}.json"
-            write_whole(path, result.fixture.to_json())
-            saved[result.rule.id] = str(path)
-    return saved
+    return {result.rule.id: str(save_fixture(result.fixture, summary.target, folder))
+            for result in summary.results if result.fixture is not None}
+
+
+def _rows(summary: Summary, saved: Mapping[str, str], seconds: float) -> Iterator[Row]:
+    """The rows of one target for other programs: judged as the exit code is."""
+    from ..campaigns.saving import replay_command
+    from ..gate.places import near, place_of_target
+    from ..gate.report import Place
+    from ..gate.sections import rows_of_summary
+
+    # That a known rule is not broken any more is reported, and is no failure here.
+    broken = {each.rule.id for each in summary.results if each.verdict in ("violated", "follows")}
+    for row in rows_of_summary(summary, broken & summary.known, seconds, strict=summary.strict):
+        path = saved.get(row.property)
+        if path is not None:
+            row = row.with_fixture(path, replay_command(Path(path), summary.target))
+        place = place_of_target(summary.target, Path())
+        if place is None and path is not None:
+            place = Place(near(Path(path)))
+        yield replace(row, place=place if row.judgement in (
+            "violated", "unknown", "error") else None)
 
 
 def _document(
@@ -268,6 +289,8 @@ def _document(
 # --- text --------------------------------------------------------------------------------
 
 def _show(summary: Summary, saved: dict[str, str]) -> None:
+    from ..campaigns.saving import replay_command
+
     click.secho(f"{summary.suite} on {summary.target}, {counted(summary.cases, 'case')}", bold=True)
     for line in _table(summary):
         click.echo(line)
@@ -276,7 +299,9 @@ def _show(summary: Summary, saved: dict[str, str]) -> None:
         for line in fixture.story():
             click.echo(f"  {line}")
         if fixture.rule_id in saved:
-            click.echo(f"  Saved as {saved[fixture.rule_id]}")
+            path = saved[fixture.rule_id]
+            click.echo(f"  Saved as {path}")
+            click.echo(f"  Replay it: {replay_command(Path(path), summary.target)}")
     click.echo()
     for measured in summary.measured:
         click.echo(f"{measured.in_words()}.")

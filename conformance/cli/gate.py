@@ -8,13 +8,12 @@ from pathlib import Path
 
 import click
 
-from checkvalve.spec.notation.errors import InputError
-
-from ..computer.files import check_writable, write_whole
-from ..gate import GateConfig, Report, Row, load, run_gate
-from ..gate.junit import junit
+from ..computer.files import write_whole
+from ..gate import GateConfig, Row, load, run_gate
+from ..gate.github import for_this_step
 from ..gate.text import heading, lines_of, verdict_line
 from .options import html_option
+from .reports import Reports, report_options
 
 __all__ = ["command"]
 
@@ -27,14 +26,16 @@ _FOLDER = Path(".checkvalve")
               help="Print the report as one JSON document instead of tables.")
 @click.option("--json-file", type=click.Path(path_type=Path, dir_okay=False),
               default=_FOLDER / "gate.json", show_default=True, help="Where the JSON file goes.")
-@click.option("--junit", "junit_file", type=click.Path(path_type=Path, dir_okay=False),
-              default=_FOLDER / "gate.xml", show_default=True,
-              help="Where the JUnit XML file goes.")
+@click.option("--fixtures", type=click.Path(path_type=Path, file_okay=False),
+              default=_FOLDER / "fixtures", show_default=True,
+              help="Where the shortest failure of each broken rule goes.")
+@report_options(junit=_FOLDER / "gate.xml")
 @html_option
 @click.option("--strict", is_flag=True,
               help="Let every rule that is not shown count, also what a target says it cannot do.")
 def command(
-    config: Path, as_json: bool, json_file: Path, junit_file: Path, html: Path | None, strict: bool
+    config: Path, as_json: bool, json_file: Path, reports: Reports, html: Path | None,
+    fixtures: Path, strict: bool,
 ) -> int:
     """Run all that a checkvalve.toml lists; one verdict, for CI.
 
@@ -46,43 +47,30 @@ def command(
     not shown though its target does not say that it cannot, 64 bad input, 69 a target that failed.
     """
     settings = load(config)
-    _check_outputs(settings, json_file, junit_file, html)
+    outputs = reports.and_also("--json-file", json_file)
+    if html is not None:
+        outputs = outputs.and_also("--html", html)
+    outputs.check([settings.path, *(
+        file for designs in settings.designs for file in designs.files)])
     if not as_json:
         _foretell(settings)
     report = run_gate(settings, (lambda rows: None) if as_json else _Printer().show,
-                      strict)
+                      strict, fixtures)
     document = json.dumps(report.document(), indent=2)
     write_whole(json_file, document + "\n")
-    write_whole(junit_file, junit(report))
+    reports.write(report, "gate")
     if html is not None:
         from ..report import write_sections
         from ..report.rows import gate_sections
         write_sections(html, "checkvalve gate", gate_sections(report))
+    for line in for_this_step(report):
+        click.echo(line, err=True)  # GitHub reads both; stdout may be one JSON document
     if as_json:
         click.echo(document)
     else:
-        _close(report, *filter(None, (json_file, junit_file, html)))
+        click.echo(f"Written: {', '.join(map(str, outputs.files.values()))}")
+        click.echo(verdict_line(report))
     return report.exit_code
-
-
-def _check_outputs(
-    settings: GateConfig, json_file: Path, junit_file: Path, html: Path | None
-) -> None:
-    """Raise InputError, before anything is run, for a file that must not or cannot be written."""
-    outputs = [("--json-file", json_file), ("--junit", junit_file)]
-    outputs += [("--html", html)] if html is not None else []
-    for number, (option, path) in enumerate(outputs):
-        for other, earlier in outputs[:number]:
-            if path.resolve() == earlier.resolve():
-                raise InputError(f"{other} and {option} name the same file", str(path),
-                                 "Give each a path of its own.")
-    read = [settings.path, *(file for designs in settings.designs for file in designs.files)]
-    inputs = {file.resolve() for file in read}
-    for option, path in outputs:
-        if path.resolve() in inputs:
-            raise InputError(f"{option} would overwrite what this gate reads", str(path),
-                             "Give a path that is not listed.")
-        check_writable(path)
 
 
 def _foretell(settings: GateConfig) -> None:
@@ -114,8 +102,3 @@ class _Printer:
             click.echo(heading(self._section))
         for line in lines_of(rows):
             click.echo(line)
-
-
-def _close(report: Report, *written: Path) -> None:
-    click.echo(f"Written: {', '.join(map(str, written))}")
-    click.echo(verdict_line(report))

@@ -23,7 +23,7 @@ from .wording import basis, verdict
 
 __all__ = [
     "explanation_lines", "head", "lines", "numbered", "repair_lines", "sweep_lines",
-    "verdict_lines",
+    "verdict_lines", "violation_lines",
 ]
 
 SHOWN_CYCLES = 3
@@ -72,7 +72,7 @@ def verdict_lines(report: DesignReport) -> Iterator[str]:
     for finding in report.findings:
         if finding.outcome is Outcome.VIOLATED:
             yield ""
-            yield from _violation(finding, report.design)
+            yield from violation_lines(finding, report.design)
     yield from _graph(report)
 
 
@@ -137,7 +137,8 @@ def _verdict(finding: Finding, width: int) -> Iterator[str]:
         yield f"  {line}"
 
 
-def _violation(finding: Finding, design: Design) -> Iterator[str]:
+def violation_lines(finding: Finding, design: Design) -> Iterator[str]:
+    """The counterexample to one property, the waits at its end, and their cycle."""
     what = fact(finding.name)
     if finding.legs:
         yield (f"  {what}: {finding.way} ({counted(finding.length, 'step')} in "

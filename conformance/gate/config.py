@@ -25,6 +25,8 @@ LARGEST_FILE = 1 << 20
 """In bytes. A list of designs and targets is a few hundred."""
 USUAL_SECONDS = 20.0
 """Seconds that a design may take where nothing else is said."""
+USUAL_TIMEOUT = 5.0
+"""Seconds that a target may take for one reply where nothing else is said."""
 
 _LIMITS = ("max_seconds", "max_memory", "max_states")
 
@@ -77,13 +79,15 @@ class Suite:
 @dataclass(frozen=True)
 class GateConfig:
     """The contents of a checkvalve.toml: ``verify`` names the chapters whose expectations are
-    verified, each search within ``limits``."""
+    verified, each search within ``limits``. ``lines`` has, by section and subject, the line that
+    lists it."""
 
     path: Path
     designs: tuple[Designs, ...]
     suites: tuple[Suite, ...]
     verify: tuple[str, ...]
     limits: Limits = Limits()
+    lines: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
 
 def load(place: Path) -> GateConfig:
@@ -181,7 +185,16 @@ class _Reader:
                              "List designs ([[designs]]), suites ([[suites]]) or chapters "
                              "(verify = [\"flow\"]).")
         self._check_names(config)
-        return config
+        return replace(config, lines=dict(self._lines(config)))
+
+    def _lines(self, config: GateConfig) -> Iterator[tuple[tuple[str, str], int]]:
+        """The line of each target and chapter, by its section and subject."""
+        for at, suite in enumerate(config.suites):
+            for target in suite.targets:
+                line = self._location.line_of_name("suites", at, "targets", target)
+                yield ("suites", f"{suite.suite} on {target}"), line
+        for name in config.verify:
+            yield ("chapters", name), self._location.line_of_name("", 0, "verify", name)
 
     def _check_names(self, config: GateConfig) -> None:
         """Look up the suites, rules, targets and chapters, each where its catalogue is."""
@@ -275,7 +288,7 @@ class _Reader:
             cases=int(self._positive(table, "suites", at, "cases", 40, whole=True))
             if "cases" in table else None,
             seed=int(self._positive(table, "suites", at, "seed", 0, whole=True, least=0)),
-            timeout=self._positive(table, "suites", at, "timeout", 5.0),
+            timeout=self._positive(table, "suites", at, "timeout", USUAL_TIMEOUT),
             candidates=int(self._positive(
                 table, "suites", at, "candidates", STATES_MAX, whole=True)),
             known=self._rules_by_target(table, at, "known", targets),

@@ -6,25 +6,27 @@ import re
 from itertools import groupby
 from xml.etree import ElementTree as xml
 
-from .report import Report, Row
+from .report import Report, Row, time_of
 
 __all__ = ["junit"]
 
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit(report: Report) -> str:
-    """The XML document: a suite for each section, a case for each row.
+def junit(report: Report, command: str = "gate") -> str:
+    """The XML document of a run of ``command``: a suite for each subject, a case for each row.
 
+    One run of a suite judges all its rules together, so its time stands at the suite, and no case
+    of it has a time of its own. The text of a failure is the row's story.
     What is not as expected is a failure, what is unknown or could not be run an error, and
     what is unavailable is skipped, as is what follows from another failure and what the target
     says it cannot show; a rule that was not shown for another reason is unknown, and an error.
     """
-    suites = xml.Element("testsuites", {"name": "checkvalve gate", **_sums(report.rows)})
-    for section, rows in groupby(report.rows, key=lambda row: row.section):
-        in_section = tuple(rows)
-        suite = xml.SubElement(suites, "testsuite", {"name": section, **_sums(in_section)})
-        for row in in_section:
+    suites = xml.Element("testsuites", {"name": f"checkvalve {command}", **_sums(report.rows)})
+    for name, rows in groupby(report.rows, key=lambda row: f"{row.section}.{row.subject}"):
+        of_subject = tuple(rows)
+        suite = xml.SubElement(suites, "testsuite", {"name": _clean(name), **_sums(of_subject)})
+        for row in of_subject:
             _add_case(suite, row)
     xml.indent(suites)
     return xml.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
@@ -38,15 +40,20 @@ def _sums(rows: tuple[Row, ...]) -> dict[str, str]:
         "tests": str(len(rows)), "failures": count("violated"),
         "errors": count("unknown", "error"),
         "skipped": count("unavailable", "follows", "not shown"),
-        "time": f"{sum(row.seconds for row in rows):.3f}",
+        "time": f"{time_of(rows):.3f}",
     }
 
 
 def _add_case(suite: xml.Element, row: Row) -> None:
     case = xml.SubElement(
         suite, "testcase", classname=_clean(f"{row.section}.{row.subject}"),
-        name=_clean(row.title()), time=f"{row.seconds:.3f}",
+        name=_clean(row.title()),
     )
+    if not row.shares_time:
+        case.set("time", f"{row.seconds:.3f}")
+    if row.place is not None:
+        case.set("file", _clean(row.place.file))
+        case.set("line", str(row.place.line))
     kinds = {"violated": "failure", "unknown": "error", "error": "error",
              "unavailable": "skipped", "follows": "skipped", "not shown": "skipped"}
     if row.judgement in kinds:
@@ -54,7 +61,8 @@ def _add_case(suite: xml.Element, row: Row) -> None:
         outcome = xml.SubElement(case, kinds[row.judgement], message=_clean(told))
         if kinds[row.judgement] != "skipped":
             outcome.set("type", row.judgement)
-            outcome.text = _clean("\n".join(row.way())) or None
+            # Each line ends with a line feed: `patch` refuses a patch whose last line has none.
+            outcome.text = _clean("".join(f"{line}\n" for line in row.story)) or None
 
 
 def _clean(text: str) -> str:

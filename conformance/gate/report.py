@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-__all__ = ["EXIT_CODES", "Judgement", "Report", "Row", "Section", "judge"]
+__all__ = ["EXIT_CODES", "Judgement", "Place", "Report", "Row", "Section", "judge", "time_of"]
 
 Judgement = Literal[
     "as expected", "violated", "follows", "not shown", "unknown", "unavailable", "error"]
@@ -27,12 +27,23 @@ _GRAVEST_FIRST: tuple[Judgement, ...] = ("error", "violated", "unknown")
 
 
 @dataclass(frozen=True)
+class Place:
+    """A place in a file, whose path begins in the current folder: line and column from 1."""
+
+    file: str
+    line: int = 1
+    column: int = 1
+
+
+@dataclass(frozen=True)
 class Row:
     """One expectation and what was found.
 
     ``subject`` is the design, ``suite on target``, or the machine with its constants;
     ``property`` is a rule's id or what a design promises. ``message`` says in one line what
-    the reader needs beyond that. ``details`` are for the JSON file.
+    the reader needs beyond that. ``details`` are for the JSON file. ``story`` has the lines with
+    which a violation can be acted upon, and ``place`` is where to look. ``shares_time``: one run
+    judged all rows of the subject together, and ``seconds`` is the time of that run.
     """
 
     section: Section
@@ -44,6 +55,15 @@ class Row:
     message: str = ""
     seconds: float = 0.0
     details: Mapping[str, Any] = field(default_factory=dict)
+    story: tuple[str, ...] = ()
+    place: Place | None = None
+    shares_time: bool = False
+
+    def with_fixture(self, path: str, command: str) -> Row:
+        """The row of a broken rule, whose fixture was saved and is replayed by ``command``."""
+        more = (f"  Saved as {path}", f"  Replay it: {command}")
+        return replace(self, details={**self.details, "saved_as": path, "replay": command},
+                       story=(*self.story, *more) if self.story else ())
 
     def title(self) -> str:
         """The property for people: of a design the fact that it is about."""
@@ -76,14 +96,6 @@ class Row:
         from ..designs.text import notes
 
         return list(notes(self.details.get("assumed", ()), self.details.get("lints", ())))
-
-    def way(self) -> list[str]:
-        """The counterexample to a property of a design that should hold, as numbered lines."""
-        if self.section != "designs" or self.judgement != "violated":
-            return []
-        from ..designs.text import numbered
-
-        return list(numbered(self.details.get("trace", ()), 1))
 
 
 @dataclass(frozen=True)
@@ -125,7 +137,8 @@ class Report:
         return {
             "verdict": self.verdict, "exit_code": self.exit_code, "counts": self.counts,
             "config": self.config, "seconds": round(self.seconds, 3),
-            "results": [{**asdict(row), "seconds": round(row.seconds, 3)} for row in self.rows],
+            "results": [{**asdict(row), "seconds": round(row.seconds, 3),
+                         "story": list(row.story)} for row in self.rows],
         }
 
 
@@ -134,3 +147,14 @@ def judge(expected: str, found: str) -> Judgement:
     if found == expected:
         return "as expected"
     return "unknown" if found == "unknown" else "violated"
+
+
+def time_of(rows: Iterable[Row]) -> float:
+    """The seconds that the rows took together; a run that judged several of them counts once."""
+    apart, runs = 0.0, dict[tuple[str, str], float]()
+    for row in rows:
+        if row.shares_time:
+            runs[row.section, row.subject] = row.seconds
+        else:
+            apart += row.seconds
+    return apart + sum(runs.values())

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import chdir
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from checkvalve.spec.notation.errors import CheckvalveError, InternalError
 
-from .config import GateConfig
-from .report import Report, Row, Section
+from .config import USUAL_TIMEOUT, GateConfig
+from .places import near, place_of_target, place_written
+from .report import Place, Report, Row, Section
 from .sections import chapter_rows, design_rows, suite_rows
 
 __all__ = ["run_gate"]
@@ -21,10 +23,12 @@ Job = tuple[Section, str, Callable[[], Rows]]
 
 
 def run_gate(
-    config: GateConfig, show: Callable[[Rows], None], strict: bool = False
+    config: GateConfig, show: Callable[[Rows], None], strict: bool = False,
+    fixtures: Path | None = None,
 ) -> Report:
     """Run everything; ``show`` is given the rows of each subject as soon as they are there.
-    ``strict``: a rule that is not shown counts, whatever the reason.
+    ``strict``: a rule that is not shown counts, whatever the reason. The shortest failure of each
+    rule that is broken is saved in ``fixtures``, if that is given.
 
     What cannot be used, a design with a mistake in it or a target that does not import, is a
     row of its own, and the rest is run all the same. Raises InternalError at once.
@@ -32,7 +36,9 @@ def run_gate(
     began = time.perf_counter()
     rows: list[Row] = []
     for section, subject, job in _jobs(config, strict):
-        found = _run(section, subject, job)
+        found = tuple(_placed(row, config) for row in _run(section, subject, job))
+        if fixtures is not None:
+            found = tuple(_saved(row, fixtures, config) for row in found)
         show(found)
         rows += found
     return Report(str(config.path), tuple(rows), time.perf_counter() - began)
@@ -70,3 +76,32 @@ def _run(section: Section, subject: str, job: Callable[[], Rows]) -> Rows:
         details = {"fault": error.fault, "where": error.where, "next_step": error.next_step}
         return (Row(section, subject, "can be run", "runs", "cannot be run", "error", str(error),
                     time.perf_counter() - began, details),)
+
+
+def _placed(row: Row, config: GateConfig) -> Row:
+    """The row with the place to look at, if it is not as it should be: where its error says, in
+    the code of its target, or where it is listed."""
+    if row.place is not None or row.judgement in ("as expected", "follows", "not shown"):
+        return row
+    base = config.path.parent
+    place = place_written(str(row.details.get("where") or ""), base)
+    if place is None and row.section == "suites":
+        place = place_of_target(row.subject.partition(" on ")[2], base)
+    if place is None:
+        place = Place(near(config.path), config.lines.get((row.section, row.subject), 1))
+    return replace(row, place=place)
+
+
+def _saved(row: Row, folder: Path, config: GateConfig) -> Row:
+    """The row with where its fixture was saved, and the command that replays it."""
+    if row.section != "suites" or not row.details.get("fixture"):
+        return row
+    from ..campaigns.saving import replay_command, save_fixture
+    from ..suites.fixture import Fixture
+
+    target = str(row.details["target"])
+    suite = next(suite for suite in config.suites if f"{suite.suite} on {target}" == row.subject)
+    path = save_fixture(Fixture(row.details["fixture"]), target, folder)
+    command = replay_command(path, target, folder=config.path.parent,
+                             timeout=suite.timeout if suite.timeout != USUAL_TIMEOUT else None)
+    return row.with_fixture(str(path), command)

@@ -16,16 +16,18 @@ from checkvalve.spec.notation.labels import counted
 
 from ..computer.environment import missing_extra, usable_cores
 from .config import Designs, Limits, Suite
+from .places import place_in_design
 from .report import Judgement, Row, judge
 
 if TYPE_CHECKING:
-    from checkvalve.spec.design.why.findings import Finding
+    from checkvalve.spec.design.reading.language import Design
+    from checkvalve.spec.design.why.findings import DesignReport, Finding
     from checkvalve.spec.verdicts.verdict import Budget
     from checkvalve.spec.verify import Row as Promise
 
-    from ..campaigns.summary import RuleResult
+    from ..campaigns.summary import RuleResult, Summary
 
-__all__ = ["chapter_rows", "design_rows", "suite_rows"]
+__all__ = ["chapter_rows", "design_rows", "rows_of_design", "rows_of_summary", "suite_rows"]
 
 
 def design_rows(subject: str, file: Path, designs: Designs) -> tuple[Row, ...]:
@@ -33,19 +35,42 @@ def design_rows(subject: str, file: Path, designs: Designs) -> tuple[Row, ...]:
 
     Each design has all the seconds that are allowed for one.
     """
-    from checkvalve.spec.design.reading.lints import lints
-
-    from ..designs import check_design, load_designs
+    from ..designs import load_designs
 
     loaded = load_designs(file)
     rows: list[Row] = []
     for design in loaded:
-        report = check_design(design, _budget(designs.limits))
         which = subject if len(loaded) == 1 else f"{subject} ({design.name})"
-        notes = {"assumed": list(design.assumed),
-                 "lints": [lint.to_json() for lint in lints(design)]}
-        rows += [_design_row(which, found, notes) for found in report.findings]
+        rows += rows_of_design(which, _checked(design, designs.limits))
     return tuple(rows)
+
+
+def _checked(design: Design, limits: Limits) -> DesignReport:
+    """The report on a design, with a fix for what is violated and should not be."""
+    from checkvalve.spec.design.check import Settings
+    from checkvalve.spec.design.repairs.repair import with_repair
+
+    from ..designs import check_design
+    from ..designs.places import with_places
+
+    running = _budget(limits).start()  # one for the check and for the search for a fix
+    report = check_design(design, settings=Settings(budget=running))
+    if not any(_is_wrong(found) for found in report.findings):
+        return report
+    return with_places(with_repair(report, running))
+
+
+def rows_of_design(subject: str, report: DesignReport) -> tuple[Row, ...]:
+    """A row for each property that was decided, of a design that was checked."""
+    from checkvalve.spec.design.reading.lints import lints
+
+    notes = {"assumed": list(report.design.assumed),
+             "lints": [lint.to_json() for lint in lints(report.design)]}
+    return tuple(_design_row(subject, report.design, found, notes) for found in report.findings)
+
+
+def _is_wrong(found: Finding) -> bool:
+    return found.outcome.value == "violated" and not found.as_expected
 
 
 def _budget(limits: Limits) -> Budget:
@@ -54,15 +79,31 @@ def _budget(limits: Limits) -> Budget:
     return Budget(limits.max_memory, limits.max_seconds, limits.max_states)
 
 
-def _design_row(subject: str, found: Finding, notes: dict[str, Any]) -> Row:
+def _design_row(subject: str, design: Design, found: Finding, notes: dict[str, Any]) -> Row:
+    from checkvalve.spec.design.why.cycles import round_of
+
     verdict = found.outcome.value
     judgement = judge(found.expected or verdict, verdict)  # there may be no expectation
-    way = f"{found.way} has {counted(len(found.steps), 'step')}:" if found.steps else ""
+    way = f"{found.way} has {counted(len(found.steps), 'step')}" if found.steps else ""
+    around = [wait.task for wait in round_of(found.cycle)]
+    if around:
+        way = f"{' -> '.join([*around, around[0]])} wait for each other; {way or 'at the start'}"
+    as_expected = judgement == "as expected"
     return Row(
         "designs", subject, found.name, found.expected or "", verdict, judgement,
-        "" if judgement == "as expected" else found.reason or way, found.seconds,
-        {**found.to_json(subject), **notes},
+        "" if as_expected else found.reason or way, found.seconds,
+        {**found.to_json(subject), **notes, "around": around},
+        _design_story(design, found) if _is_wrong(found) else (),
+        None if as_expected else place_in_design(design, found),
     )
+
+
+def _design_story(design: Design, found: Finding) -> tuple[str, ...]:
+    """The steps, the waits, the cycle, and the fix with its patch."""
+    from ..designs.text import repair_lines, violation_lines
+
+    fix = () if found.repair is None else repair_lines(found.repair, design.file)
+    return (*violation_lines(found, design), *fix)
 
 
 def suite_rows(suite: Suite, target: str, strict: bool = False) -> tuple[Row, ...]:
@@ -89,19 +130,31 @@ def suite_rows(suite: Suite, target: str, strict: bool = False) -> tuple[Row, ..
         timeout_seconds=suite.timeout, candidates=suite.candidates), quick=suite.quick)
     engine = Engine(jobs=usable_cores(), thin=True, deadline=Deadline(suite.max_seconds))
     summary, _ = conduct(target, order, engine=engine, known=known)
-    each = (time.perf_counter() - began) / len(summary.results)
+    seconds = time.perf_counter() - began
+    unshown = known_rules(suite.suite, suite.not_shown.get(target, ()))
+    return rows_of_summary(summary, known, seconds, unshown, strict)
+
+
+def rows_of_summary(
+    summary: Summary, accepted: Collection[str], seconds: float,
+    unshown: Collection[str] = (), strict: bool = False,
+) -> tuple[Row, ...]:
+    """A row for each rule of a suite that was run on a target in so many ``seconds``; where it did
+    not come to that, one row for the reason. ``accepted`` are the ids of the rules that should be
+    broken."""
+    subject = f"{summary.suite} on {summary.target}"
     if summary.error:
         return (Row("suites", subject, "answers", "answers", "does not answer", "error",
-                    summary.error, each * len(summary.results), {"fault": "target"}),)
+                    summary.error, seconds, {"fault": "target"}),)
     if summary.tested_nothing:
         return (Row("suites", subject, "can be tested", "tested", "nothing applies", "unknown",
-                    _NOTHING, each * len(summary.results)),)
+                    _NOTHING, seconds),)
     unjudged = () if not summary.unjudged else (
         Row("suites", subject, "can be judged", "judged", "lost track", "unknown",
-            summary.unjudged),)
-    unshown = known_rules(suite.suite, suite.not_shown.get(target, ()))
+            summary.unjudged, seconds, shares_time=True),)
     return unjudged + tuple(
-        _rule_row(subject, result, known, each, unshown, strict) for result in summary.results)
+        _rule_row(subject, result, accepted, seconds, unshown, strict)
+        for result in summary.results)
 
 
 _NOTHING = ("no rule applies to what the target says that it can do: let its adapter offer more of "
@@ -157,8 +210,19 @@ def _rule_row(
     else:
         message = ""
     fixture = None if result.fixture is None else json.loads(result.fixture.to_json())
+    details = {**result.to_json(), "fixture": fixture, "statement": result.rule.statement,
+               "source": result.rule.source, "strength": result.rule.strength.value}
+    story = _rule_story(result) if found == "violated" and judgement == "violated" else ()
     return Row("suites", subject, result.rule.id, "violated" if known else "no breach", found,
-               judgement, message, seconds, {**result.to_json(), "fixture": fixture})
+               judgement, message, seconds, details, story, shares_time=True)
+
+
+def _rule_story(result: RuleResult) -> tuple[str, ...]:
+    """The steps of the shortest failure, the sentence that they break, and its source."""
+    steps = [] if result.fixture is None else result.fixture.story()
+    says = [] if steps else [
+        f"{result.rule.id} ({result.rule.strength.value}): {result.rule.statement}"]
+    return tuple(f"  {line}" for line in (*steps, *says, f"Source: {result.rule.source}"))
 
 
 _STALE = ("It is listed under `known`, and no case broke it: take it off the list, or raise "

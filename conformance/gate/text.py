@@ -9,7 +9,7 @@ import click
 
 from checkvalve.spec.notation.labels import counted
 
-from .report import Judgement, Report, Row
+from .report import Judgement, Report, Row, time_of
 
 __all__ = ["heading", "lines_of", "verdict_line"]
 
@@ -36,20 +36,27 @@ def lines_of(rows: Sequence[Row]) -> Iterator[str]:
 
     What is as expected and needs no word beyond that shares one line, and so does what the target
     says it cannot show; any other row has its own. Below stands what was taken for
-    granted, and what is odd, if it is a design.
+    granted, and what is odd, if it is a design. The time of a run that judged all of them stands in
+    the first line alone.
     """
+    seconds = {True: f"{time_of(row for row in rows if row.shares_time):.2f} s in all"}
+
+    def timed(row: Row, found: str, which: Sequence[Row]) -> str:
+        alone = f"{time_of(which):.2f} s"
+        return _line(row, found, seconds.pop(True, "") if row.shares_time else alone)
+
     quiet = [row for row in rows if row.judgement == "as expected" and not row.message]
     if quiet:
-        yield _line(quiet[0], _together(quiet), sum(row.seconds for row in quiet))
+        yield timed(quiet[0], _together(quiet), quiet)
     unshown = [row for row in rows if row.judgement == "not shown"]
     if unshown:
-        yield _line(unshown[0], _reasons(unshown), sum(row.seconds for row in unshown))
+        yield timed(unshown[0], _reasons(unshown), unshown)
     for row in rows:
         if row not in quiet and row not in unshown:
-            yield _line(row, _told(row), row.seconds)
+            yield timed(row, _told(row), [row])
             if row.message:
                 yield f"{'':{_WIDEST + 4}}{row.message}"
-            yield from (f"{'':{_WIDEST + 2}}{line}" for line in row.way())
+            yield from (f"{'':{_WIDEST + 2}}{line}" for line in row.story)
     for row in rows[:1]:
         yield from (f"{'':{_WIDEST + 2}}{line}" for line in row.notes())
 
@@ -92,10 +99,10 @@ def _told(row: Row) -> str:
         f"{row.claim()}, expected {row.wanted()}")
 
 
-def _line(row: Row, found: str, seconds: float) -> str:
+def _line(row: Row, found: str, seconds: str) -> str:
     word, colour = _WORDS[row.judgement]
     mark = click.style(f"{word:<{_WIDEST}}", fg=colour)
-    return f"  {mark}  {row.subject:<{_SUBJECT}}  {found}  ({seconds:.2f} s)"
+    return f"  {mark}  {row.subject:<{_SUBJECT}}  {found}{f'  ({seconds})' if seconds else ''}"
 
 
 def verdict_line(report: Report) -> str:

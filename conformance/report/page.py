@@ -33,7 +33,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Section:
-    """What was found of one subject: its verdicts, its runs (see ``runs``), each with the number of
+    """The findings on one subject: its verdicts, its runs (see ``runs``), each with the number of
     its drawing, and ``more``: blocks of text, each with its heading."""
 
     title: str

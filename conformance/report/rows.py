@@ -32,7 +32,7 @@ def gate_sections(report: Report) -> list[Section]:
 
 def _gate_section(subject: str, rows: list[GateRow], report: Report) -> Section:
     fixtures = [Fixture(row.details["fixture"]) for row in rows if row.details.get("fixture")]
-    ways = [(f"{row.title()}: the steps", "\n".join(way)) for row in rows if (way := row.way())]
+    ways = [(f"{row.title()}: the steps", "\n".join(way)) for row in rows if (way := row.story)]
     again = f"checkvalve gate {shlex.quote(report.config)}"
     if rows[0].section == "designs" and ways:
         file = Path(report.config).parent / subject.partition(" (")[0]

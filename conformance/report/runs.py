@@ -96,7 +96,7 @@ class _Moves:
         return self._numbers[key]
 
     def _acts(self, label: str, change: Change) -> list[list[Any]]:
-        """What each task changes in a move: its number, and places with what is added there."""
+        """The changes of each task in a transition: its number, and places with what is added there."""
         plain = _without_values(change)
         rows = self._rows.get(label, [])
         row = next((row for row in rows if all(

@@ -1,4 +1,4 @@
-"""What suites found on targets, as sections of a page."""
+"""The findings of suites on targets, as sections of a page."""
 
 from __future__ import annotations
 

@@ -138,10 +138,7 @@ def command(
     for target in targets:  # all, before anything is run
         check_name(target, suite)
         resolve_target(target, timeout=timeout)
-    if out is not None:
-        _check_table(out)
-    if html is not None:
-        check_writable(html)
+    _check_outputs(out, html)
     rows: list[CaseRow] = []
     done: list[tuple[Summary, dict[str, str]]] = []
     told: list[Row] = []
@@ -160,9 +157,7 @@ def command(
             told += _rows(summary, saved, perf_counter() - began)
             if not as_json:
                 _show(summary, saved)
-    if out is not None:
-        from ..engines.table import write_rows
-        write_rows(rows, out)
+    _write_table(rows, out)
     reports.write_rows(lambda: told, "conform")
     code = _code(summary for summary, _ in done)
     if html is not None:
@@ -171,6 +166,20 @@ def command(
         document = _document(done, code, suite=suite, cases=cases or order.first, seed=seed)
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
     return code
+
+
+def _check_outputs(table: Path | None, page: Path | None) -> None:
+    """Raise now what writing them would raise after all cases."""
+    if table is not None:
+        _check_table(table)
+    if page is not None:
+        check_writable(page)
+
+
+def _write_table(rows: list[CaseRow], path: Path | None) -> None:
+    if path is not None:
+        from ..engines.table import write_rows
+        write_rows(rows, path)
 
 
 def _write_page(

@@ -223,13 +223,15 @@ def test_the_last_line_counts_what_breaks_the_rules() -> None:
 def test_a_claim_is_what_no_implementation_is_to_keep() -> None:
     """It has a counterexample, its sentence says so, and no suite asks for it; and no rule that is
     a MUST or a SHOULD is excused so."""
-    excuses = ("so no implementation is to keep it", "so it is not required of implementations")
+    excuse = re.compile(
+        "so (?:no implementation is to keep it|(?:no implementation|none) has to satisfy it"
+        "|it is not required)")
     claims = {each.id for each in book() if each.strength == "CLAIM"}
     broken = {expectation.rule for chapter in chapters() for expectation in chapter.expectations
               if expectation.verdict == "violated"}
     assert claims <= broken
     assert {each.id for each in book()
-            if any(excuse in (each.untested or "") for excuse in excuses)} == claims
+            if excuse.search(each.untested or "")} == claims
 
 
 def test_what_the_text_says_of_the_first_bucket_is_false_whenever_the_timer_is_made() -> None:

@@ -96,7 +96,7 @@ class _Moves:
         return self._numbers[key]
 
     def _acts(self, label: str, change: Change) -> list[list[Any]]:
-        """The changes of each task in a transition: its number, and places with the amounts added."""
+        """The changes of each task in a transition: its number, and the places that change."""
         plain = _without_values(change)
         rows = self._rows.get(label, [])
         row = next((row for row in rows if all(

@@ -30,7 +30,8 @@ def parts_of(design: Design) -> list[Design]:
             graph.add_edges_from((each, ("pool", link.room))
                                  for each in (*link.writers, *link.readers))
     for task in design.tasks.values():
-        for pool in {*task.pool, *(s.target for s in task.actions if s.target in design.pools)}:
+        for pool in {*task.pools, *(link.open for link in design.links.values() if link.closes
+                                    and task.name in (*link.writers, *link.readers))}:
             graph.add_edge(task.name, ("pool", pool))
     place = {node: number for number, nodes in enumerate(networkx.connected_components(graph))
              for node in nodes}

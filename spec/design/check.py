@@ -124,7 +124,7 @@ def _expected(design: Design, finding: Finding) -> str | None:
 
 def _properties(design: Design) -> list[str]:
     names = [DEADLOCK_FREE, NO_LOCAL_DEADLOCK, BOUNDED]
-    if any(link.overflow is Flow.FAIL for link in design.links.values()):
+    if any(link.may_fail for link in design.links.values()):
         names.append(NO_FAILURE)
     return names + [name for name in design.expect if name not in names]
 
@@ -176,9 +176,11 @@ def _first_time(design: Design, name: str, settings: Settings) -> Finding:
     else:
         able, aim = {Flow.DROP_NEWEST, Flow.DROP_OLDEST}, Aim(losses=True)
     links = design.links.values()
-    if not any(link.overflow in able or (name == NO_LOSS and link.lossy
-                                        and link.flow is not Flow.STOP_GO) for link in links):
-        what = "fails when it is full" if name == NO_FAILURE else "drops or loses anything"
+    if not any(link.overflow in able or (name == NO_FAILURE and link.may_fail)
+               or (name == NO_LOSS and link.lossy and link.flow is not Flow.STOP_GO)
+               for link in links):
+        what = "fails when it is full or closed" if name == NO_FAILURE \
+            else "drops or loses anything"
         return Finding(name, Outcome.HOLDS, f"by construction: no link {what}")
     return abstracting(design, aim, "DESIGN-2", settings)
 

@@ -16,9 +16,10 @@ from ..notation.errors import InputError
 from .net.builder import Aim
 from .net.translate import translate
 from .reading.copies import expanded, has_copies
+from .reading.endings import has_ends, with_ends
 from .reading.kinds import Misfit, Parts, sorted_out
 from .reading.language import (
-    MAX_EARLY, Design, Flow, Kind, Link, Merging, Mortality, Pool, Routing, Step, StepKind, Taking,
+    CHOICES, MAX_EARLY, Design, Flow, Kind, Link, Merging, Mortality, Pool, Routing, Step, StepKind, Taking,
     Task,
 )
 from .reading.parameters import Point, points, resolved
@@ -126,15 +127,7 @@ class _Loader:
             for name, node in _entries(top.get("pools"))
         }
         links = self._links(top["links"].value if "links" in top else [], tasks)
-        groups = _groups(links)
-        tasks = {name: _deciding(task, groups.get(name, {})) for name, task in tasks.items()}
-        if any(link.kinds for link in links.values()) or any(
-                action.of or action.named for task in tasks.values() for action in task.actions):
-            try:
-                parts = sorted_out(Parts(tasks, links, pools))
-            except Misfit as wrong:
-                raise self._error(wrong.spot, wrong.what, wrong.next_step) from None
-            tasks, links, pools = dict(parts.tasks), dict(parts.links), dict(parts.pools)
+        tasks, links, pools = self._written_out(Parts(tasks, links, pools))
         design = Design(
             name=top["name"].value, about=_text(top.get("about")), tasks=tasks, links=links,
             pools=pools, expect=self._expect(top.get("expect"), tasks), file=self.file,
@@ -143,6 +136,23 @@ class _Loader:
             self._check_task(design, task)
         translate(design, Aim())  # a design that cannot be translated is refused here too
         return design
+
+    def _written_out(self, parts: Parts) -> tuple[dict[str, Task], dict[str, Link], dict[str, Pool]]:
+        """The same without ends, groups and kinds; raises InputError for what cannot be."""
+        try:
+            if has_ends(parts.tasks.values()):
+                parts = with_ends(parts)
+            groups = _groups(parts.links)
+            tasks = {name: _deciding(task, groups.get(name, {}))
+                     for name, task in parts.tasks.items()}
+            parts = replace(parts, tasks=tasks)
+            if any(link.kinds for link in parts.links.values()) or any(
+                    action.of or action.named for task in tasks.values()
+                    for action in task.actions):
+                parts = sorted_out(parts)
+        except Misfit as wrong:
+            raise self._error(wrong.spot, wrong.what, wrong.next_step) from None
+        return dict(parts.tasks), dict(parts.links), dict(parts.pools)
 
     def _error(self, spot: Spot, what: str, next_step: str) -> InputError:
         return InputError(what, f"{self.file}:{spot}", next_step)
@@ -364,14 +374,14 @@ class _Loader:
                 raise self._error(step.spot, "a branch of `either` is empty, so there is nothing "
                                   "to wait for", "Write `timeout: []` beside `either:`, if it may "
                                   "continue at any time, or `else: []`, if it does not wait.")
-            if branch[0].kind in (StepKind.EITHER, StepKind.BRANCH):
+            if branch[0].kind in CHOICES:
                 raise self._error(branch[0].spot, "a branch of `either` begins with a choice "
                                   "of the script's own, so there is nothing to wait for",
                                   "Begin it with a read, a write to one link, an acquire or a "
                                   "release.")
             if step.otherwise is not None and branch[0].kind is StepKind.WRITE:
                 self._check_refusing(design, branch[0])
-        for steps in (*step.branches, step.timeout or (), step.otherwise or ()):
+        for steps in step.ways:
             for inner in steps:
                 self._check_choices(design, inner)
 
@@ -465,10 +475,16 @@ def _steps(node: Node | None) -> tuple[Step, ...] | None:
 def _step(node: Node) -> Step:
     fields: dict[str, Any] = node.value
     key = next(kind for kind in StepKind if kind.value in fields)
-    if key not in (StepKind.EITHER, StepKind.BRANCH):
+    if key is StepKind.REPEAT:
+        return Step(key, count=whole(fields["repeat"].value), spot=node.spot,
+                    branches=(_steps(fields["steps"]) or (),))
+    if key not in CHOICES:
+        each = _steps(fields.get("each"))
         return Step(key, fields[key.value].value, _number(fields.get("count"), 1),
                     final=_true(fields.get("final")), of=_text(fields.get("of")),
-                    named=_text(fields.get("as")), spot=node.spot)
+                    named=_text(fields.get("as")), up_to=_number(fields.get("up-to"), 0),
+                    closed=_steps(fields.get("closed")), loops="until" in fields,
+                    branches=() if each is None else (each,), spot=node.spot)
     branches = [_steps(branch) or () for branch in fields[key.value].value]
     if key is StepKind.EITHER:  # one that begins with another one waits for both
         branches = [way for branch in branches for way in _ways(branch)]

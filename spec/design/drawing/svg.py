@@ -10,6 +10,7 @@ from itertools import pairwise
 from ...notation.labels import counted
 from ...verdicts.verdict import Outcome
 from ..reading.kinds import is_slots
+from ..reading.signs import is_sign
 from ..reading.language import Design, Flow, Kind, Link, Merging, Routing, Task
 from ..reading.properties import DEADLOCK_FREE, FOUND, fact
 from ..why.cycles import held, led
@@ -166,7 +167,8 @@ class _Drawing:
     def _pool_boxes(self) -> dict[str, _Box]:
         """The pools below all else, each as near to its users as those before it let it."""
         users: dict[str, list[float]] = {
-            name: [] for name in self.design.pools if not is_slots(name)}
+            name: [] for name in self.design.pools
+            if not is_slots(name) and not is_sign(name)}
         for task in self.design.tasks.values():
             for name in _pools_of(task):
                 users[name].append(self.boxes[task.name].x + self.boxes[task.name].width / 2)

@@ -257,7 +257,7 @@ class Builder:
         rows = joined
         if not self.aim.idle_drops:
             rows = [row for row in rows if row.effect.change or not row.effect.loses]
-        if any(link.overflow is Flow.FAIL for link in self.design.links.values()):
+        if any(link.may_fail for link in self.design.links.values()):
             alive = Effect(at_most={FAILED: 0})
             rows = [replace(row, effect=alive.then(row.effect)) for row in rows]
         if self.aim.losses:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from ...notation.labels import counted
 from ..reading.language import Flow
 from . import lines, signals
-from .places import LinkPlaces
+from .places import LinkPlaces, free_threads
 from .rows import FAILED, Effect, Invariant, Place, Row
 
 __all__ = ["LinkMoves"]
@@ -101,7 +101,17 @@ class LinkMoves(LinkPlaces):
     # --- writing ------------------------------------------------------------------------
 
     def write(self, giving: int | None = None) -> Iterator[Effect]:
-        """Every way to write ``gives`` elements, or as many as ``giving`` says."""
+        """Every way to write ``gives`` elements, or as many as ``giving`` says; where the link is
+        closed, that fails."""
+        if not self.link.closes:
+            yield from self._writes(giving)
+            return
+        place, name = free_threads(self.link.open), self.link.name
+        for way in self._writes(giving):
+            yield Effect({place: 1}).then(way)
+        yield Effect({}, {place: 0}, {FAILED: 1}, (f"writes to {name}, which is closed",))
+
+    def _writes(self, giving: int | None) -> Iterator[Effect]:
         link, n = self.link, giving or self.link.gives
         words = f"writes {_several(n)}to {link.name}"
         if self.meets:

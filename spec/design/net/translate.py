@@ -15,7 +15,8 @@ from ..reading.kinds import is_slots, slots_of
 from ..reading.language import (
     Design, Kind, Merging, Mortality, Routing, Step, StepKind, Task,
 )
-from ..reading.programs import Positions
+from ..reading.programs import Positions, Round
+from ..reading.signs import is_sign
 from . import lines
 from .builder import Aim, Builder, Gate, Way, link_names, own_place
 from .gathering import align, window
@@ -43,7 +44,8 @@ def translate(design: Design, aim: Aim, watch: Callable[[], object] = lambda: No
         builder.invariants.extend(link.invariants())
         builder.rows.extend(link.own_rows())
     for pool in design.pools.values():
-        role, of = ("slots", slots_of(pool.name)) if is_slots(pool.name) else ("pool", pool.name)
+        role, of = ("slots", slots_of(pool.name)) if is_slots(pool.name) else (
+            "sign" if is_sign(pool.name) else "pool", pool.name)
         builder.places.append(Place(free_threads(pool.name), role, of, *[pool.threads] * 4))
         kinds = [each for each in builder.links.values()
                  if each.link.in_line and each.link.room == pool.name]
@@ -205,8 +207,15 @@ def _script(to: Builder, task: Task) -> None:
         ends = Effect({position: at_once}, {position: at_once}, {position: -at_once},
                       (ENDS[task.may],), fair=False)
         to.add(task, iter([ends]))
+    for place, times in {_rounds(task, each.loop): each.times for transition in text.transitions
+                         for each in transition.rounds if each.times > 1}.items():
+        to.places.append(Place(place, "progress", task.name, 0, times - 1, times - 1, times - 1))
     for transition in text.transitions:
         at = Effect({position: transition.at}, {position: transition.at})
+        for each in transition.rounds:
+            at = at.then(_turned(task, each))
+        for pool, held in transition.freed:
+            at = at.then(to.threads(pool, held))
         if transition.to:
             by = transition.to - transition.at
             onward = [Effect(change={position: by} if by else {})]
@@ -219,6 +228,20 @@ def _script(to: Builder, task: Task) -> None:
         silent = together([replace(at, words=(transition.words,))], *closed, onward)
         # To come back to the same place and to have done nothing is to wait.
         to.add(task, (effect for effect in silent if effect.change))
+
+
+def _rounds(task: Task, loop: int) -> str:
+    return own_place(task, f"rounds of step {loop}")
+
+
+def _turned(task: Task, change: Round) -> Effect:
+    """The effect of a change on the place that counts the rounds of a ``repeat``."""
+    place, before = _rounds(task, change.loop), change.times - 1
+    if change.done is not None:
+        return Effect({}, {place: 0}, {place: change.done} if change.done else {})
+    if change.last:
+        return Effect({place: before}, {}, {place: -before})
+    return Effect({}, {place: before - 1}, {place: 1})
 
 
 def _next_round(
@@ -242,10 +265,12 @@ def _step(
     n = step.count
     if step.kind in (StepKind.ACQUIRE, StepKind.RELEASE):
         sign = -1 if step.kind is StepKind.ACQUIRE else 1
-        words = f"{'takes' if sign < 0 else 'gives back'} {n} of {step.target}"
+        words = step.words or f"{'takes' if sign < 0 else 'gives back'} {n} of {step.target}"
         transition = replace(to.threads(step.target, sign * n), words=(words,))
         return together([at], [transition], onward)
     link = to.links[step.target]
+    if step.at_once:
+        return together([at], link.read(step.at_once), onward)
     act = link.read if step.kind is StepKind.READ else link.write
     if n == 1:
         return together([at], act(), onward)

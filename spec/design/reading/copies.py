@@ -381,12 +381,27 @@ class _Writer:
                 self._link_name(copy, Node(name, node.spot), key == "takes") if by_link else name:
                 self._renamed(copy, part, name) for name, part in node.value.items()})
         if isinstance(node.value, list):
-            return replace(node, value=[self._renamed(copy, part, key) for part in node.value])
+            return replace(node, value=[
+                each for part in node.value for each in self._for_each(copy, part)])
         if key in ("read", "write", "prefers"):
             return replace(node, value=self._link_name(copy, node, key != "write"))
+        if key == "close":
+            reads = not copy.scope.links.get((self._indexed(node, copy.point), copy.name, False))
+            return replace(node, value=self._link_name(copy, node, reads))
         if key in ("acquire", "release", "pool"):
             return replace(node, value=self._pool_name(copy, node))
         return node
+
+    def _for_each(self, copy: _Copy, part: Node) -> Iterator[Node]:
+        """An entry of a list; a step that joins or cancels all copies of a task is one for each."""
+        verb = next((verb for verb in ("join", "cancel") if isinstance(part.value, dict)
+                     and verb in part.value), None)
+        if verb is None:
+            yield self._renamed(copy, part, "")
+            return
+        name = part.value[verb]
+        for end in self._ends(copy.scope, self._indexed(name, copy.point), name.spot)[0]:
+            yield replace(part, value={**part.value, verb: replace(name, value=end.task)})
 
     def _any_of(self, copy: _Copy, step: Node) -> Node:
         """A read of several links of one name: whichever has something first."""

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from .language import Flow, Kind, Link, Pool, Step, StepKind, Taking, Task
+from .language import CHOICES, Flow, Kind, Link, Pool, Step, StepKind, Taking, Task
 from .schema import suggest
 
-__all__ = ["Misfit", "Parts", "is_one_kind", "is_slots", "slots_of", "sorted_out"]
+__all__ = ["Misfit", "Parts", "as_script", "is_one_kind", "is_slots", "slots_of", "sorted_out"]
 
 MOST_STEPS = 1_000
 """Steps of one script that are written out; a design may have fewer, which its reader checks."""
@@ -137,6 +137,15 @@ def _check(link: Link) -> None:
 
 def _script(task: Task, own: Mapping[str, Link], links: Mapping[str, Link]) -> Task:
     """A source with one link, or a sink, as a script; any other task as it is."""
+    if task.kind in (Kind.TRANSITION, Kind.CALL):
+        raise Misfit(task, f"the {task.kind.value} {task.name!r} is tied to {next(iter(own))!r}, "
+                     "which has kinds", "Make it a script: that says which kind it reads and "
+                     "writes.")
+    return as_script(task, links)
+
+
+def as_script(task: Task, links: Mapping[str, Link]) -> Task:
+    """A source with one link, or a sink, as a script; any other task as it is."""
     reads = [name for name, link in links.items() if task.name in link.readers]
     writes = [name for name, link in links.items() if task.name in link.writers]
     if task.kind is Kind.SOURCE and len(writes) == 1 and not task.pool:
@@ -144,10 +153,6 @@ def _script(task: Task, own: Mapping[str, Link], links: Mapping[str, Link]) -> T
     elif task.kind is Kind.SINK and not task.pool:
         steps = [Step(StepKind.EITHER, spot=task.spot, branches=tuple(
             (Step(StepKind.READ, name, spot=task.spot),) for name in reads))]
-    elif task.kind in (Kind.TRANSITION, Kind.CALL):
-        raise Misfit(task, f"the {task.kind.value} {task.name!r} is tied to {next(iter(own))!r}, "
-                     "which has kinds", "Make it a script: that says which kind it reads and "
-                     "writes.")
     else:
         return task
     return replace(task, kind=Kind.SCRIPT, steps=tuple(steps))
@@ -241,7 +246,7 @@ class _Writer:
         return self.links[step.target]
 
     def _step(self, step: Step, known: Names) -> Iterator[Step]:
-        if step.kind in (StepKind.EITHER, StepKind.BRANCH):
+        if step.kind in CHOICES:
             branches = [way for branch in step.branches for way in self._branch(
                 branch, known, step.kind is StepKind.EITHER)]
             yield replace(
@@ -263,7 +268,7 @@ class _Writer:
         """A branch; one that waits for an element of several kinds is one for each."""
         found = tuple(self.steps(branch, known))
         first = found[0] if found else None
-        own = branch[0].kind not in (StepKind.EITHER, StepKind.BRANCH) if branch else False
+        own = branch[0].kind not in CHOICES if branch else False
         if selects and own and first is not None and first.kind is StepKind.EITHER:
             yield from ((*way, *found[1:]) for way in first.branches)
         else:

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
+from .signs import OPEN
 from .source import NOWHERE, Spot
 
 __all__ = [
-    "MAX_EARLY",
+    "CHOICES", "MAX_EARLY",
     "Design", "Flow", "Kind", "Link", "Merging", "Mortality", "Pool", "Routing", "Step", "StepKind",
     "Taking", "Task",
 ]
@@ -94,6 +95,14 @@ class StepKind(Enum):
     RELEASE = "release"
     EITHER = "either"  # the branch whose first step can be done
     BRANCH = "branch"  # any of the branches, which the script decides itself
+    REPEAT = "repeat"  # its one branch, so many times
+    CLOSE = "close"    # a link: no more is written to it
+    JOIN = "join"      # a task: wait until it has ended
+    CANCEL = "cancel"  # a task: let it end at its next step
+
+
+CHOICES = (StepKind.EITHER, StepKind.BRANCH, StepKind.REPEAT)
+"""Steps that have no target of their own, but others in them."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +115,14 @@ class Step:
     script may wait forever at a ``final`` step, once all else is done. What a step reads or
     writes is ``of`` a kind, and ``named`` (``as`` in a file) is a name for the kind that it
     reads; both are written out when a file is read (see ``kinds``).
+
+    A ``repeat`` does its one branch ``count`` times, or forever where that is 0. A read with
+    ``up_to`` takes from one to so many elements at once and does its branch for each of them;
+    ``at_once`` is the number of one way to do so. A
+    read with ``closed`` does those steps instead where its link is closed and empty. These, and
+    closing, joining and cancelling, are written out too (see ``endings``): an ``either`` continues
+    by way of ``otherwise`` only where none of ``besides`` is possible, either, and where it
+    ``loops`` a branch leads back to it. ``words`` say what an acquire of a sign is.
     """
 
     kind: StepKind
@@ -117,22 +134,40 @@ class Step:
     final: bool = False
     of: str = ""
     named: str = ""
+    up_to: int = 0
+    at_once: int = 0
+    closed: tuple[Step, ...] | None = None
+    besides: tuple[Step, ...] = ()
+    loops: bool = False
+    words: str = ""
     spot: Spot = field(default=NOWHERE, compare=False, repr=False)
 
     @property
     def actions(self) -> Iterator[Step]:
         """The reads, writes, acquires and releases in it."""
-        if self.kind not in (StepKind.EITHER, StepKind.BRANCH):
+        if self.kind not in CHOICES:
             yield self
-        for steps in (*self.branches, self.timeout or (), self.otherwise or ()):
+        for steps in self.ways:
             for step in steps:
                 yield from step.actions
 
     @property
+    def ways(self) -> Iterator[tuple[Step, ...]]:
+        """All steps that stand in it: branch by branch, and what it may do instead."""
+        yield from (*self.branches, self.timeout or (), self.otherwise or (), self.closed or ())
+
+    @property
+    def asked(self) -> Iterator[Step]:
+        """The acquires of signs that it asks about and does not do."""
+        yield from self.besides
+        for steps in self.ways:
+            for step in steps:
+                yield from step.asked
+
+    @property
     def finals(self) -> bool:
         """True if a script may wait forever somewhere in it."""
-        inner = (*self.branches, self.timeout or (), self.otherwise or ())
-        return self.final or any(step.finals for steps in inner for step in steps)
+        return self.final or any(step.finals for steps in self.ways for step in steps)
 
 
 @dataclass(frozen=True)
@@ -145,7 +180,8 @@ class Task:
     level); without one it has a thread to itself. ``takes`` and ``gives`` say, by link, how
     many elements a transition reads and writes, where that is not what the link says. A window
     closes when it has ``size`` elements, of which ``slide`` leave it, or ``early`` with fewer.
-    ``barrier`` is the kind of the elements that are aligned.
+    ``barrier`` is the kind of the elements that are aligned. A script that is ``cancelled_by`` a
+    pool goes on to its last step, wherever it is, once that pool is empty.
     """
 
     name: str
@@ -167,6 +203,7 @@ class Task:
     slide: int = 1
     early: bool = False
     barrier: str = ""
+    cancelled_by: str = ""
 
     @property
     def may_end(self) -> bool:
@@ -180,9 +217,19 @@ class Task:
         return tuple(action for step in self.steps for action in step.actions)
 
     @property
+    def pools(self) -> Iterator[str]:
+        """Every pool that it takes from, gives back to, or asks about; some more than once."""
+        yield from self.pool
+        yield from (step.target for step in self.actions
+                    if step.kind in (StepKind.ACQUIRE, StepKind.RELEASE))
+        yield from (asked.target for step in self.steps for asked in step.asked)
+        if self.cancelled_by:
+            yield self.cancelled_by
+
+    @property
     def chooses(self) -> bool:
         """True if a script has a choice, so that its steps are not always the same."""
-        return any(step.kind in (StepKind.EITHER, StepKind.BRANCH) for step in self.steps)
+        return any(step.kind in CHOICES or step.branches for step in self.steps)
 
 
 @dataclass(frozen=True)
@@ -197,7 +244,8 @@ class Link:
     may come, and go when there are ``go`` again; ``full`` is its flow where they do not fit.
     ``kinds`` are those of its elements, until they are written out (see ``kinds``): then each link
     has elements of one ``kind``, those of one queue have its name in ``of``, and if it is bounded,
-    the pool ``room`` of its free slots in common; ``taking`` says which of them is read.
+    the pool ``room`` of its free slots in common; ``taking`` says which of them is read. Of a link
+    that ``closes`` the pool :attr:`open` has a permit as long as it is open.
     """
 
     name: str
@@ -221,6 +269,12 @@ class Link:
     lag: int = 0
     full: Flow = Flow.FAIL
     taking: Taking = Taking.ANY
+    closes: bool = False
+
+    @property
+    def may_fail(self) -> bool:
+        """True if a write can make the design fail: where it is full, or closed."""
+        return self.overflow is Flow.FAIL or self.closes
 
     @property
     def in_line(self) -> bool:
@@ -236,6 +290,11 @@ class Link:
     def queue(self) -> str:
         """The name that the queue has in the file."""
         return self.of or self.name
+
+    @property
+    def open(self) -> str:
+        """The pool that is empty once the link is closed; no name in a file has brackets."""
+        return self.queue + OPEN
 
     def carries(self, kind: str) -> bool:
         """True if an element of a kind can continue here; of no kind, it may become any."""

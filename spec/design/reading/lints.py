@@ -7,7 +7,7 @@ runs with which each link of two fixed-rate tasks gets as many elements as are t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -15,9 +15,10 @@ from typing import Final
 
 from ...notation.labels import counted
 from .kinds import is_slots
-from .language import Design, Flow, Kind, Link, Pool, StepKind, Task
+from .language import Design, Flow, Kind, Link, Pool, Step, StepKind, Task
 from .programs import program
 from .script_lints import odd_steps
+from .signs import is_sign
 from .source import Spot
 
 __all__ = ["Lint", "lints"]
@@ -86,13 +87,23 @@ def _runs(task: Task, kind: StepKind, link: str) -> int:
     """Times that a task reads, or writes, a link of its own in one run."""
     if task.kind is not Kind.SCRIPT:
         return 1
-    return sum(step.count for step in task.actions if step.kind is kind and step.target == link)
+    return _runs_in(task.steps, kind, link)
+
+
+def _runs_in(steps: Iterable[Step], kind: StepKind, link: str) -> int:
+    """Times that steps read, or write, a link, where they are all done; a loop without a known
+    number of rounds counts once."""
+    return sum(
+        step.count if step.kind is kind and step.target == link
+        else (step.count or 1 if step.kind is StepKind.REPEAT else 1) * sum(
+            _runs_in(way, kind, link) for way in step.ways)
+        for step in steps)
 
 
 # --- pools -----------------------------------------------------------------------------------
 
 def _of_pool(design: Design, pool: Pool) -> Iterator[_Found]:
-    if is_slots(pool.name):
+    if is_slots(pool.name) or is_sign(pool.name):
         return  # the file has no such pool
     held = 0
     used = False

@@ -36,7 +36,8 @@ Point = Mapping[str, int]
 """A value for each parameter, in the order of the file."""
 
 _NUMBERS: Final = {
-    "capacity", "batch", "initial", "gives", "takes", "lossy", "hand", "count", "threads", "depth",
+    "capacity", "batch", "initial", "gives", "takes", "lossy", "hand", "count", "repeat", "up-to",
+    "threads", "depth",
     "roots", "copies", "kinds", "size", "slide", "stop", "go", "lag",
 }
 """The keys whose value is a whole number."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from .language import Design, Step, StepKind, Task
+from .signs import is_sign
 from .source import Spot
 
 __all__ = ["odd_steps"]
@@ -30,6 +31,8 @@ def _kept(scripts: Sequence[Task]) -> Iterator[Oddity]:
     nets = {task.name: _nets(task.steps) for task in scripts}
     for task in scripts:
         for pool, (_, most) in nets[task.name].items():
+            if is_sign(pool):
+                continue
             others = any(net.get(pool, (0, 0))[0] < 0 for name, net in nets.items()
                          if name != task.name)
             if most > 0 and not others:
@@ -69,7 +72,8 @@ def _net(step: Step) -> Mapping[str, tuple[int, int]]:
     if step.kind in (StepKind.ACQUIRE, StepKind.RELEASE):
         by = step.count if step.kind is StepKind.ACQUIRE else -step.count
         return {step.target: (by, by)}
-    ways = [_nets(way) for way in (*step.branches, *(
+    rounds = step.count if step.kind is StepKind.REPEAT else 1
+    ways = [_nets(way * rounds) for way in (*step.branches, *(
         each for each in (step.timeout, step.otherwise) if each is not None))]
     pools = dict.fromkeys(pool for way in ways for pool in way)
     return {pool: (min(way.get(pool, (0, 0))[0] for way in ways),
@@ -106,5 +110,5 @@ def _read_first(way: Sequence[Step]) -> frozenset[str]:
 def _all_steps(steps: Sequence[Step]) -> Iterator[Step]:
     for step in steps:
         yield step
-        for way in (*step.branches, step.timeout or (), step.otherwise or ()):
+        for way in step.ways:
             yield from _all_steps(way)

@@ -16,6 +16,7 @@ from enum import IntEnum
 from typing import Generic, TypeVar
 
 from ..reading.kinds import is_slots
+from ..reading.signs import is_sign
 from ..reading.language import Design, Link, Pool, StepKind, Task
 from ..reading.source import NOWHERE, Spot
 from ..why.findings import Edit
@@ -154,6 +155,7 @@ class Scope:
                                 near.get(name, len(near)) for name in family.members))
         self.pools = sorted(_families(
             pool for pool in design.pools.values() if pool.name in used and not is_slots(pool.name)
+            and not is_sign(pool.name)
         ), key=lambda family: min(where.get(name, len(where)) for name in family.members))
 
 

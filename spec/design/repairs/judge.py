@@ -249,4 +249,4 @@ def _is_plain(design: Design, name: str) -> bool:
     links = design.links.values()
     if name == BOUNDED:
         return all(link.flow is not Flow.UNBOUNDED for link in links)
-    return name == NO_FAILURE and all(link.overflow is not Flow.FAIL for link in links)
+    return name == NO_FAILURE and not any(link.may_fail for link in links)

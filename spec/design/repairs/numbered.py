@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar, cast
 
 from ..reading.kinds import is_slots
+from ..reading.signs import is_sign
 from ..reading.language import Design
 from ..reading.source import NOWHERE, Spot
 
@@ -25,7 +26,7 @@ def numbered(design: Design) -> tuple[Design, Mapping[str, str]]:
     file says; and the name of each number. The names stay where one has a meaning or two uses."""
     names = [*design.tasks, *design.links, *design.pools]
     plain = replace(design, name="", about="", expect={}, file="", parameters=(), assumed=())
-    if any(map(is_slots, design.pools)) or len({*names}) < len(names):
+    if any(is_slots(pool) or is_sign(pool) for pool in design.pools) or len({*names}) < len(names):
         return plain, {}
     number_of = {name: f":{number}" for number, name in enumerate(names)}  # no name has a colon
     return renamed(plain, number_of), {number: name for name, number in number_of.items()}

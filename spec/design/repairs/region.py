@@ -110,7 +110,6 @@ def _sharing(design: Design, inside: Collection[str]) -> Iterator[str]:
 
 
 def _pools(design: Design, name: str) -> set[str]:
-    task = design.tasks[name]
-    locks = (StepKind.ACQUIRE, StepKind.RELEASE)
-    return {*task.pool, *(step.target for step in task.actions if step.kind in locks),
-            *(link.room for link in _links(design, name) if link.room)}
+    return {*design.tasks[name].pools,
+            *(link.room for link in _links(design, name) if link.room),
+            *(link.open for link in _links(design, name) if link.closes)}

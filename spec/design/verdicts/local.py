@@ -245,7 +245,7 @@ def _empties_itself(design: Design, watch: Callable[[], None]) -> bool:
 
     It takes time in its size, and no solver, so it is asked first of what is large.
     """
-    if any(link.overflow is Flow.FAIL for link in design.links.values()):
+    if any(link.may_fail for link in design.links.values()):
         return False
     table = translate(design, AIM, watch)
     net = Counters.of(table, watch)
@@ -259,7 +259,7 @@ def _argued(
     """The tasks that may stop alone, as far as that is known without looking at states, and the
     argument.
     """
-    fails = any(link.overflow is Flow.FAIL for link in design.links.values())
+    fails = any(link.may_fail for link in design.links.values())
     if ceasing or fails:
         return Closure(False, tuple(ceasing or design.tasks)), ""
     if not never_ends or translate(design, Aim(), watch).may_end:

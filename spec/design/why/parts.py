@@ -111,12 +111,11 @@ def _users(design: Design) -> dict[str, list[str]]:
     """
     found: dict[str, list[str]] = {}
     for link in design.links.values():
-        if link.room:
-            found.setdefault(link.room, []).extend((*link.writers, *link.readers))
+        for pool in ([link.room] if link.room else []) + ([link.open] if link.closes else []):
+            found.setdefault(pool, []).extend((*link.writers, *link.readers))
     for task in design.tasks.values():
-        for pool in dict.fromkeys((*task.pool, *(step.target for step in task.actions))):
-            if pool in design.pools:
-                found.setdefault(pool, []).append(task.name)
+        for pool in dict.fromkeys(task.pools):
+            found.setdefault(pool, []).append(task.name)
     return found
 
 

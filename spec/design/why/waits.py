@@ -32,7 +32,7 @@ from ..net.rows import FAILED, Invariant, Place, Row, Table
 
 __all__ = ["Cycle", "Facts", "Failure", "Helps", "Wait", "WaitGraph", "wait_graph"]
 
-SHARED = {"queue", "permits", "freed", "pool", "slots", "line", "slot"}
+SHARED = {"queue", "permits", "freed", "pool", "slots", "sign", "line", "slot"}
 MAX_CYCLES = 1_000
 MAX_WAITS_PER_GROUP = 200
 MAX_TRIED = 20_000

@@ -17,6 +17,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from checkvalve.spec.design.loader import load
+from checkvalve.spec.design.reading.endings import with_ends
+from checkvalve.spec.design.reading.kinds import Misfit, Parts
 from checkvalve.spec.design.reading.language import (
     Design, Flow, Kind, Link, Merging, Mortality, Pool, Routing, Step, StepKind, Task,
 )
@@ -177,6 +179,48 @@ def _never_refused(design: Design, step: Step) -> bool:
     link = design.links.get(step.target)
     return step.kind is StepKind.WRITE and link is not None and (
         link.flow not in (Flow.BLOCKING, Flow.CREDIT, Flow.STOP_AND_WAIT) or link.capacity == 0)
+
+
+# --- what ends --------------------------------------------------------------------------------
+
+def ending(design: Design, draw: Random) -> Design:
+    """The design with loops, reads of several at once, queues that are closed, and tasks that are
+    joined or cancelled; the same where that cannot be."""
+    scripts = [name for name, task in design.tasks.items() if task.steps]
+    tasks = {name: replace(task, steps=_ending(draw, design, task, scripts))
+             if task.steps else task for name, task in design.tasks.items()}
+    for _ in range(TRIES):
+        try:
+            parts = with_ends(Parts(tasks, design.links, design.pools))
+            return replace(design, tasks=parts.tasks, links=parts.links, pools=parts.pools)
+        except Misfit:
+            name = draw.choice(scripts)
+            tasks = {**tasks, name: design.tasks[name]}
+    return design
+
+
+def _ending(draw: Random, design: Design, task: Task, scripts: list[str]) -> tuple[Step, ...]:
+    found: list[Step] = []
+    for step in task.steps:
+        reads = step.kind is StepKind.READ and step.count == 1
+        way = draw.randint(0, 7)
+        inner = (draw.choice(task.steps),) * draw.randint(0, 1)
+        if way == 0:
+            found.append(Step(StepKind.REPEAT, count=draw.randint(1, 3), branches=((step,),)))
+        elif reads and way < 4:
+            found.append((replace(step, up_to=draw.randint(1, 3), branches=(inner,)),
+                          replace(step, closed=inner),
+                          replace(step, loops=True, branches=(inner,)))[way - 1])
+        else:
+            found.append(step)
+    links = [link.name for link in design.links.values()
+             if task.name in (*link.writers, *link.readers)]
+    others = [name for name in scripts if name != task.name]
+    for kind, names in ((StepKind.CLOSE, links), (StepKind.JOIN, others),
+                        (StepKind.CANCEL, others)):
+        if names and draw.randint(0, 3) == 0:
+            found.insert(draw.randint(0, len(found)), Step(kind, draw.choice(names)))
+    return tuple(found)
 
 
 # --- elements of several kinds, windows, barriers, stop and go, as files --------------------------

@@ -32,7 +32,7 @@ from checkvalve.spec.design.why.findings import Finding
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
-from .designs import random_design, random_file, richer
+from .designs import ending, random_design, random_file, richer
 from .plain_live import graph_of, is_kept_waiting, is_told_of, wishes
 from .plain_local import PlainGraph, plain_local
 from .plain_order import plain_order, two_ways
@@ -119,11 +119,12 @@ class Comparing:
 
 
 def small_parts(number: int) -> Iterator[Design]:
-    """The parts of a random design, one with more choices, or one from a file."""
+    """The parts of a random design, one with more choices, one with ends, or one from a file."""
     random = Random(f"verdicts {number}")
     with suppress(InputError):
-        design = random_file(random) if number % 3 == 2 else random_design(random)
-        yield from parts(richer(design, random) if number % 3 == 1 else design)
+        design = random_file(random) if number % 4 == 2 else random_design(random)
+        changed = richer if number % 4 == 1 else ending if number % 4 == 3 else None
+        yield from parts(changed(design, random) if changed else design)
 
 
 def gets_stuck(graph: PlainGraph) -> bool:

@@ -271,6 +271,7 @@ def _why_no_task(wait: Blocked, ceased: Mapping[str, str]) -> str:
             "a go": f"send go for {wait.where} again, as the call was lost",
             "a thread": f"give back threads of {wait.where}",
             "a permit": f"give back permits of {wait.where}",
+            "an end": f"reach the end of {wait.where}", "a close": f"close {wait.where}",
             "an acquire": f"acquire {wait.where} before {wait.task} gives back"}[wait.what]
     if wait.never:
         return f"No task can ever {does} as {wait.task} needs it."
@@ -294,7 +295,7 @@ def _waits(finding: Finding, design: Design) -> Iterator[str]:
         ).rstrip()
 
 
-_NEEDED = {"an acquire": "room to give back"}
+_NEEDED = {"an acquire": "room to give back", "an end": "the end", "a close": "the close"}
 
 
 def _place(wait: Blocked, finding: Finding, design: Design) -> str:

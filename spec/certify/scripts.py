@@ -28,6 +28,9 @@ def finals(steps: Sequence[Step]) -> Iterator[bool]:
 def singly(branch: Sequence[Step]) -> list[Step]:
     """A branch of which the first step is done once, and what is left of it afterwards."""
     first, *rest = branch
+    if first.up_to and first.branches:
+        return [replace(first, branches=()), Step(
+            StepKind.REPEAT, count=first.up_to, branches=first.branches), *rest]
     if first.kind in (StepKind.READ, StepKind.WRITE) and first.count > 1:
         return [replace(first, count=1), replace(first, count=first.count - 1), *rest]
     return [first, *rest]

@@ -11,17 +11,18 @@ At links without room (``capacity: 0``) two tasks take one step together (see ``
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice, product
 
 from ..design.reading.language import (
-    Design, Flow, Kind, Link, Merging, Mortality, Routing, Step, StepKind, Task,
+    Design, Flow, Kind, Link, Merging, Mortality, Routing, Task,
 )
-from .lines import first_in_line, last_in_line, line_of, not_in_front
+from .lines import first_in_line, last_in_line, line_of
 from .meetings import meeting_at
-from .scripts import finals, may_be_done, positions, singly
-from .signals import calls_of, counters_of, stopped, written
+from .scripts import may_be_done
+from .signals import calls_of, counters_of, written
+from .steps import Program
 from .system import Counter, Transition, NotCovered, System, Ways, each
 
 __all__ = ["system_of"]
@@ -129,7 +130,9 @@ class _Reader:
         if link.capacity == 0:
             return
         queue, most = f"elements in {link.name}", link.capacity
-        forsaken = link.readers and all(self.design.tasks[r].may.value for r in link.readers)
+        forsaken = link.readers and all(
+            self.design.tasks[r].may.value or self.design.tasks[r].cancelled_by
+            for r in link.readers)
         self.counter(queue, link.initial, None if link.flow is Flow.UNBOUNDED else most,
                      None if forsaken
                      else min(self.design.taken(link), default=link.takes) - 1)
@@ -172,9 +175,16 @@ class _Reader:
             yield transition
 
     def writing(self, link: Link, ways: Ways, amount: int = 0) -> Iterator[Transition]:
-        """The same, and then the link is written, in each way that there is."""
+        """The same, and then the link is written, in each way that there is; where it is closed,
+        the design gives up."""
+        sign = f"free threads of {link.open}"
         for transition in list(ways):
-            yield from self._written(link, transition, amount or link.gives)
+            if link.closes:
+                late = transition.copy().fits(sign, 0)
+                late.fails = True
+                yield late
+            still = transition.copy().has(sign, 1) if link.closes else transition
+            yield from self._written(link, still, amount or link.gives)
 
     def _written(self, link: Link, transition: Transition, n: int) -> Iterator[Transition]:
         queue, most = f"elements in {link.name}", link.capacity
@@ -457,120 +467,8 @@ class _Reader:
     # --- scripts and calls ----------------------------------------------------------------------
 
     def do_script(self, task: Task) -> None:
-        """Its steps in order; where it is, is a counter for each number of steps left."""
-        steps = list(task.steps)
-        if task.pool:
-            steps = [Step(StepKind.ACQUIRE, task.pool[0]), *steps,
-                     Step(StepKind.RELEASE, task.pool[0])]
-        total = positions(steps)
-        final = {total - n for n, ends in enumerate(finals(steps)) if ends}
-        order = [0, *sorted(final), *(n for n in range(1, total + 1) if n not in final)]
-        at = [self.counter(f"{task.name}: steps left = {order.index(left)}", int(left == total), 1,
-                           1 if left == 0 or left in final else 0) for left in range(total + 1)]
-        if task.count is not None and task.count > 1:
-            self.counter(f"{task.name}: rounds left", task.count, task.count,
-                         None if final or task.may.value else 1)
-        if task.may.value:
-            stopping = at[1:] if task.may is Mortality.CRASH else at[-1:]
-            self.found.transitions += [
-                Transition(chance=True).goes(here, at[0]) for here in stopping]
-        self._walk(task, steps, at, total, 0)
-
-    def _walk(
-        self, task: Task, steps: Sequence[Step], at: list[str], here: int, end: int
-    ) -> int:
-        """Steps that begin at one position and lead to another; what is left behind them."""
-        last = here - positions(steps)
-        for step in steps:
-            behind = here - positions([step])
-            there = end if behind == last else behind
-            if step.kind in (StepKind.EITHER, StepKind.BRANCH):
-                self._choice(task, step, at, here, there)
-            else:
-                self._step(task, step, at, here, there)
-            here = behind
-        return here
-
-    def _choice(self, task: Task, step: Step, at: list[str], here: int, there: int) -> None:
-        """Either a branch that can begin, or its timeout, or, where none can, its else; or any
-        branch, as the script decides. Where nothing comes of a silent transition, it waits."""
-        left = here - 1
-        for branch in step.branches:
-            if step.kind is StepKind.EITHER:
-                first, *rest = singly(branch)
-                self._step(task, first, at, here, left if rest else there)
-                left = self._walk(task, rest, at, left, there)
-            else:
-                self._silent(task, [Transition()], at, here, left if branch else there)
-                left = self._walk(task, branch, at, left, there)
-        refused = [Transition()]
-        for branch in step.branches if step.otherwise is not None else ():
-            refused = self._refused(branch[0], refused)
-        for ways, after in (([Transition()], step.timeout), (refused, step.otherwise)):
-            if after is not None:
-                self._silent(task, ways, at, here, left if after else there)
-                left = self._walk(task, after, at, left, there)
-
-    def _silent(
-        self, task: Task, ways: list[Transition], at: list[str], here: int, there: int
-    ) -> None:
-        for way in ways:
-            self.found.transitions += [
-                each for each in self._onward(task, at, here, there, way) if each.change]
-
-    def _refused(self, step: Step, ways: list[Transition]) -> list[Transition]:
-        """The same, where a step cannot be done."""
-        if step.kind is StepKind.READ:
-            link = self.design.links[step.target]
-            return list(not_in_front(link, ways) if link.in_line else self.empty(link, ways))
-        free, pool = f"free threads of {step.target}", self.design.pools.get(step.target)
-        if pool is not None:
-            taking = step.kind is StepKind.ACQUIRE
-            return [m.fits(free, step.count - 1) if taking
-                    else m.has(free, pool.threads - step.count + 1) for m in each(ways)]
-        link = self.design.links[step.target]
-        if link.flow in (Flow.CREDIT, Flow.STOP_AND_WAIT):
-            return [m.fits(f"permits for {link.name}", link.gives - 1) for m in each(ways)]
-        if link.room:
-            return [m.fits(f"free threads of {link.room}", link.gives - 1) for m in each(ways)]
-        if link.flow is Flow.STOP_GO:
-            return [stopped(link, m) for m in each(ways)]
-        if link.flow is Flow.BLOCKING and link.capacity:
-            return [m.has(f"elements in {link.name}", link.capacity - link.gives + 1)
-                    for m in each(ways)]
-        return []  # it is never refused
-
-    def _step(self, task: Task, step: Step, at: list[str], here: int, there: int) -> None:
-        onward = list(self._onward(task, at, here, there, Transition()))
-        if step.kind in (StepKind.ACQUIRE, StepKind.RELEASE):
-            by = -step.count if step.kind is StepKind.ACQUIRE else step.count
-            self.found.transitions += self.thread(step.target, onward, by)
-            return
-        link = self.design.links[step.target]
-        act = self.reading if step.kind is StepKind.READ else self.writing
-        if step.count > 1:
-            done = self.counter(f"{task.name}: repetitions of step {len(at) - here}", 0,
-                                step.count - 1)
-            more = Transition().goes(at[here], at[here]).fits(done, step.count - 2).put(done, 1)
-            self.found.transitions += act(link, [more])
-            onward = [transition.take(done, step.count - 1) for transition in onward]
-        self.found.transitions += act(link, onward)
-
-    def _onward(
-        self, task: Task, at: list[str], here: int, there: int, way: Transition
-    ) -> Iterator[Transition]:
-        """The same, and on to the next step; after the last one to the first, or to the end."""
-        go, again, end = each([way, way, way])
-        first, rounds = at[-1], f"{task.name}: rounds left"
-        if there:
-            yield go.goes(at[here], at[there])
-        elif task.count is None:
-            yield go.goes(at[here], first)
-        elif task.count == 1:
-            yield go.goes(at[here], at[0])
-        else:
-            yield again.goes(at[here], first).has(rounds, 2).put(rounds, -1)
-            yield end.goes(at[here], at[0]).fits(rounds, 1)
+        """Its steps in order (see ``steps``)."""
+        Program(self, task).read()
 
     def do_call(self, task: Task) -> None:
         """Nested calls, each on a thread that it keeps while it waits for the next."""

@@ -19,8 +19,8 @@ from .reading.copies import expanded, has_copies
 from .reading.endings import has_ends, with_ends
 from .reading.kinds import Misfit, Parts, sorted_out
 from .reading.language import (
-    CHOICES, MAX_EARLY, Design, Flow, Kind, Link, Merging, Mortality, Pool, Routing, Step, StepKind, Taking,
-    Task,
+    CHOICES, MAX_EARLY, Design, Flow, Kind, Link, Merging, Mortality, Pool, Routing, Step, StepKind,
+    Taking, Task,
 )
 from .reading.parameters import Point, points, resolved
 from .reading.programs import length
@@ -127,17 +127,18 @@ class _Loader:
             for name, node in _entries(top.get("pools"))
         }
         links = self._links(top["links"].value if "links" in top else [], tasks)
-        tasks, links, pools = self._written_out(Parts(tasks, links, pools))
+        parts = self._written_out(Parts(tasks, links, pools))
         design = Design(
-            name=top["name"].value, about=_text(top.get("about")), tasks=tasks, links=links,
-            pools=pools, expect=self._expect(top.get("expect"), tasks), file=self.file,
+            name=top["name"].value, about=_text(top.get("about")), tasks=parts.tasks,
+            links=parts.links, pools=parts.pools, expect=self._expect(top.get("expect"), tasks),
+            file=self.file,
         )
-        for task in tasks.values():
+        for task in parts.tasks.values():
             self._check_task(design, task)
         translate(design, Aim())  # a design that cannot be translated is refused here too
         return design
 
-    def _written_out(self, parts: Parts) -> tuple[dict[str, Task], dict[str, Link], dict[str, Pool]]:
+    def _written_out(self, parts: Parts) -> Parts:
         """The same without ends, groups and kinds; raises InputError for what cannot be."""
         try:
             if has_ends(parts.tasks.values()):
@@ -152,7 +153,7 @@ class _Loader:
                 parts = sorted_out(parts)
         except Misfit as wrong:
             raise self._error(wrong.spot, wrong.what, wrong.next_step) from None
-        return dict(parts.tasks), dict(parts.links), dict(parts.pools)
+        return parts
 
     def _error(self, spot: Spot, what: str, next_step: str) -> InputError:
         return InputError(what, f"{self.file}:{spot}", next_step)

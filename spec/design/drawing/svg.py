@@ -534,7 +534,7 @@ def _names(link: Link) -> tuple[str, str]:
 
 def _pools_of(task: Task) -> list[str]:
     steps = (step.target for step in task.actions if step.kind.value in ("acquire", "release"))
-    return list(dict.fromkeys([*task.pool, *steps]))
+    return [name for name in dict.fromkeys([*task.pool, *steps]) if not is_sign(name)]
 
 
 def _describe(task: Task) -> str:

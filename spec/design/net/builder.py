@@ -11,7 +11,7 @@ from itertools import product
 from math import prod
 
 from ..reading.kinds import is_slots
-from ..reading.language import Design, Flow, Kind, Link, Task
+from ..reading.language import Design, Kind, Link, Task
 from .links import LinkMoves
 from .meetings import join_meetings
 from .places import Unbounded, free_threads

@@ -18,8 +18,8 @@ Meeting = tuple[str, bool]
 """An end of a link without room: its name, and true for the writer's end."""
 
 Role = str
-"""The role of a place: queue, permits, freed, slots, line, slot, hand, pool, left, position, turn,
-flag.
+"""The role of a place: queue, permits, freed, slots, line, slot, hand, pool, sign, left, position,
+turn, flag.
 """
 
 

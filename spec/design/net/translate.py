@@ -212,8 +212,6 @@ def _script(to: Builder, task: Task) -> None:
         to.places.append(Place(place, "progress", task.name, 0, times - 1, times - 1, times - 1))
     for transition in text.transitions:
         at = Effect({position: transition.at}, {position: transition.at})
-        for each in transition.rounds:
-            at = at.then(_turned(task, each))
         for pool, held in transition.freed:
             at = at.then(to.threads(pool, held))
         if transition.to:
@@ -221,6 +219,8 @@ def _script(to: Builder, task: Task) -> None:
             onward = [Effect(change={position: by} if by else {})]
         else:
             onward = list(_next_round(task, position, rounds, text.start, transition.at))
+        for each in transition.rounds:
+            onward = [_turned(task, each).then(effect) for effect in onward]
         if transition.step is not None:
             to.add(task, _step(to, task, transition.step, transition.number, at, onward))
             continue

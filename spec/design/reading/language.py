@@ -366,9 +366,10 @@ class Design:
         return writes, reads
 
     def abandoned(self, link: Link) -> bool:
-        """True if all readers of a link may cease to run."""
+        """True if all readers of a link may cease to run, or are cancelled some time."""
         return bool(link.readers) and all(
-            self.tasks[reader].may is not Mortality.GOES_ON for reader in link.readers)
+            self.tasks[reader].may is not Mortality.GOES_ON or self.tasks[reader].cancelled_by
+            for reader in link.readers)
 
     def taken(self, link: Link) -> list[int]:
         """Numbers of elements that the readers of a link take at once."""

@@ -20,9 +20,9 @@ __all__ = ["Positions", "Round", "ScriptTransition", "Unclear", "held_at", "leng
 
 @dataclass(frozen=True)
 class Round:
-    """A change of the rounds that a ``repeat`` has done, which is that of step ``loop`` in the text,
-    of ``times`` rounds: it begins with ``done`` of them, or one more is done, after which it goes
-    on (``last``) or round again."""
+    """A change of the rounds that a ``repeat`` has done, which is step ``loop`` in the text, of
+    ``times`` rounds: it begins with ``done`` of them, or one more is done, after which it goes on
+    (``last``) or round again."""
 
     loop: int
     times: int

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ..reading.language import Design, Kind, Link, StepKind, Task
+from ..reading.language import Design, Kind, Link, Task
 from ..why.findings import Finding
 from ..why.blocked import Blocked
 

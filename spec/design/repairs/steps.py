@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ..reading.language import Design, Step, StepKind, Task
+from ..reading.language import CHOICES, Design, Step, StepKind, Task
 from ..reading.programs import program
+from ..reading.signs import sign_of
 from ..reading.source import NOWHERE, Spot
 from ..why.findings import Edit
 from .change import Change, Family, Scope, changed_tasks, shown
@@ -20,7 +21,6 @@ from .change import Change, Family, Scope, changed_tasks, shown
 __all__ = ["lock_order", "step_order"]
 
 LOCKS = (StepKind.ACQUIRE, StepKind.RELEASE)
-CHOICES = (StepKind.EITHER, StepKind.BRANCH)
 
 Key = Spot | tuple[str, int]
 """Key of a step: its spot in the file; in a design without a file, its place."""
@@ -39,6 +39,11 @@ class _Unit:
         return self.steps[-1]
 
     @property
+    def joins(self) -> bool:
+        """True if it only waits for the end of a task."""
+        return self.main.kind is StepKind.EITHER and not self.main.branches
+
+    @property
     def lock(self) -> Step | None:
         """The acquire or release that it is, if it is one."""
         return self.main if self.main.kind in LOCKS else None
@@ -47,6 +52,8 @@ class _Unit:
     def told(self) -> str:
         """The words for what the step does."""
         step = self.main
+        if self.joins:
+            return f"join {sign_of(step.besides[0].target)}"
         return f"{step.kind.value} {step.target}" + (f" x {step.count}" if step.count > 1 else "")
 
 
@@ -78,7 +85,7 @@ def step_order(scope: Scope) -> Iterator[Change]:
             for one, other in zip(units, units[1:], strict=False):
                 own = bool(family.first.pool) and NOWHERE in (one.steps[0].spot,
                                                               other.steps[0].spot)
-                plain = not any(unit.main.kind in CHOICES for unit in (one, other))
+                plain = all(unit.main.kind not in CHOICES or unit.joins for unit in (one, other))
                 if plain and not own and not (one.lock and other.lock) \
                         and one.steps != other.steps:
                     yield replace(_swap(family, units, one, other),
@@ -104,7 +111,7 @@ def _sequences(task: Task) -> list[list[_Unit]]:
     found: dict[tuple[Key, ...], list[_Unit]] = {}
 
     def visit(steps: Sequence[Step], path: str, guarded: bool) -> None:
-        units = _units(steps, path)
+        units = [unit for unit in _units(steps, path) if not unit.main.words]
         found.setdefault(tuple(unit.key for unit in units), units[guarded:])
         for place, step in enumerate(steps):
             for number, branch in enumerate(_branches(step)):

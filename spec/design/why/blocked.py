@@ -26,15 +26,19 @@ from ..net.rows import Meeting, Place, Row, Table
 from ..net.signals import lost_go
 from ..net.translate import position_of
 from ..reading.language import Design, Kind
+from ..reading.signs import OPEN, RUNNING, sign_of
 from .ahead import Ahead, dead_rows
 from .waits import SHARED
 
-__all__ = ["OF_A_POOL", "Blocked", "Left", "left_in", "told_gone", "waits_in"]
+__all__ = ["ENDS", "OF_A_POOL", "Blocked", "Left", "left_in", "told_gone", "waits_in"]
 
 Need = tuple[str, str, bool]
-"""A need: "room", "data", "a go", "a thread", "a permit", "an acquire", or FRONT; of which link or
-pool; and whether it is more than can ever be.
+"""A need: "room", "data", "a go", "a thread", "a permit", "an acquire", "an end", "a close", or
+FRONT; of which link, pool or task; and whether it is more than can ever be.
 """
+
+ENDS = {RUNNING: "an end", OPEN: "a close"}
+"""By sign, the need of a task that waits for it to be taken."""
 
 OF_A_POOL = ("a thread", "a permit")
 """The needs of a pool that others hold: threads where tasks run on it, else permits."""
@@ -51,6 +55,8 @@ WORDS = {
     "a permit": ("for a permit of {}", "which only {} can give back"),
     "an acquire": ("to give a permit back to {}, which is already full",
                    "until {} acquires one"),
+    "an end": ("for the end of {}", "which only {} can reach"),
+    "a close": ("for {} to be closed", "which only {} can do"),
 }
 
 
@@ -58,7 +64,8 @@ WORDS = {
 class Blocked:
     """A task that waits for ``what`` in ``where``: room or data in a link, a go for one whose call
     was lost, its kind at the front of a queue, a thread or a permit of a pool, or an acquire of one
-    to which it gives back more than all tasks have taken.
+    to which it gives back more than all tasks have taken; for the end of a task that it joins; or
+    for a link to be closed.
 
     ``on`` are the tasks that could end the wait, ``gone`` those that no longer can: they have
     ended, or are past the step that would have. ``never`` says that no task ever could: more is
@@ -164,6 +171,9 @@ class _State:
                 self._at.setdefault(end, set()).add(row.task)
         self._pools = {p.of: p.name for p in table.places if p.role == "pool"}
         self._slots = {p.of: p.name for p in table.places if p.role == "slots"}
+        self._signs = {
+            (ENDS.get(p.of.removeprefix(sign_of(p.of))), sign_of(p.of)): p.name
+            for p in table.places if p.role == "sign"}
         self._in_line: dict[str, dict[int, list[str]]] = {}
         for place in table.places:
             if place.role == "slot":
@@ -230,6 +240,9 @@ class _State:
         never = room < max(0, row.effect.at_least.get(place.name, 0))
         if place.role == "pool":
             return (f"a {self._unit(place.of)}" if few else "an acquire"), place.of, never
+        if place.role == "sign":
+            end = ENDS.get(place.of.removeprefix(sign_of(place.of)))
+            return None if few or end is None else (end, sign_of(place.of), never)
         if place.role == "slot":
             return FRONT, place.of, never
         if place.role == "slots":
@@ -324,6 +337,8 @@ class _State:
         what, where, _ = need
         if what == FRONT:
             ends = [self._front(where)]
+        elif what in ENDS.values():
+            ends = [self._signs[what, where]]
         elif what in (*OF_A_POOL, "an acquire"):
             ends = [self._pools[where]]
         else:
@@ -335,6 +350,9 @@ class _State:
         what, where, _ = need
         if what in OF_A_POOL:
             return ahead.gains(task, self._pools[where], 1)
+        if what in ENDS.values():
+            return any(row.effect.change.get(self._signs[what, where], 0) < 0
+                       for row in ahead.rows(task))
         if what == "an acquire":
             return ahead.gains(task, self._pools[where], -1)
         return any(self._gives(row, need) for row in ahead.rows(task))

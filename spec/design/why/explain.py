@@ -11,8 +11,9 @@ from ..net.rows import Place, Table
 from ..net.builder import own_place
 from ..reading.language import Design, Kind, Link, StepKind, Task
 from ..reading.programs import program
+from ..reading.signs import sign_of
 from .ahead import Ahead
-from .blocked import FRONT, Blocked
+from .blocked import ENDS, FRONT, Blocked
 from .waits import Cycle, Failure, Helps, Wait
 
 __all__ = ["end_marking", "helping", "marking_of", "steps_of", "told_waits"]
@@ -136,6 +137,9 @@ def _told(design: Design, task: str, place: Place, few: bool, on: str) -> Blocke
     """A wait of a cycle, which names only the next one of it."""
     if place.role == "pool":
         return Blocked(task, f"a {design.unit(place.of)}" if few else "an acquire", place.of, (on,))
+    if place.role == "sign":
+        end = ENDS.get(place.of.removeprefix(sign_of(place.of)), "an end")
+        return Blocked(task, end, sign_of(place.of), (on,))
     if place.role in ("line", "slot"):
         return Blocked(task, FRONT, place.of, (on,))
     is_data = place.role == "queue" and few

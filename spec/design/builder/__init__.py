@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from .build import Design
 from .kinds import LinkName, Number, PoolName, TaskName
-from .steps import acquire, branch, either, read, release, write
+from .steps import (
+    acquire, branch, cancel, close, either, join, read, read_until_closed, read_up_to, release,
+    repeat, write,
+)
 
 __all__ = [
-    "Design", "LinkName", "Number", "PoolName", "TaskName", "acquire", "branch", "either", "read",
-    "release", "write",
+    "Design", "LinkName", "Number", "PoolName", "TaskName", "acquire", "branch", "cancel", "close",
+    "either", "join", "read", "read_until_closed", "read_up_to", "release", "repeat", "write",
 ]

@@ -7,7 +7,10 @@ from typing import Any
 
 from .kinds import Number, Step
 
-__all__ = ["acquire", "branch", "either", "read", "release", "write"]
+__all__ = [
+    "acquire", "branch", "cancel", "close", "either", "join", "read", "read_until_closed",
+    "read_up_to", "release", "repeat", "write",
+]
 
 
 def write(link: str, count: Number = 1) -> Step:
@@ -18,6 +21,37 @@ def write(link: str, count: Number = 1) -> Step:
 def read(link: str, count: Number = 1) -> Step:
     """Read ``count`` times from a link."""
     return _step("read", link, count)
+
+
+def read_up_to(link: str, most: Number, each: Sequence[Step] = ()) -> Step:
+    """Read one to ``most`` elements at once, and do ``each`` for every one of them."""
+    return {"read": link, "up-to": most, "each": list(each)}
+
+
+def read_until_closed(link: str, each: Sequence[Step] = ()) -> Step:
+    """Read one element after another, and do ``each`` for it, until the link is closed and
+    empty."""
+    return {"read": link, "until": "closed", "each": list(each)}
+
+
+def repeat(count: Number, steps: Sequence[Step]) -> Step:
+    """Do these steps ``count`` times."""
+    return {"repeat": count, "steps": list(steps)}
+
+
+def close(link: str) -> Step:
+    """Close a link: a write to it then fails."""
+    return {"close": link}
+
+
+def join(task: str) -> Step:
+    """Wait until a task has ended."""
+    return {"join": task}
+
+
+def cancel(task: str) -> Step:
+    """Let a task end at its next step, and give back what it has acquired."""
+    return {"cancel": task}
 
 
 def acquire(pool: str, count: Number = 1) -> Step:

@@ -22,8 +22,7 @@ from .builder import Aim, Builder, Gate, Way, link_names, own_place
 from .gathering import align, window
 from .places import free_threads
 from .rows import (
-    NOTHING, Effect, Place, Table,
-    TooManyWays, together,
+    NOTHING, Effect, Place, Row, Table, TooManyWays, together,
 )
 
 __all__ = ["position_of", "translate"]
@@ -210,6 +209,7 @@ def _script(to: Builder, task: Task) -> None:
     for place, times in {_rounds(task, each.loop): each.times for transition in text.transitions
                          for each in transition.rounds if each.times > 1}.items():
         to.places.append(Place(place, "progress", task.name, 0, times - 1, times - 1, times - 1))
+    made: list[Row] = []
     for transition in text.transitions:
         at = Effect({position: transition.at}, {position: transition.at})
         for pool, held in transition.freed:
@@ -222,7 +222,11 @@ def _script(to: Builder, task: Task) -> None:
         for each in transition.rounds:
             onward = [_turned(task, each).then(effect) for effect in onward]
         if transition.step is not None:
+            before = len(to.rows)
             to.add(task, _step(to, task, transition.step, transition.number, at, onward))
+            # The ways on from a repeated step differ behind its last time alone.
+            to.rows[before:] = [row for row in to.rows[before:] if row not in made]
+            made += to.rows[before:]
             continue
         closed = [list(_impossible(to, step)) for step in transition.unless]
         silent = together([replace(at, words=(transition.words,))], *closed, onward)
@@ -274,7 +278,9 @@ def _step(
     act = link.read if step.kind is StepKind.READ else link.write
     if n == 1:
         return together([at], act(), onward)
-    done = to.place(task, f"repetitions of step {number}", "progress", 0, n - 1, n - 1)
+    done = own_place(task, f"repetitions of step {number}")
+    if to.places[-1].name != done:  # a step behind which there are several ways on has one place
+        to.places.append(Place(done, "progress", task.name, 0, n - 1, n - 1, n - 1))
     more = Effect({}, {done: n - 2}, {done: 1})
     last = Effect({done: n - 1}, {}, {done: 1 - n})
     return chain(together([at], act(), [more]), together([at], act(), [last], onward))

@@ -190,6 +190,13 @@ Words = tuple[str, str, Any]
 
 def _type(called: str, error: ValidationError) -> Words:
     allowed = error.validator_value
+    words = error.schema.get("enum") if isinstance(error.schema, dict) else None
+    if words and allowed == "string":
+        meant = {True: "holds", False: "violated"}.get(error.instance) if isinstance(
+            error.instance, bool) and "holds" in words else None
+        return (f"{called} is {_show(error.instance)}, but must be "
+                f"{' or '.join([', '.join(map(str, words[:-1])), str(words[-1])])}",
+                f"Did you mean `{meant}`?" if meant else "Choose one of them.", _key(error))
     wanted = _TYPES["parameter" if allowed == _EXPRESSION else allowed]
     return (f"{called} must be {wanted}, but is {_show(error.instance)}",
             f"Write {wanted} there.", _key(error))
@@ -247,8 +254,21 @@ def _unknown_key(called: str, error: ValidationError) -> Words:
     rule: Any = error.schema
     known = list(rule.get("properties", {}))
     key = next(each for each in error.instance if each not in known)
+    other = _OTHER_WORDS.get(str(key))
+    meant = f"Did you mean {other!r}?" if other in known else suggest(key, known)
     return (f"{called} has the key {_show(key)}, which means nothing here",
-            suggest(key, known) or f"It can have: {', '.join(known)}.", key)
+            meant or f"It can have: {', '.join(known)}.", key)
+
+
+_OTHER_WORDS: Final[Mapping[str, str]] = {
+    "send": "write", "put": "write", "push": "write", "emit": "write", "receive": "read",
+    "recv": "read", "get": "read", "take": "read", "poll": "read", "lock": "acquire",
+    "wait": "acquire", "unlock": "release", "signal": "release", "select": "either",
+    "alt": "either", "if": "branch", "choice": "branch", "loop": "repeat", "for": "repeat",
+    "times": "repeat", "await": "join", "stop": "cancel", "kill": "cancel", "default": "else",
+    "size": "capacity", "bound": "capacity", "permits": "threads", "workers": "threads",
+}
+"""Words of other languages for keys of this one."""
 
 
 def _too_few(called: str, error: ValidationError) -> Words:

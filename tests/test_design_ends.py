@@ -1,4 +1,4 @@
-"""What ends in a design: loops, queues that are closed, tasks that are joined or cancelled; and
+"""Ends in a design: loops, queues that are closed, tasks that are joined or cancelled; and
 reads of up to so many elements at once."""
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ Onward = Callable[[int, Transition], Iterator[Transition]]
 
 
 class Reader(Protocol):
-    """What a script needs of the reading of its design."""
+    """The parts of the reading of a design that a script needs."""
 
     design: Design
     found: System
@@ -228,7 +228,7 @@ class Program:
     # --- cancellation ---------------------------------------------------------------------------
 
     def _cancelled(self) -> None:
-        """Once it is cancelled, it may go on to its last step from wherever it is, and gives back
+        """Once it is cancelled, it may continue with its last step from wherever it is, and gives back
         what it holds there."""
         held: dict[int, Counter[str]] = {}
         self._holds(self.steps, self.total, Counter(), held)

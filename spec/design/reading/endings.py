@@ -1,4 +1,4 @@
-"""What ends: queues that are closed, tasks that are joined or cancelled, and loops, written out.
+"""Ends: queues that are closed, tasks that are joined or cancelled, and loops, written out.
 
 Each end is a *sign*: a pool with one permit, which is taken when it comes and never given back. A
 queue is closed once nobody can take the permit of `queue (open)`, a task has ended once that of
@@ -171,7 +171,7 @@ class _Ends:
             raise Misfit(asked, f"{task.name!r} never ends, so it cannot be joined",
                          "Give it a `count`, or cancel it.")
         whole = program(script)
-        # Cancelled, it goes on to its last step, which must stand behind all others.
+        # Cancelled, it continues with its last step, which must stand behind all others.
         round_ = whole if script.count == 1 and not cancelled else (
             Step(StepKind.REPEAT, count=script.count or 0, branches=(whole,), spot=task.spot),)
         end = Step(StepKind.ACQUIRE, running(task.name), words="ends", spot=task.spot)

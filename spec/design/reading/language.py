@@ -181,7 +181,7 @@ class Task:
     many elements a transition reads and writes, where that is not what the link says. A window
     closes when it has ``size`` elements, of which ``slide`` leave it, or ``early`` with fewer.
     ``barrier`` is the kind of the elements that are aligned. A script that is ``cancelled_by`` a
-    pool goes on to its last step, wherever it is, once that pool is empty.
+    pool continues with its last step, wherever it is, once that pool is empty.
     """
 
     name: str

@@ -21,7 +21,7 @@ __all__ = ["Positions", "Round", "ScriptTransition", "Unclear", "held_at", "leng
 @dataclass(frozen=True)
 class Round:
     """A change of the rounds that a ``repeat`` has done, which is step ``loop`` in the text, of
-    ``times`` rounds: it begins with ``done`` of them, or one more is done, after which it goes on
+    ``times`` rounds: it begins with ``done`` of them, or one more is done, after which it continues
     (``last``) or round again."""
 
     loop: int
@@ -110,7 +110,7 @@ Held = Mapping[str, int]
 
 
 class Unclear(Exception):
-    """What a script holds behind a step depends on the way that it has taken: the step."""
+    """The number that a script holds behind a step depends on the way that it has taken: the step."""
 
     def __init__(self, step: Step) -> None:
         super().__init__()
@@ -118,7 +118,7 @@ class Unclear(Exception):
 
 
 def held_at(steps: Sequence[Step], total: int) -> dict[int, Held]:
-    """What a script holds at each of its positions. Raises Unclear where that is not always the
+    """The permits that a script holds at each of its positions. Raises Unclear where that is not always the
     same."""
     found: dict[int, Held] = {}
     _hold(steps, total, {}, found)
@@ -272,7 +272,7 @@ def _each(transition: ScriptTransition, to: Exits) -> Iterator[ScriptTransition]
 def _otherwise(step: Step) -> str:
     """The words for the way on where no branch of an ``either`` can begin."""
     joins = not step.branches and step.besides
-    return "goes on" if joins else "finds it closed" if step.besides else "does not wait"
+    return "continues" if joins else "finds it closed" if step.besides else "does not wait"
 
 
 def _decision(branch: Sequence[Step], number: int) -> str:

@@ -100,9 +100,12 @@ def _moves(graph: PlainGraph, state: State, task: str) -> bool:
 
 
 def _finished(graph: PlainGraph, state: State, task: str) -> bool:
-    """True if it has nothing left, nor any task from which elements come, and some task counts its
-    runs.
+    """True if it has ceased to run, or has nothing left, nor any task from which elements come, and
+    some task counts its runs.
     """
+    running = f"{task}: running"
+    if running in graph.names and not graph.value(state, running):
+        return True
     names, queue = {task}, [task]
     for here in queue:
         if graph.design.tasks[here].kind in (Kind.SOURCE, Kind.SCRIPT):

@@ -228,8 +228,8 @@ class Program:
     # --- cancellation ---------------------------------------------------------------------------
 
     def _cancelled(self) -> None:
-        """Once it is cancelled, it may continue with its last step from wherever it is, and gives back
-        what it holds there."""
+        """Once it is cancelled, it may continue with its last step from wherever it is, and gives
+        back what it holds there."""
         held: dict[int, Counter[str]] = {}
         self._holds(self.steps, self.total, Counter(), held)
         for here, pools in held.items():

@@ -110,7 +110,7 @@ Held = Mapping[str, int]
 
 
 class Unclear(Exception):
-    """The number that a script holds behind a step depends on the way that it has taken: the step."""
+    """The permits that a script holds behind a ``step`` depend on the way that it has taken."""
 
     def __init__(self, step: Step) -> None:
         super().__init__()
@@ -118,8 +118,8 @@ class Unclear(Exception):
 
 
 def held_at(steps: Sequence[Step], total: int) -> dict[int, Held]:
-    """The permits that a script holds at each of its positions. Raises Unclear where that is not always the
-    same."""
+    """The permits that a script holds at each of its positions. Raises Unclear where these are not
+    always the same."""
     found: dict[int, Held] = {}
     _hold(steps, total, {}, found)
     return found

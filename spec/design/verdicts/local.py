@@ -4,7 +4,8 @@ A task is *blocked forever* in a state if none of its steps is possible in it or
 steps lead to from there (an accident, such as a loss, is no help), and it has not *finished*. A
 source or script that counts has finished when it is done. Any other task has finished if it holds
 nothing, its links hold less than it takes, and so have all those from which its elements come, a
-source or script among them; so has one that has stopped or crashed. A design that gave up (``flow: fail``) has no task that is blocked.
+source or script among them; so has one that has stopped or crashed. A design that gave up
+(``flow: fail``) has no task that is blocked.
 
 A *local deadlock* is a reachable state in which some task is blocked forever, and from which a run
 of the others never ends. Where every run ends, that end is a state in which nothing can move, and

@@ -43,6 +43,10 @@ class Items:
         if number < len(self._fates) and only in ("", self._fates[number]):
             self._fates[number] = fate
 
+    def count(self, fate: str) -> int:
+        """The number of items of a fate."""
+        return self._fates.count(fate)
+
     def meant(self, value: object) -> Fields:
         """An item of this value that came out: ``item``, its number or numbers; ``likely``, one of
         them; and ``named``, in words. The next number stands for an item that was never put in."""

@@ -170,7 +170,8 @@ class Part:
     """An answer, or the field ``of`` it: one value, or a list ``each`` of which is an event.
 
     The events' words are ``joined``, and stand in ``words``; ``nothing`` says that there are none.
-    Entries of one group are listed together, for each thing that they could be about.
+    Entries of one group are listed together, for each thing that they could be about. Its only
+    answer is no choice, and is listed only where it says so: ``listed``.
     """
 
     groups: tuple[tuple[Says, ...], ...]
@@ -181,6 +182,7 @@ class Part:
     joined: str = " and "
     kinds: Mapping[Any, tuple[Says, ...]] = field(default_factory=dict)
     actions: tuple[str, ...] = ()
+    listed: bool = False
 
     def bound(self, declared: Mapping[str, Action], alone: bool) -> Part:
         """The part with what the observer declares of the actions; it may be ``alone`` in its
@@ -198,7 +200,7 @@ class Part:
     def is_told(self) -> bool:
         """True if it could be otherwise."""
         told = [entry for group in self.groups for entry in group if entry.words]
-        return self.is_list or len(told) > 1 or any(
+        return self.is_list or self.listed or len(told) > 1 or any(
             entry.among or set(entry.gives) & set(entry.names) for entry in told)
 
     @cached_property

@@ -13,6 +13,7 @@ from typing import Final
 from ....spec.queues.bounded import BoundedQueue
 from ....spec.queues.conserved import ConservingQueue
 from ....spec.queues.interruptible import InterruptibleQueue
+from ....spec.queues.policies import UnknownQueue
 from ....spec.queues.rules import IN_TURN
 from ...ports.base import Message, Session
 from ...suites.lengthy import Long
@@ -35,7 +36,7 @@ class AwaitsConversation(QueueConversation):
     lets_run = ("settle", "run", "proceed", "interrupt")
     late = vouching = False
     says = table(
-        (BoundedQueue, InterruptibleQueue), *ROWS,
+        (BoundedQueue, InterruptibleQueue, UnknownQueue), *ROWS,
         on("interrupt", "interrupt what began to wait in step {began}",
            says(WAITS, "stops_put", "a cancellation is requested"), where="put",
            later=one(says(True, "cancelled_put", _UNDONE,

@@ -52,7 +52,7 @@ class PlainConversation:
         self.times = Counter[str]()
         self.request: Message = {}
         self._meant: tuple[Message, On, Fields] | None = None
-        greeting = greet(session, port, settings, now=now)
+        self.greeting = greeting = greet(session, port, settings, now=now)
         self.can: frozenset[str] = frozenset(greeting["can"]) | {
             act for act, do in self.named.items() if do in greeting["can"]} | self.always()
         self.policy: str = greeting["policy"]

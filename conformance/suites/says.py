@@ -27,24 +27,28 @@ from typing import Any, Final, NamedTuple, Protocol
 from ...spec.notation.errors import TargetError
 from ...spec.notation.interpreter import Step
 from ...spec.notation.labels import filled
-from ...spec.notation.machine import Machine, constants_of, number
+from ...spec.notation.machine import Action, Machine, constants_of, number
 from ...spec.notation.types import Domain, DomainLike, domain_values
 from ..ports.base import Message, excerpt
 from .exchange import Answer
 
 __all__ = [
-    "ANY", "Fields", "Known", "On", "Part", "Says", "Seen", "Table", "done", "each", "ends", "on",
-    "one", "over", "says", "table", "unsaid",
+    "ANY", "WAITS", "Fields", "Known", "On", "Part", "Says", "Seen", "Table", "done", "each",
+    "ends", "on", "one", "over", "says", "table", "unsaid",
 ]
 
 
 class _Other(Enum):
     ANY = "any"
     END = "end"
+    WAITS = "waits"
 
 
 ANY: Final = _Other.ANY
 """Every answer or event that has no line of its own."""
+
+WAITS: Final = _Other.WAITS
+"""No answer yet: the call waits, and an event will end that."""
 
 _KINDS: Final = ("does", "call")
 """The keys under which an event that is an object has its kind; without one, its only key is the
@@ -114,10 +118,10 @@ class Says:
     names: tuple[str, ...] = ()
     need: tuple[str, ...] = ()
 
-    def bound(self, observer: type[Machine]) -> Says:
-        """The entry with the parameters that the observer declares, and all fields that its words
-        need."""
-        over = observer.actions_declared[self.action].over if self.action else ()
+    def bound(self, declared: Mapping[str, Action]) -> Says:
+        """The entry with the parameters that the observer has ``declared`` for its action, and all
+        fields that its words need."""
+        over = declared[self.action].over if self.action else ()
         names = tuple(name for name, _ in over)
         named = [name for _, name, _, _ in Formatter().parse(self.words) if name]
         return replace(self, names=names, need=tuple(dict.fromkeys((*names, *named))))
@@ -138,7 +142,9 @@ class Says:
         args = []
         for name in self.names:
             value, values = fields[name], known[self.action][name]
-            if 0 <= value < len(values):
+            if isinstance(value, frozenset):
+                pass        # one of these, see ``either``
+            elif 0 <= value < len(values):
                 value = values[value]
             elif self.beyond:
                 return self.beyond, ()
@@ -164,7 +170,8 @@ class Part:
     """An answer, or the field ``of`` it: one value, or a list ``each`` of which is an event.
 
     The events' words are ``joined``, and stand in ``words``; ``nothing`` says that there are none.
-    Entries of one group are listed together, for each thing that they could be about.
+    Entries of one group are listed together, for each thing that they could be about. Its only
+    answer is no choice, and is listed only where it says so: ``listed``.
     """
 
     groups: tuple[tuple[Says, ...], ...]
@@ -175,11 +182,12 @@ class Part:
     joined: str = " and "
     kinds: Mapping[Any, tuple[Says, ...]] = field(default_factory=dict)
     actions: tuple[str, ...] = ()
+    listed: bool = False
 
-    def bound(self, observer: type[Machine], alone: bool) -> Part:
+    def bound(self, declared: Mapping[str, Action], alone: bool) -> Part:
         """The part with what the observer declares of the actions; it may be ``alone`` in its
         answer."""
-        groups = tuple(tuple(entry.bound(observer) for entry in group) for group in self.groups)
+        groups = tuple(tuple(entry.bound(declared) for entry in group) for group in self.groups)
         kinds: dict[Any, tuple[Says, ...]] = {}
         for entry in (entry for group in groups for entry in group):
             kinds[entry.answer] = (*kinds.get(entry.answer, ()), entry)
@@ -192,7 +200,7 @@ class Part:
     def is_told(self) -> bool:
         """True if it could be otherwise."""
         told = [entry for group in self.groups for entry in group if entry.words]
-        return self.is_list or len(told) > 1 or any(
+        return self.is_list or self.listed or len(told) > 1 or any(
             entry.among or set(entry.gives) & set(entry.names) for entry in told)
 
     @cached_property
@@ -261,7 +269,7 @@ class On:
     """An operation: the words of its request, the steps that it ``tells``, and its answers.
 
     It is meant only ``where`` that field of the request holds. ``tells`` are steps that the request
-    itself is.
+    itself is. If its call waits, ``later`` has the answers by which an event may end that.
     """
 
     do: str
@@ -270,6 +278,7 @@ class On:
     tells: tuple[Says, ...] = ()
     where: str = ""
     joined: str = ", "
+    later: Part | None = None
 
     @cached_property
     def acts(self) -> bool:
@@ -297,9 +306,9 @@ class On:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """By operation, the ``rows`` of which one is meant, all of one ``observer``."""
+    """By operation, the ``rows`` of which one is meant, with the actions of some ``observers``."""
 
-    observer: type[Machine]
+    observers: tuple[type[Machine], ...]
     rows: Mapping[str, tuple[On, ...]]
 
     def known(self, constants: Mapping[str, int]) -> Known:
@@ -361,15 +370,24 @@ def on(
               tuple(says(None, name, "") for name in tells.split()), **more)
 
 
-def table(observer: type[Machine], *rows: On) -> Table:
-    """The rows by operation, each action with its parameters as the observer declares them."""
+def table(observer: type[Machine] | tuple[type[Machine], ...], *rows: On) -> Table:
+    """The rows by operation, each action with its parameters as an observer declares them: of
+    several that know it, the first."""
+    observers = observer if isinstance(observer, tuple) else (observer,)
+    declared = _declared(observers)
     found: dict[str, tuple[On, ...]] = {}
     for row in rows:
-        parts = tuple(part.bound(observer, len(row.parts) == 1) for part in row.parts)
-        tells = Part((row.tells,)).bound(observer, alone=True).groups[0]
-        bound = replace(row, parts=parts, tells=tells)
+        parts = tuple(part.bound(declared, len(row.parts) == 1) for part in row.parts)
+        tells = Part((row.tells,)).bound(declared, alone=True).groups[0]
+        later = row.later and row.later.bound(declared, alone=True)
+        bound = replace(row, parts=parts, tells=tells, later=later)
         found[row.do] = (*found.get(row.do, ()), bound)
-    return Table(observer, found)
+    return Table(observers, found)
+
+
+def _declared(observers: Sequence[type[Machine]]) -> dict[str, Action]:
+    return {name: action for each in reversed(observers)
+            for name, action in each.actions_declared.items()}
 
 
 def _noted(talk: _Talk, entry: Says, about: Fields) -> None:
@@ -383,11 +401,13 @@ def _groups(entries: Iterable[Says | tuple[Says, ...]]) -> tuple[tuple[Says, ...
 
 @lru_cache(maxsize=64)
 def _known(rows: Table, constants: tuple[tuple[str, int], ...]) -> Known:
-    declared = rows.observer.constants_declared
-    values = constants_of(rows.observer, {
-        name: value for name, value in constants if name in declared})
-    return Known({name: {parameter: _values(domain, values) for parameter, domain in action.over}
-                  for name, action in rows.observer.actions_declared.items()})
+    known: dict[str, Mapping[str, Sequence[int]]] = {}
+    for observer in reversed(rows.observers):
+        values = constants_of(observer, {
+            name: value for name, value in constants if name in observer.constants_declared})
+        known |= {name: {parameter: _values(domain, values) for parameter, domain in action.over}
+                  for name, action in observer.actions_declared.items()}
+    return Known(known)
 
 
 def _values(domain: DomainLike, constants: Mapping[str, Any]) -> Sequence[int]:

@@ -76,8 +76,7 @@ class System:
     ``name`` is the name of its suite and of its port, and ``folder`` that of its package.
     ``subject`` is one of SUBJECTS, ``about`` is a noun phrase, and ``page`` the page of docs
     that has the tables of its port. The first of the ``shipped`` is the reference that the
-    suite is proved on. ``chapters`` are those whose bugs the twins have, where they are not
-    named as the suite. ``cases`` is how many a default run begins with, chosen by what they
+    suite is proved on. ``cases`` is how many a default run begins with, chosen by what they
     find of mutants (docs/mutants.md). ``drawings`` is the module of its figures, if it has
     some, ``identity`` the one that finds out which kind of it a target is, and ``bugs`` the one
     that lists real bugs with what became of them. ``by_name`` is the module whose ``make``
@@ -90,7 +89,6 @@ class System:
     about: str
     page: str
     shipped: tuple[Shipped, ...]
-    chapters: tuple[str, ...] = ()
     cases: int = QUICK_CASES
     drawings: str = ""
     identity: str = ""
@@ -163,11 +161,25 @@ class System:
         """All implementations of checkvalve's own."""
         return tuple(each for each in self.shipped if each.name.partition(".")[0] == "reference")
 
-    def is_selected_by(self, name: str) -> bool:
-        """True if ``name`` is the suite's, or that of one of its chapters, or that of a group with
-        one of them."""
-        return any(each == name or each.startswith((f"{name}.", f"{name}_"))
-                   for each in (self.name, *self.chapters))
+    @cached_property
+    def chapters(self) -> frozenset[str]:
+        """The chapters of the machines that its suite judges by, and of those that are tied to them
+        by a refinement: a mechanism, and broken variants of it."""
+        from ...spec.chapters import chapters
+
+        judging = {machine for rule in self.suite.rules() for machine in self.suite.machines(rule)}
+        tied = {row.machine for chapter in chapters() for row in chapter.refinements
+                if row.observer in judging}
+        modules = {machine.__module__ for machine in judging | tied}
+        return frozenset(chapter.name for chapter in chapters() if chapter.module.__name__ in modules)
+
+    def is_named(self, name: str) -> bool:
+        """True if ``name`` is the suite's, or that of a group with it."""
+        return _is_in(name, self.name)
+
+    def is_about(self, name: str) -> bool:
+        """True if ``name`` is that of one of its chapters, or that of a group with one of them."""
+        return any(_is_in(name, each) for each in self.chapters)
 
     def adapter(self, shipped: Shipped) -> Adapter:
         """A new adapter of one of the implementations that run in this process.
@@ -188,3 +200,8 @@ class System:
                 f"{shipped.name} is a program, and cannot be run from inside an archive",
                 next_step="Install checkvalve where the cases run.")
         return [*LAUNCHERS[path.suffix].argv(shipped.name, path), *arguments]
+
+
+def _is_in(group: str, name: str) -> bool:
+    """True if a dotted name is that of a group, or begins with it."""
+    return name == group or name.startswith((f"{group}.", f"{group}_"))

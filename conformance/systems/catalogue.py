@@ -74,15 +74,20 @@ def zoo() -> Mapping[str, Twin]:
 
 
 def selected(names: Iterable[str]) -> list[System]:
-    """The systems that some names select (all if none are given); see ``is_selected_by``.
+    """The systems that some names select (all if none are given): names of suites, of groups of
+    them, and of chapters that they are judged by or tied to.
 
     Raises ``InputError`` for a name that selects none.
     """
     wanted = list(names)
+    found: set[str] = set()
     for name in wanted:
-        if not any(system.is_selected_by(name) for system in SYSTEMS.values()):
+        # The chapters take a second to load, and the name of a suite leaves no doubt.
+        those = {system.name for system in SYSTEMS.values()
+                 if system.is_named(name) or (name not in SYSTEMS and system.is_about(name))}
+        if not those:
             raise InputError(
                 f"there is no suite {excerpt(name)}",
                 next_step=nearest(name, SYSTEMS, "`checkvalve suites`"))
-    return [system for system in SYSTEMS.values()
-            if not wanted or any(map(system.is_selected_by, wanted))]
+        found |= those
+    return [system for system in SYSTEMS.values() if not wanted or system.name in found]

@@ -12,7 +12,7 @@ __all__ = ["brief", "counted", "filled", "nearest", "show_step", "show_value", "
 
 _BRIEF_BITS = 200
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
-_ALONE = re.compile(r"\b1 (byte|element|permit|tick)s\b(?: (come|pass)\b)?")
+_ALONE = re.compile(r"\b1 (byte|callback|element|permit|step|tick)s\b(?: (come|pass)\b)?")
 
 
 def show_step(name: str, args: Iterable[tuple[str, int]]) -> str:

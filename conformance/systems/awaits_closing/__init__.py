@@ -25,5 +25,4 @@ SYSTEM = System(
         Shipped("awaits.anyio.closing", "adapter:AnyioClosing",
                 "anyio's memory object stream, closed at one end or at both"),
     ),
-    chapters=("queues.closing",),
 )

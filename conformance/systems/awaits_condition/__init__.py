@@ -21,5 +21,4 @@ SYSTEM = System(
         Shipped("awaits.anyio.Condition.native", "adapter:AnyioNativeCondition",
                 "the same, cancelled by asyncio and not by anyio"),
     ),
-    chapters=("queues.conditions",),
 )

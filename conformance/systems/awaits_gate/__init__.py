@@ -21,5 +21,4 @@ SYSTEM = System(
         Shipped("awaits.anyio.Event", "adapter:AnyioEvent",
                 "anyio's event on asyncio, which is opened once"),
     ),
-    chapters=("queues.gates",),
 )

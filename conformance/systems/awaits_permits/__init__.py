@@ -33,5 +33,4 @@ SYSTEM = System(
         Shipped("awaits.anyio.CapacityLimiter.native", "adapter:AnyioNativeLimiter",
                 "anyio's capacity limiter, cancelled by asyncio and not by anyio"),
     ),
-    chapters=("queues.permits",),
 )

@@ -8,113 +8,59 @@ each coroutine that waits then.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any, ClassVar, Final
+from typing import Final
 
-from ....spec.notation.errors import InputError
-from ....spec.notation.interpreter import Step
-from ....spec.notation.labels import counted
 from ....spec.queues.bounded import BoundedQueue
 from ....spec.queues.conserved import ConservingQueue
 from ....spec.queues.interruptible import InterruptibleQueue
+from ....spec.queues.policies import UnknownQueue
 from ....spec.queues.rules import IN_TURN
 from ...ports.base import Message, Session
 from ...suites.lengthy import Long
-from ...suites.suite import Act, Answer, Exchange, Watch
-from ...suites.sweeping import STEPS_MAX, SweepingSuite, steps_of
-from ...suites.values import in_words
+from ...suites.says import WAITS, done, on, one, says, table, unsaid
+from ...suites.suite import Act, Watch
+from ...suites.sweeping import SweepingSuite, steps_of
+from ..queue.suite import ROWS, QueueConversation, constants
 from ..queue.suite import SUITE as QUEUE
-from ..queue.suite import QueueConversation, Wait, about, constants
 from .port import PORT
 
 __all__ = ["SUITE", "AwaitsConversation"]
 
+_UNDONE: Final = "a cancelled call is undone"
+
+
 class AwaitsConversation(QueueConversation):
     """One session with a queue whose loop is driven; see ``Conversation``."""
 
-    port: ClassVar[str] = PORT.name
-    cancel: ClassVar[str] = "interrupt"
-    known: ClassVar[Collection[str]] = PORT.operations
+    cancels = "interrupt"
+    lets_run = ("settle", "run", "proceed", "interrupt")
+    late = vouching = False
+    says = table(
+        (BoundedQueue, InterruptibleQueue, UnknownQueue), *ROWS,
+        on("interrupt", "interrupt what began to wait in step {began}",
+           says(WAITS, "stops_put", "a cancellation is requested"), where="put",
+           later=one(says(True, "cancelled_put", _UNDONE,
+                          "the put of {named} is cancelled: undone"),
+                     unsaid(says(False, "too_late_for_put", "",
+                                 "the put of {named} is cancelled: too late")))),
+        on("interrupt", "interrupt what began to wait in step {began}",
+           says(WAITS, "stops_take", "a cancellation is requested"), where="take",
+           later=one(says(True, "cancelled_take", _UNDONE, "{by} is cancelled: undone"),
+                     unsaid(says(False, "too_late_for_take", "",
+                                 "{by} is cancelled: too late")))),
+        on("run", "run up to {steps} callbacks", done()),
+        on("proceed", "a thread that can continue does", done()),
+    )
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, capacity, items_max)
-        self._interrupted: dict[str | int, Wait] = {}
-        self._vouches = False
+        super().__init__(session, capacity, items_max, PORT.name)
 
-    def makes_sense(self, act: Act) -> bool:
-        """True if an act can be requested now; nothing is to run if no call waits."""
-        return super().makes_sense(act) and (
-            act.do not in ("run", "proceed") or bool(self._out()))
-
-    def say(self, act: Act) -> Exchange:
-        """Request an act, and return the exchange."""
-        self._vouches = act.do == "settle"
-        return super().say(act)
-
-    def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """The act that makes a fixture's request; None if its ticket is no longer out."""
-        if request["do"] == "proceed":
-            act = Act("proceed", int(request.get("place", 0)))
-            return act if self.makes_sense(act) else None
-        if request["do"] != "run":
-            return super().act_for(request)
-        steps = request.get("steps")
-        if not isinstance(steps, int) or not 1 <= steps <= STEPS_MAX:
-            raise InputError(f"'run' takes 1 to {STEPS_MAX} steps")
-        act = Act("run", steps - 1)
-        return act if self.makes_sense(act) else None
-
-    def asked(self, request: Message) -> str:
-        """A request in words."""
-        if request["do"] == "run":
-            return f"run up to {counted(request['steps'], 'callback')}"
-        if request["do"] == "proceed":
-            return "a thread that can continue does"
-        return super().asked(request)
-
-    def _to_cancel(self) -> list[Wait]:
-        """The calls that wait and were not asked to cancel."""
-        told = {id(each) for each in self._interrupted.values()}
-        return [each for each in self._out() if id(each) not in told]
-
-    def _request(self, act: Act, ticket: Wait | None) -> Message:
-        if act.do == "run":
-            return {"do": "run", "steps": steps_of(act)}
-        if act.do == "proceed":
-            return {"do": "proceed", "place": act.pick}
-        return super()._request(act, ticket)
-
-    def _outcome(
-        self, act: Act, ticket: Wait | None, request: Message, reply: Message, number: int
-    ) -> tuple[Step | None, str]:
-        if ticket is not None:
-            self._interrupted[reply["waiting"]] = ticket
-            return about("stops", ticket), "a cancellation is requested"
-        if act.do in ("run", "proceed"):
-            return None, "done"
-        return super()._outcome(act, ticket, request, reply, number)
-
-    def _event(self, event: Message) -> tuple[Step, str]:
-        ticket = self._interrupted.pop(event["done"], None)
-        if ticket is None:
-            return super()._event(event)
-        step, words = self._cancelled(ticket, bool(event["ok"]))
-        who = (f"the put of {in_words(self._values[ticket.number])}" if ticket.side == "put"
-               else f"consumer {ticket.number + 1}")
-        return step, f"{who} is cancelled: {words}"
-
-    def _possible(self, act: Act, ticket: Wait | None) -> Iterator[Answer]:
-        if act.do in ("run", "proceed", "interrupt"):
-            yield from self._completions()
-        else:
-            yield from super()._possible(act, ticket)
-
-    def _completions(self) -> Iterator[Answer]:
-        for answer in super()._completions():
-            if answer.step[0] != "settled" or self._vouches:
-                yield answer
-        for ticket in self._interrupted.values():
-            yield Answer("a cancelled call is undone", about("cancelled", ticket))
+    def request_of(self, act: Act) -> Message | None:
+        """The request that an act makes now; nothing is to run if no call waits."""
+        if act.do in ("run", "proceed") and not self.waiting():
+            return None
+        request = super().request_of(act)
+        return request | {"steps": steps_of(act)} if request and act.do == "run" else request
 
 
 _FIRST: Final = (Act("interrupt", 0),)

@@ -14,5 +14,4 @@ SYSTEM = System(
         Shipped("reference.jobs", "adapter:ReferenceMaster",
                 "the reference of a master that drops its oldest job when it is full"),
     ),
-    chapters=("flow.workers",),
 )

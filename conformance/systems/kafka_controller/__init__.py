@@ -16,7 +16,6 @@ SYSTEM = System(
         Shipped("reference.kafka.controller.0_9", "adapter:ReferenceControllerOf09",
                 "the same as of Kafka 0.9: its transition tables, and its handling of an ISR"),
     ),
-    chapters=("kafka.partition_changes", "kafka.replica_changes"),
     drawings="drawings",
     bugs="bugs",
 )

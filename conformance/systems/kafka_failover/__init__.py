@@ -17,6 +17,5 @@ SYSTEM = System(
                 "the same cluster, coordinated by a real ZooKeeper (needs Java and kazoo)"),
     ),
     cases=100,
-    chapters=("kafka.observed_failover", "kafka.observed_delivery"),
     bugs="bugs",
 )

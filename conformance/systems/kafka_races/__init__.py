@@ -14,5 +14,4 @@ SYSTEM = System(
         Shipped("reference.kafka.races", "adapter:ReferenceRaces",
                 "the reference timer and purgatory under chosen schedules"),
     ),
-    chapters=("kafka.timer_races", "kafka.purgatory_races",),
 )

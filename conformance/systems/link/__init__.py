@@ -14,5 +14,4 @@ SYSTEM = System(
         Shipped("reference.link", "adapter:ReferenceLink",
                 "the reference of a link with credits, in batches"),
     ),
-    chapters=("flow.credit",),
 )

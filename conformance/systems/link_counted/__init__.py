@@ -14,5 +14,4 @@ SYSTEM = System(
         Shipped("reference.link.counted", "adapter:ReferenceCountedLink",
                 "the reference of a link with numbered elements and limits"),
     ),
-    chapters=("flow.counted",),
 )

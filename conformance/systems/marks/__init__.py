@@ -16,5 +16,4 @@ SYSTEM = System(
         Shipped("asyncio.StreamReader", "streams:StreamReaderMarks",
                 "the standard library's reader of a stream, which pauses its transport"),
     ),
-    chapters=("flow.marks",),
 )

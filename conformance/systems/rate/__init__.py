@@ -23,5 +23,4 @@ SYSTEM = System(
         Shipped("token_bucket", "libraries:TokenBucketRate",
                 "token_bucket's Limiter with its storage in memory"),
     ),
-    chapters=("flow.bucket",),
 )

@@ -14,5 +14,4 @@ SYSTEM = System(
         Shipped("reference.processor", "adapter:ReferenceProcessor",
                 "the reference of a processor that maps, with a bounded buffer"),
     ),
-    chapters=("reactive.processor", "reactive.stream"),
 )

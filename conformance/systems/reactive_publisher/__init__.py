@@ -24,5 +24,4 @@ SYSTEM = System(
         Shipped("reactivex.buffered", "calling:BufferedObservable",
                 "the same behind a buffer without a bound, with demand"),
     ),
-    chapters=("reactive.stream",),
 )

@@ -16,5 +16,4 @@ SYSTEM = System(
         Shipped("async-iterator", "async_iterator:AsyncIteratorOfElements",
                 "the reference's async iterator over a publisher, on asyncio"),
     ),
-    chapters=("reactive.stream",),
 )

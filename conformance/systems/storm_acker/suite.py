@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from ....spec.notation.interpreter import Step
 from ....spec.storm.acking.observed_acker import ObservedAcker, Told
 from ...ports.base import Message, Session
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Suite, Watch
+from ...suites.says import ANY, Fields, Part, each, on, says, table, unsaid
+from ...suites.suite import Act, Suite, Watch
 
 __all__ = ["EDGES", "ROOTS", "SUITE", "AckerConversation"]
 
@@ -84,11 +84,18 @@ _WITH_EDGES: Final = 2
 """The first roots have edges, hence bolts that may fail a tuple or ask for time."""
 
 _TOLD: Final[Mapping[str, Told]] = {
-    "ack": Told.ACK, "fail": Told.FAIL, "reset_timeout": Told.RESET}
+    "nothing": Told.NOTHING, "ack": Told.ACK, "fail": Told.FAIL, "reset_timeout": Told.RESET}
 _WORDS: Final = {
     Told.NOTHING: "no answer", Told.ACK: "ack is answered", Told.FAIL: "fail is answered",
     Told.RESET: "the request is passed on",
 }
+_STRAY: Final = says("stray", "stray", "the wrong task is answered")
+
+
+def _tells(action: str, *strays: Any) -> Part:
+    """The messages of an answer: those to a wrong task, and then the one that is due."""
+    return each(says(ANY, action, "{told}", gives="tell", among=lambda talk, request: _TOLD),
+                *strays or (_STRAY,), joined=", ")
 
 
 class AckerConversation(PlainConversation):
@@ -98,10 +105,21 @@ class AckerConversation(PlainConversation):
     FAIL and RESET_TIMEOUT as often as wanted. When all of a group is sent, the next one begins.
     """
 
+    says = table(
+        ObservedAcker,
+        on("init", "{words}", _tells("init")), on("ack", "{words}", _tells("ack")),
+        on("fail", "FAIL of r{name}", _tells("fail")),
+        on("reset_timeout", "RESET_TIMEOUT of r{name}", _tells("reset_timeout")),
+        on("tick", "tick", _tells("tick", *unsaid(_STRAY))),
+        on("size", "size", says(ANY, "sized", "{count}", "{count} entries", gives="count", among=(
+            lambda talk, request: range((talk.group + 1) * _KINDS + 2)))),
+    )
+
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "storm.acker", {"capacity": capacity})
+        super().__init__(
+            session, "storm.acker", {"capacity": capacity}, _constants(capacity, items_max))
         self._sent: set[_Content] = set()
-        self._group, self._groups = 0, _groups(items_max)
+        self.group, self._groups = 0, _groups(items_max)
 
     def request_of(self, act: Act) -> Message | None:
         if act.do in ("init", "ack"):
@@ -112,46 +130,35 @@ class AckerConversation(PlainConversation):
             request = {"do": act.do, "root": _ROOTS[content.root], "value": content.value()}
             return request | ({"task": content.root + 1} if act.do == "init" else {})
         if act.do in ("fail", "reset_timeout"):
-            return {"do": act.do, "root": _ROOTS[self._group * _KINDS + act.pick % _WITH_EDGES]}
+            return {"do": act.do, "root": _ROOTS[self.group * _KINDS + act.pick % _WITH_EDGES]}
         return {"do": act.do}
 
     def _left(self, kinds: tuple[_Content, ...]) -> list[_Content]:
         """Contents of the present group that were not sent yet."""
-        every = [content.of(self._group) for content in kinds]
+        every = [content.of(self.group) for content in kinds]
         return [content for content in every if content not in self._sent]
 
-    def asked(self, request: Message) -> str:
-        if "value" in request:
-            return _content(request).words
-        if "root" in request:
-            return f"{request['do'].upper()} of r{_NUMBERS[request['root']] + 1}"
-        return str(request["do"])
-
-    def possible(self, request: Message) -> Iterator[Answer]:
-        if request["do"] == "size":
-            for count in range((self._group + 1) * _KINDS + 2):
-                yield Answer(str(count), ("sized", (("count", count),)))
-            return
-        for told in Told:
-            yield Answer(_WORDS[told], _step(request, told))
-        if request["do"] != "tick":
-            yield Answer("the wrong task is answered", ("stray", ()), (_step(request,
-                                                                             Told.NOTHING),))
+    def about(self, message: Message) -> Fields:
+        fields = dict(message)
+        if "root" in message:
+            fields["root"] = _NUMBERS[message["root"]]
+            fields["name"] = fields["root"] + 1
+        if "tell" in message:
+            fields["tells"] = _TOLD[message["tell"]]
+            fields["told"] = _WORDS[fields["tells"]]
+        return fields | _content(message)._asdict() if "value" in message else fields
 
     def seen(self, request: Message, answer: Any) -> Seen:
+        """The messages that are due, of which there is one at most, come after all others."""
         if request["do"] == "size":
-            count = min(answer, self._groups * _KINDS + 1)
-            return Seen((("sized", (("count", count),)),), f"{answer} entries")
+            return super().seen(request, answer)
         if "value" in request:
             self._sent.add(_content(request))
-            if self._group + 1 < self._groups and not self._left((*_INITS, *_ACKS)):
-                self._group += 1
-        due = [each for each in answer if self._is_addressed(request, each)]
-        first = _TOLD[due[0]["tell"]] if due else Told.NOTHING
-        strays = len(answer) - len(due[:1])
-        words = _WORDS[first] + (f", and {strays} more to the wrong task" if strays else "")
-        steps = (("stray", ()),) * strays + (_step(request, first),)
-        return Seen(steps, words)
+            if self.group + 1 < self._groups and not self._left((*_INITS, *_ACKS)):
+                self.group += 1
+        due = [each["tell"] for each in answer if self._is_addressed(request, each)][:1]
+        strays = ["stray"] * (len(answer) - len(due))
+        return super().seen(request, [*strays, *(due or ["nothing"])])
 
     def _is_addressed(self, request: Message, telling: Message) -> bool:
         """True if a message goes to the right task. For a tick no message is expected at all, and
@@ -170,16 +177,6 @@ def _content(request: Message) -> _Content:
              for content in (_INITS if request["do"] == "init" else _ACKS)]
     return next(each for each in every
                 if each.root == root and each.value() == request["value"])
-
-
-def _step(request: Message, told: Told) -> Step:
-    if request["do"] == "tick":
-        return "tick", (("tells", told),)
-    root = _NUMBERS[request["root"]]
-    if "value" not in request:
-        return request["do"], (("root", root), ("tells", told))
-    content = _content(request)
-    return request["do"], (("root", root), ("a", content.a), ("b", content.b), ("tells", told))
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final
 
-from ....spec.notation.errors import InputError, TargetError
-from ....spec.notation.interpreter import Step
+from ....spec.notation.errors import TargetError
 from ....spec.storm.inputs.observed_input import ObservedInput
-from ...ports.base import Message, Session, excerpt
-from ...suites.asking import greet, refused
+from ...ports.base import Message, Session
+from ...suites.items import Items
 from ...suites.lengthy import Long
-from ...suites.suite import Act, Answer, Exchange, Fuller, Suite, Watch
+from ...suites.plain import PlainConversation, Seen
+from ...suites.says import ANY, Fields, done, each, on, one, says, table
+from ...suites.suite import Act, Fuller, Suite, Watch
 from ...suites.values import Payloads, Value, in_words
 
 __all__ = ["SUITE", "InputConversation"]
@@ -25,258 +26,105 @@ ALL: Final = 99
 """A number of tuples that is large enough to empty the two queues."""
 
 
-class _Doing(NamedTuple):
-    """The request of a program's act: an operation, and its sender."""
-
-    do: str
-    sender: str = ""
-
-
-_ACTS: Final[Mapping[str, _Doing]] = {
-    "arrive": _Doing("arrive", "r1"),
-    "arrive from r2": _Doing("arrive", "r2"),
-    "publish": _Doing("publish", "l1"),
-    "consume": _Doing("consume"),
-    "consume all": _Doing("consume"),
-    "step": _Doing("step"),
-    "flush": _Doing("flush"),
-    "sizes": _Doing("sizes"),
-    "settle": _Doing("settle"),
-}
-
-
 _ARRIVE: Final = ("arrive", "arrive from r2")
 _FIELDS: Final = {**dict.fromkeys(_ARRIVE, "tuples"), "publish": "tuple"}
 """The field of the tuples, by act."""
 
+_FATES: Final = {"kept": "inside", "published": "inside", "refused": "away",
+                 "dropped_on_arrival": "away", "held_up": "away"}
+"""By action, what becomes of the next tuple that was sent."""
 
-class InputConversation:
-    """One session with a task's input; see ``Conversation``.
+_TUPLE: Final = says(ANY, "processed", "{named}", gives="value",
+                     among=lambda talk, request: talk.items.could())
 
-    Tuples are the texts m1, m2, … in the order in which they are first named, or what the program
-    says. An act's
-    ``pick`` says how many tuples arrive together, less one. A task that is interrupted after
-    every tuple shows most, so that it consumes one or all.
+
+def _size(action: str, words: str, among: Any) -> Any:
+    return one(says(ANY, action, f"{{count}} {words}", gives="count", exact=True, among=among))
+
+
+class InputConversation(PlainConversation):
+    """One session with a task's input. Tuples are the texts m1, m2, … in the order in which they
+    are first named, or what the program says; an act's ``pick`` says how many arrive together, less
+    one. A task that is interrupted after every tuple shows most, so that it consumes one or all.
     """
 
+    named = {"arrive from r2": "arrive", "consume all": "consume"}
+    carries = {"arrive": ("tuples",), "publish": ("tuple",)}
+    says = table(
+        ObservedInput,
+        on("arrive", "{by} sends {listed}", each(
+            says(True, "kept", "kept", "{next} kept"),
+            says(False, "dropped_on_arrival", "dropped", "{next} dropped"),
+            says(None, "held_up", "the receiving thread waits",
+                 "the receiving thread waits with {next}"), joined="; ")),
+        on("publish", "{by} publishes {next}", says(True, "published", "taken"),
+           says(False, "refused", "refused")),
+        on("consume", "process all", each(
+            _TUPLE, says(None, "ran_out", "no more tuples", "no more"), joined=", "), where="all"),
+        on("consume", "process {max}, then pause", each(
+            _TUPLE, says(None, "ran_out", "no more tuples", "no more"), joined=", ")),
+        on("step", "the task takes one step",
+           each(_TUPLE, words="it processes {}", nothing="no tuple")),
+        on("flush", "the local senders flush", one(says(True, "flushed", "done"), listed=True)),
+        on("sizes", "ask for the sizes", {
+            "recvq": _size("recvq_sized", "in recvQ", lambda talk, _: range(talk.sizes["C"] + 2)),
+            "overflowq": _size("overflowq_sized", "in the overflowQ", lambda talk, _: range(min(
+                talk.items.count("inside"),
+                talk.sizes["X"] + 1 or talk.items.count("inside")) + 1)),
+            "dropped": _size("drops_counted", "dropped",
+                             lambda talk, _: range(talk.items.count("away") + 2))}),
+        on("settle", "settle", done("everything has run that can run")),
+    )
+
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        self.tells = True
-        self._session = session
-        self._settings = _settings(capacity)
-        self._tuples_max = items_max + MORE
-        self._numbers: dict[object, int] = {}
-        self._values: list[Value] = []
-        self._fates: list[str] = []
-        offered = {*greet(session, "storm.input", self._settings)["can"], "settle"}
-        self.can: frozenset[str] = frozenset(
-            name for name, doing in _ACTS.items() if doing.do in offered)
+        self.sizes = _constants(capacity, items_max)
+        super().__init__(session, "storm.input", _settings(capacity), self.sizes)
+        self.items = Items(("inside", "away", "processed"), inside=("inside",))
+        self._coming: list[Value] = []          # tuples of a request that are not answered yet
 
-    # --- possible requests ---------------------------------------------------------------
-
-    def makes_sense(self, act: Act) -> bool:
-        if act.do not in self.can:
-            return False
-        room = self._tuples_max - 1 - len(self._fates)
-        doing = _ACTS[act.do].do
-        return doing not in ("arrive", "publish") or room >= (
-            act.pick + 1 if doing == "arrive" else 1)
-
-    def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        act = self._act_like(request)
-        if not self.makes_sense(act):
-            raise InputError(f"the target cannot do {act.do!r}, or not so often")
-        act = self._named(act, request)
-        if dict(request) != self._request(act):
-            raise InputError(f"{excerpt(request)} is not what this suite would ask for here")
-        return act
-
-    def _named(self, act: Act, request: Mapping[str, Any]) -> Act:
-        """The act that names the tuples of a request, if they are not the next plain ones."""
-        tuples = request.get("tuples", [request["tuple"]] if "tuple" in request else [])
-        if not isinstance(tuples, list) or tuples == [
-                f"m{len(self._fates) + 1 + more}" for more in range(len(tuples))]:
-            return act
-        return act._replace(about=tuple((_FIELDS[act.do], each) for each in tuples))
-
-    def _act_like(self, request: Mapping[str, Any]) -> Act:
-        do, count = request["do"], 1
-        name = next((name for name, doing in _ACTS.items()
-                     if doing == (do, request.get("sender", ""))), None)
-        if name is None:
-            raise InputError(f"the suite storm.input has no operation {excerpt(do)}")
-        if do == "arrive" and isinstance(request.get("tuples"), list):
-            count = len(request["tuples"])
-        if do == "consume" and request.get("max") == ALL:
-            name = "consume all"
-        return Act(name, max(count, 1) - 1)
-
-    # --- asking --------------------------------------------------------------------------
-
-    def say(self, act: Act) -> Exchange:
-        request = self._request(act)
-        asked = self._asked(request)
-        possible, completions = self._answers(request) if self.tells else ((), ())
-        reply = self._session.request(dict(request))
-        if error := refused(request, reply, asked):
-            return error
-        _check_length(request, reply["ok"])
-        outcome, events, words = self._shown(request, reply["ok"])
-        return Exchange(
-            request, reply, f"{asked}: {words}", outcome, tuple(events),
-            request["do"] == "consume", possible, completions,
-        )
-
-    def _request(self, act: Act) -> Message:
-        do, sender = _ACTS[act.do]
-        first = len(self._fates) + 1
-        if do == "arrive":
-            plain = [f"m{first + more}" for more in range(act.pick + 1)]
-            told = [value for _, value in act.about][:len(plain)]
-            return {"do": do, "sender": sender, "tuples": [*told, *plain[len(told):]]}
-        if do == "publish":
-            told = [value for _, value in act.about] or [f"m{first}"]
-            return {"do": do, "sender": sender, "tuple": told[0]}
+    def request_of(self, act: Act) -> Message | None:
+        do = self.named.get(act.do, act.do)
         if do == "consume":
             return {"do": do, "max": ALL if act.do == "consume all" else 1}
-        return {"do": do}
-
-    def _asked(self, request: Message) -> str:
-        if request["do"] == "arrive":
-            return f"{request['sender']} sends {', '.join(map(in_words, request['tuples']))}"
-        if request["do"] == "publish":
-            return f"{request['sender']} publishes {in_words(request['tuple'])}"
-        if request["do"] == "consume":
-            count = request["max"]
-            return "process all" if count == ALL else f"process {count}, then pause"
-        return {"step": "the task takes one step", "flush": "the local senders flush",
-                "sizes": "ask for the sizes"}.get(request["do"], str(request["do"]))
-
-    # --- replies -------------------------------------------------------------------------
-
-    def _shown(self, request: Message, answer: Any) -> tuple[Step | None, list[Step], str]:
-        do = request["do"]
-        if do == "arrive":
-            return self._arrived(request, answer)
+        if do not in self.carries:
+            return {"do": do}
+        many, first = act.pick + 1 if do == "arrive" else 1, len(self.items) + 1
+        if first + many > self.sizes["K"]:
+            return None
+        told = [value for _, value in act.about][:many]
+        values = [*told, *(f"m{first + more}" for more in range(len(told), many))]
         if do == "publish":
-            self._name(request["tuple"], "inside" if answer else "away")
-            return _of(request, "published" if answer else "refused"), [], (
-                "taken" if answer else "refused")
-        if do in ("consume", "step"):
-            return self._processed(request, answer)
-        if do == "flush":
-            return ("flushed", ()), [], "done"
-        if do == "sizes":
-            return _sized("recvq", answer), [
-                _sized("overflowq", answer), ("drops_counted", (("count", answer["dropped"]),)),
-            ], (f"{answer['recvq']} in recvQ, {answer['overflowq']} in the overflowQ, "
-                f"{answer['dropped']} dropped")
-        return None, [], "everything has run that can run"
+            return {"do": do, "sender": "l1", "tuple": values[0]}
+        return {"do": do, "sender": "r2" if act.do == _ARRIVE[1] else "r1", "tuples": values}
 
-    def _arrived(
-        self, request: Message, answer: Sequence[bool]
-    ) -> tuple[Step | None, list[Step], str]:
-        tuples = request["tuples"]
-        told = list(zip(tuples, answer, strict=False))
-        for item, kept in told:
-            self._name(item, "inside" if kept else "away")
-        steps = [_of(request, "kept" if kept else "dropped_on_arrival") for _, kept in told]
-        words = [", ".join(in_words(item) for item, kept in told if kept is which)
-                 for which in (True, False)]
-        said = [f"{items} {what}" for items, what in zip(words, ("kept", "dropped"), strict=True)
-                if items]
-        if len(told) < len(tuples):
-            for item in tuples[len(told):]:
-                self._name(item, "away")
-            steps.append(_of(request, "held_up"))
-            said.append(f"the receiving thread waits with {in_words(tuples[len(told)])}")
-        return None, steps, "; ".join(said)
+    def about(self, message: Message) -> Fields:
+        if "sender" in message:
+            self._coming = list(message.get("tuples") or [message["tuple"]])
+            message = {**message, "by": message["sender"], "sender": int(message["sender"][1:]) - 1,
+                       "listed": ", ".join(map(in_words, message.get("tuples", ())))}
+        if "value" in message:
+            message = {**message, **self.items.meant(message["value"])}
+        return {**message, "tuple": message.get("item"), "all": message.get("max") == ALL,
+                "next": in_words(self._coming[0]) if self._coming else ""}
 
-    def _processed(
-        self, request: Message, answer: Sequence[object]
-    ) -> tuple[Step | None, list[Step], str]:
-        steps = [self._came_out(item) for item in answer]
-        words = ", ".join(map(in_words, answer))
-        if request["do"] == "step":
-            return None, steps, f"it processes {words}" if words else "no tuple"
-        if len(answer) >= request["max"]:
-            return None, steps, words
-        return ("ran_out", ()), steps, f"{words}, and no more" if words else "there is none"
+    def note(self, action: str, about: Fields) -> None:
+        if action == "processed":
+            self.items.becomes(about["likely"], "processed")
+        while action in _FATES and self._coming:
+            self.items.add(self._coming.pop(0), _FATES[action])
+            if action != "held_up":
+                break
 
-    def _came_out(self, item: object) -> Step:
-        # A number that no sender has used yet stands for any tuple that was not sent.
-        number = self._numbers.get((type(item), item), len(self._fates))
-        if number < len(self._fates):
-            self._fates[number] = "processed"
-        return "processed", (("tuple", number),)
-
-    def _name(self, item: Value, fate: str) -> None:
-        # The number 1 is not the text 1.
-        self._numbers[type(item), item] = len(self._fates)
-        self._values.append(item)
-        self._fates.append(fate)
-
-    # --- alternatives --------------------------------------------------------------------
-
-    def _answers(self, request: Message) -> tuple[tuple[Answer, ...], tuple[Answer, ...]]:
-        """The possible outcomes, and the possible values of each event."""
+    def seen(self, request: Message, answer: Any) -> Seen:
+        """The same with None for the tuple at which the thread, or the task, stopped."""
+        most = {"arrive": len(request.get("tuples", ())), "consume": request.get("max"), "step": 1}
         do = request["do"]
-        if do == "arrive":
-            words = {"kept": "kept", "dropped_on_arrival": "dropped",
-                     "held_up": "the receiving thread waits"}
-            answers = tuple(Answer(word, _of(request, name)) for name, word in words.items())
-            return answers, answers
-        if do == "publish":
-            return (Answer("taken", _of(request, "published")),
-                    Answer("refused", _of(request, "refused"))), ()
-        if do in ("consume", "step"):
-            ran_out = (Answer("no more tuples", ("ran_out", ())),) if do == "consume" else ()
-            answers = (*self._items(), *ran_out)
-            return answers, answers
-        if do == "flush":
-            return (Answer("done", ("flushed", ())),), ()
-        if do == "sizes":
-            return tuple(self._recvq_sizes()), tuple(self._other_sizes())
-        return (), ()
-
-    def _items(self) -> Iterator[Answer]:
-        """Every tuple that may be inside, and one for each way of not being inside."""
-        last = {fate: number for number, fate in enumerate(self._fates)}
-        for number, fate in enumerate(self._fates):
-            if fate == "inside" or last[fate] == number:
-                yield Answer(in_words(self._values[number]), ("processed", (("tuple", number),)))
-        yield Answer("a tuple that was not sent", ("processed", (("tuple", len(self._fates)),)))
-
-    def _recvq_sizes(self) -> Iterator[Answer]:
-        for count in range(self._settings["capacity"] + 2):
-            yield Answer(f"{count} in recvQ", ("recvq_sized", (("count", count),)))
-
-    def _other_sizes(self) -> Iterator[Answer]:
-        inside = self._fates.count("inside")
-        for count in range(min(inside, self._settings["overflow_limit"] + 1 or inside) + 1):
-            step: Step = "overflowq_sized", (("count", count),)
-            yield Answer(f"{count} in the overflowQ", step, instead_of=step[:1])
-        for count in range(self._fates.count("away") + 2):
-            step = "drops_counted", (("count", count),)
-            yield Answer(f"{count} dropped", step, instead_of=step[:1])
-
-
-def _check_length(request: Message, answer: Any) -> None:
-    """Raise ``TargetError`` for an answer about more tuples than were asked for."""
-    most = {"arrive": len(request.get("tuples", ())), "consume": request.get("max", 0), "step": 1}
-    do = request["do"]
-    if do in most and len(answer) > most[do]:
-        raise TargetError(
-            f"the target answered {do!r} about {len(answer)} tuples, and was asked about "
-            f"{most[do]}", next_step="Fix the adapter; docs/storm-ports.md has the operations.")
-
-
-def _of(request: Message, action: str) -> Step:
-    """An action of the machine about the request's sender."""
-    return action, (("sender", int(request["sender"][1:]) - 1),)
-
-
-def _sized(queue: str, answer: Mapping[str, int]) -> Step:
-    return f"{queue}_sized", (("count", answer[queue]),)
+        if do in most and len(answer) > most[do]:
+            raise TargetError(
+                f"the target answered {do!r} about {len(answer)} tuples, and was asked about "
+                f"{most[do]}", next_step="Fix the adapter; docs/storm-ports.md has the operations.")
+        ends = do in most and do != "step" and len(answer) < most[do]
+        return super().seen(request, [*answer, None] if ends else answer)
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

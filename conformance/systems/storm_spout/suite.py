@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
-from ....spec.notation.interpreter import Step
 from ....spec.storm.spouts.observed_spout import Due, ObservedSpout
 from ...ports.base import Message, Session
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Suite, Watch
+from ...suites.says import Fields, On, each, ends, on, over, says, table
+from ...suites.suite import Act, Suite, Watch
 from ...suites.values import Payloads, in_words
 
 __all__ = ["ROOTS", "SUITE", "SpoutConversation"]
@@ -36,6 +36,19 @@ _CALLED: Final = {Due.NOTHING: "nothing is called", Due.ACK: "ack() is called",
                   Due.FAIL: "fail() is called"}
 
 
+_SOME: Final = says("some", "emits_some", "", "only {emitted} emitted")
+_ALL: Final = says("all", "emits", "all are emitted", "{emitted} emitted")
+_CALL: Final = "{call}({named}) is called"
+
+
+def _answered(do: str) -> On:
+    """The acker's answer: of the callbacks then, others come before the one that is due."""
+    return on(do, f"the acker answers {do} for {{name}}", each(
+        *over(lambda talk, request: ({"calls": due, "called": _CALLED[due]} for due in Due),
+              says("due", do, "{called}")),
+        says("own", do, "", _CALL), says("other", "stray", "", _CALL), joined=", "))
+
+
 class SpoutConversation(PlainConversation):
     """One session with a spout executor.
 
@@ -43,25 +56,44 @@ class SpoutConversation(PlainConversation):
     before. Message mN is the first of root rN, and nN is a later one with the same id.
     """
 
+    says = table(
+        ObservedSpout,
+        on("round", "a round with {pairs}", _ALL,
+           says("nothing", "draws_again", "nothing is emitted"), _SOME, where="again"),
+        on("round", "a round with {pairs}", _ALL,
+           says("nothing", "holds_back", "nothing is emitted"), _SOME),
+        _answered("ack"), _answered("fail"),
+        on("reset_timeout", "the acker answers reset_timeout for {name}", each(
+            says("due", "reset_timeout", "nothing is called"),
+            says("other", "stray", "another callback is called", _CALL), joined=", ")),
+        on("tick", "tick", each(
+            ends("ticks", "nothing times out"),
+            *over(lambda talk, request: ({"root": n, "name": f"r{n + 1}"}
+                                         for n in range(talk.used)),
+                  says("own", "times_out", "{name} times out", _CALL)),
+            says("other", "stray", "", _CALL), joined=", ", nothing="nothing times out")),
+    )
+
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "storm.spout", _settings(capacity))
+        super().__init__(
+            session, "storm.spout", _settings(capacity), _constants(capacity, items_max))
         self._most = _roots(items_max)
-        self._used = 0                              # roots emitted so far
+        self.used = 0                              # roots emitted so far
         self._carries: dict[str, str] = {}          # root to its message
 
     def request_of(self, act: Act) -> Message | None:
         if act.do == "round":
             if act.pick % 3 == 2:
                 # Of the used ones, the newest is the likeliest to be still pending.
-                return self._round([self._used - 1], "n", act) if self._used else None
+                return self._round([self.used - 1], "n", act) if self.used else None
             count = act.pick % 3 + 1
-            new = range(self._used, self._used + count)
+            new = range(self.used, self.used + count)
             return self._round(list(new), "m", act) if new.stop <= self._most else None
         if act.do == "tick":
             return {"do": "tick"}
-        if not self._used:
+        if not self.used:
             return None
-        return {"do": act.do, "root": ROOTS[self._used - 1 - act.pick % self._used]}
+        return {"do": act.do, "root": ROOTS[self.used - 1 - act.pick % self.used]}
 
     def _round(self, numbers: list[int], letter: str, act: Act) -> Message:
         plain = [f"{letter}{number + 1}" for number in numbers]
@@ -81,84 +113,46 @@ class SpoutConversation(PlainConversation):
                 return act._replace(about=about)
         return super().act_for(request)
 
-    def asked(self, request: Message) -> str:
-        if request["do"] == "round":
-            pairs = zip(request["messages"], request["roots"], strict=True)
-            return "a round with " + " and ".join(
-                f"{in_words(message)} as {_name(root)}" for message, root in pairs)
-        if request["do"] == "tick":
-            return "tick"
-        return f"the acker answers {request['do']} for {_name(request['root'])}"
+    def about(self, message: Message) -> Fields:
+        if "roots" in message:
+            numbers = [_NUMBERS[root] for root in message["roots"]]
+            pairs = zip(message["messages"], message["roots"], strict=True)
+            return {**message, "first": numbers[0], "second": numbers[-1], "root": numbers[0],
+                    "again": numbers[0] < self.used, "pairs": " and ".join(
+                        f"{in_words(text)} as {_name(root)}" for text, root in pairs)}
+        if "do" in message and "root" in message:
+            return {**message, "root": _NUMBERS[message["root"]], "name": _name(message["root"])}
+        return message
 
-    def possible(self, request: Message) -> Iterator[Answer]:
-        if request["do"] == "round":
-            yield Answer("all are emitted", _emits(request["roots"]))
-            yield Answer("nothing is emitted", self._nothing(request))
-        elif request["do"] == "tick":
-            yield Answer("nothing times out", ("ticks", ()))
-            for number in range(self._used):
-                yield Answer(f"r{number + 1} times out", ("times_out", (("root", number),)))
-        elif request["do"] == "reset_timeout":
-            yield Answer("nothing is called", _said(request, Due.NOTHING))
-            yield Answer("another callback is called", ("stray", ()), (_said(request,
-                                                                             Due.NOTHING),))
-        else:
-            for due in Due:
-                yield Answer(_CALLED[due], _said(request, due))
+    def note(self, action: str, about: Fields) -> None:
+        if action == "emits":
+            self.used = max(self.used, about["second"] + 1)
+            self._carries |= zip(about["roots"], about["messages"], strict=True)
 
     def seen(self, request: Message, answer: Any) -> Seen:
+        """The same with the kind of each callback: the own one of a root, due or not, or others."""
         if request["do"] == "round":
-            return self._emitted(request, answer)
-        words = ", ".join(
-            f"{each['call']}({in_words(each['message'])}) is called" for each in answer)
+            kind = "all" if answer == request["roots"] else "some" if answer else "nothing"
+            return super().seen(request, {
+                "does": kind, "emitted": " and ".join(map(_name, answer))})
+        named = [{**call, "does": "other", "named": in_words(call["message"])} for call in answer]
         if request["do"] == "tick":
-            steps = tuple(map(self._timed_out, answer))
-            return Seen((*steps, ("ticks", ())), words or "nothing times out")
-        root = _NUMBERS[request["root"]]
-        own = [each for each in answer if each["message"] == self._carries[ROOTS[root]]]
-        due = _DUE[own[0]["call"]] if own else Due.NOTHING
-        if request["do"] == "reset_timeout":
-            own, due = [], Due.NOTHING
-        strays = len(answer) - len(own[:1])
-        return Seen((("stray", ()),) * strays + (_said(request, due),),
-                    words or "nothing is called")
-
-    def _emitted(self, request: Message, answer: list[str]) -> Seen:
-        if not answer:
-            return Seen((self._nothing(request),), "nothing is emitted")
-        words = f"{' and '.join(map(_name, answer))} emitted"
-        if answer != request["roots"]:
-            return Seen((("emits_some", ()),), f"only {words}")
-        self._used = max(self._used, _NUMBERS[answer[-1]] + 1)
-        self._carries |= zip(answer, request["messages"], strict=True)
-        return Seen((_emits(answer),), words)
-
-    def _nothing(self, request: Message) -> Step:
-        first = _NUMBERS[request["roots"][0]]
-        if first < self._used:      # drawn before
-            return "draws_again", (("root", first),)
-        return "holds_back", ()
-
-    def _timed_out(self, call: Message) -> Step:
-        roots = [root for root, message in self._carries.items() if message == call["message"]]
-        if call["call"] != "fail" or not roots:
-            return "stray", ()
-        return "times_out", (("root", _NUMBERS[roots[0]]),)
+            for call in named:
+                roots = [root for root, text in self._carries.items() if text == call["message"]]
+                if call["call"] == "fail" and roots:
+                    call |= {"does": "own", "root": _NUMBERS[roots[0]]}
+            return super().seen(request, named)
+        own = [call for call in named if request["do"] != "reset_timeout"
+               and call["message"] == self._carries[request["root"]]][:1]
+        for call in own:
+            named.remove(call)
+            call |= {"does": "own", "calls": _DUE[call["call"]]}
+        return super().seen(request, [*named, *(own or [{
+            "does": "due", "calls": Due.NOTHING, "called": "nothing is called"}])])
 
 
 def _name(root: str) -> str:
     return f"r{_NUMBERS[root] + 1}" if root in _NUMBERS else root
-
-
-def _emits(roots: list[str]) -> Step:
-    return "emits", (("first", _NUMBERS[roots[0]]), ("second", _NUMBERS[roots[-1]]))
-
-
-def _said(request: Message, due: Due) -> Step:
-    root = ("root", _NUMBERS[request["root"]])
-    if request["do"] == "reset_timeout":
-        return "reset_timeout", (root,)
-    return request["do"], (root, ("calls", due))
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

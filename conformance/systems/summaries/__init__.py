@@ -20,5 +20,4 @@ SYSTEM = System(
         Shipped("datadog.count", "libraries:DatadogCount",
                 "the aggregation in Datadog's StatsD client: rolls up"),
     ),
-    chapters=("flow.summaries",),
 )

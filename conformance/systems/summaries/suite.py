@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
 
 from ....spec.flow.observed_summaries import ObservedBatches, ObservedSummaries
-from ....spec.notation.interpreter import Step
 from ...ports.base import Message, Session
 from ...suites.lengthy import Long
 from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Exchange, Suite, Watch
+from ...suites.says import Fields, On, on, over, says, table
+from ...suites.suite import Act, Suite, Watch
 from ...suites.values import Payloads, Style
 
 __all__ = ["SUITE", "SummariesConversation"]
@@ -31,20 +31,16 @@ _STYLES: Final[Mapping[str, Style]] = {
 }
 
 
-class Steps(NamedTuple):
-    """The names of the observable steps in the machine of a policy."""
-
-    takes: str
-    holds_up: str
-    emits: str
-    others: str
-    nothing: str
-
-
-STEPS: Final[Mapping[str, Steps]] = {
-    "rolls up": Steps("takes", "holds_up", "emits", "emits_several", "emits_nothing"),
-    "batches": Steps("collects", "makes_wait", "sends", "sends_others", "sends_nothing"),
-}
+def _rows(
+    takes: str, holds_up: str, emits: str, others: str, nothing: str, where: str = ""
+) -> tuple[On, On]:
+    """The operations, with the actions of the machine of a policy."""
+    return (
+        on("offer", "the value {given} comes", says(True, takes, "it is taken"),
+           says(False, holds_up, "its source has to wait"), where=where),
+        on("take", "a credit comes", says(None, nothing, "there is no output"),
+           *over(lambda talk, request: talk.sums(), says("sum", emits, "{listed}")),
+           says("other", others, "an output goes in another form", "{listed}"), where=where))
 
 
 class SummariesConversation(PlainConversation):
@@ -57,10 +53,15 @@ class SummariesConversation(PlainConversation):
 
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"offer": ("value",)}
 
+    says = table(
+        (ObservedSummaries, ObservedBatches),
+        *_rows("collects", "makes_wait", "sends", "sends_others", "sends_nothing", "batches"),
+        *_rows("takes", "holds_up", "emits", "emits_several", "emits_nothing"))
+
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "summaries", {"capacity": capacity})
+        super().__init__(
+            session, "summaries", {"capacity": capacity}, _constants(capacity, items_max))
         self._batches = self.policy == "batches"
-        self._steps = STEPS[self.policy]
         # Its policy is among what it can: a rule depends on it.
         self.can |= {policy(self.policy)}
         self._came = 0                          # values that were taken
@@ -80,74 +81,48 @@ class SummariesConversation(PlainConversation):
         """The power of two for which the next value stands."""
         return 1 << self._came % HELD_MAX
 
-    def say(self, act: Act) -> Exchange:
-        """Request an act; the other possible answers depend on the values that were held before."""
-        held, powers = list(self._held), list(self._powers)
-        exchange = super().say(act)
-        if exchange.outcome is None or act.do == "offer":
-            return exchange
-        return exchange._replace(possible=tuple(self._outputs(held, powers)))
+    def about(self, message: Message) -> Fields:
+        value = {"given": message["value"], "value": self._power} if "value" in message else {}
+        return {**message, **value, "batches": self._batches}
 
-    def asked(self, request: Message) -> str:
-        """A request in words."""
-        if request["do"] == "take":
-            return "a credit comes"
-        return f"the value {request['value']} comes"
-
-    def possible(self, request: Message) -> Iterator[Answer]:
-        """The answers that a request could get."""
-        if request["do"] == "offer":
-            yield Answer("it is taken", _of(self._steps.takes, "value", self._power))
-            yield Answer("its source has to wait", (self._steps.holds_up, ()))
+    def note(self, action: str, about: Fields) -> None:
+        if action in ("takes", "collects"):
+            self._came += 1
+            self._held.append(about["given"])
+            self._powers.append(about["value"])
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """The steps that an answer shows."""
-        if request["do"] == "offer":
-            if not answer:
-                return Seen(((self._steps.holds_up, ()),), "its source has to wait")
-            power = self._power
-            self._came += 1
-            self._held.append(request["value"])
-            self._powers.append(power)
-            return Seen((_of(self._steps.takes, "value", power),), "it is taken")
-        if answer is None:
-            return Seen(((self._steps.nothing, ()),), "there is no output")
+        """The same of an output with its sum, or of one of another form."""
+        if request["do"] == "offer" or answer is None:
+            return super().seen(request, answer)
         held, powers = self._held, self._powers
         self._held, self._powers = [], []
-        return Seen((self._step(held, powers, answer),), self._words(answer))
-
-    def _step(self, held: list[int], powers: list[int], output: list[int]) -> Step:
-        """The step that an output shows: its sum, or else that it has another form."""
-        total, right = sum(output), sum(powers)
-        if total == sum(held) and output != (held if self._batches else [total]):
-            return self._steps.others, ()
+        total, right = sum(answer), sum(powers)
+        form = "sum"
         if total == sum(held):
+            form = "sum" if answer == (held if self._batches else [total]) else "other"
             total = right
         elif held != powers:
             total = 0 if right else 1
-        return _of(self._steps.emits, "total", min(total, _TOTAL_MAX))
+        return super().seen(
+            request, {"does": form, "total": total, "listed": self._words(answer)})
+
+    def sums(self) -> list[Fields]:
+        """The sum of an output, as it has to be, and another one. The machine checks only the sum,
+        but no other output of that sum would be right."""
+        total = sum(self._powers)
+        output = self._held if self._batches else [sum(self._held)]
+        return [{"total": total, "listed": self._words(output)},
+                {"total": total + 1, "listed": "an output goes that has another sum"}]
 
     def _words(self, output: list[int]) -> str:
         listed = ", ".join(map(str, output)) or "nothing"
         return f"the batch {listed} goes" if self._batches else f"a summary goes: {listed}"
 
-    def _outputs(self, held: list[int], powers: list[int]) -> Iterator[Answer]:
-        emits, total = self._steps.emits, sum(powers)
-        yield Answer("there is no output", (self._steps.nothing, ()))
-        # The machine checks only the sum, but no other output of that sum would be right.
-        output = held if self._batches else [sum(held)]
-        yield Answer(self._words(output), _of(emits, "total", total))
-        yield Answer("an output goes that has another sum", _of(emits, "total", total + 1))
-        yield Answer("an output goes in another form", (self._steps.others, ()))
-
 
 def policy(name: str) -> str:
     """The capability of a target with this policy: a rule may need it."""
     return f"the policy {name}"
-
-
-def _of(action: str, name: str, number: int) -> Step:
-    return action, ((name, number),)
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:

@@ -23,5 +23,4 @@ SYSTEM = System(
         Shipped("js.timer", "timer.js",
                 "setTimeout with the mock timers of node:test (needs node)"),
     ),
-    chapters=("kafka.timer",),
 )

@@ -21,9 +21,10 @@ from checkvalve.spec import witnesses as package
 from checkvalve.spec.chapters import chapters
 from checkvalve.spec.notation.labels import counted
 from checkvalve.spec.reach import bookkeeping, unseen
-from checkvalve.spec.witnesses.refused import TABLE, Breaker, known_breakers, to_json
+from checkvalve.spec.witnesses.refused import TABLE, table, to_json
 
-from .witnesses.breakers import breakers, tied
+from .witnesses.breakers import tied
+from .witnesses.wider import Found, searched
 
 __all__ = ["main", "wanted"]
 
@@ -33,24 +34,30 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("machines", nargs="*", help="only these, by their full names")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default: %(default)s)")
+    parser.add_argument("--go-on", action="store_true",
+                        help="take what is known for granted, and look for what is too few")
     options = parser.parse_args()
-    table = Path(str(package.__file__)).resolve().with_name(TABLE)
+    file = Path(str(package.__file__)).resolve().with_name(TABLE)
     names = [each.name for each in tied(chapters(), judging())]
     unknown = [name for name in options.machines if name not in names]
     if unknown:
         print(f"No refinement ties {', '.join(unknown)}; there are {', '.join(names)}.",
               file=sys.stderr)
         return 2
-    found = _kept(names) if table.exists() else {}
+    found = _kept(names) if file.exists() else {}
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("forkserver")) as pool:
-        for done in as_completed([pool.submit(_of_machine, name)
+        for done in as_completed([pool.submit(_of_machine, name, options.go_on)
                                   for name in options.machines or names]):
-            name, rows = done.result()
-            found[name] = rows
-            refused = sum(bool(row.refused) for row in rows)
-            print(f"{name:40} refused {refused} of {len(rows)}", flush=True)
-            write_whole(table, to_json(row for each in names for row in found.get(each, ())))
-    rows = [row for each in found.values() for row in each]
+            name, new = done.result()
+            found[name] = new
+            refused = sum(bool(row.refused) for row in new.rows)
+            few = "".join(f", {rule} after {new.tried[rule]}" for rule in new.tried)
+            print(f"{name:40} refused {refused} of {len(new.rows)}"
+                  f"{few and ', too few of '}{few[2:]}", flush=True)
+            in_order = [found[each] for each in names if each in found]
+            write_whole(file, to_json((row for each in in_order for row in each.rows), {
+                each: found[each].tried for each in names if each in found}))
+    rows = [row for each in found.values() for row in each.rows]
     accepted = {row.rule for row in rows if not row.refused}
     print(f"{counted(len(rows), 'machine')} that break a rule; of {len({r.rule for r in rows})} "
           f"rules {len(accepted)} are broken by one that is accepted.")
@@ -66,17 +73,19 @@ def wanted() -> set[str]:
             and all(system.suite.rule(rule.id) is None for system in SYSTEMS.values())}
 
 
-def _of_machine(name: str) -> tuple[str, list[Breaker]]:
-    watched = judging()
+def _of_machine(name: str, goes_on: bool) -> tuple[str, Found]:
+    watched, known = judging(), [row for row in table().rows if row.like == name]
     machine = next(each for each in tied(chapters(), watched) if each.name == name)
-    return name, list(breakers(machine, watched, wanted()))
+    return name, searched(machine, watched, wanted(), known if goes_on else None)
 
 
-def _kept(names: list[str]) -> dict[str, list[Breaker]]:
-    kept: dict[str, list[Breaker]] = {}
-    for rows in known_breakers().values():
-        for row in rows:
-            kept.setdefault(row.like, []).append(row)
+def _kept(names: list[str]) -> dict[str, Found]:
+    """What is known of machines, in the order in which it was found."""
+    kept = {row.like: Found() for row in table().rows}
+    for row in table().rows:
+        kept[row.like].rows.append(row)
+    for name, numbers in table().tried.items():
+        kept.setdefault(name, Found()).tried.update(numbers)
     return {name: kept[name] for name in names if name in kept}
 
 

@@ -20,6 +20,7 @@ from checkvalve.conformance.systems.kafka_failover.port import event_of
 from checkvalve.reference.coordination.server import Server
 from checkvalve.reference.kafka.cluster.controlling import Controlling
 from checkvalve.reference.kafka.cluster.operator import Operator
+from checkvalve.reference.kafka.controller.terms import Leadership
 from checkvalve.reference.kafka.replication.log import Log
 
 
@@ -55,11 +56,17 @@ def count_back(server: Server, session: int) -> object:
     return _end(server, session)
 
 
+def take_for_anothers(found: Leadership, wanted: Leadership) -> bool:
+    """What was written, and no reply came, was written by somebody else."""
+    return False
+
+
 @pytest.mark.parametrize(("whose", "method", "mistake", "focus", "rule"), [
     (Log, "cut", keep_its_epochs, "KAFKA-F8", "KAFKA-F5"),
     (Controlling, "expired", hear_nothing, "KAFKA-F28", "KAFKA-F28"),
     (Operator, "_next", drop_the_newest, "KAFKA-F28", "KAFKA-F28"),
     (Server, "end", count_back, "KAFKA-F28", "KAFKA-F28"),
+    (Leadership, "says_the_same", take_for_anothers, "KAFKA-F6", "KAFKA-F14"),
 ])
 def test_a_default_run_finds_mistakes_that_take_a_history(
     monkeypatch: pytest.MonkeyPatch, whose: type, method: str, mistake: object, focus: str,

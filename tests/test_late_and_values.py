@@ -27,18 +27,28 @@ LONG = LONG_EVERY - 1
 HARD_ITEMS = (0, -5, 2**53 - 1, "0", " 1", "null", "long " * 40, "\u00e9\u4e2d\U0001f600",
               "\"1\\\n\t'")
 
-WITHOUT_LONG = {"storm.topology", "kafka.races", "kafka.failover"}
+BY_MESSAGES = "storm.topology"
+"""Its programs have few requests; a long one has a thousand messages."""
 
 
-@pytest.mark.parametrize("suite", [name for name in SYSTEMS if name not in WITHOUT_LONG])
+@pytest.mark.parametrize("suite", [name for name in SYSTEMS if name != BY_MESSAGES])
 def test_each_suite_has_twins_that_show_from_the_40th_and_the_300th_request_on(suite: str) -> None:
     """A counter wraps by then, a ring turns, a table is full."""
     after = {twin.after for twin in system_of(suite).twins.values()}
     assert {40, 300} <= after
 
 
+def test_a_long_run_of_a_topology_has_a_thousand_messages() -> None:
+    """Its late twins break from the 41st and the 301st on."""
+    system = system_of(BY_MESSAGES)
+    first, *_ = system.suite.lengthy({"run"}, 1, 1)[0]
+    assert dict(first.about)["messages"] == 1_000
+    assert {f"cluster-told-twice-after-{number}" for number in (40, 300)} <= system.twins.keys()
+
+
 @pytest.mark.parametrize("name", [
-    "rate-keeps-all-after-40", "marks-calls-late-after-300", "link-overdraws-after-40",
+    "cluster-told-twice-after-300", "cluster-second-turn",
+    "kafka-1989-not-cancelled-after-300", "rate-keeps-all-after-40", "marks-calls-late-after-300", "link-overdraws-after-40",
     "timer-loses-long-delays", "timer-wraps-at-16-bits", "timer-wraps-at-31-bits",
     "jobs-stack-from-six", "link-stack-from-six",
     "subscriber-stack-from-six"])

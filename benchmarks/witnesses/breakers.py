@@ -21,12 +21,14 @@ import random
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from checkvalve.spec.chapters import Chapter, chapter_of
 from checkvalve.spec.engines.refine import Seeing
 from checkvalve.spec.engines.refine import decide as decide_refinement
-from checkvalve.spec.engines.search import check_rules, instances
+from checkvalve.spec.engines.search import instances, judged
 from checkvalve.spec.notation.bound import bind
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.machine import Machine
@@ -36,10 +38,14 @@ from checkvalve.spec.verdicts.verdict import Budget, Outcome
 from checkvalve.spec.witnesses.refused import Breaker, Judging
 
 from .classes import Mutant, mutant_named, mutants
-from .measures import measures, same_but_for
+from .graphs import digest
+from .measures import keeps_to, measures, same_but_for
 from .outside import shows_nothing_new
 
-__all__ = ["Tied", "breakers", "decided", "tied"]
+__all__ = [
+    "BUDGET", "Point", "Tied", "breakers", "broken_at", "decided", "drawn", "full_name", "keeps",
+    "looked_at", "of_the_book", "refusal", "rules_of", "tied", "with_graph",
+]
 
 MUTANTS = 3
 """Mutants that are looked for to break a rule; none after one that is accepted."""
@@ -55,6 +61,12 @@ LOOK = Budget(max_states=12_000)
 SAME = Budget(max_states=60_000)
 """For what a mutant and the right machine show."""
 
+ELSEWHERE = 24
+"""More choices of constants, with which a mutant is looked at that is accepted with the others."""
+
+NONE = Mutant("", "", lambda: Machine)
+"""No change."""
+
 Point = tuple[tuple[str, Any], ...]
 _Look = tuple[type[Machine], type[View[Any]], frozenset[str], dict[str, int]]
 """An observer, how it sees a machine, its room, and its constants."""
@@ -67,7 +79,9 @@ class Tied:
     ``variants`` are the book's machines that are derived from it, or seen as it is, and itself
     where it breaks something, each with the constants at which it is looked at. ``beside`` has
     what a variant breaks in a way that its refusal does not show. ``above`` are the tied machines
-    that it is derived from itself: what it inherits of them is changed there.
+    that it is derived from itself: what it inherits of them is changed there. ``others`` are more
+    constants of its rows, and some at which the chapter decides it, such as the tightest: what is
+    accepted elsewhere may be refused there.
     """
 
     machine: type[Machine]
@@ -75,13 +89,14 @@ class Tied:
     variants: tuple[tuple[type[Machine], tuple[Point, ...]], ...]
     beside: tuple[tuple[type[Machine], str], ...] = ()
     above: tuple[type[Machine], ...] = ()
+    others: tuple[Point, ...] = ()
 
     @property
     def name(self) -> str:
         """As chapters and reports say it: ``flow.credit.Link``."""
         return f"{chapter_of(self.machine.__module__)}.{self.machine.__name__}"
 
-    @property
+    @cached_property
     def outside(self) -> frozenset[str]:
         """The names whose change is no change of an implementation: measures, and those that every
         view counts to the harness."""
@@ -93,9 +108,15 @@ class Tied:
         """The rules that a mutant is asked about, among these: not those that it is asked about
         above."""
         owner = mutant.method.partition(".")[0]
-        elsewhere = {rule for other in self.above for rule in _rules(other)
+        elsewhere = {rule for other in self.above for rule in rules_of(other)
                      if owner in {each.__name__ for each in other.__mro__}}
         return [rule for rule in rules if rule not in elsewhere]
+
+    def is_changed_by(self, mutant: type[Machine], base: type[Machine] | None = None) -> bool:
+        """Whether it is the mechanism that a mutant changes, and nothing else."""
+        right = base or self.machine
+        return (keeps_to(self.outside, right, mutant)
+                and not same_but_for(self.outside, right, mutant))
 
     def points(self) -> list[Point]:
         """The constants of its rows: the first of each, and one from the middle."""
@@ -103,6 +124,12 @@ class Tied:
                for row in self.rows if row.machine is self.machine and not row.rule]
         firsts, middles = [each[0] for each in own], [each[len(each) // 2] for each in own]
         return list(dict.fromkeys((*middles, *firsts)))[:POINTS]
+
+    def more_points(self) -> list[Point]:
+        """These, and the last of each row, which has the largest."""
+        last = [tuple([*row.points()][-1].items())
+                for row in self.rows if row.machine is self.machine and not row.rule]
+        return list(dict.fromkeys((*self.points(), *last)))[:POINTS + 1]
 
 
 def tied(book: Iterable[Chapter], judging: Judging) -> list[Tied]:
@@ -148,8 +175,13 @@ def _tied(
     refusals = [row for row in seen if row.rule]
     beside = {(row.machine, rule): None for row in refusals for rule in row.beside if all(
         rule in other.beside for other in refusals if other.machine is row.machine)}
+    others = dict.fromkeys(tuple(point.items()) for row in own for point in row.points())
+    others |= dict.fromkeys(
+        tuple(point.items()) for chapter in book for each in chapter.expectations
+        if each.machine is machine and not each.for_all for point in islice(each.points(), 400)
+        if each.expected(point) == "holds")
     return Tied(machine, tuple(dict.fromkeys((*own, *seen))), variants, tuple(beside),
-                tuple(above))
+                tuple(above), tuple(others))
 
 
 # --- deciding ----------------------------------------------------------------------------------
@@ -157,27 +189,19 @@ def _tied(
 def breakers(
     of: Tied, judging: Judging, rules: Collection[str], seed: int = 0
 ) -> Iterator[Breaker]:
-    """The machines that break some rules of a machine, refused or not: the book's own, and mutants.
-    """
-    for machine, own in of.variants:
-        at = _broken_at(machine, dict.fromkeys(own, [
-            rule for rule in _rules(machine) if rule in rules]))
-        points = (*own, *of.points())
-        is_same = machine is not of.machine and same_but_for(of.outside, of.machine, machine)
-        found = {rule: point for rule, point in at.items()
-                 if (machine, rule) not in of.beside and not is_same}
-        yield from _judged(of, judging, machine, found, points, name=_name(machine))
-    asked = [rule for rule in _rules(of.machine) if rule in rules]
-    kept = {point: _kept(of.machine, point, asked) for point in of.points()} if asked else {}
+    """What breaks some rules of a machine, refused or not: the book's own, and mutants."""
+    yield from of_the_book(of, judging, rules)
+    asked = [rule for rule in rules_of(of.machine) if rule in rules]
+    kept = {point: keeps(of.machine, point, asked) for point in of.points()} if asked else {}
     wanted = Counter({rule: MUTANTS for rules in kept.values() for rule in rules})
-    for mutant in _drawn(of, seed):
+    for mutant in drawn(of, seed):
         made = mutant.make()
-        if same_but_for(of.outside, of.machine, made):
+        if not of.is_changed_by(made):
             continue
-        at = _broken_at(made, {
+        at = broken_at(made, {
             point: of.asked_of(mutant, [rule for rule in rules if wanted[rule] > 0])
             for point, rules in kept.items()})
-        for breaker in _judged(of, judging, made, at, tuple(kept), of.name, mutant):
+        for breaker in looked_at(of, judging, made, at, tuple(kept), of.name, [mutant]):
             if not breaker.equivalent:
                 wanted[breaker.rule] = wanted[breaker.rule] - 1 if breaker.refused else 0
             yield breaker
@@ -185,24 +209,45 @@ def breakers(
             return
 
 
-def _drawn(of: Tied, seed: int) -> list[Mutant]:
+def of_the_book(
+    of: Tied, judging: Judging, rules: Collection[str], without: Collection[str] = ()
+) -> Iterator[Breaker]:
+    """What the book has that breaks some rules of a machine, but for variants of these names."""
+    for machine, own in of.variants:
+        if full_name(machine) in without:
+            continue
+        at = broken_at(machine, dict.fromkeys(own, [
+            rule for rule in rules_of(machine) if rule in rules]))
+        points = (*own, *of.points())
+        is_same = machine is not of.machine and same_but_for(of.outside, of.machine, machine)
+        found = {rule: point for rule, point in at.items()
+                 if (machine, rule) not in of.beside and not is_same}
+        yield from looked_at(of, judging, machine, found, points, name=full_name(machine))
+
+
+def drawn(of: Tied, seed: int) -> list[Mutant]:
+    """The mutants that are tried, in an order drawn from a seed."""
     every = [mutant for mutant in mutants(of.machine) if mutant.words != "not fair"]
     random.Random(f"{seed} {of.name}").shuffle(every)
     return every[:TRIED]
 
 
-def _broken_at(machine: type[Machine], rules: Mapping[Point, Sequence[str]]) -> dict[str, Point]:
+def broken_at(
+    machine: type[Machine], rules: Mapping[Point, Sequence[str]], budget: Budget = BUDGET,
+    within: bool = False,
+) -> dict[str, Point]:
     """The rules that a machine breaks, each with the first constants at which it does."""
     found: dict[str, Point] = {}
     for point, some in rules.items():
-        for rule in broken(machine, point, [rule for rule in some if rule not in found]):
+        left = [rule for rule in some if rule not in found]
+        for rule in broken(machine, point, left, budget, within) if left else ():
             found[rule] = point
     return found
 
 
-def _judged(
+def looked_at(
     of: Tied, judging: Judging, machine: type[Machine], at: Mapping[str, Point],
-    points: Sequence[Point], name: str, mutant: Mutant | None = None,
+    points: Sequence[Point], name: str, changes: Sequence[Mutant] = (), within: bool = False,
 ) -> Iterator[Breaker]:
     """A breaker for each rule that a machine breaks, if it can be decided whether it is refused:
     with any of these constants, or else accepted with those at which it breaks the rule."""
@@ -210,16 +255,37 @@ def _judged(
         return
     verdicts: dict[Point, str | None] = {}
     for point in dict.fromkeys((*at.values(), *points)):
-        verdicts[point] = refusal(of, machine, point, judging)
+        verdicts[point] = refusal(of, machine, point, judging, within)
         if verdicts[point]:
             break
+    if changes and not any(verdicts.values()):
+        verdicts |= _elsewhere(of, judging, machine, verdicts, within)
+    if within and not any(verdicts.values()):
+        # What is accepted as far as it was followed may be refused beyond.
+        verdicts = {point: refusal(of, machine, point, judging) for point in verdicts}
     refused = next((by for by in verdicts.values() if by), "")
+    graph = _graph(of, machine)
+    first, second = [(each.method, each.words) for each in (*changes, NONE, NONE)][:2]
     for rule, point in at.items():
         if refused or verdicts[point] is not None:
             yield Breaker(
-                rule, of.name, name, mutant.method if mutant else "",
-                mutant.words if mutant else "", dict(point), refused,
-                not refused and mutant is not None and _is_equivalent(of, machine, rule, verdicts))
+                rule, of.name, name, *first, dict(point), refused, bool(
+                    not refused and changes and _is_equivalent(of, machine, rule, verdicts)),
+                graph, *second, within)
+
+
+def _elsewhere(
+    of: Tied, judging: Judging, machine: type[Machine], known: Collection[Point], within: bool
+) -> dict[Point, str]:
+    """By what a mutant is refused with some other constants, with which the right machine is
+    accepted; empty if nothing is found."""
+    others = [point for point in of.others if point not in known]
+    random.Random(of.name).shuffle(others)
+    for point in others[:ELSEWHERE]:
+        by = refusal(of, machine, point, judging, within)
+        if by and refusal(of, of.machine, point, judging) == "":
+            return {point: by}
+    return {}
 
 
 def _is_equivalent(
@@ -248,45 +314,74 @@ def decided(breaker: Breaker, book: Sequence[Tied], judging: Judging) -> Breaker
     of = next((each for each in book if each.name == breaker.like), None)
     if of is None:
         return None
-    if breaker.words:
-        made, points = mutant_named(of.machine, breaker.method, breaker.words), tuple(of.points())
-    else:
-        made, points = next(((each, (*own, *of.points())) for each, own in of.variants
-                             if _name(each) == breaker.machine), (None, ()))
+    made, points = _again(of, breaker)
     point = tuple(breaker.constants.items())
-    if made is None or not broken(made, point, [breaker.rule]):
+    if made is None or not broken(
+            made, point, [breaker.rule], within=breaker.within):
         return None
-    found = _judged(of, judging, made, {breaker.rule: point}, points, breaker.machine)
-    again = next(found, None)
-    return again and replace(
-        again, method=breaker.method, words=breaker.words, equivalent=bool(
-            breaker.words and not again.refused
-            and _is_equivalent(of, made, breaker.rule, dict.fromkeys((point, *points)))))
+    changes = [Mutant(method, words, lambda: made) for method, words in (
+        (breaker.method, breaker.words), (breaker.also_method, breaker.also_words)) if words]
+    found = looked_at(
+        of, judging, made, {breaker.rule: point}, points, breaker.machine, changes,
+        breaker.within)
+    return next(found, None)
 
 
-def _name(machine: type[Machine]) -> str:
+def with_graph(of: Tied, breaker: Breaker) -> Breaker | None:
+    """The same row, with the digest of what the machine can do; None if it is gone, or its change
+    is none of the mechanism."""
+    made, _ = _again(of, breaker)
+    return None if made is None else replace(breaker, graph=_graph(of, made))
+
+
+def _graph(of: Tied, machine: type[Machine]) -> str:
+    return digest(machine, map(dict, of.more_points()), of.outside, BUDGET)
+
+
+def _again(of: Tied, breaker: Breaker) -> tuple[type[Machine] | None, tuple[Point, ...]]:
+    """The machine of a row, made again, with the constants at which it is looked at."""
+    right = (of.machine, tuple(of.points()))
+    varied = {full_name(each): (each, (*own, *of.points())) for each, own in of.variants}
+    if not breaker.words:
+        return varied.get(breaker.machine, (None, ()))
+    made, points = right if of.name == breaker.machine else varied.get(breaker.machine, right)
+    for method, words in ((breaker.method, breaker.words),
+                          (breaker.also_method, breaker.also_words)):
+        changed = mutant_named(made, method, words) if words else made
+        if changed is None or (words and not of.is_changed_by(changed, made)):
+            return None, ()
+        made = changed
+    return made, points
+
+
+def full_name(machine: type[Machine]) -> str:
+    """As chapters and reports say it: ``flow.credit.Link``."""
     return f"{chapter_of(machine.__module__)}.{machine.__name__}"
 
 
-def _rules(machine: type[Machine]) -> list[str]:
+def rules_of(machine: type[Machine]) -> list[str]:
+    """The rules of a machine that a search decides, and that implementations are to keep."""
     return [rule.id for rule in machine.rules_declared
             if rule.predicate is not None and rule.strength.value != "CLAIM"]
 
 
-def _kept(machine: type[Machine], point: Point, asked: Sequence[str]) -> list[str]:
+def keeps(machine: type[Machine], point: Point, asked: Sequence[str]) -> list[str]:
     """The rules that a machine keeps with these constants, among some."""
     lost = broken(machine, point, asked)
     return [rule for rule in asked if rule not in lost]
 
 
-def broken(machine: type[Machine], point: Point, rules: Iterable[str]) -> list[str]:
-    """The rules that a machine breaks with these constants, among some; none if it is no machine.
-    """
+def broken(
+    machine: type[Machine], point: Point, rules: Iterable[str], budget: Budget = BUDGET,
+    within: bool = False,
+) -> list[str]:
+    """The rules that a machine breaks with these constants, among some; none if it is no machine,
+    which it is not either where it leaves its ranges, if only what is ``within`` them counts."""
     try:
         bound = bind(machine, **dict(point))
         here = {rule.id for rule in machine.rules_declared}
         items = [item for rule in rules if rule in here for item in instances(bound, rule)]
-        verdicts = check_rules(bound, items, BUDGET, "interpreter")
+        verdicts = judged(bound, items, budget, within)
     except Exception:  # noqa: BLE001 - a mutant may do anything; then it is no machine
         return []
     found = {item.rule.id for item, verdict in zip(items, verdicts, strict=True)
@@ -295,7 +390,7 @@ def broken(machine: type[Machine], point: Point, rules: Iterable[str]) -> list[s
 
 
 def refusal(
-    of: Tied, machine: type[Machine], point: Point, judging: Judging
+    of: Tied, machine: type[Machine], point: Point, judging: Judging, within: bool = False
 ) -> str | None:
     """The rule by which an observer refuses a run of a machine, empty if all accept every run.
 
@@ -306,7 +401,8 @@ def refusal(
         observer = look[0]
         try:
             verdict = decide_refinement(replace(
-                _seen(machine, point, look), among=frozenset(judging[observer])), LOOK)
+                _seen(machine, point, look), among=frozenset(judging[observer]),
+                within=within), LOOK)
         except InputError:
             continue  # these constants are none of theirs
         except Exception:  # noqa: BLE001 - as above

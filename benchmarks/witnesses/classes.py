@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from checkvalve.spec.notation.machine import Action, Machine
 from checkvalve.spec.notation.source import source_of
-from checkvalve.spec.notation.types import ArrayDecl, ChoiceDecl, Decl, FifoDecl, SetDecl
+from checkvalve.spec.notation.types import ArrayDecl, ChoiceDecl, Decl, FifoDecl, IntDecl, SetDecl
 
-from .mutate import edits
+from .mutate import Known, edits, further_edits
 
 __all__ = ["Mutant", "mutant_named", "mutants"]
 
@@ -34,14 +34,19 @@ class Mutant(NamedTuple):
     make: Callable[[], type[Machine]]
 
 
-def mutants(machine: type[Machine], only: str = "") -> Iterator[Mutant]:
+def mutants(
+    machine: type[Machine], only: str = "", *, further: bool = False
+) -> Iterator[Mutant]:
     """Every mutant of a machine: its actions and what they call changed, or made unfair.
 
     ``only`` is a method, as ``Class.method``: those of it alone. What a rule itself calls is left
-    alone, for then the rule would be another one.
+    alone, for then the rule would be another one. ``further`` asks for those of ``further_edits``
+    instead.
     """
     judged = _called_by_rules(machine)
     alike = _alike(machine)
+    known = Known([*machine.constants_declared], [
+        name for name, decl in machine.variables_declared.items() if _is_number(decl)])
     for owner in machine.__mro__:
         if not issubclass(owner, Machine) or owner is Machine:
             continue
@@ -51,6 +56,11 @@ def mutants(machine: type[Machine], only: str = "") -> Iterator[Mutant]:
             found: Action | None = getattr(value, "__checkvalve_action__", None)
             method = f"{owner.__name__}.{name}"
             if only not in ("", method):
+                continue
+            if further:
+                for edit in further_edits(source_of(value).node, known):
+                    yield Mutant(
+                        method, edit.words, _maker(machine, owner, name, value, edit.make))
                 continue
             if found is not None and found.fair:
                 yield Mutant(method, "not fair", _maker(machine, owner, name, value, None))
@@ -65,6 +75,11 @@ def _alike(machine: type[Machine]) -> dict[str, list[str]]:
             for name in kinds}
 
 
+def _is_number(decl: Decl) -> bool:
+    inner = decl.element if isinstance(decl, ArrayDecl) else decl
+    return isinstance(inner, IntDecl)
+
+
 def _kind(decl: Decl) -> tuple[object, ...]:
     """The kind of a variable, but for its bounds: variables of one kind can be mixed up."""
     over = repr(decl.domain) if isinstance(decl, ArrayDecl | SetDecl | ChoiceDecl) else ""
@@ -74,7 +89,8 @@ def _kind(decl: Decl) -> tuple[object, ...]:
 
 def mutant_named(machine: type[Machine], method: str, words: str) -> type[Machine] | None:
     """The mutant of these words, or None if the machine's text no longer has it."""
-    return next((mutant.make() for mutant in mutants(machine, only=method)
+    return next((mutant.make() for further in (False, True)
+                 for mutant in mutants(machine, only=method, further=further)
                  if mutant.words == words), None)
 
 

@@ -11,6 +11,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -18,7 +19,7 @@ from checkvalve.spec.notation.machine import Machine
 from checkvalve.spec.notation.source import source_of
 from checkvalve.spec.notation.views import View
 
-__all__ = ["measures", "same_but_for"]
+__all__ = ["keeps_to", "measures", "same_but_for"]
 
 
 def measures(machine: type[Machine], views: Iterable[type[View[Any]]]) -> frozenset[str]:
@@ -41,13 +42,37 @@ def same_but_for(names: frozenset[str], machine: type[Machine], other: type[Mach
             and _texts(names, machine) == _texts(names, other))
 
 
+def keeps_to(names: frozenset[str], machine: type[Machine], other: type[Machine]) -> bool:
+    """Whether two machines do the same with variables of these names. If not, it may be the
+    measure that is wrong, as where it is changed twice, or in the place of another variable."""
+    return sorted(_left_out(names, machine)) == sorted(_left_out(names, other))
+
+
+def _left_out(names: frozenset[str], machine: type[Machine]) -> Iterator[str]:
+    for method in _methods(machine):
+        if method.__name__ not in names:
+            yield from _texts_of(names, method)
+
+
+@lru_cache(maxsize=1_000)
+def _texts_of(names: frozenset[str], method: FunctionType) -> tuple[str, ...]:
+    return tuple(ast.dump(node) for node in ast.walk(_body(method))
+                 if _changed(node) and _changed(node) <= names)
+
+
 def _variables(names: frozenset[str], machine: type[Machine]) -> dict[str, object]:
     return {name: decl for name, decl in machine.variables_declared.items() if name not in names}
 
 
 def _texts(names: frozenset[str], machine: type[Machine]) -> list[str]:
-    return [ast.dump(_Without(names).visit(_body(method)))
+    return [_text(names, method)
             for method in _methods(machine) if method.__name__ not in names]
+
+
+@lru_cache(maxsize=1_000)
+def _text(names: frozenset[str], method: FunctionType) -> str:
+    """Mutants share most methods."""
+    return ast.dump(_Without(names).visit(_body(method)))
 
 
 def _body(method: FunctionType) -> ast.Module:
@@ -104,8 +129,17 @@ def _is_own(node: ast.AST) -> bool:
             and node.value.id == "self")
 
 
+def _asks_only(node: ast.stmt, names: frozenset[str]) -> bool:
+    """Whether a statement is a guard about variables of these names, and about no other."""
+    if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+            and isinstance(node.value.func, ast.Name) and node.value.func.id == "require"):
+        return False
+    asked = {each.attr for each in ast.walk(node) if _is_own(each)}  # type: ignore[attr-defined]
+    return bool(asked) and {name for name in asked if name[:1].islower()} <= names
+
+
 class _Without(ast.NodeTransformer):
-    """Leaves out what is assigned to some variables."""
+    """Leaves out what is assigned to some variables, and guards that ask for nothing else."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._names = names
@@ -120,7 +154,8 @@ class _Without(ast.NodeTransformer):
         return self._left(node)
 
     def _left(self, node: ast.stmt) -> ast.AST:
-        return ast.Pass() if _changed(node) and _changed(node) <= self._names else node
+        is_theirs = _changed(node) and _changed(node) <= self._names
+        return ast.Pass() if is_theirs or _asks_only(node, self._names) else node
 
 
 def _names_in(owner: type) -> set[str]:

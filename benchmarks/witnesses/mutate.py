@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 import copy
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple, TypeGuard
 
-__all__ = ["Edit", "edits"]
+__all__ = ["Edit", "Known", "edits", "further_edits"]
 
 
 class Edit(NamedTuple):
@@ -35,6 +35,14 @@ class _Change(NamedTuple):
 
 
 Alike = Mapping[str, Sequence[str]]
+
+
+class Known(NamedTuple):
+    """What is known of a machine: the names of its constants, and of its variables that are
+    numbers."""
+
+    constants: Collection[str]
+    numbers: Collection[str]
 
 _NEAR: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE,), ast.LtE: (ast.Lt,), ast.Gt: (ast.GtE,), ast.GtE: (ast.Gt,),
@@ -58,6 +66,23 @@ def edits(method: ast.FunctionDef, alike: Alike = MappingProxyType({})) -> Itera
                 count[change.words] += 1
                 nth = f" ({count[change.words]})" if count[change.words] > 1 else ""
                 yield Edit(change.words + nth, partial(_with, method, position, change))
+
+
+def further_edits(method: ast.FunctionDef, known: Known) -> Iterator[Edit]:
+    """More changes of a method's body, for where those of ``edits`` are too few."""
+    count: Counter[str] = Counter()
+    nodes = [node for statement in method.body for node in ast.walk(statement)]
+    parameters = [each.arg for each in method.args.args if each.arg != "self"]
+    returns = ast.unparse(method.returns) if method.returns else ""
+    for find in (_turned_guards, _branches, _connectives, _comparisons, _doubled,
+                 partial(_named, known.constants, parameters), partial(_assigned, known.numbers),
+                 partial(_returned, returns)):
+        for position, node in enumerate(nodes):
+            for change in find(node):
+                count[change.words] += 1
+                nth = f" ({count[change.words]})" if count[change.words] > 1 else ""
+                yield Edit(change.words + nth, partial(_with, method, position, change))
+    yield from _orders(method, nodes)
 
 
 def _with(method: ast.FunctionDef, position: int, change: _Change) -> ast.FunctionDef:
@@ -171,3 +196,150 @@ def _variables(alike: Alike, node: ast.AST) -> Iterator[_Change]:
 
 def _in_place_of(old: ast.expr, new: ast.expr) -> _Change:
     return _Change(f"{ast.unparse(new)} for {ast.unparse(old)}", lambda: copy.deepcopy(new))
+
+
+# --- what else can be changed ------------------------------------------------------------------
+
+_FURTHER: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
+    ast.Lt: (ast.GtE, ast.Gt, ast.Eq), ast.LtE: (ast.Gt, ast.GtE, ast.Eq),
+    ast.Gt: (ast.LtE, ast.Lt, ast.Eq), ast.GtE: (ast.Lt, ast.LtE, ast.Eq),
+    ast.Eq: (ast.LtE, ast.GtE), ast.NotEq: (ast.Lt, ast.Gt),
+}
+_COUNTERPARTS = {"all": "any", "any": "all", "min": "max", "max": "min"}
+
+
+def _turned_guards(node: ast.AST) -> Iterator[_Change]:
+    """A guard that asks for the opposite."""
+    if _is_require(node):
+        turned = copy.deepcopy(node)
+        called = turned.value
+        assert isinstance(called, ast.Call)
+        called.args[0] = ast.UnaryOp(ast.Not(), called.args[0])
+        yield _Change(f"{ast.unparse(turned)} for {ast.unparse(node)}", lambda: turned)
+
+
+def _branches(node: ast.AST) -> Iterator[_Change]:
+    """A branch that is always taken, or never."""
+    if isinstance(node, ast.If | ast.IfExp):
+        for word, value in (("always", True), ("never", False)):
+            changed = copy.deepcopy(node)
+            changed.test = ast.Constant(value)
+            yield _Change(f"{word} as if {ast.unparse(node.test)}", partial(_itself, changed))
+
+
+def _itself(node: ast.AST) -> ast.AST:
+    return node
+
+
+def _connectives(node: ast.AST) -> Iterator[_Change]:
+    """One operand of a connective left out, or a negation."""
+    if isinstance(node, ast.BoolOp):
+        for left_out in range(len(node.values)):
+            values = [*node.values[:left_out], *node.values[left_out + 1:]]
+            yield _in_place_of(
+                node, values[0] if len(values) == 1 else ast.BoolOp(node.op, values))
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield _in_place_of(node, node.operand)
+
+
+def _comparisons(node: ast.AST) -> Iterator[_Change]:
+    """A comparison by another relation, and the counterpart of ``all``, ``any``, ``min``, ``max``.
+    """
+    if isinstance(node, ast.Compare):
+        for position, operator in enumerate(node.ops):
+            for other in _FURTHER.get(type(operator), ()):
+                ops = [*node.ops[:position], other(), *node.ops[position + 1:]]
+                yield _in_place_of(node, ast.Compare(node.left, ops, node.comparators))
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) \
+            and node.func.id in _COUNTERPARTS:
+        name = ast.Name(_COUNTERPARTS[node.func.id], ast.Load())
+        yield _in_place_of(node, ast.Call(name, node.args, node.keywords))
+
+
+def _doubled(node: ast.AST) -> Iterator[_Change]:
+    """A change of the state made twice."""
+    if isinstance(node, ast.AugAssign) or (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+            and not _is_require(node)):
+        yield _Change(f"{ast.unparse(node)} twice", partial(_twice, node))
+
+
+def _twice(node: ast.stmt) -> ast.AST:
+    return ast.If(ast.Constant(True), [copy.deepcopy(node), copy.deepcopy(node)], [])
+
+
+def _named(
+    constants: Collection[str], parameters: Sequence[str], node: ast.AST
+) -> Iterator[_Change]:
+    """A constant one larger or smaller, and another parameter of the action."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) \
+            and node.value.id == "self" and node.attr in constants:
+        yield from _moved(node)
+    elif isinstance(node, ast.Name) and node.id in parameters:
+        for other in parameters:
+            if other != node.id:
+                yield _in_place_of(node, ast.Name(other, ast.Load()))
+
+
+def _moved(node: ast.expr) -> Iterator[_Change]:
+    yield _in_place_of(node, ast.BinOp(node, ast.Add(), ast.Constant(1)))
+    yield _in_place_of(node, ast.BinOp(node, ast.Sub(), ast.Constant(1)))
+
+
+def _assigned(numbers: Collection[str], node: ast.AST) -> Iterator[_Change]:
+    """What is assigned to a variable one larger or smaller."""
+    if isinstance(node, ast.Assign | ast.AugAssign):
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        while isinstance(target, ast.Subscript):
+            target = target.value
+        if isinstance(target, ast.Attribute) and target.attr in numbers:
+            for change in _moved(node.value):
+                changed = copy.deepcopy(node)
+                value = change.make()
+                assert isinstance(value, ast.expr)
+                changed.value = value
+                yield _Change(f"{ast.unparse(changed)} for {ast.unparse(node)}",
+                              partial(_itself, changed))
+
+
+def _returned(returns: str, node: ast.AST) -> Iterator[_Change]:
+    """What a method says turned round, or one larger or smaller."""
+    if isinstance(node, ast.Return) and node.value is not None:
+        if returns == "bool":
+            turned = ast.Return(ast.UnaryOp(ast.Not(), node.value))
+            yield _Change(f"{ast.unparse(turned)} for {ast.unparse(node)}",
+                          lambda: copy.deepcopy(turned))
+        elif returns == "int":
+            for change in _moved(node.value):
+                value = change.make()
+                assert isinstance(value, ast.expr)
+                moved = ast.Return(value)
+                yield _Change(f"{ast.unparse(moved)} for {ast.unparse(node)}",
+                              partial(_itself, moved))
+
+
+def _orders(method: ast.FunctionDef, nodes: Sequence[ast.AST]) -> Iterator[Edit]:
+    """Two neighbouring statements in the other order."""
+    place_of = {node: place for place, node in enumerate(nodes)}
+    bodies = [method.body, *(node.body for node in nodes if isinstance(node, ast.If | ast.For)),
+              *(node.orelse for node in nodes if isinstance(node, ast.If))]
+    count: Counter[str] = Counter()
+    for body in bodies:
+        for first, second in zip(body, body[1:], strict=False):
+            words = f"{_begin(second)} before {_begin(first)}"
+            count[words] += 1
+            nth = f" ({count[words]})" if count[words] > 1 else ""
+            yield Edit(words + nth, partial(_swapped, method, place_of[first], place_of[second]))
+
+
+def _begin(statement: ast.stmt) -> str:
+    return ast.unparse(statement).partition("\n")[0]
+
+
+def _swapped(method: ast.FunctionDef, first: int, second: int) -> ast.FunctionDef:
+    changed = copy.deepcopy(method)
+    nodes = [node for statement in changed.body for node in ast.walk(statement)]
+    one, other = copy.deepcopy(nodes[first]), copy.deepcopy(nodes[second])
+    _Replace(nodes[second], one).visit(changed)
+    _Replace(nodes[first], other).visit(changed)
+    return ast.fix_missing_locations(changed)

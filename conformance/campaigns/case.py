@@ -20,7 +20,7 @@ from ..suites.results import ERROR, FLAKY, PASSED, REFUSED, UNKNOWN, VIOLATED, C
 from ..suites.fixture import Fixture, fixture_of
 from ..suites.generate import GENERATOR
 from ..suites.run import Run, capabilities, items_for, run_program
-from ..suites.lengthy import FILLED_BY_CHANCE
+from ..suites.lengthy import FILLED_BY_CHANCE, SHORT_ITEMS
 from ..suites.shrink import RUNS_MAX, shrink
 from ..suites.suite import AnySuite, Long, Program
 from ..systems.catalogue import suite_named
@@ -174,6 +174,7 @@ class _Search:
         self.measured: dict[str, int] = {}
         self.longest = 0
         self.items = 0
+        self.spare = 0
 
     @property
     def long(self) -> Long | None:
@@ -428,14 +429,25 @@ class _Search:
     def _run(self, rule: Rule, program: Program, every: bool = False) -> Run:
         return run_program(
             self.suite, self.target, program, self.capacity, focus=rule,
-            candidates=self.settings.candidates, every=every, items=self.items)
+            candidates=self.settings.candidates, every=every, items=self._items_of(program))
+
+    def _items_of(self, program: Program) -> int:
+        """How many items it may name; 0: as many as go with its length."""
+        is_short = items_for(program) <= SHORT_ITEMS
+        return self.items or (self.spare if is_short else 0)
 
     def _need_no_more_items(self, rule: Rule, program: Program) -> None:
         """Allow fewer items, as for a program of its length, if what is left of a long program
-        breaks the rule then, too."""
-        items, self.items = self.items, 0
+        breaks the rule then, too.
+
+        What is long still may become short by shrinking; it may name as many items then, if the
+        rule is broken in no other way.
+        """
+        items, self.items, self.spare = self.items or self._items_of(program), 0, 0
         if items and self._run(rule, program).rooted(rule) is None:
             self.items = items
+        elif items and items_for(program) > SHORT_ITEMS:
+            self.spare = items_for(range(SHORT_ITEMS))
 
     def _fails(self, rule: Rule, program: Program) -> Program | None:
         run = self._run(rule, program)

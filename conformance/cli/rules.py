@@ -48,12 +48,14 @@ class Uses:
 class Refused:
     """How many machines that break a rule are refused, of how many; ``accepted`` is one that is
     not, in words, or None. ``equivalent`` mutants more break it and show nothing else than the
-    right machine shows."""
+    right machine shows. ``tried`` mutants were looked at in all where fewer than three machines
+    are known, else it is 0."""
 
     refused: int
     of: int
     accepted: str | None
     equivalent: int
+    tried: int = 0
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,8 @@ class Entry:
     """One rule of the book.
 
     ``through`` says through which rules of an observer it is tested, where no suite tests it
-    directly: they refuse all that is known to break it, which ``refused`` counts. ``untested`` is
+    directly: they refuse all that is known to break it, which ``refused`` counts. ``few``: these
+    are fewer than three, and a search found no other; it does not count as tested. ``untested`` is
     why it is not tested, or None. ``bookkeeping`` is why no implementation can break it, where it
     is about an observer's own notes, or None.
 
@@ -79,6 +82,7 @@ class Entry:
     uses: Uses
     through: list[str]
     refused: Refused | None
+    few: bool
     untested: str | None
     bookkeeping: str | None
     broken_by: str | None
@@ -136,22 +140,27 @@ def _breakers(found: list[Entry]) -> str:
 
 def _totals(found: list[Entry]) -> Iterator[str]:
     """The three numbers: of all rules, and of those that are a MUST; and what is none of them."""
+    from checkvalve.spec.witnesses.refused import ENOUGH
+
     claims = sum(entry.strength == "CLAIM" for entry in found)
     books = sum(entry.bookkeeping is not None for entry in found)
     rules = [e for e in found if e.strength != "CLAIM" and e.bookkeeping is None]
     for what, some in ((counted(len(rules), "rule"), rules),
                        ("Of those that are a MUST", [e for e in rules if e.strength == "MUST"])):
         direct = sum(bool(entry.uses.test) for entry in some)
-        through = sum(bool(entry.through) for entry in some)
+        few = sum(entry.few for entry in some)
+        through = sum(bool(entry.through) for entry in some) - few
         partly = sum(entry.refused is not None and entry.refused.refused > 0
                      for entry in some if entry.untested)
         rest = len(some) - direct - through
         share = f" ({(direct + through) / len(some):.0%} are tested)" if some else ""
         lead = "\n" if some is rules else ""
         yield (f"{lead}{what}: {direct} tested on implementations directly, {through} through an "
-               f"observer that refuses all that is known to break them, {rest} not{share}. Of "
-               f"these {rest}, {partly} are seen in part: an observer refuses some machines that "
-               "break them, and accepts others.")
+               f"observer that refuses all that is known to break them, {ENOUGH} machines or more, "
+               f"{rest} not{share}. Of these {rest}, {few} rest on one machine or two that break "
+               "them, which are refused, and a search found no third; "
+               f"{partly} are seen in part: an observer refuses some machines that break them, and "
+               "accepts others.")
     yield (f"{counted(books, 'rule')} besides: an observer's own bookkeeping, which no "
            "implementation can break.")
     yield (f"{counted(claims, 'claim')} of the texts besides: what they say, and no right "
@@ -168,7 +177,7 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
     from checkvalve.spec.citations import citations
     from checkvalve.spec.reach import bookkeeping, unseen, ways
     from checkvalve.spec.witnesses.book import witnesses
-    from checkvalve.spec.witnesses.refused import known_breakers
+    from checkvalve.spec.witnesses.refused import known_breakers, tried
 
     def uses(rule: Rule, chapter: Chapter) -> Uses:
         proof = [
@@ -180,7 +189,8 @@ def entries(names: Iterable[str] = ()) -> Iterator[Entry]:
 
     selected = list(book(names))
     whole = list(book())
-    reach = _Reach(ways(whole, judging(), known_breakers()), unseen(whole), bookkeeping(whole))
+    reach = _Reach(ways(whole, judging(), known_breakers(), tried()), unseen(whole),
+                   bookkeeping(whole))
     seen: set[str] = set()
     for chapter in selected:
         for rule in sorted(chapter.rules, key=lambda rule: natural(rule.id)):
@@ -235,21 +245,25 @@ class _Reach:
 
     def of(
         self, rule: Rule, used: Uses
-    ) -> tuple[list[str], Refused | None, str | None, str | None]:
-        """Through what a rule is tested, what is refused, why it is not tested, and why there is
-        nothing to test."""
+    ) -> tuple[list[str], Refused | None, bool, str | None, str | None]:
+        """Through what a rule is tested, what is refused, whether that is too little, why it is
+        not tested, and why there is nothing to test."""
         if used.test or rule.id in self.books:
-            return [], None, None, self.books.get(rule.id)
+            return [], None, False, None, self.books.get(rule.id)
         way = self.tied.get(rule.id)
         if way is None or not way.of and not way.texts:
-            return [], None, self.hidden.get(rule.id, _no_tie(rule)), None
-        refused = (Refused(way.refused, way.of, way.accepted or None, way.equivalent)
+            return [], None, False, self.hidden.get(rule.id, _no_tie(rule)), None
+        refused = (Refused(way.refused, way.of, way.accepted or None, way.equivalent, way.tried)
                    if way.of else None)
-        if way.is_tested and rule.id not in self.hidden:
-            return list(way.texts), refused, None, None
-        return [], refused, self.hidden.get(rule.id, (
+        if way.is_refused and rule.id not in self.hidden:
+            return list(way.texts), refused, not way.is_tested, None, None
+        return [], refused, False, self.hidden.get(rule.id, (
             f"its observers refuse {way.refused} of {way.of} machines that break it, and accept "
             f"{way.accepted}")), None
+
+
+def _nth(number: int) -> str:
+    return ("first", "second", "third")[number - 1]
 
 
 def _no_tie(rule: Rule) -> str:
@@ -271,6 +285,11 @@ def _lines(entry: Entry) -> Iterator[str]:
         yield f"      tested through {way}"
     if entry.refused:
         accepted = f"; accepted: {entry.refused.accepted}" if entry.refused.accepted else ""
+        if entry.few:
+            accepted = (
+                f"; no {_nth(entry.refused.of + 1)} machine breaks it among "
+                f"{counted(entry.refused.tried, 'mutant')}" if entry.refused.tried else
+                "; no mutant is asked, for what is tied to it does not have the rule, or keep it")
         more = entry.refused.equivalent
         same = f"; besides, {counted(more, 'mutant')} by which nothing new is shown" if more else ""
         yield (f"      of what breaks it, refused {entry.refused.refused} of {entry.refused.of}"

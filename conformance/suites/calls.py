@@ -13,12 +13,16 @@ from .plain import PlainConversation, Seen
 from .says import Fields, On, Part, Says, each, on
 from .sweeping import STEPS_MAX, steps_of
 
-__all__ = ["CALLS_MAX", "CALLS_OF_LONG", "CallsConversation", "driving", "events"]
+__all__ = [
+    "CALLS_MAX", "CALLS_OF_LONG", "CallsConversation", "WAITERS_OF_LONG", "driving", "events"]
 
 CALLS_MAX: Final = 12
 """Calls of a kind in one program."""
 CALLS_OF_LONG: Final = 160
 """As many calls of a kind begin in a long program: each internal step may be of any of them."""
+
+WAITERS_OF_LONG: Final = 8
+"""So many of them may wait at the same time there; in short programs ``STEPS_MAX``."""
 
 WAITING: Final = ("begun", "waits", "stopping")
 """States of a call without an outcome; one that is ``stopping`` has been cancelled."""
@@ -51,6 +55,7 @@ class CallsConversation(PlainConversation):
         super().__init__(*arguments)
         self.states: dict[str, str] = {}
         self.most = self._constants.get("K", CALLS_MAX)
+        self.waiters = self._constants.get("W", STEPS_MAX)
 
     def calls(self, *states: str, letter: str = "") -> list[str]:
         """The calls in some states."""
@@ -59,7 +64,7 @@ class CallsConversation(PlainConversation):
 
     def has_room(self, letter: str) -> bool:
         """True if one more call may wait."""
-        return len(self.calls(*WAITING)) < STEPS_MAX
+        return len(self.calls(*WAITING)) < self.waiters
 
     def begun(self, letter: str) -> int:
         """The number of calls that have begun, of those with a letter."""

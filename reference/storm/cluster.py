@@ -36,7 +36,7 @@ same history, on every machine. The words are:
 A worker that raises has died, and a new one takes its place; the same holds for one that a fault
 kills. Everything in it, or on its connections, is lost and counted. A run ends when it is quiescent
 (the source is exhausted, every message acked, every queue empty), or is given up: when ``PATIENCE``
-instants have passed since the last fault, or ``QUIET_PERIODS`` without any event, or more than
+instants have passed since the last fault (``PATIENCE_OF_EACH`` for each message, if these are more), or ``QUIET_PERIODS`` without any event, or more than
 ``DEATHS_MAX`` workers have died without being killed.
 """
 
@@ -60,7 +60,12 @@ _Actor = tuple[int, int | None]
 """A worker with one of its tasks, or with its transfer thread."""
 
 PATIENCE: Final = 5_000
-"""Instants after the last fault within which a run has to become quiescent."""
+"""Instants after the last fault within which a run has to become quiescent, unless it has many
+messages."""
+
+PATIENCE_OF_EACH: Final = 80
+"""Instants for each message of a run with many. It takes 3 to 14 where all goes well, and each
+replay waits for the timeout first."""
 
 QUIET_PERIODS: Final = 5
 """Periods of the message timeout without an event after which there will be none: every timer
@@ -143,7 +148,8 @@ class Cluster:
 
     def _is_given_up(self) -> bool:
         last_fault = self.scenario.last_fault
-        return (self.now - last_fault > PATIENCE or self._deaths > DEATHS_MAX
+        patience = max(PATIENCE, PATIENCE_OF_EACH * self.scenario.messages)
+        return (self.now - last_fault > patience or self._deaths > DEATHS_MAX
                 or self.now - max(self.history[-1].at, last_fault) > QUIET_PERIODS * self._period)
 
     def record(self, what: str, *about: int | str) -> None:

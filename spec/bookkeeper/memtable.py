@@ -44,7 +44,7 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "AskingAtWait", "AskingUntilServed", "Doing", "FittingMemtable",
+    "EXPECTATIONS", "AskingAtWait", "AskingUntilAFailure", "AskingUntilServed", "Doing", "FittingMemtable",
     "FlushingAtOnce", "FlushingLittle", "KeepingDuplicates", "KeepingFlushed", "Memtable",
     "Retrying", "ShortEnough", "Sleeping",
 ]
@@ -201,11 +201,11 @@ class Memtable(Machine):
         """The bound does not depend on the disk."""
         return self.table + self.snapshot + self.taken() <= 2 * self.L
 
-    @always("BK-24", MUST, "A snapshot is being flushed, unless a flush has failed.",
+    @always("BK-24", MUST, "A snapshot is being flushed, unless the last flush has failed.",
             source=CODE)
     def snapshots_are_flushed(self) -> bool:
-        """After a failure, the next adder asks for the flush again."""
-        return (self.snapshot == 0 or self.asked or self.failed > 0) and (
+        """After a failure, the next adder asks for the flush again, and all later ones count."""
+        return (self.snapshot == 0 or self.asked or self.retry) and (
             not self.retry or self.failed > 0)
 
     @always("BK-26", MUST, "The accounts of the table add up: its bytes, and its waiting adders.",
@@ -313,6 +313,19 @@ class Retrying(AskingUntilServed):
         self.asked = True
 
 
+class AskingUntilAFailure(Retrying):
+    """Once a flush has failed, it is tried again, but no later snapshot is flushed."""
+
+    def ask(self) -> None:
+        """Set the table aside; ask for a flush as long as none has failed."""
+        if self.snapshot == 0 and self.table > 0:
+            self.snapshot = self.table
+            self.table = 0
+            self.asked = self.failed == 0
+        if self.retry and self.snapshot > 0:
+            self.asked = True
+
+
 class FlushingLittle(Retrying):
     """Each entry that is inserted asks for a flush."""
 
@@ -355,6 +368,8 @@ EXPECTATIONS = (
     expect(FlushingAtOnce, "BK-21", "violated", "bookkeeper#B7: one byte more is allowed if "
            "nothing is added during a flush", where="M > L + 1", A=1, L=range(1, 7),
            M=lambda L: range(1, 2 * L + 3)),
+    expect(AskingUntilAFailure, "BK-24", "violated", "after a failure that was made good, no later "
+           "snapshot is flushed", A=1, L=1, M=1, X=1),
     prove(Memtable, "BK-24", "snapshots are flushed, for all sizes",
           for_all=("L", "M", "X"), lemmas=("BK-26",), A=1),
     prove(FittingMemtable, "BK-27", "at least L bytes are set aside, for all sizes",

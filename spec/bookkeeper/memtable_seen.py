@@ -21,7 +21,8 @@ from typing import ClassVar, Final
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
 from .memtable import (
-    FlushingLittle, KeepingDuplicates, KeepingFlushed, Memtable, Retrying, Sleeping,
+    AskingUntilAFailure, FlushingLittle, KeepingDuplicates, KeepingFlushed, Memtable, Retrying,
+    Sleeping,
 )
 from .observed_memtable import ObservedMemtable
 
@@ -101,6 +102,8 @@ EXPECTATIONS = (
             like=SEEN, L=2, M=3, X=0),
     refused(Memtable, "BK-24", "bookkeeper#latent: a failed flush is not tried again",
             like=SEEN, L=2, M=2, X=1),
+    refused(AskingUntilAFailure, "BK-22", "no snapshot is flushed after a failure that was made "
+            "good", like=SEEN, L=1, M=1, X=1),
     refused(KeepingDuplicates, "BK-73", "an entry that comes twice keeps its bytes", like=SEEN,
             L=1, M=1, X=0, beside=("BK-21",)),
     refused(FlushingLittle, "BK-75", "a flush of a few bytes, for which no entry waits", like=SEEN,

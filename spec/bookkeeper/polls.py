@@ -24,7 +24,10 @@ from typing import Any
 from ..expectations import expect, prove
 from ..notation import MUST, Machine, action, always, boolean, const, integer, leads_to, require
 
-__all__ = ["EXPECTATIONS", "ForgettingPolls", "GivingBack", "Impatient", "KeepingSome", "Polls"]
+__all__ = [
+    "EXPECTATIONS", "ForgettingPolls", "GivingBack", "Impatient", "KeepingSome", "KeepingTheFirst",
+    "KeepingWhileBusy", "Polls",
+]
 
 LATENT = "bookkeeper#latent"
 
@@ -149,6 +152,26 @@ class KeepingSome(GivingBack):
         self.held += 1
 
 
+class KeepingTheFirst(GivingBack):
+    """Of all polls that wait the first one keeps its permit."""
+
+    def hold(self) -> None:
+        """If no other one has."""
+        if self.held == 0:
+            self.free -= 1
+            self.held += 1
+
+
+class KeepingWhileBusy(GivingBack):
+    """A poll keeps its permit if other reads are in progress."""
+
+    def hold(self) -> None:
+        """Else it gives it back."""
+        if self.serving > 0:
+            self.free -= 1
+            self.held += 1
+
+
 class ForgettingPolls(Polls):
     """A poll that the pool rejects is dropped with its permit."""
 
@@ -173,6 +196,8 @@ EXPECTATIONS = (
     prove(GivingBack, "BK-42", "polls hold no permit, for all limits", for_all=("K", "G"),
           lemmas=("BK-40",)),
     expect(KeepingSome, "BK-42", "violated", "a poll that keeps its permit although it waits"),
+    expect(KeepingTheFirst, "BK-42", "violated", "one poll keeps its permit although it waits"),
+    expect(KeepingWhileBusy, "BK-42", "violated", "a poll keeps its permit beside other reads"),
     expect(ForgettingPolls, "BK-40", "violated", "bookkeeper#latent: a poll that is rejected keeps "
            "its permit"),
 )

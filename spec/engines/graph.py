@@ -32,7 +32,8 @@ class Graph:
     Edges are kept row by row: those of state ``i`` are ``first[i]`` up to ``first[i + 1]``
     in ``target`` and ``via`` (the step's index in ``interpreter.steps()``). ``parent`` and
     ``parent_via`` lead back to the initial state on a shortest path. ``complete`` is false
-    where a budget ended the search; then ``stopped_by`` says which.
+    where a budget ended the search; then ``stopped_by`` says which. ``faults`` are the steps out of
+    the declared ranges that were not taken.
     """
 
     states: Sequence[State]
@@ -44,6 +45,7 @@ class Graph:
     depth: Row
     complete: bool = True
     stopped_by: str = ""
+    faults: int = 0
 
     def path(self, index: int) -> list[int]:
         """The step indices of a shortest path from the initial state."""
@@ -56,7 +58,7 @@ class Graph:
 
 def explore_with_interpreter(
     interpreter: Interpreter, budget: Budget, max_attempts: int | None = None, *,
-    learning: bool = False,
+    learning: bool = False, within: bool = False,
 ) -> Graph:
     """Every reachable state, one CPython step at a time.
 
@@ -64,7 +66,8 @@ def explore_with_interpreter(
     same graph, several times as fast.
     Stops with ``complete`` false when ``max_attempts`` steps were tried, when there are more
     states than the budget allows, or its seconds or its memory (by estimate) are spent. Raises
-    ModelFault with the way to a state in which an action leaves the declared ranges.
+    ModelFault with the way to a state in which an action leaves the declared ranges; ``within``
+    leaves such steps out.
     """
     budget = budget.start()
     way = _learnt(interpreter) if learning else _plain(interpreter)
@@ -83,6 +86,9 @@ def explore_with_interpreter(
             try:
                 after = take(key, step)
             except ModelFault as fault:
+                if within:
+                    graph.faults += 1
+                    continue
                 raise _with_its_way(fault, interpreter, graph.path(here), step) from None
             if after is None:
                 continue

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..notation.bound import BoundMachine
-from ..notation.errors import InternalError
+from ..notation.errors import InternalError, ModelFault
 from ..notation.interpreter import Interpreter, State, Step, show_step
 from ..notation.labels import counted
 from ..notation.layout import Slots
@@ -50,7 +50,7 @@ class Seeing:
     ``follow.Follower``; ``rule`` is the id of the rule at which a refusal is looked for, or empty
     for any refusal; ``among`` has the ids of those at which one is looked for, or is empty: a run
     that is refused by no rule of them ends there, and breaks nothing. ``max_states`` bounds a set
-    of candidates.
+    of candidates. With ``within`` nobody looks on at a step of the machine that leaves its ranges.
     """
 
     machine: BoundMachine
@@ -60,6 +60,7 @@ class Seeing:
     rule: str = ""
     among: frozenset[str] = frozenset()
     max_states: int = STATES_MAX
+    within: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ class Side:
         self._after = Interpreter(bound.machine, bound.constants)
         self._steps = self._interpreter.steps()
         self._effects = Effects(self._interpreter)
+        self._within = seeing.within
         initial = self._interpreter.initial()
         self.begins = self._shown(self._view.begins(self._interpreter.look(initial)))
         self._states: list[tuple[Packed, Hashable]] = [
@@ -138,7 +140,7 @@ class Side:
         state = self._effects.unpack(packed)
         self._view.enabled = frozenset(
             step[0] for step in self._steps
-            if not isinstance(after := self._effects.step(packed, step), Refusal)
+            if not isinstance(after := self._step(packed, step), Refusal)
             and after != packed)
         questions = list(self._view.asked(self._interpreter.look(state)))
         if self._is_asked_at_rest and self.rests(here):
@@ -162,7 +164,10 @@ class Side:
         followed = {name for name in {name for name, _ in self._steps}
                     if self._view.follows(machine, name)}
         for step in self._steps:
-            after = self._effects.step(packed, step)
+            after = self._step(packed, step)
+            if after is None:
+                self._looks_away.add(here)
+                continue
             if isinstance(after, Refusal):
                 continue
             self._view.history = history
@@ -173,6 +178,15 @@ class Side:
             target = self._number(after, self._view.history)
             if shows or target != here:
                 yield _Edge(step, shows, target)
+
+    def _step(self, packed: Packed, step: Step) -> Packed | Refusal | None:
+        """Where a step leads; None if that is out of the ranges, and nobody is to follow."""
+        try:
+            return self._effects.step(packed, step)
+        except ModelFault:
+            if self._within:
+                return None
+            raise
 
     def _shown_by(self, state: State, step: Step, after: Packed) -> tuple[Seen, ...] | None:
         """The observer's steps that a step shows; None if it is left out."""

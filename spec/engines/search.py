@@ -19,7 +19,7 @@ from ..verdicts.verdict import Budget, Outcome, Verdict
 from .graph import Graph, explore_with_interpreter
 from .replay import HasRule, fair_steps, trace_of
 
-__all__ = ["Engine", "RuleInstance", "check_rules", "instances"]
+__all__ = ["Engine", "RuleInstance", "check_rules", "instances", "judged"]
 
 Engine = Literal["auto", "interpreter", "native"]
 ATTEMPTS_BEFORE_NATIVE = 30_000
@@ -118,6 +118,22 @@ def _verdicts(
             return [done[place] if place in done else next(rest) for place in range(len(wanted))]
     except OutOfTime as late:
         return _at_the_end(bound, wanted, graph, late, budget.clock)
+
+
+def judged(
+    bound: BoundMachine, rules: Sequence[HasRule], budget: Budget, within: bool = False
+) -> list[Verdict]:
+    """As ``check_rules`` by the interpreter alone, which learns: for machines that are changed
+    mechanically, of which there are many.
+
+    With ``within`` steps out of the declared ranges are left out; where there are some, nothing is
+    said of rules that are not about states or steps that are reached without them.
+    """
+    budget = budget.start()
+    graph = explore_with_interpreter(bound.interpreter, budget, learning=True, within=within)
+    return [_unknown(item, "steps out of the declared ranges are left out")
+            if graph.faults and item.rule.kind not in ("always", "step")
+            else _judge(bound, graph, item, budget.deadline) for item in rules]
 
 
 def _attempts(interpreter: Interpreter) -> int:

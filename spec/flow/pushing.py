@@ -229,7 +229,7 @@ class PushingSeen(View[Pushing]):
 
     history: tuple[int, ...] = ()   # the workers to which jobs were given
 
-    around = ("come", "tell", "lose", "finish", "part", "here", "done")
+    around = ("come", "tell", "lose", "finish", "part", "here", "done", "messages", "told")
 
     @shown
     def submit(self, before: Pushing, after: Pushing) -> Iterable[Seen]:

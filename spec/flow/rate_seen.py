@@ -48,7 +48,7 @@ class StepsSeen(View[Spending]):
     not the bucket's matter.
     """
 
-    around = ("burst", "waiting", "idle", "serve", "served")
+    around = ("burst", "waiting", "idle", "serve", "served", "within")
 
     @shown
     def come(self, before: Spending, after: Spending) -> Seen:

@@ -70,7 +70,8 @@ class Throttles(Machine):
     @action(fair=True)
     def come(self) -> None:
         """A tick begins, and tokens come to each source; those beyond b are lost."""
-        require(not self.within and self.waiting <= self.most())
+        require(not self.within)
+        require(self.waiting <= self.most())
         for source in range(self.n):
             rate = self.r1 if source == 0 else self.r
             self.tokens[source] = min(self.b, self.tokens[source] + rate)
@@ -145,7 +146,7 @@ class RatesSeen(View[Throttles]):
     serves them is not the sources' matter.
     """
 
-    around = ("serve", "waiting", "idle")
+    around = ("serve", "waiting", "idle", "most", "within")
 
     @shown
     def come(self, before: Throttles, after: Throttles) -> Seen:

@@ -23,6 +23,9 @@ what they mean for an observer.
 - *A task runs eventually* shows when all threads have finished, if the timer was driven beyond all
   deadlines: tasks that were added before were run by that, and later ones are due at once.
 - *Deadlock* means that some threads have not finished, and none of them can continue.
+- *Again and again.* When all have finished, and the timer was driven beyond all deadlines, other
+  threads may begin with other requests and tasks. Those of before are over: none is completed,
+  expires or runs any more. So the state is that of a few requests, however long a run is.
 
 Source: kafka#purgatory, kafka#lists; TimerTaskList, DelayedOperation of Kafka 3.9.
 """
@@ -30,6 +33,7 @@ Source: kafka#purgatory, kafka#lists; TimerTaskList, DelayedOperation of Kafka 3
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Final
 
 from ..notation import Machine, action, array, boolean, const, integer, require, subset, upto
 from ..notation.rules import seen_from_outside
@@ -40,7 +44,7 @@ from .purgatory_races import Race
 from .timer import SingleUseTimer
 from .timer_races import Cascade, OverflowWheel
 
-__all__ = ["Call", "ObservedRaces"]
+__all__ = ["WHEELS", "Call", "ObservedRaces"]
 
 ONCE = seen_from_outside(Race.rules_declared, "KAFKA-P1R")
 EXPIRY = seen_from_outside(Race.rules_declared, "KAFKA-P1ER")
@@ -55,6 +59,11 @@ COUNTED = seen_from_outside(Cascade.rules_declared, "KAFKA-W2L")
 ONE_WHEEL = seen_from_outside(OverflowWheel.rules_declared, "KAFKA-W10")
 INITIALISED = seen_from_outside(OverflowWheel.rules_declared, "KAFKA-W11")
 RETURNED = seen_from_outside(GivenCalls.rules_declared, "KAFKA-P40")
+
+
+WHEELS: Final = 12
+"""Overflow wheels that an observer tells apart: each has at least twice the tick of the one below.
+"""
 
 
 class Call(IntEnum):
@@ -87,7 +96,7 @@ class ObservedRaces(Machine):
     ran = subset(upto(K))
     cancelled = subset(upto(K))         # and the call has returned
     barred = subset(upto(T * K))        # thread t must not run task q: t * K + q
-    levels = subset(upto(4))            # levels of the overflow wheels that were made
+    levels = subset(upto(WHEELS))       # levels of the overflow wheels that were made
     expired = subset(upto(K))
     overlapped = boolean(False)         # two calls have overlapped
     drained = boolean(False)
@@ -176,7 +185,7 @@ class ObservedRaces(Machine):
         require(not barred, OUT_OF_TIMER)
         self.ran.add(request)
 
-    @action(level=upto(4))
+    @action(level=upto(WHEELS))
     def makes_wheel(self, level: int) -> None:
         """An overflow wheel is made at a level."""
         require(level not in self.levels, ONE_WHEEL)
@@ -208,6 +217,38 @@ class ObservedRaces(Machine):
         require(self.overlapped or size - 1 <= self.pending() + extra, OUT_OF_TIMER)
         require(not self.swept or keys == 0, EMPTY_LISTS)
         require(self.owed == 0, RETURNED)
+
+    @action
+    def begins_anew(self) -> None:
+        """After a drain that left nothing, the next threads begin, with other requests and tasks.
+        """
+        for each in range(self.K):
+            self.there.discard(each)
+            self.ready.discard(each)
+            self.told.discard(each)
+            self.asking.discard(each)
+            self.done.discard(each)
+            self.winner[each] = self.T
+            self.ran.discard(each)
+            self.cancelled.discard(each)
+            self.expired.discard(each)
+        self.drained = False
+        self.swept = False
+
+    @action(thread=upto(T))
+    def completes_again(self, thread: int) -> None:
+        """A thread runs the onComplete of a request of before."""
+        require(False, ONCE)
+
+    @action(thread=upto(T))
+    def expires_again(self, thread: int) -> None:
+        """A thread runs the onExpiration of a request of before."""
+        require(False, EXPIRY)
+
+    @action(thread=upto(T))
+    def runs_again(self, thread: int) -> None:
+        """The timer runs a request or a task of before."""
+        require(False, OUT_OF_TIMER)
 
     def pending(self) -> int:
         """The number of requests and tasks that have yet to run or to be completed."""

@@ -33,7 +33,10 @@ from ..notation import (
     subset, upto,
 )
 
-__all__ = ["EXPECTATIONS", "ConditionVariable", "FrugalCondition", "StrictCondition"]
+__all__ = [
+    "EXPECTATIONS", "ConditionVariable", "FrugalCondition", "SpendingTheYoungest",
+    "StrictCondition",
+]
 
 EXCLUSIVE = guard_rule(
     "COND-1", MUST,
@@ -268,11 +271,29 @@ class StrictCondition(ConditionVariable):
             self.given[last] = min(self.given[last], asleep - due)
             due += self.given[last]
 
-    @always("COND-9", MUST, "No more notifications are due in the strict form than there are "
-                            "sleepers.", source="libraries#conditions")
+    @always("COND-9", MUST, "Each notification that is due in the strict form has a sleeper of its "
+                            "own, which slept when it was given.",
+            source="libraries#conditions: it wakes at least one of those who waited when it was "
+                   "given")
     def each_has_a_sleeper(self) -> bool:
-        """Each notification that is due has a sleeper of its own."""
-        return sum(self.given[last] for last in range(self.K)) <= len(self.asleep)
+        """For each number, so many of the first calls sleep as notifications are for them alone."""
+        return all(
+            sum(self.given[last] if last <= until else 0 for last in range(self.K))
+            <= sum(1 if call in self.asleep and call <= until else 0 for call in range(self.K))
+            for until in range(self.K))
+
+
+class SpendingTheYoungest(StrictCondition):
+    """A sleeper that wakes uses up the youngest notification, whoever else needs it."""
+
+    @action(call=upto(ConditionVariable.K))
+    def goes_on(self, call: int) -> None:
+        """One that slept before may be left with none that is for it."""
+        ConditionVariable.goes_on(self, call)
+        youngest = max(last + 1 if self.given[last] > 0 else 0 for last in range(self.K))
+        for last in range(self.K):
+            if last + 1 == youngest:
+                self.given[last] -= 1
 
 
 EXPECTATIONS = (
@@ -280,6 +301,8 @@ EXPECTATIONS = (
            K=3, N=(1, 2)),
     expect(StrictCondition, "COND-9", "holds", "a notification without a sleeper left lapses", K=3,
            N=(1, 2)),
+    expect(SpendingTheYoungest, "COND-9", "violated", "the first of two sleepers uses up the "
+           "notification that came for both, and the one for it alone is left", K=2, N=1),
 )
 
 BOOKKEEPING = {

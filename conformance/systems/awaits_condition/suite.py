@@ -9,12 +9,14 @@ from ....spec.queues.conditions import (
     NOT_CONSUMED, NOT_MORE, ConditionVariable, FrugalCondition, StrictCondition,
 )
 from ...ports.base import Message, Session
-from ...suites.calls import CALLS_MAX, CALLS_OF_LONG, CallsConversation, driving, events
+from ...suites.calls import (
+    CALLS_MAX, CALLS_OF_LONG, WAITERS_OF_LONG, CallsConversation, driving, events,
+)
 from ...suites.lengthy import Long, grown
 from ...suites.plain import Seen
 from ...suites.says import Fields, Part, ends, on, over, says, table, unsaid
 from ...suites.suite import Act, Watch
-from ...suites.sweeping import SweepingSuite
+from ...suites.sweeping import STEPS_MAX, SweepingSuite
 from .port import PORT
 
 __all__ = ["SUITE", "ConditionConversation"]
@@ -64,6 +66,7 @@ class ConditionConversation(CallsConversation):
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(
             session, PORT.name, {"capacity": capacity}, _constants(capacity, items_max))
+        self.waiters = grown(STEPS_MAX, items_max, WAITERS_OF_LONG)
         self._numbers: dict[str, int] = {}      # of the waits, as they went to sleep
         self._counts: dict[str, int] = {}       # of the notifiers that have not notified
 
@@ -114,7 +117,7 @@ _SLEEP: Final = ("wait", "wait", "settle")
 
 SUITE: Final = SweepingSuite(
     name=PORT.name,
-    version=3,
+    version=4,
     port=PORT.name,
     # The order counts: of two machines that refuse the same step, the first names the rule.
     watches=(
@@ -125,7 +128,7 @@ SUITE: Final = SweepingSuite(
     weights={"wait": 5, "notify": 3, "leave": 3, "interrupt": 3, "run": 4, "settle": 1},
     epilogue=(Act("settle"), *(Act("leave"), Act("settle")) * 3),
     constants=_constants,
-    long=Long(fills=("wait",), drains=("notify", "leave")),
+    long=Long(),
     converse=ConditionConversation,
     capacities=(1,),
     scene="A condition variable for coroutines. Callbacks of their event loop run one by one.",

@@ -116,6 +116,20 @@ class WakesAll(Condition):
         super().notify(len(self.asleep))
 
 
+for _word, _many in (("four", 4), ("six", 6)):
+    @TWINS.twin(
+        f"condition-wakes-all-from-{_word}", "COND-6",
+        f"from {_word} sleepers on, a notification for one wakes all",
+        "a notification that goes to all where one by one would take long")
+    class WakesAllFrom(Condition):
+        """It is sound as long as few sleep."""
+
+        many = _many
+
+        def notify(self, n: int = 1) -> None:
+            super().notify(n if len(self.asleep) < self.many else len(self.asleep))
+
+
 # ---- bugs that show late ----------------------------------------------------------------------
 
-TWINS.late("condition-deaf", 40, 300)
+TWINS.late("condition-wakes-all", 40, 300)

@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from ....spec.queues.permits import IN_TURN, OrderlyPermits, Permits
 from ...ports.base import STEPPED_WAKES, Message, Session
-from ...suites.calls import CALLS_MAX, CALLS_OF_LONG, CallsConversation, driving, events
+from ...suites.calls import (
+    CALLS_MAX, CALLS_OF_LONG, WAITERS_OF_LONG, CallsConversation, driving, events,
+)
 from ...suites.lengthy import Long, grown
 from ...suites.plain import Seen
 from ...suites.says import Fields, ends, on, over, says, table, unsaid
@@ -92,7 +94,9 @@ class PermitsConversation(CallsConversation):
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"C": capacity, "K": grown(CALLS_MAX, items_max, CALLS_OF_LONG), "W": STEPS_MAX}
+    waiters = WAITERS_OF_LONG if capacity == 1 else STEPS_MAX
+    return {"C": capacity, "K": grown(CALLS_MAX, items_max, CALLS_OF_LONG),
+            "W": grown(STEPS_MAX, items_max, waiters)}
 
 
 _FIRST: Final = (Act("interrupt", 0),)
@@ -100,7 +104,7 @@ _HOLD: Final = ("acquire",)
 
 SUITE: Final = SweepingSuite(
     name=PORT.name,
-    version=3,
+    version=4,
     port=PORT.name,
     # The order counts: of two machines that refuse the same step, the first names the rule.
     watches=(Watch(Permits), Watch(OrderlyPermits, adds=IN_TURN, base=Permits)),

@@ -292,6 +292,23 @@ TWINS.add("cancelled-and-granted", "PERMIT-5",
           "a callback that runs after its call was undone", parts={}, of=_TellsTwice)
 
 
+for _word, _many in (("four", 4), ("six", 6)):
+    @TWINS.twin(
+        f"permits-stack-from-{_word}", "PERMIT-6",
+        f"from {_word} waiters on, the youngest of them is served first",
+        "a ring whose read index is taken from the wrong end once it has wrapped")
+    class StackFrom(YoungestFirst):
+        """A line that is a stack where it is long."""
+
+        many = _many
+
+        def release(self) -> None:
+            if len(self.line) >= self.many:
+                super().release()
+            else:
+                Permits.release(self)
+
+
 # ---- bugs that show late ----------------------------------------------------------------------
 
-TWINS.late("release-wakes-nobody", 40, 300)
+TWINS.late("youngest-waiter-first", 40, 300)

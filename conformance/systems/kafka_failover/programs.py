@@ -452,6 +452,22 @@ def _topic_goes_unheard(random: Random) -> Iterator[Act]:
     yield _act("elapse", after=300)
 
 
+def _made_unheard(random: Random) -> Iterator[Act]:
+    """Broker 0 controls, and leads. As topics are made, replies to it get lost: it has to find out
+    that what it meant to write is there, and that nobody else has written it."""
+    yield _written(0, 1, 1)
+    for broker in (1, 2):
+        yield _act("expire", after=_UP if broker == 1 else 0, broker=broker)
+    yield _act("prefer", after=150, partition=0)
+    yield _act("elapse", after=150)
+    for _ in range(5):
+        yield _act("make_topic", after=random.randrange(20, 40))
+        yield _act("upon", after=random.randrange(4, 14), moment="wrote", deed="lose_reply",
+                   lasts=1)
+        yield _written(0, 0, 1)
+    yield _act("elapse", after=300)
+
+
 def _one_is_deaf(random: Random) -> Iterator[Act]:
     """A broker stays registered, but gets no messages of the others, while the controller decides.
     """
@@ -471,7 +487,7 @@ _COURSES: Final[Mapping[str, tuple[Course, ...]]] = {
     FENCED.id: (_late_requests, _replaced_as_it_tells, _deaf),
     REPLACED.id: (_replaced_at_work,),
     CLEAN.id: (_one_after_the_other,),
-    LED.id: (_deaf, _stands_unheard, _topic_goes),
+    LED.id: (_deaf, _stands_unheard, _topic_goes, *(_made_unheard,) * 2),
     REJOINED.id: (_reply_of_a_change,),
     LET_GO.id: (_let_go,),
     PREFERRED.id: (_led_by_another,),

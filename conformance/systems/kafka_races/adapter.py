@@ -30,6 +30,9 @@ R = TypeVar("R")
 HARNESS: Final = "harness"
 """The name of the thread that makes the calls of ``perform``."""
 
+STEPS_MAX: Final = 50_000
+"""Steps of all threads in a session: a long program takes some 20,000, and a loop has no end."""
+
 _MODULES = tuple(module.__name__ for module in (
     delay_queue, delayed_operation, owners, purgatory, timer, timing_wheel, watcher_lists))
 
@@ -275,7 +278,7 @@ class ReferenceRaces(PortAdapter):
         if not 2 <= settings["buckets"] <= WHEEL_SIZE_MAX:
             raise Declined("unsupported-capacity")
         self.close()
-        self._scheduler = Scheduler(self.kit.modules)
+        self._scheduler = Scheduler(self.kit.modules, steps_max=STEPS_MAX)
         self._bench = Bench(
             self.kit, self._scheduler, settings["buckets"], settings.get("purge", PURGE_INTERVAL))
         self._threads: dict[str, Task] = {}

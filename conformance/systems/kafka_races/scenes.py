@@ -11,10 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-__all__ = ["HORIZON", "SCENES", "RaceScene", "calls_in_words"]
+__all__ = [
+    "HORIZON", "SCENES", "RaceScene", "before_round", "calls_in_words", "horizon", "in_round",
+    "round_begun", "round_of"]
 
 HORIZON: Final = 1000
 """An advance to this time passes all deadlines."""
+
+_ROUND: Final = 16
+"""Milliseconds of a round of a long program, more than any delay of a scene. It is a multiple of
+the ticks of all wheels that a scene makes, so that a scene may begin there as at 0."""
 
 Calls = tuple[Mapping[str, Any], ...]
 
@@ -148,6 +154,51 @@ _SCENES: Final = (
 )
 
 SCENES: Final[Mapping[str, RaceScene]] = {scene.name: scene for scene in _SCENES}
+
+
+def in_round(calls: Calls, number: int) -> Calls:
+    """The calls of a scene that is played as round ``number`` of a long program, from 0 on: with
+    names of its own, and later; as it is for 0."""
+    return tuple(_in_round(call, number) for call in calls) if number else calls
+
+
+def _in_round(call: Mapping[str, Any], number: int) -> Mapping[str, Any]:
+    found = dict(call)
+    for name in ("request", "task"):
+        if name in call:
+            found[name] = f"{call[name]}.{number}"
+    for name in ("now", "to"):
+        if name in call:
+            found[name] = min(call[name], _ROUND) + number * _ROUND
+    return found
+
+
+def before_round(number: int) -> Calls:
+    """The calls of the harness before a round: no request and no task of earlier ones is left. A
+    task of its own runs when the round begins, as the clocks of wheels move only with tasks."""
+    filler = {"call": "add", "task": f"t0.{number}", "delay": _ROUND,
+              "now": (number - 1) * _ROUND}
+    return filler, advance(number * _ROUND), check("b"), check("a")
+
+
+def round_begun(calls: object) -> int:
+    """The round before which the harness makes these calls; 0 if it is none."""
+    try:
+        number = calls[1]["to"] // _ROUND       # type: ignore[index]
+    except (TypeError, KeyError, IndexError):
+        return 0
+    return number if number > 0 and calls == [*map(dict, before_round(number))] else 0
+
+
+def horizon(number: int) -> int:
+    """The time to which an advance passes all deadlines of a round."""
+    return (number + 1) * _ROUND if number else HORIZON
+
+
+def round_of(name: object) -> tuple[str, int]:
+    """The name that a scene gives to a request or a task, and the round. Raises ``ValueError``."""
+    plain, _, number = str(name).partition(".")
+    return plain, int(number or 0)
 
 
 _WORDS: Final = {

@@ -2,7 +2,8 @@
 
 A program is a schedule: a scene is set up, its threads are spawned, some of them run for a counted
 number of steps, and then all of them run to their end. Half of all runs have one switch or two,
-since most races need no more; the places of the switches are drawn from the case's seed.
+since most races need no more; the places of the switches are drawn from the case's seed. A long
+program plays one scene after the other on the same timer and purgatory: each is a *round*.
 ``race_search`` tries them all instead.
 """
 
@@ -13,22 +14,26 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ....spec.kafka.observed_races import Call, ObservedRaces
+from ....spec.kafka.observed_races import WHEELS, Call, ObservedRaces
 from ....spec.notation.errors import InputError, TargetError
 from ....spec.notation.interpreter import Step
 from ....spec.notation.rules import Rule
 from ...ports.base import ALWAYS, Message, Session, excerpt
+from ...suites.lengthy import LONG_REQUESTS, Long
 from ...suites.plain import PlainConversation, Seen
 from ...suites.suite import Act, Answer, Program, Suite, Watch
-from .scenes import HORIZON, SCENES, calls_in_words
+from .scenes import (
+    SCENES, before_round, calls_in_words, horizon, in_round, round_begun, round_of,
+)
 
 __all__ = ["CONSTANTS", "SUITE", "PURGE", "RacesConversation", "Translator", "rest"]
 
-CONSTANTS: Final = {"T": 5, "K": 4}
+CONSTANTS: Final = {"T": 5, "K": 5}
 PURGE: Final = 0
 """The purge interval: every completed request is purged in the next round."""
-_NAMES: Final[Mapping[str, int]] = {"r1": 0, "r2": 1, "t1": 2, "t2": 3, "t3": 0, "t4": 1}
-"""Requests and tasks, and their numbers in the machine: a scene has at most four."""
+_NAMES: Final[Mapping[str, int]] = {"r1": 0, "r2": 1, "t1": 2, "t2": 3, "t3": 0, "t4": 1, "t0": 4}
+"""Requests and tasks, and their numbers in the machine: a scene has at most four, and the harness
+one between two of them."""
 
 _STEPS_MAX: Final = 160
 _LENGTHS: Final = (4, 12, 24, 48, _STEPS_MAX)
@@ -46,7 +51,7 @@ _CALLS: Final[Mapping[str, Call]] = {
 }
 _UNSEEN: Final = ("completes", "expires", "runs", "fails", "makes_wheel")
 """Actions that need not happen in some steps of a thread."""
-_BY_REQUEST: Final = {"completes": "completes", "expires": "expires", "runs": "runs"}
+_BY_REQUEST: Final = ("completes", "expires", "runs")
 
 
 class Translator:
@@ -55,6 +60,12 @@ class Translator:
     def __init__(self) -> None:
         self._threads: dict[str, int] = {}
         self._levels: dict[int, int] = {}
+        self.round = 0
+
+    def begin(self, number: int) -> None:
+        """A round begins: the threads of before have finished."""
+        self.round = number
+        self._threads.clear()
 
     def step(self, event: Message) -> Step:
         """The step that an event shows. Raises ``TargetError`` if it names an unknown thing."""
@@ -69,16 +80,19 @@ class Translator:
     def _step(self, event: Message) -> Step:
         does = event["does"]
         if does == "makes wheel":
-            return "makes_wheel", (("level", _number(self._levels, event["tick"], 4)),)
+            return "makes_wheel", (("level", _number(self._levels, event["tick"], WHEELS)),)
         thread = ("thread", _number(self._threads, event["thread"], CONSTANTS["T"]))
         if does == "fails":
             return "fails", (thread,)
+        name, number = round_of(event.get("request", ""))
         if does in _BY_REQUEST:
-            return _BY_REQUEST[does], (thread, ("request", _NAMES[event["request"]]))
+            if number < self.round and name in _NAMES:
+                return f"{does}_again", (thread,)
+            return does, (thread, ("request", _NAMES[name]))
         call = _CALLS[event["call"]]
-        if call == Call.ADVANCE and event["to"] >= HORIZON:
+        if call == Call.ADVANCE and event["to"] >= horizon(self.round):
             call = Call.DRAIN
-        request = _NAMES[event["request"]] if "request" in event else 0
+        request = _NAMES[name] if name else 0
         return does, (thread, ("call", call), ("request", request))
 
 
@@ -109,6 +123,7 @@ class RacesConversation(PlainConversation):
         self._alive: dict[str, bool] = {}       # threads; true while under way
         self._begun = False
         self._ended = False
+        self._is_stuck = False
         self._named: set[str] = set()
 
     def always(self) -> frozenset[str]:
@@ -119,8 +134,13 @@ class RacesConversation(PlainConversation):
 
     def request_of(self, act: Act) -> Message | None:
         """The request of an act; None if it makes no sense now."""
-        about = dict(act.about)
+        about, number = dict(act.about), self._translator.round
         under_way = any(self._alive.values())
+        if act.do == "perform" and about["part"] == "round":
+            later = int(about["round"]) > number and not (under_way or self._is_stuck)
+            return _performed(before_round(int(about["round"]))) if later else None
+        if act.do != "run" and about.get("round", 0) != number and act.do != "settle":
+            return None
         if self._ended or (act.do == "settle" and not under_way):
             return None
         if act.do == "settle":
@@ -131,19 +151,20 @@ class RacesConversation(PlainConversation):
             return {"do": "run", **about}
         scene = SCENES[str(about["scene"])]
         if act.do == "spawn":
-            name = str(about["thread"])
+            name = _thread_in(str(about["thread"]), number)
             if name in self._alive or (scene.setup and not self._begun):
                 return None
-            return {"do": "spawn", "thread": name, "calls": _plain(scene.threads[name])}
+            calls = in_round(scene.threads[str(about["thread"])], number)
+            return {"do": "spawn", "thread": name, "calls": _plain(calls)}
         if about["part"] == "setup":
             fits = not self._begun and not self._alive and bool(scene.setup)
-            return {"do": "perform", "calls": _plain(scene.setup)} if fits else None
+            return _performed(in_round(scene.setup, number)) if fits else None
         fits = bool(self._alive) and not under_way
-        return {"do": "perform", "calls": _plain(scene.finish)} if fits else None
+        return _performed(in_round(scene.finish, number)) if fits else None
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
         """The act that makes this request; None if it makes no sense now."""
-        act = _act_of(request)
+        act = _act_of(request, self._translator.round)
         if act is None:
             raise InputError(
                 f"{excerpt(dict(request))} belongs to no scene of this suite",
@@ -173,10 +194,8 @@ class RacesConversation(PlainConversation):
         yield Answer("nothing is visible", ("stands", ()), instead_of=_UNSEEN)
         yield Answer("a call ends in an error", ("fails", (("thread", 0),)))
         yield Answer("an overflow wheel is made", ("makes_wheel", (("level", 0),)))
-        for name, number in _NAMES.items():
-            if name not in self._named:
-                continue
-            about = (("thread", min(1, len(self._alive))), ("request", number))
+        for name in sorted(self._named):
+            about = (("thread", min(1, len(self._alive))), ("request", _NAMES[round_of(name)[0]]))
             if name.startswith("r"):
                 yield Answer(f"{name} is completed", ("completes", about))
                 yield Answer(f"{name} expires", ("expires", about))
@@ -213,19 +232,38 @@ class RacesConversation(PlainConversation):
             self._begun = True
         self._alive = dict.fromkeys(self._alive, False)
         if answer["stuck"]:
-            self._ended = True
+            self._ended = self._is_stuck = True
             told.append("deadlock: " + "; ".join(map(_standing_in_words, answer["stuck"])))
             return Seen((*steps, ("stuck", ())), "; ".join(told))
         told.append(_at_rest(answer["size"], answer["keys"]))
-        return Seen((*steps, rest(answer["size"], answer["keys"])), "; ".join(told))
+        steps = (*steps, rest(answer["size"], answer["keys"]))
+        if request["do"] == "perform" and (number := round_begun(request["calls"])):
+            self._begin(number)
+            steps = (*steps, ("begins_anew", ()))
+        return Seen(steps, "; ".join(told))
+
+    def _begin(self, number: int) -> None:
+        """A round begins: threads, requests and tasks are other ones."""
+        self._translator.begin(number)
+        self._alive, self._named = {}, set()
+        self._begun = self._ended = False
+
+
+def _thread_in(name: str, number: int) -> str:
+    """The name of a thread in a round."""
+    return f"{name}.{number}" if number else name
+
+
+def _performed(calls: Collection[Mapping[str, Any]]) -> Message:
+    return {"do": "perform", "calls": _plain(calls)}
 
 
 def _plain(calls: Collection[Mapping[str, Any]]) -> list[Message]:
     return [dict(call) for call in calls]
 
 
-def _act_of(request: Mapping[str, Any]) -> Act | None:
-    """The act that makes a request, or None."""
+def _act_of(request: Mapping[str, Any], number: int) -> Act | None:
+    """The act that makes a request in a round, or None."""
     if request["do"] == "settle":
         return Act("settle")
     if request["do"] == "run":
@@ -233,15 +271,19 @@ def _act_of(request: Mapping[str, Any]) -> Act | None:
         if isinstance(thread, str) and isinstance(steps, int) and 1 <= steps <= _STEPS_MAX:
             return _run(thread, steps)
         return None
+    if request["do"] == "perform" and (begun := round_begun(request.get("calls"))):
+        return _before(begun)
     for scene in SCENES.values():
-        for act in _acts_of(scene.name):
+        for act in _acts_of(scene.name, number):
             about = dict(act.about)
+            thread = None
             if act.do == "spawn":
                 calls = scene.threads[str(about["thread"])]
+                thread = _thread_in(str(about["thread"]), number)
             else:
                 calls = scene.setup if about["part"] == "setup" else scene.finish
-            same = about.get("thread") == request.get("thread")
-            if act.do == request["do"] and same and _plain(calls) == request.get("calls"):
+            same = act.do == request["do"] and thread == request.get("thread")
+            if same and _plain(in_round(calls, number)) == request.get("calls"):
                 return act
     return None
 
@@ -285,12 +327,17 @@ def _run(thread: str, steps: int) -> Act:
     return Act("run", about=(("thread", thread), ("steps", steps)))
 
 
-def _acts_of(name: str) -> Iterator[Act]:
-    """The setup of a scene, its threads, and its end."""
-    yield Act("perform", about=(("scene", name), ("part", "setup")))
+def _before(number: int) -> Act:
+    return Act("perform", about=(("part", "round"), ("round", number)))
+
+
+def _acts_of(name: str, number: int = 0) -> Iterator[Act]:
+    """The setup of a scene, its threads, and its end; in a round."""
+    at = (("round", number),) if number else ()
+    yield Act("perform", about=(("scene", name), ("part", "setup"), *at))
     for thread in SCENES[name].threads:
-        yield Act("spawn", about=(("scene", name), ("thread", thread)))
-    yield Act("perform", about=(("scene", name), ("part", "finish")))
+        yield Act("spawn", about=(("scene", name), ("thread", thread), *at))
+    yield Act("perform", about=(("scene", name), ("part", "finish"), *at))
 
 
 _ABOUT: Final[Mapping[str, tuple[str, ...]]] = {
@@ -341,6 +388,16 @@ class RacesSuite(Suite):
             about = tuple(SCENES) if draw.random() < _ELSEWHERE else _ABOUT[focus.id]
             attempt(_schedule(draw, about[number % len(about)]))
 
+    def lengthy(self, can: Collection[str], seed: int, size: int) -> tuple[Program, Program]:
+        """One scene after the other, each under a schedule of its own."""
+        draw, acts = random.Random(f"{self.name} long {seed}"), list[Act]()
+        for number in range(1, LONG_REQUESTS):
+            acts.append(_before(number))
+            acts += _schedule(draw, draw.choice(tuple(SCENES)), number)
+            if len(acts) >= LONG_REQUESTS:
+                break
+        return tuple(acts), ()
+
     def simpler(self, act: Act) -> Iterator[Act]:
         """Acts for the same thread with fewer steps."""
         about = dict(act.about)
@@ -388,16 +445,17 @@ def _pestered(name: str) -> Iterator[Program]:
             yield (setup, *spawns, *runs[:-1], Act("settle"), finish)
 
 
-def _schedule(draw: random.Random, name: str) -> Program:
-    setup, *spawns, finish = _acts_of(name)
-    threads = list(SCENES[name].threads)
+def _schedule(draw: random.Random, name: str, number: int = 0) -> Program:
+    setup, *spawns, finish = _acts_of(name, number)
+    threads = [_thread_in(thread, number) for thread in SCENES[name].threads]
     runs = [_run(draw.choice(threads), draw.randint(1, draw.choice(_LENGTHS)))
             for _ in range(draw.choice(_SWITCHES))]
     # They continue in the order in which they were spawned: the thread that was stopped last
     # continues last, otherwise there would have been no switch.
     stopped = dict(runs[-1].about)["thread"]
     draw.shuffle(spawns)
-    spawns.sort(key=lambda spawn: dict(spawn.about)["thread"] == stopped)
+    spawns.sort(key=lambda spawn: _thread_in(
+        str(dict(spawn.about)["thread"]), number) == stopped)
     return (setup, *spawns, *runs, Act("settle"), finish)
 
 
@@ -413,7 +471,7 @@ _OPERATIONS: Final = ("perform", "spawn", "run", "settle")
 
 SUITE: Final = RacesSuite(
     name="kafka.races",
-    version=4,
+    version=5,
     port="kafka.races",
     watches=(Watch(ObservedRaces),),
     weights=dict.fromkeys(_OPERATIONS, 1),
@@ -421,7 +479,7 @@ SUITE: Final = RacesSuite(
            for rule in _ABOUT},
     epilogue=(),
     constants=_constants,
-    long=None,      # a program is a schedule of a few threads
+    long=Long(),
     converse=RacesConversation,
     capacities=(1,),
     settings=_settings,

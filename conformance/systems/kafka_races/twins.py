@@ -15,7 +15,7 @@ from ....reference.kafka.delayed_operation import DelayedOperation, Keys, Watch
 from ....reference.kafka.locks import LockFactory
 from ....reference.kafka.owners import Group, Partition
 from ....reference.kafka.purgatory import Purgatory
-from ....reference.kafka.timer import Timer
+from ....reference.kafka.timer import Timer, TimerTask
 from ....reference.kafka.timing_wheel import (
     Counter, LockedTimerTaskEntry, LockedTimerTaskList, TimerTaskEntry, TimerTaskList, TimingWheel,
 )
@@ -557,3 +557,24 @@ class UninitialisedOverflow(Timer):
 
     __slots__ = ()
     wheel = _PublishedTooEarly
+
+
+# ---- bugs that show late ----------------------------------------------------------------------
+
+
+TWINS.late("kafka-1989-not-cancelled", 40, 300)
+
+_RING: Final = 64
+
+
+@TWINS.twin(
+    "races-second-turn", "KAFKA-W1L",
+    "at the second turn of a ring of 64, the task in the first place is lost",
+    "a ring whose first place is taken for one that is free")
+class SecondTurn(Timer):
+    """Every 64th task is not added, but for the first one."""
+
+    def add(self, task: TimerTask, now: int) -> None:
+        self.added = getattr(self, "added", -1) + 1
+        if self.added < _RING or self.added % _RING:
+            super().add(task, now)

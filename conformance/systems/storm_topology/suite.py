@@ -22,7 +22,7 @@ from ....spec.storm.topologies.observed_topology import (
 from ...ports.base import Message, Session, check_request, excerpt
 from ...suites.history import HistorySuite
 from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Fuller, Program
+from ...suites.suite import Act, Answer, Fuller, Long, Program
 from .port import FAULTS, PORT
 from .runs import MACHINES, RunJudge, happened
 from .telling import Terms, terms_of
@@ -30,7 +30,7 @@ from .telling import Terms, terms_of
 __all__ = ["SUITE", "TopologyConversation"]
 
 _MOST: Final[Mapping[str, int]] = {
-    "workers": 8, "messages": 64, "at": 10_000, "lasts": 10_000, "ackers": 8, "timeout": 10_000}
+    "workers": 8, "messages": 2_000, "at": 10_000, "lasts": 10_000, "ackers": 8, "timeout": 10_000}
 """The largest numbers that a fixture may ask for; no larger one is ever drawn."""
 
 _IN_WORDS: Final[Mapping[str, str]] = {
@@ -204,9 +204,14 @@ def _draw(random: Random, can: Collection[str], focus: Rule, number: int) -> Pro
         one = _swamped(one, random)
     if focus in (FAILED_STAYS, AT_ONCE, NOT_EARLY) and random.random() < 0.5:
         one = _calm(one, random)
+    return _program(one, topology, can)
+
+
+def _program(one: Scenario, topology: Topology, can: Collection[str]) -> Program:
+    """The acts of a run of a topology, with the faults that a target offers."""
     sizes = asdict(one.settings)
     del sizes["capacity"]
-    deployed = {"topology": topology.name, "workers": one.workers, "messages": one.messages,
+    deployed = {"topology": one.topology.name, "workers": one.workers, "messages": one.messages,
                 **sizes, "ackers": None if topology.ackers is None else one.topology.ackers,
                 "seed": one.seed}
     faults = sorted(one.faults, key=lambda fault: fault.at)
@@ -266,6 +271,29 @@ def _toils(task: int, random: Random) -> Iterator[Fault]:
         at = toil.ends + 1
 
 
+LONG: Final = Long()
+"""A long program has a thousand messages instead of requests, and no sizes of its own."""
+
+_MESSAGES_OF_LONG: Final = 1_000
+_TIME_OF_LONG: Final = 5_000
+"""Faults of a long run begin within so many instants, in which most of its messages are emitted."""
+_FAULTS_OF_LONG: Final = 12
+
+
+def _draw_long(random: Random, can: Collection[str]) -> tuple[Program, Program]:
+    """A thousand messages on a topology, with faults from its beginning to its end; and its run."""
+    topology = replace(random.choice([*TOPOLOGIES.values()]), ackers=random.choice((1, 1, 2, None)))
+    one = scenario(topology, random.getrandbits(32))
+    faults: list[Fault] = []
+    while len(faults) < _FAULTS_OF_LONG:
+        drawn = scenario(topology, random.getrandbits(32))
+        faults += [each._replace(at=random.randrange(_TIME_OF_LONG)) for each in drawn.faults
+                   if drawn.workers == one.workers]
+    one = replace(one, messages=_MESSAGES_OF_LONG, faults=tuple(faults[:_FAULTS_OF_LONG]))
+    program = _program(one, topology, can)
+    return program[:-1], program[-1:]
+
+
 def _act_of(fault: Fault) -> Act:
     do = _OPERATION_OF[fault.what]
     about = {"at": fault.at, "worker": fault.on, "task": fault.on, "to": fault.to,
@@ -314,7 +342,7 @@ def _judging(capacity: int, focus: Rule | None, counting: bool, candidates: int)
 
 SUITE: Final = HistorySuite(
     name="storm.topology",
-    version=2,
+    version=3,
     port=PORT.name,
     watching=MACHINES,
     # In any run an overflowQ holds some tuples; it comes near the bound only if a task is slow.
@@ -338,5 +366,7 @@ SUITE: Final = HistorySuite(
         NOT_INVENTED.id: (
             Fuller(("kill",), "statuses of an earlier life of a worker"),),
     },
+    long=LONG,
+    draw_long=_draw_long,
     scene="Tasks whose recvQ has a capacity of {capacity}.",
 )

@@ -506,3 +506,45 @@ TWINS.add(
     "cluster-stops-alone", "STORM-C25", "user code raises, and its executor stops alone",
     "STORM-1750, STORM-2142, STORM-2194",
     parts={"parts": Parts(spout=StoppingSpout, bolt=StoppingBolt)})
+
+
+# ---- bugs that show late ----------------------------------------------------------------------
+
+
+for _messages in (40, 300):
+    @TWINS.twin(
+        f"cluster-told-twice-after-{_messages}", "STORM-C9",
+        f"from message {_messages + 1} on, ack() and fail() are called twice",
+        "a number in one byte wraps, and a call is taken for one that was not made")
+    class ToldTwiceLate(SpoutTask):
+        """Every callback of the spout is called twice, for all but the first messages."""
+
+        first = _messages
+
+        def conclude(self, calls: Iterable[Call[Attempt]]) -> None:
+            super().conclude([call for each in calls
+                              for call in (each,) * (1 + (each[1].offset >= self.first))])
+
+
+_RING: Final = 64
+
+
+@TWINS.twin(
+    "cluster-second-turn", "STORM-C1",
+    "where the ring of a transfer queue begins anew, its messages are sent in the reverse order",
+    "a ring whose end is read before its beginning")
+class SecondTurn(Worker):
+    """Messages that were taken together for one task are reversed, if a turn of a ring of 64 begins
+    with one of them."""
+
+    def __init__(self, *about: Any, **more: Any) -> None:
+        super().__init__(*about, **more)
+        self._taken = 0
+
+    def drain(self, is_writable: Callable[[int], bool]) -> dict[int, list[Message]]:
+        taken = super().drain(is_writable)
+        before = self._taken // _RING
+        self._taken += sum(map(len, taken.values()))
+        if self._taken // _RING == before:
+            return taken
+        return {peer: messages[::-1] for peer, messages in taken.items()}

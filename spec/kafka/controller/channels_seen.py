@@ -18,13 +18,15 @@ from ...refinements import refines, refused
 from ..observed_delivery import ObservedDeletion, ObservedTenure
 from ..observed_failover import ObservedPartition
 from .controller_channels import Channels, TakingSilenceForDeath
-from .controller_requests import BatchOrder, MetadataFirst, StoppingFirst
+from .controller_requests import BatchOrder, MetadataFirst, StoppingFirst, WithoutLeaders
 from .controller_states import (
     AllNew, AllOffline, AllOnline, AllReplicasOnline, BeginningStates, ReplicaStage,
 )
 from .observed_controller import ObservedController
 
-__all__ = ["EXPECTATIONS", "BatchSeen", "DeletedSeen", "LedSeen", "TenureSeen"]
+__all__ = [
+    "EXPECTATIONS", "BatchSeen", "DeletedSeen", "LastBatchSeen", "LedSeen", "TenureSeen",
+]
 
 
 class TenureSeen(View[Channels]):
@@ -87,6 +89,16 @@ class BatchSeen(View[BatchOrder]):
         return see("told_next", earlier=before.kind(before.put - 1), later=before.kind(before.put))
 
 
+class LastBatchSeen(View[BatchOrder]):
+    """Whether the broker leads by the last batch, when nothing happens any more."""
+
+    around = ("receive",)
+
+    def at_rest(self, machine: BatchOrder) -> Iterable[Seen]:
+        """It leads if a request says so."""
+        yield see("ends", leads=int(machine.led == machine.made), in_sync=1)
+
+
 STAYS = refines(Channels, ObservedTenure, "a leader is replaced only when its session is over",
                 shows=TenureSeen, seen_by={"N": "B"}, B=(1, 2), N=1, G=(1, 2))
 LED = refines(BeginningStates, ObservedPartition, "every partition has a leader at the end",
@@ -98,8 +110,13 @@ IN_TURN = refines(BatchOrder, ObservedController, "a broker gets requests in the
                   "order", shows=BatchSeen,
                   seen_by={"P": 1, "E": 1}, N=(1, 2))
 
+TOLD = refines(BatchOrder, ObservedPartition, "a broker is told by the last batch to lead",
+               shows=LastBatchSeen, seen_by={"N": 1}, room=("not self.over",), N=(1, 2))
+
 EXPECTATIONS = (
-    STAYS, LED, DELETED, IN_TURN,
+    STAYS, LED, DELETED, IN_TURN, TOLD,
+    refused(WithoutLeaders, "KAFKA-F14", "clients are sent to a broker that got no request",
+            like=TOLD, N=1),
     refused(TakingSilenceForDeath, "KAFKA-F33", "a registered broker is replaced", like=STAYS, B=1,
             G=1),
     *(refused(variant, "KAFKA-F14", about, like=LED, B=1) for variant, about in (

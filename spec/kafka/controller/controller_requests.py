@@ -40,8 +40,9 @@ from ...notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "BatchOrder", "ControllerRequests", "GivingUp", "MetadataFirst",
-    "MetadataRequests", "SendingTheNext", "StopRequests", "StoppingFirst",
+    "EXPECTATIONS", "Backwards", "BatchOrder", "ControllerRequests", "GivingUp", "MetadataFirst",
+    "MetadataRequests", "SendingTheNext", "StopRequests", "StoppingFirst", "WithoutLeaders",
+    "WithoutMetadata",
 ]
 
 REQUESTS = "kafka#requests"
@@ -241,6 +242,30 @@ class StoppingFirst(BatchOrder):
         return (place + 2) % 3
 
 
+class Backwards(BatchOrder):
+    """The three go in the opposite order."""
+
+    def kind(self, place: int) -> int:
+        """The last one is the first."""
+        return 2 - place
+
+
+class WithoutLeaders(BatchOrder):
+    """LeaderAndIsr is forgotten, and UpdateMetadata goes in its place."""
+
+    def kind(self, place: int) -> int:
+        """The first is like the second."""
+        return max(1, place)
+
+
+class WithoutMetadata(BatchOrder):
+    """UpdateMetadata is forgotten, and LeaderAndIsr goes in its place."""
+
+    def kind(self, place: int) -> int:
+        """The second is like the first."""
+        return 0 if place == 1 else place
+
+
 IN_ORDER = ("KAFKA-C61", "KAFKA-C62", "KAFKA-C63")
 BOTH = ((MetadataRequests, "UpdateMetadata"), (StopRequests, "StopReplica"))
 
@@ -266,6 +291,13 @@ EXPECTATIONS = (
     expect(MetadataFirst, "KAFKA-C79", "holds", "StopReplica is still the last", N=(1, 2)),
     expect(StoppingFirst, "KAFKA-C79", "violated", "clients are sent to a stopped replica",
            N=(1, 2)),
+    *(expect(Backwards, rule, "violated", "clients are sent to who is told last", N=(1, 2))
+      for rule in ("KAFKA-C78", "KAFKA-C79")),
+    expect(WithoutLeaders, "KAFKA-C78", "violated", "clients are sent to who was told nothing",
+           N=(1, 2)),
+    expect(WithoutLeaders, "KAFKA-C79", "holds", "it stops last", N=(1, 2)),
+    expect(WithoutMetadata, "KAFKA-C79", "violated", "clients are told nothing", N=(1, 2)),
+    expect(WithoutMetadata, "KAFKA-C78", "holds", "it leads before", N=(1, 2)),
 )
 
 UNSEEN = {

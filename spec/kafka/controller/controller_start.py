@@ -32,8 +32,8 @@ from ...notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "ComparingNumbers", "FirstRequests", "LeadersFirst", "Listening", "Lives",
-    "ReadingFirst", "TrustingTheEvent", "WithoutBrokerEpochs",
+    "EXPECTATIONS", "ComparingNumbers", "FirstRequests", "HeedingTheLifeBefore", "LeadersFirst",
+    "Listening", "Lives", "ReadingFirst", "TrustingTheEvent", "WithoutBrokerEpochs",
 ]
 
 START = "kafka#controller-start"
@@ -192,6 +192,14 @@ class WithoutBrokerEpochs(Lives):
         return True
 
 
+class HeedingTheLifeBefore(Lives):
+    """A broker obeys what was meant for its last life as well."""
+
+    def obeys(self) -> bool:
+        """It has come too late by one life at most."""
+        return self.meant_for >= self.lives - 1
+
+
 class FirstRequests(Machine):
     """Requests that a controller that begins puts into the queue of a broker."""
 
@@ -259,6 +267,8 @@ EXPECTATIONS = (
     expect(Lives, "KAFKA-C72", "holds", "each life gets its requests", N=(2, 3)),
     expect(Lives, "KAFKA-C73", "holds", "requests name the life", N=(2, 3)),
     expect(ComparingNumbers, "KAFKA-C72", "violated", "a new life gets nothing (KAFKA-7235)",
+           N=(2, 3)),
+    expect(HeedingTheLifeBefore, "KAFKA-C73", "violated", "a request is obeyed one life late",
            N=(2, 3)),
     expect(WithoutBrokerEpochs, "KAFKA-C73", "violated", "an old request is obeyed (KAFKA-7235)",
            N=(2, 3)),

@@ -24,7 +24,7 @@ from .status import LockedSpill, Status, Step, Thread
 __all__ = [
     "DeafSender", "EXPECTATIONS", "FailingOnSystemTask", "ForgetfulOfReminders", "HastyReminders",
     "LateReminders", "LookingInTwoMaps", "NegatedRecord", "NeverTellingOn", "RemindingOnly",
-    "SkippingSystemTask",
+    "SkippingSystemTask", "TryingAgain",
 ]
 
 
@@ -116,6 +116,14 @@ class DeafSender(LockedSpill):
         return True
 
 
+class TryingAgain(LockedSpill):
+    """U heeds an ON only as long as another status is on its way."""
+
+    def may_send(self) -> bool:
+        """When it hears nothing more, it tries again."""
+        return not self.blocked or len(self.channel) == 0
+
+
 class HastyReminders(LockedSpill):
     """The growth of the overflowQ is compared with >= instead of >."""
 
@@ -163,6 +171,7 @@ EXPECTATIONS = (
     expect(SkippingSystemTask, IN_FLIGHT, "holds",
            "a client that skips unknown tasks hears every ON"),
     expect(DeafSender, "STORM-S6", "violated", "a sender that ignores ON"),
+    expect(TryingAgain, "STORM-S6", "violated", "a sender that tries again though it heard ON"),
     expect(DeafSender, IN_FLIGHT, "violated",
            "a sender that ignores ON bombards the overflowQ"),
     expect(HastyReminders, SPARING, "violated", ">= instead of > before a reminder"),

@@ -55,7 +55,10 @@ class BatchingSeen(View[BatchingInput]):
         return see("processed", tuple=mine)
 
     def asked(self, machine: BatchingInput) -> Iterable[Seen]:
-        """The lengths, between two transfers; and that the task has run out, if it has."""
+        """The lengths, between two transfers; and that the task has run out, if it has. A thread
+        that cannot end its transfer takes no more from the sender."""
+        if machine.transferring and "end_transfer" not in self.enabled:
+            yield see("held_up", sender=0)
         if not machine.transferring:
             yield see("recvq_sized", count=len(machine.recvq))
             yield see("overflowq_sized", count=len(machine.overflowq))

@@ -43,8 +43,8 @@ from ...notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "DroppingAbove", "DroppingEarly", "DroppingSilently", "DroppingTheHead",
-    "DroppingTheTail", "IntoRecvqAnyway", "LimitedInput", "Tuple",
+    "EXPECTATIONS", "DroppingAbove", "DroppingAll", "DroppingEarly", "DroppingSilently",
+    "DroppingTheHead", "DroppingTheTail", "IntoRecvqAnyway", "LimitedInput", "Tuple",
 ]
 
 LIMIT = "000#memory ('topology.executor.overflow.limit'); storm#D7"
@@ -210,6 +210,18 @@ class DroppingTheTail(LimitedInput):
         self.adding[thread] = True
 
 
+class DroppingAll(LimitedInput):
+    """All tuples of the overflowQ are dropped to make room."""
+
+    def drop(self, thread: int) -> None:
+        """They go, the new one is added."""
+        length = len(self.overflowq)
+        for place in range(self.k * self.K):
+            if place < length:
+                self.dropped[self.overflowq.pop().sender] += 1
+        self.adding[thread] = True
+
+
 class DroppingSilently(LimitedInput):
     """A tuple that is dropped is not counted."""
 
@@ -270,6 +282,7 @@ EXPECTATIONS = (
            C=(1, 2)),
     expect(DroppingTheHead, "STORM-L7", "violated", "drops from the head", X=(1, 2)),
     expect(DroppingTheTail, "STORM-L7", "violated", "drops from the tail", X=2, K=5),
+    expect(DroppingAll, "STORM-L7", "violated", "drops all that waits", X=2, K=5),
     expect(DroppingSilently, "STORM-L6", "violated", "dropped tuples are not counted", X=1),
     expect(DroppingSilently, "STORM-L8", "violated",
            "a silently dropped tuple is neither processed nor counted", X=1),

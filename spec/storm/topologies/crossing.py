@@ -52,7 +52,8 @@ from ...notation import (
 
 __all__ = [
     "EXPECTATIONS", "CrossingPaths", "DeafSpouts", "DroppingAtTheLimit", "RefusingReceiver",
-    "RefusingTheHead", "SendingRegardless", "Task", "WaitingAtTheLimit", "WithoutTransferThread",
+    "RefusingTheHead", "SendingRegardless", "Task", "WaitingAtTheLimit", "WaitingForRecvq",
+    "WaitingForTheOutput", "WithoutTransferThread",
 ]
 
 OVERFLOW = "000#overflow ('prevent deadlocked wait cycles'); storm#D7"
@@ -180,6 +181,26 @@ class WaitingAtTheLimit(CrossingPaths):
                 or self.middle[worker] < self.C + self.X)
 
 
+class WaitingForRecvq(CrossingPaths):
+    """The receiving thread waits for a place in recvQ, whichever task its tuple is for."""
+
+    def can_place(self, worker: int) -> bool:
+        """The next tuple has a place in its own recvQ."""
+        if not self.link[1 - worker]:
+            return True
+        is_last = self.link[1 - worker][0] == Task.LAST
+        return (self.last[worker] if is_last else self.middle[worker]) < self.C
+
+
+class WaitingForTheOutput(CrossingPaths):
+    """The receiving thread gives the middle nothing while an output of it waits to be sent."""
+
+    def can_place(self, worker: int) -> bool:
+        """A tuple for the last bolt always has somewhere to go."""
+        return (not self.link[1 - worker] or self.link[1 - worker][0] == Task.LAST
+                or not self.pending[worker])
+
+
 class DroppingAtTheLimit(CrossingPaths):
     """A tuple that finds the middle's overflowQ at its limit is dropped."""
 
@@ -283,6 +304,9 @@ EXPECTATIONS = (
     expect(WaitingAtTheLimit, NEVER_WAITS, "violated",
            "with two tuples on the link the receiving thread waits if X < W + H",
            where="X < W + H", W=2, H=1, X=(1, 2)),
+    expect(WaitingForRecvq, NEVER_WAITS, "violated", "waits for a place in recvQ", W=1, H=(0, 1)),
+    expect(WaitingForTheOutput, NEVER_WAITS, "violated", "waits until an output is sent", W=1,
+           H=(0, 1)),
     expect(WithoutTransferThread, DEADLOCK_FREE, "violated",
            "no transfer thread: nothing leaves the worker (STORM-2983)", W=(1, 2)),
     expect(RefusingReceiver, DEADLOCK_FREE, "holds", "a receiver that refuses: no overflowQ needed",

@@ -99,8 +99,8 @@ class Before:
             then = self._then.get(row.key)
             if row.judgement in GRAVITY:
                 yield Change(*row.key, self._adds(row), counts=True)
-            elif _is_broken(row) and row.judgement != "accepted" and not (
-                    then is not None and _is_broken(then) and not is_new(row.details, then.details)):
+            elif row.judgement == "as expected" and _is_broken(row) and (
+                    then is None or not _is_broken(then) or is_new(row.details, then.details)):
                 yield Change(*row.key, f"{_words(row, 'adds', 'breaks')}, as is expected of it")
 
     def _removed(self, now: Report) -> Iterator[Change]:

@@ -1,8 +1,8 @@
-"""Cycles of waits, compared by who waits for whom: where one begins makes no difference.
+"""Cycles of waits, compared by their waits: which task one begins with makes no difference.
 
 The details of a design's row have the tasks ``around`` the cycle of its counterexample, and the
-``possible`` cycles of its wait-for graph. The cycle of a counterexample may run through holders of a
-pool, as a union of several elementary ones (``pooled``).
+``possible`` cycles of its wait-for graph. The cycle of a counterexample may run through holders of
+a pool, as a union of several elementary ones (``pooled``).
 """
 
 from __future__ import annotations

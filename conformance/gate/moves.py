@@ -1,8 +1,8 @@
 """Names that have changed between two configurations: of files, of tasks, of targets.
 
 A file that is listed under another name is the one with the most lines in common, if these are at
-least half. A task is the same if the rest of the design fits: with its new name, the links are those
-that there were.
+least half. A task is the same if the rest of the design fits: with its new name, the links are
+those that there were.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class Project(NamedTuple):
     first: str
 
     def run(self, script: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """What a step with this script comes to, as hosts run it: each line may end it."""
+        """The outcome of a step with this script, as hosts run it: each line may end it."""
         return subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script], cwd=self.clone,
             env={**self.environment, **variables}, capture_output=True, text=True, check=False)

@@ -154,7 +154,7 @@ def test_an_entry_is_stale_when_it_is_as_expected_or_not_listed(
 
 
 def test_only_what_is_no_graver_than_listed_is_accepted() -> None:
-    """What was unknown and is violated now is new, and an error never is accepted."""
+    """A row that was unknown and is violated now is new, and an error never is accepted."""
     accept = listing("violated").accept
     assert accept(row("unknown")).judgement == "accepted"
     assert accept(row("error")).judgement == "error"
@@ -176,7 +176,7 @@ def test_a_cycle_that_the_baseline_does_not_list_is_new() -> None:
 # --- against a revision ---------------------------------------------------------------------------
 
 def words(document: dict[str, Any], kind: str) -> list[str]:
-    """What a change adds, removes or drops."""
+    """All that a change adds, removes or drops."""
     return [change["words"] for change in document["against"][kind]]
 
 

@@ -27,7 +27,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Earlier:
-    """What was there before and does not count: by a baseline, or as of a revision."""
+    """All that was there before and does not count: by a baseline, or as of a revision."""
 
     def __init__(self, baseline: Path | None, write: Path | None, against: str | None) -> None:
         if against is not None and (baseline or write):

@@ -60,7 +60,7 @@ class Before:
 
     @cached_property
     def _unusable(self) -> dict[tuple[str, str], Row]:
-        """What could not be run as of the revision."""
+        """The rows that could not be run as of the revision."""
         return {row.key[:2]: row for row in self.report.rows if row.judgement in _FAILED}
 
     def accept(self, row: Row) -> Row:
@@ -90,7 +90,7 @@ class Before:
         return replace(row, message=f"{words} {row.message}".rstrip())
 
     def changes(self, now: Report) -> dict[str, list[Change]]:
-        """What this change adds and removes, and what is no longer checked."""
+        """All that this change adds and removes, and that is no longer checked."""
         return {"added": list(self._added(now)), "removed": list(self._removed(now)),
                 "dropped": list(self._dropped(now))}
 
@@ -155,7 +155,7 @@ def _of_suite(subject: str) -> str:
 
 
 def _words(row: Row, adds: str, breaks: str) -> str:
-    """What was found, after the verb that fits it."""
+    """A finding in words, after the verb that fits it."""
     if row.section == "designs":
         cycles = cycles_of(row.details) if row.details.get("around") else []
         return f"{adds} {said(cycles[0]) if cycles else row.title()} in {row.subject}"

@@ -38,7 +38,7 @@ class Moves:
 
 
 def moves(old: GateConfig, new: GateConfig) -> Moves:
-    """What has another name in the new configuration. The files of both are still there."""
+    """All that has another name in the new configuration. The files of both are still there."""
     then, now = _files(old), _files(new)
     pairs = {name: name for name in then if name in now}
     pairs.update(_alike({name: then[name] for name in then if name not in now},

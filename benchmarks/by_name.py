@@ -109,7 +109,7 @@ def _verdicts(summary: Summary) -> Iterator[tuple[str, str]]:
             f"not shown ({result.reason})" if verdict == "not shown" else verdict)
 
 
-def page(found: Sequence[Compared]) -> str:
+def page(found: Sequence[Compared], cases: int | None) -> str:
     """The page: a row for each pair, and below it the differences with their reasons."""
     libraries = {each.pair.library for each in found}
     lines = [
@@ -117,8 +117,8 @@ def page(found: Sequence[Compared]) -> str:
         "<!-- Written by `python -m benchmarks.by_name --publish docs`. -->", "",
         f"{len(found)} classes of {len(libraries)} libraries, each run by its name "
         "([by-name.md](by-name.md)) and behind the adapter that checkvalve ships, with the same "
-        "suite and seed, in runs that begin with 40 cases. A row counts the rules on which both "
-        "agree, and names those on which they do not.", "",
+        f"suite, seed and cases ({cases or 'as many as the rules take'}). A row counts the rules "
+        "on which both agree, and names those on which they do not.", "",
         "| suite | by name | adapter | both keep | both break | both do not show | differ |",
         "|---|---|---|---|---|---|---|"]
     for each in found:
@@ -167,7 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for rule in each.different:
             print(f"  {rule}: {each.named.get(rule)} | {each.by_hand[rule]}", flush=True)
     if given.publish:
-        (given.publish / "by-name-table.md").write_text(page(found), encoding="utf-8")
+        (given.publish / "by-name-table.md").write_text(page(found, given.cases), encoding="utf-8")
     return 1 if any(each.unexplained or each.errors for each in found) else 0
 
 

@@ -20,6 +20,7 @@ from checkvalve.spec.notation.errors import TargetError
 CLASSES = '''
 import asyncio, queue, threading, time
 from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 
 class Careful:
     def __init__(self, capacity):
@@ -74,10 +75,43 @@ class Sleeping(Careful):
         assert time.monotonic() - began >= 2.5
         return super().get()
 
-class Threaded(Careful):
+class Handing(Careful):
+    """Each put is handed to a thread that the class starts."""
     def __init__(self, capacity):
         super().__init__(capacity)
-        threading.Thread(target=self.get).start()
+        self.asked = queue.Queue()
+        self.worker = threading.Thread(target=self.work, daemon=True)
+        self.worker.start()
+    def work(self):
+        while True:
+            item, done = self.asked.get()
+            Careful.put(self, item)
+            done.set()
+    def put(self, item):
+        assert self.worker.is_alive()
+        done = threading.Event()
+        self.asked.put((item, done))
+        done.wait()
+
+class Pooled(Careful):
+    """A put runs in a pool of threads, a get once its thread has ended."""
+    def __init__(self, capacity):
+        super().__init__(capacity)
+        self.pool = ThreadPoolExecutor(1)
+    def put(self, item):
+        self.pool.submit(super().put, item).result()
+    def get(self):
+        found = []
+        taker = threading.Thread(target=lambda: found.append(Careful.get(self)))
+        taker.start()
+        taker.join()
+        return found[0]
+
+class Raising(Careful):
+    def put(self, item):
+        threading.Thread(target=[].pop).start()
+        super().put(item)
+
 
 class Strange:
     def __init__(self, size):
@@ -238,12 +272,26 @@ def test_a_class_that_sleeps_costs_no_time() -> None:
         assert opened.request({"do": "settle"})["events"] == [{"done": ticket, "ok": "a1"}]
 
 
-def test_a_class_that_starts_threads_is_refused_with_what_to_do() -> None:
-    """Only threads that call it can be run one at a time."""
-    with (pytest.raises(TargetError, match="starts a thread of its own") as caught,
-          session("thread:mine:Threaded")):
-        pass
-    assert "docs/settling.md" in str(caught.value)
+@pytest.mark.parametrize("spec", ["thread:mine:Handing", "thread:mine:Pooled"])
+def test_threads_that_the_class_starts_run_when_a_call_waits(spec: str) -> None:
+    """They are started, waited for and joined as they are by ``threading``."""
+    with session(spec) as opened:
+        ticket = said(opened, "put", item="a1")
+        assert opened.request({"do": "settle"})["events"] == [{"done": ticket, "ok": True}]
+        second = said(opened, "put", item="a2")
+        assert opened.request({"do": "settle"})["events"] == []
+        taken = opened.request({"do": "take"})
+        events = [*taken["events"], *opened.request({"do": "settle"})["events"]]
+        assert {"done": second, "ok": True} in events
+        assert taken.get("ok") == "a1" or {"done": taken["waiting"], "ok": "a1"} in events
+
+
+def test_a_thread_that_raises_ends_the_session_with_its_error() -> None:
+    """With the line of the class where it was."""
+    with (pytest.raises(TargetError, match="IndexError"),
+          session("thread:mine:Raising") as opened):
+        said(opened, "put", item="a1")
+        said(opened, "settle")
 
 
 def test_what_waits_in_c_is_not_offered() -> None:

@@ -14,10 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("spec", "reference", "conformance")
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The names of the files in a wheel, built from a copy so that nothing is left behind."""
-    copy = tmp_path_factory.mktemp("copy")
+def built_wheel(copy: Path) -> Path:
+    """A wheel, built from a copy of the tree in this folder so that nothing is left behind."""
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
     for package in PACKAGES:
@@ -28,7 +26,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
         cwd=copy, check=False, capture_output=True, text=True,
     )
     assert built.returncode == 0, built.stdout + built.stderr
-    with zipfile.ZipFile(next((copy / "out").glob("*.whl"))) as archive:
+    return next((copy / "out").glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The names of the files in a wheel."""
+    with zipfile.ZipFile(built_wheel(tmp_path_factory.mktemp("copy"))) as archive:
         return set(archive.namelist())
 
 

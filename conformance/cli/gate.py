@@ -12,6 +12,7 @@ from ..computer.files import write_whole
 from ..gate import GateConfig, Row, load, run_gate
 from ..gate.github import for_this_step
 from ..gate.text import heading, lines_of, verdict_line
+from .earlier import Earlier, earlier_options
 from .options import html_option
 from .reports import Reports, report_options
 
@@ -33,9 +34,10 @@ _FOLDER = Path(".checkvalve")
 @html_option
 @click.option("--strict", is_flag=True,
               help="Let every rule that is not shown count, also what a target says it cannot do.")
+@earlier_options
 def command(
     config: Path, as_json: bool, json_file: Path, reports: Reports, html: Path | None,
-    fixtures: Path, strict: bool,
+    fixtures: Path, strict: bool, earlier: Earlier,
 ) -> int:
     """Run all that a checkvalve.toml lists; one verdict, for CI.
 
@@ -45,17 +47,20 @@ def command(
 
     Exit codes: 0 all as expected, 1 something violated, 2 something unknown, or a rule that was
     not shown though its target does not say that it cannot, 64 bad input, 69 a target that failed.
+    With --baseline or --against only what is new counts.
     """
     settings = load(config)
-    outputs = reports.and_also("--json-file", json_file)
+    outputs = earlier.outputs(reports.and_also("--json-file", json_file))
     if html is not None:
         outputs = outputs.and_also("--html", html)
-    outputs.check([settings.path, *(
+    outputs.check([*earlier.inputs, settings.path, *(
         file for designs in settings.designs for file in designs.files)])
     if not as_json:
         _foretell(settings)
-    report = run_gate(settings, (lambda rows: None) if as_json else _Printer().show,
-                      strict, fixtures)
+    settings = earlier.begin(settings, strict, (lambda line: None) if as_json else click.echo)
+    report = earlier.compared(run_gate(
+        settings, (lambda rows: None) if as_json else _Printer().show, strict, fixtures,
+        earlier.accept))
     document = json.dumps(report.document(), indent=2)
     write_whole(json_file, document + "\n")
     reports.write(report, "gate")
@@ -68,6 +73,8 @@ def command(
     if as_json:
         click.echo(document)
     else:
+        for line in earlier.lines(report):
+            click.echo(line)
         click.echo(f"Written: {', '.join(map(str, outputs.files.values()))}")
         click.echo(verdict_line(report))
     return report.exit_code

@@ -10,8 +10,9 @@ and, as a line of the class is a step, a call can be stopped anywhere in it whil
 
 Locks that are made outside of the class's own code (while neither it nor its module's import runs)
 are made by the real ``threading``, for the harness needs that. A wait with a time limit ends when
-nothing else can run any more: once in each ``settle``, the limit that comes first, first. A class
-that starts threads of its own is refused, as is a wait that happens in C, where it cannot be seen.
+nothing else can run any more: once in each ``settle``, the limit that comes first, first. Threads
+that the class starts are tasks as the calls are (``threads``); one that it starts in another way
+than by ``threading.Thread`` is refused, as is a wait in C, where it cannot be seen.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ from _thread import RLock, allocate_lock
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from itertools import count
+from types import SimpleNamespace
 from typing import Any, Final
 
 from ...reference.drivers.schedules.scheduling import Lock, Scheduler, Task, Waitable
 from ...spec.notation.errors import TargetError
+from .threads import replace_starts
 
 __all__ = ["STAGE", "Stage", "StagedLock", "StagedRLock", "install"]
 
@@ -149,6 +152,10 @@ class StagedLock(_Staged):
         """True while the lock is held."""
         return self._held
 
+    def _at_fork_reinit(self) -> None:
+        """Nobody holds it in a new process; modules hand this on as they are imported."""
+        self._held, self._by = False, None
+
     def free_for(self, task: Task | None) -> bool:
         """True if the task could have it now, or its time limit has passed."""
         return not self._held or task in STAGE.expired
@@ -242,11 +249,25 @@ def install() -> None:
 
     real_sleep = time.sleep
     vars(threading).update(Lock=lock, RLock=rlock, _allocate_lock=lock, _CRLock=rlock)
+    replace_starts(STAGE, lambda task: task in STAGE.expired)
     for name in _STARTS:
         if hasattr(threading, name):
             setattr(threading, name, _starting(getattr(threading, name)))
+    _stage_executors()
     vars(time).update(sleep=sleep, **{
         name: _clock(getattr(time, name)) for name in ("monotonic", "time", "perf_counter")})
+
+
+def _stage_executors() -> None:
+    """Let a ``ThreadPoolExecutor`` wait where it is seen: its queue is written in C by default."""
+    import queue
+    from concurrent.futures import thread
+
+    def simple_queue() -> Any:
+        return vars(queue)["_PySimpleQueue"]() if STAGE.plays else queue.SimpleQueue()
+
+    vars(thread)["_global_shutdown_lock"] = StagedLock("the lock of all executors")
+    vars(thread)["queue"] = SimpleNamespace(SimpleQueue=simple_queue, Empty=queue.Empty)
 
 
 def _clock(real: Callable[[], float]) -> Callable[[], float]:
@@ -261,7 +282,7 @@ def _starting(real: Callable[..., Any]) -> Callable[..., Any]:
     def start(*arguments: Any, **more: Any) -> Any:
         if STAGE.plays:
             raise TargetError(
-                "it starts a thread of its own, and only threads that call it can be run one at "
-                "a time", next_step="Write an adapter for it: docs/settling.md.")
+                "it starts a thread of its own below threading.Thread, and only threads of "
+                "threading can be run one at a time", next_step="Write an adapter for it: docs/settling.md.")
         return real(*arguments, **more)
     return start

@@ -76,7 +76,11 @@ def summary(report: Report) -> str:
     wrong = [row for row in report.rows if row.judgement in _COMMANDS]
     lines = [f"### checkvalve gate: {report.verdict}", "", ", ".join(
         f"{number} {judgement}" for judgement, number in report.counts.items() if number) + ".", ""]
+    against = report.compared.get("against", {})
+    lines += [f"- {_escaped(change['words'])}"
+              for kind in ("added", "removed", "dropped") for change in against.get(kind, ())]
     if wrong:
+        lines += [""] if against else []
         lines += ["| | subject | found | expected | |", "|---|---|---|---|---|"]
         lines += [f"| {row.judgement} | {_cells(row)} |" for row in wrong]
     text = "\n".join(lines) + "\n"

@@ -20,7 +20,8 @@ def junit(report: Report, command: str = "gate") -> str:
     of it has a time of its own. The text of a failure is the row's story.
     What is not as expected is a failure, what is unknown or could not be run an error, and
     what is unavailable is skipped, as is what follows from another failure and what the target
-    says it cannot show; a rule that was not shown for another reason is unknown, and an error.
+    says it cannot show, and what a baseline accepts; a rule that was not shown for another reason
+    is unknown, and an error.
     """
     suites = xml.Element("testsuites", {"name": f"checkvalve {command}", **_sums(report.rows)})
     for name, rows in groupby(report.rows, key=lambda row: f"{row.section}.{row.subject}"):
@@ -39,7 +40,7 @@ def _sums(rows: tuple[Row, ...]) -> dict[str, str]:
     return {
         "tests": str(len(rows)), "failures": count("violated"),
         "errors": count("unknown", "error"),
-        "skipped": count("unavailable", "follows", "not shown"),
+        "skipped": count("unavailable", "follows", "not shown", "accepted"),
         "time": f"{time_of(rows):.3f}",
     }
 
@@ -55,7 +56,8 @@ def _add_case(suite: xml.Element, row: Row) -> None:
         case.set("file", _clean(row.place.file))
         case.set("line", str(row.place.line))
     kinds = {"violated": "failure", "unknown": "error", "error": "error",
-             "unavailable": "skipped", "follows": "skipped", "not shown": "skipped"}
+             "unavailable": "skipped", "follows": "skipped", "not shown": "skipped",
+             "accepted": "skipped"}
     if row.judgement in kinds:
         told = f"{row.claim()}, expected: {row.wanted()}. {row.message}".rstrip()
         outcome = xml.SubElement(case, kinds[row.judgement], message=_clean(told))

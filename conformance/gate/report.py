@@ -7,23 +7,33 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-__all__ = ["EXIT_CODES", "Judgement", "Place", "Report", "Row", "Section", "judge", "time_of"]
+__all__ = [
+    "EXIT_CODES", "GRAVITY", "Judgement", "Key", "Place", "Report", "Row", "Section", "judge",
+    "time_of",
+]
 
 Judgement = Literal[
-    "as expected", "violated", "follows", "not shown", "unknown", "unavailable", "error"]
+    "as expected", "violated", "follows", "not shown", "unknown", "unavailable", "error",
+    "accepted"]
 """*violated*: found something else than expected (also where a violation was expected and
 none was found). *follows*: broken only after another rule in the same run, whose row decides.
 *not shown*: the target says itself that it cannot show the rule, or the configuration says so.
-*unavailable*: an optional target that this machine cannot run."""
+*unavailable*: an optional target that this machine cannot run. *accepted*: violated or unknown, and
+a baseline lists it, or it was so before the change."""
 
 Section = Literal["designs", "suites", "chapters"]
 
+Key = tuple[str, str, str]
+"""The section, the subject and the property of a row."""
+
 EXIT_CODES: Mapping[Judgement, int] = {
     "as expected": 0, "error": 64, "violated": 1, "follows": 0, "not shown": 0,
-    "unknown": 2, "unavailable": 0,
+    "unknown": 2, "unavailable": 0, "accepted": 0,
 }
 TARGET_FAILED = 69
-_GRAVEST_FIRST: tuple[Judgement, ...] = ("error", "violated", "unknown")
+GRAVITY: Mapping[Judgement, int] = {"unknown": 1, "violated": 2, "error": 3}
+"""The judgements that let a gate fail, and how grave each is."""
+_GRAVEST_FIRST = sorted(GRAVITY, key=GRAVITY.__getitem__, reverse=True)
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,11 @@ class Row:
     story: tuple[str, ...] = ()
     place: Place | None = None
     shares_time: bool = False
+
+    @property
+    def key(self) -> Key:
+        """The names of the row, by which it is found in another report."""
+        return self.section, self.subject, self.property
 
     def with_fixture(self, path: str, command: str) -> Row:
         """The row of a broken rule, whose fixture was saved and is replayed by ``command``."""
@@ -100,11 +115,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Report:
-    """All rows of one run, in the order of the configuration."""
+    """All rows of one run, in the order of the configuration. ``compared`` is what a comparison
+    with a baseline or a revision found, as the document has it."""
 
     config: str
     rows: tuple[Row, ...]
     seconds: float
+    compared: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def verdict(self) -> Judgement:
@@ -137,7 +154,7 @@ class Report:
         return {
             "verdict": self.verdict, "exit_code": self.exit_code, "counts": self.counts,
             "config": self.config, "seconds": round(self.seconds, 3),
-            "results": [{**asdict(row), "seconds": round(row.seconds, 3),
+            **self.compared, "results": [{**asdict(row), "seconds": round(row.seconds, 3),
                          "story": list(row.story)} for row in self.rows],
         }
 

@@ -24,11 +24,12 @@ Job = tuple[Section, str, Callable[[], Rows]]
 
 def run_gate(
     config: GateConfig, show: Callable[[Rows], None], strict: bool = False,
-    fixtures: Path | None = None,
+    fixtures: Path | None = None, accept: Callable[[Row], Row] = lambda row: row,
 ) -> Report:
     """Run everything; ``show`` is given the rows of each subject as soon as they are there.
     ``strict``: a rule that is not shown counts, whatever the reason. The shortest failure of each
-    rule that is broken is saved in ``fixtures``, if that is given.
+    rule that is broken is saved in ``fixtures``, if that is given. ``accept`` is asked about each
+    row, and may return it as one that does not count.
 
     What cannot be used, a design with a mistake in it or a target that does not import, is a
     row of its own, and the rest is run all the same. Raises InternalError at once.
@@ -39,6 +40,7 @@ def run_gate(
         found = tuple(_placed(row, config) for row in _run(section, subject, job))
         if fixtures is not None:
             found = tuple(_saved(row, fixtures, config) for row in found)
+        found = tuple(map(accept, found))
         show(found)
         rows += found
     return Report(str(config.path), tuple(rows), time.perf_counter() - began)

@@ -48,6 +48,8 @@ def sarif(report: Report, command: str = "gate") -> str:
     for row in rows:
         rules.setdefault(_id(row), _rule(row))
     order = list(rules)
+    # What a baseline lists, or there was before, is no result: all that is left is new.
+    state = {"baselineState": "new"} if report.compared else {}
     document = {
         "$schema": _SCHEMA, "version": "2.1.0",
         "runs": [{
@@ -57,7 +59,7 @@ def sarif(report: Report, command: str = "gate") -> str:
             "invocations": [{"executionSuccessful": report.verdict != "error",
                              "exitCode": report.exit_code}],
             "columnKind": "unicodeCodePoints",
-            "results": [_result(row, order.index(_id(row))) for row in rows],
+            "results": [{**_result(row, order.index(_id(row))), **state} for row in rows],
         }],
     }
     return json.dumps(document, indent=2) + "\n"

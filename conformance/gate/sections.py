@@ -65,7 +65,10 @@ def rows_of_design(subject: str, report: DesignReport) -> tuple[Row, ...]:
     from checkvalve.spec.design.reading.lints import lints
 
     notes = {"assumed": list(report.design.assumed),
-             "lints": [lint.to_json() for lint in lints(report.design)]}
+             "lints": [lint.to_json() for lint in lints(report.design)],
+             "possible": [[wait.task for wait in cycle.waits] for cycle in report.cycles
+                          if not cycle.excluded],
+             "all_cycles": report.all_cycles}
     return tuple(_design_row(subject, report.design, found, notes) for found in report.findings)
 
 
@@ -80,6 +83,7 @@ def _budget(limits: Limits) -> Budget:
 
 
 def _design_row(subject: str, design: Design, found: Finding, notes: dict[str, Any]) -> Row:
+    from checkvalve.spec.design.why.blocked import OF_A_POOL
     from checkvalve.spec.design.why.cycles import round_of
 
     verdict = found.outcome.value
@@ -92,7 +96,8 @@ def _design_row(subject: str, design: Design, found: Finding, notes: dict[str, A
     return Row(
         "designs", subject, found.name, found.expected or "", verdict, judgement,
         "" if as_expected else found.reason or way, found.seconds,
-        {**found.to_json(subject), **notes, "around": around},
+        {**found.to_json(subject), **notes, "around": around,
+         "pooled": any(wait.what in OF_A_POOL for wait in found.cycle)},
         _design_story(design, found) if _is_wrong(found) else (),
         None if as_expected else place_in_design(design, found),
     )

@@ -18,7 +18,7 @@ _WORDS: dict[Judgement, tuple[str, str]] = {
     "as expected": ("ok", "green"), "violated": ("VIOLATED", "red"),
     "unknown": ("UNKNOWN", "yellow"), "unavailable": ("not here", "yellow"),
     "error": ("ERROR", "red"), "follows": ("follows", "yellow"),
-    "not shown": ("not shown", "yellow"),
+    "not shown": ("not shown", "yellow"), "accepted": ("accepted", "yellow"),
 }
 _WIDEST = max(len(word) for word, _ in _WORDS.values())
 _BY_NAME = 5

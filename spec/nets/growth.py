@@ -40,8 +40,8 @@ def decide_bounded(net: Net, limits: Limits) -> Answer:
 
 def _decided(net: Net, limits: Limits) -> Answer:
     weights = bounding_sums(net, limits.deadline)
-    bounds = tuple((place, sum(weight * net.initial[other] for other, weight in weights.items())
-                    // weights[place]) for place in weights)
+    total = sum(weight * net.initial[place] for place, weight in weights.items())
+    bounds = tuple((place, total // weight) for place, weight in weights.items())
     open_ones = [place for place in range(len(net.places)) if place not in weights
                  and net.producers[place]]
     if not open_ones:

@@ -26,7 +26,7 @@ def section(report: DesignReport, mark: str) -> Section:
     design = report.design
     shown = [finding for finding in report.findings
              if finding.outcome is Outcome.VIOLATED and (finding.length or finding.waits)]
-    is_drawn = len(design.tasks) <= MOST_DRAWN
+    is_drawn = not design.net_alone and len(design.tasks) <= MOST_DRAWN
     drawn = shown or list(report.findings[:1])
     drawings = tuple(draw_to_step_through(design, finding, f"{mark}-{number}")
                      for number, finding in enumerate(drawn)) if is_drawn else ()

@@ -10,7 +10,8 @@ exactly.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 from ..verdicts.deadline import Deadline
 from .net import Net
 
-__all__ = ["Sums", "bounding_sums", "growing_counts", "holds_exactly"]
+__all__ = ["Sums", "bounding_sums", "growing_counts", "holds_exactly", "without_rounds"]
 
 PHASE = "looking for sums that bound the places"
 DENOMINATORS = (1, 12, 2_520, 1_000_000)
@@ -96,6 +97,37 @@ def growing_counts(net: Net, among: list[int], deadline: Deadline) -> dict[int, 
     return {}
 
 
+def without_rounds(net: Net, run: Sequence[int], deadline: Deadline) -> dict[int, int]:
+    """The fewest firings that change the first marking as the run does, none more often than in it,
+    by transition; those of the run itself where none fewer were found. Whether they can be brought
+    into an order is another question."""
+    import numpy as np
+    from scipy.optimize import linprog
+    own = Counter(run)
+    used = sorted(own)
+    changed = np.zeros(len(net.places))
+    for transition, times in own.items():
+        for place, number in net.changes[transition]:
+            changed[place] += number * times
+    matrix = _matrix(net)[used].T.tocsr()
+    deadline.check(PHASE)
+    solved = linprog(np.ones(len(used)), A_eq=matrix, b_eq=changed, method="highs",
+                     bounds=[(0, own[each]) for each in used], options=_in_time(deadline))
+    if solved.status != 0:
+        return dict(own)
+    found = {each: round(float(value)) for each, value in zip(used, solved.x, strict=True)}
+    sums = -changed
+    for transition, times in found.items():
+        for place, number in net.changes[transition]:
+            sums[place] += number * times
+    return dict(own) if sums.any() else {each: times for each, times in found.items() if times}
+
+
+def _in_time(deadline: Deadline) -> dict[str, float]:
+    left = deadline.left()
+    return {} if left == float("inf") else {"time_limit": max(0.05, left)}
+
+
 def _matrix(net: Net) -> Any:
     """What each transition (row) adds to each place (column), sparse."""
     from scipy import sparse
@@ -116,10 +148,9 @@ def _solve(
     import numpy as np
     from scipy.optimize import linprog
     deadline.check(PHASE)
-    left = deadline.left()
-    options = {} if left == float("inf") else {"time_limit": max(0.05, left)}
     solved = linprog(objective, A_ub=upper, b_ub=np.zeros(upper.shape[0]) if at_most is None
-                     else at_most, bounds=ranges, method="highs", options=options)
+                     else at_most, bounds=ranges, method="highs",
+                     options=_in_time(deadline))
     return solved.x if solved.status == 0 else None
 
 

@@ -22,6 +22,7 @@ from ..notation.labels import counted
 from ..verdicts.deadline import OutOfTime
 from ..verdicts.verdict import Outcome
 from .answer import Answer, Limits
+from .bounds import without_rounds
 from .equations import Candidate, Equations
 from .net import Net
 from .reduce import Reduced, reduce
@@ -40,6 +41,8 @@ MOST_MARKINGS = 4_000_000
 MOST_BYTES, BYTES_EACH = 2_000_000_000, 400
 LED = 200
 """Walks that each candidate of the equations leads."""
+ORDERS = 10
+"""Orders in which the steps of a shortened run are tried."""
 COMPLETED = 1_000_000
 """Steps that may have been put off."""
 SEED = "nets"
@@ -84,7 +87,7 @@ def stages(net: Net, limits: Limits, *, glance: bool = True) -> Iterator[Stage]:
     if not kept:
         return
     small, deadline = kept[0], limits.deadline
-    walks = Walks(small.net, Random(SEED), deadline.watch("trying runs"))
+    walks = Walks(small.net, Random(SEED), deadline)
     yield "walks", lambda: _walked(net, small, walks, SHORT, 10 * len(small.net.transitions) + 100)
     yield "equations", lambda: _solved(net, small, walks, limits)
     yield "stubborn sets", lambda: _searched(net, small, limits)
@@ -145,12 +148,25 @@ def _walked(net: Net, small: Reduced, walks: Walks, most: int | None, steps: int
         while most is None or walks.runs < most:
             run = walks.at_random(steps)
             if run is not None:
-                return _violated(net, small, run, f"found by {counted(walks.runs, 'run')} of "
-                                 f"{counted(walks.steps, 'step')} in all")
+                told = f"{counted(walks.runs, 'run')} of {counted(walks.steps, 'step')} in all"
+                return _violated(net, small, _shortened(small.net, walks, run), f"found by {told}")
     except OutOfTime:
         pass  # what was tried is the answer
     return Answer(Outcome.UNKNOWN, "", f"{counted(walks.runs, 'run')} of "
                   f"{counted(walks.steps, 'step')} in all did not deadlock")
+
+
+def _shortened(net: Net, walks: Walks, run: list[int]) -> list[int]:
+    """A run to the same marking without firings that leave everything as it was, if the steps that
+    remain can be brought into an order."""
+    try:
+        counts = without_rounds(net, run, walks.deadline.share(4))
+        found = None
+        for _ in range(ORDERS if sum(counts.values()) < len(run) else 0):
+            found = found or walks.led(counts, 0)
+    except OutOfTime:
+        return run
+    return run if found is None else found
 
 
 def _solved(net: Net, small: Reduced, walks: Walks, limits: Limits) -> Answer:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from random import Random
 
+from ..verdicts.deadline import Deadline
 from .net import Net
 from .token_game import Game
 
@@ -12,18 +13,17 @@ __all__ = ["Walks"]
 
 SHARE = 256
 """Steps between two looks at the clock."""
-RECENT = 4
-"""One step in so many is any that is enabled; others are the one of two that fired less."""
 
 
 class Walks:
     """Runs of one net from its first marking. ``steps`` counts those of all runs.
 
-    ``watch`` is called often, and may raise.
+    They raise OutOfTime where the deadline passes.
     """
 
-    def __init__(self, net: Net, random: Random, watch: Callable[[], None]) -> None:
-        self.game, self.random, self.watch = Game(net), random, watch
+    def __init__(self, net: Net, random: Random, deadline: Deadline) -> None:
+        self.game, self.random, self.deadline = Game(net), random, deadline
+        self.watch = deadline.watch("trying runs")
         self.runs = self.steps = 0
 
     def dead(self) -> list[int] | None:

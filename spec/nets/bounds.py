@@ -104,6 +104,8 @@ def without_rounds(net: Net, run: Sequence[int], deadline: Deadline) -> dict[int
     import numpy as np
     from scipy.optimize import linprog
     own = Counter(run)
+    if not own or not net.places:
+        return dict(own)
     used = sorted(own)
     changed = np.zeros(len(net.places))
     for transition, times in own.items():

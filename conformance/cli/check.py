@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -74,16 +75,21 @@ def command(
     from ..designs import load_designs
     wanted = parameters_given(given)
     reports.check(map(Path, designs))
+    began = time.monotonic()
     loaded = [load_designs(path, wanted) for path in designs]  # all, before anything is printed
+    reading = (time.monotonic() - began) / len(designs)
     if drawings is not None or certificates is not None:
         _check_names([design for group in loaded for design in group])
     if drawings is not None and drawings.suffix == ".svg" and sum(map(len, loaded)) > 1:
         raise InputError(f"one drawing, {drawings}, for {sum(map(len, loaded))} designs",
                          "--svg", "Name a folder: each design is drawn into a file of its own.")
+    if drawings is not None:
+        _check_drawable(design for group in loaded for design in group)
     if html is not None:
         check_writable(html)
     if budget.max_seconds is None:
         budget = replace(budget, max_seconds=USUAL_SECONDS)
+    budget = replace(budget, max_seconds=max(0.0, (budget.max_seconds or 0.0) - reading))
     checked: list[DesignReport] = []
     written: list[Written] = []
     for group in loaded:
@@ -164,6 +170,14 @@ def _check_names(designs: list[Design]) -> None:
         seen[design.name] = design.file
 
 
+def _check_drawable(designs: Iterable[Design]) -> None:
+    """A net that has no tasks and links has nothing that is drawn."""
+    for design in designs:
+        if design.net_alone:
+            raise InputError("a net that is checked without tasks and links cannot be drawn",
+                             design.file, "Leave out --svg for this file.")
+
+
 def _draw(report: DesignReport, where: Path | None) -> Path | None:
     if where is None:
         return None
@@ -219,7 +233,8 @@ def _show(report: DesignReport, drawing: Path | None, explain: bool) -> None:
 
 def _repaired(report: DesignReport, budget: Budget, say: bool) -> DesignReport:
     """The report with a repair for what is violated, or what was tried, where something is."""
-    if all(finding.outcome.value != "violated" for finding in report.findings):
+    if report.design.net_alone or all(
+            finding.outcome.value != "violated" for finding in report.findings):
         return report
     from ..designs.places import with_places
     from ..designs.text import repair_lines

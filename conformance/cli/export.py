@@ -82,6 +82,9 @@ def _promela(design: str, given: tuple[str, ...]) -> Mapping[str, str]:
 
     from ..designs import load_designs
     loaded = only(load_designs(design, parameters_given(given)), design)
+    if loaded.net_alone:
+        raise InputError("a net that is checked without tasks and links cannot be exported",
+                         str(design), "Use `checkvalve check`.")
     found = parts(loaded)
     models = {}
     for number, part in enumerate(found, 1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 
 from checkvalve.spec.design.drawing.svg import draw_to_step_through
 from checkvalve.spec.design.reading.lints import lints
@@ -10,7 +11,7 @@ from checkvalve.spec.design.reading.properties import fact
 from checkvalve.spec.design.why.findings import DesignReport, Finding
 from checkvalve.spec.verdicts.verdict import Outcome
 
-from ..designs.text import notes, repair_lines
+from ..designs.text import notes, repair_lines, violation_lines
 from ..designs.wording import verdict
 from .page import Line, Section
 from .runs import run_of
@@ -26,7 +27,7 @@ def section(report: DesignReport, mark: str) -> Section:
     design = report.design
     shown = [finding for finding in report.findings
              if finding.outcome is Outcome.VIOLATED and (finding.length or finding.waits)]
-    is_drawn = len(design.tasks) <= MOST_DRAWN
+    is_drawn = not design.net_alone and len(design.tasks) <= MOST_DRAWN
     drawn = shown or list(report.findings[:1])
     drawings = tuple(draw_to_step_through(design, finding, f"{mark}-{number}")
                      for number, finding in enumerate(drawn)) if is_drawn else ()
@@ -35,8 +36,8 @@ def section(report: DesignReport, mark: str) -> Section:
         tuple(Line(_mark(finding), fact(finding.name), verdict(finding))
               for finding in report.findings),
         tuple(run_of(design, finding, number if is_drawn else None)
-              for number, finding in enumerate(shown)),
-        drawings, tuple(_fixes(report)), _command(report),
+              for number, finding in enumerate(shown) if not design.net_alone),
+        drawings, tuple(_runs_of_a_net(report) if design.net_alone else _fixes(report)), _command(report),
         tuple(line.strip() for line in notes(
             design.assumed, [lint.to_json() for lint in lints(design)])))
 
@@ -52,6 +53,13 @@ def _fixes(report: DesignReport) -> list[tuple[str, str]]:
     return [(f"Fix of: {fact(finding.name)}",
              "\n".join(repair_lines(finding.repair, report.design.file)))
             for finding in report.findings if finding.repair is not None]
+
+
+def _runs_of_a_net(report: DesignReport) -> Iterator[tuple[str, str]]:
+    """The runs of a net without tasks, which cannot be stepped through, each as a block of text."""
+    for finding in report.findings:
+        if finding.outcome is Outcome.VIOLATED:
+            yield fact(finding.name), "\n".join(violation_lines(finding, report.design))
 
 
 def _command(report: DesignReport) -> str:

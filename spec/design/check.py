@@ -38,6 +38,7 @@ from .verdicts.deadlock import decide_deadlock, told_all
 from .verdicts.duplication import decide_duplication
 from .verdicts.live import decide_live, going_round
 from .verdicts.local import Spaces, decide_local
+from .verdicts.nets import check_net
 from .verdicts.occupancy import largest
 from .verdicts.order import decide_order
 from .why.explain import marking_of, told_waits
@@ -60,6 +61,9 @@ def check(design: Design, settings: Settings | None = None) -> DesignReport:
     settings = settings or Settings()
     settings = replace(settings, budget=settings.budget.start())
     deadline = settings.budget.deadline
+    if design.net_alone:
+        return DesignReport(design, tuple(replace(finding, expected=_expected(design, finding))
+                                          for finding in check_net(design, settings)))
     found = parts(design)
     sections = [Part.of(part, deadline=deadline.share(2 * (len(found) - place)))
                 for place, part in enumerate(found)]
@@ -90,6 +94,8 @@ def decide_one(design: Design, name: str, settings: Settings | None = None) -> F
                          f"Name it in `expect`. Decided are: {', '.join(_properties(design))}.")
     settings = settings or Settings()
     settings = replace(settings, budget=settings.budget.start())
+    if design.net_alone:
+        return next(each for each in check_net(design, settings) if each.name == name)
     found = parts(design)
     sections = [Part.of(part, deadline=settings.budget.deadline.share(2 * (len(found) - place)))
                 for place, part in enumerate(found)]
@@ -102,6 +108,8 @@ def fullest(design: Design, settings: Settings | None = None) -> Finding:
     settings = settings or Settings()
     settings = replace(settings, budget=settings.budget.start())
     deadline = settings.budget.deadline
+    if design.net_alone:
+        return next(each for each in check_net(design, settings) if each.name == BOUNDED)
     sections = [Part.of(part, deadline=deadline) for part in parts(design)]
     spaces = Spaces(sections, settings, True)
     return _with_bounds(decide_property(design, sections, spaces, BOUNDED, settings), design,

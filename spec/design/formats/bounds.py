@@ -25,17 +25,17 @@ def place_bounds(
 
     ``start`` is the first marking, ``changes`` what each transition adds to each place.
     """
-    import numpy as np
+    from scipy import sparse
 
     places = list(start)
     index = {place: at for at, place in enumerate(places)}
-    effects = np.zeros((max(1, len(changes)), len(places)))
+    effects = sparse.lil_matrix((max(1, len(changes)), len(places)))
     for at, change in enumerate(changes):
         for place, number in change.items():
             effects[at, index[place]] = number
-    found = {}
+    matrix, found = effects.tocsr(), {}
     for place in places:
-        bound = _bound(place, index, effects, start, changes)
+        bound = _bound(place, index, matrix, start, changes)
         if bound is not None:
             found[place] = bound
     return found
@@ -48,7 +48,7 @@ def _bound(
     from scipy.optimize import linprog
 
     limits = [(1, 1) if other == place else (0, None) for other in index]
-    solved = linprog([start[other] for other in index], A_ub=effects, b_ub=[0] * len(effects),
+    solved = linprog([start[other] for other in index], A_ub=effects, b_ub=[0] * effects.shape[0],
                      bounds=limits, method="highs")
     if solved.x is None:
         return None

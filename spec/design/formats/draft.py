@@ -13,11 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from ...nets.net import Net
 from ...notation.errors import InputError
 from ..reading.properties import VERSION
 from ..reading.source import Node, Spot
 
-__all__ = ["BEGIN", "Draft", "Reading", "as_node", "refusal"]
+__all__ = ["BEGIN", "Draft", "Reading", "as_node", "legal_name", "refusal"]
 
 BEGIN: Final = Spot(1, 1)
 """The first character of a text."""
@@ -29,10 +30,13 @@ _LINK_NAME_MAX: Final = 900
 @dataclass(frozen=True)
 class Reading:
     """The result of a reader: a document of the design language, and what its file does not say and
-    was taken for granted."""
+    was taken for granted. A file that is a Petri net has its ``net`` too, and may be ``no_design``
+    for a reason: then the document is empty."""
 
     root: Node
     assumed: tuple[str, ...] = ()
+    net: Net | None = None
+    no_design: str = ""
 
 
 def refusal(file: str, spot: Spot, what: str, next_step: str) -> InputError:
@@ -101,7 +105,7 @@ class Draft:
 
     def reading(self) -> Reading:
         """The document, and what was taken for granted."""
-        top: dict[str, Any] = {"checkvalve": VERSION, "name": _legal(self.name, 80), "tasks": Node(
+        top: dict[str, Any] = {"checkvalve": VERSION, "name": legal_name(self.name), "tasks": Node(
             self.tasks, self.spot, self._spots)}
         if self.about:
             top["about"] = self.about
@@ -124,6 +128,11 @@ def as_node(value: Any, spot: Spot) -> Node:
     if isinstance(value, list | tuple):
         return Node([as_node(part, spot) for part in value], spot)
     return Node(value, spot)
+
+
+def legal_name(original: str) -> str:
+    """The nearest name that a design can have."""
+    return _legal(original, 80)
 
 
 def _legal(original: str, most: int, *, link: bool = False) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ...notation.errors import InputError
@@ -15,7 +15,8 @@ from ..loader import load_tree
 from ..reading.language import Design
 from ..reading.source import parse
 from . import dot, flink, flux, graphml, kafka_streams, pnml
-from .draft import Reading
+from .draft import Reading, legal_name
+from .pnml import NET_ALONE
 
 __all__ = ["FORMATS", "Format", "format_of", "load_any", "read_any"]
 
@@ -66,12 +67,33 @@ def load_any(
     ``given`` has values of parameters (see ``loader``). Raises InputError, with file, line and
     column, for what is no design, and for what its format says that a design cannot express.
     """
-    reading = read_any(text, file)
-    return load_tree(reading.root, file, given, reading.assumed)
+    reading = _read(text, file)
+    if reading.net is None:
+        return load_tree(reading.root, file, given, reading.assumed)
+    assumed, net = (*reading.assumed, reading.no_design), reading.net
+    if not reading.no_design:
+        try:
+            return [replace(design, net=net)
+                    for design in load_tree(reading.root, file, given, reading.assumed)]
+        except InputError as no_design:
+            if given:
+                raise
+            # Its tokens or weights are beyond what a link may have.
+            assumed = (*reading.assumed, f"{NET_ALONE}: {no_design.what}")
+    return [Design(legal_name(net.name), "A place/transition net.", {}, {}, {}, file=file,
+                   assumed=assumed, net=net)]
 
 
 def read_any(text: str, file: str = "<text>") -> Reading:
-    """The tree that a text stands for, in whatever format it is; raises as ``load_any``."""
+    """The tree that a text stands for, in whatever format it is; raises as ``load_any``, and for a
+    Petri net that is too large for tasks and links."""
+    reading = _read(text, file)
+    if reading.no_design:
+        raise InputError(reading.no_design, file, "Use `checkvalve check`, which needs no design.")
+    return reading
+
+
+def _read(text: str, file: str) -> Reading:
     text = text.removeprefix("\ufeff")
     own = format_of(text, file)
     if own is None:

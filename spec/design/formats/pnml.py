@@ -1,8 +1,10 @@
-"""PNML: place/transition nets (ISO/IEC 15909-2), as designs without names for their parts.
+"""PNML: place/transition nets (ISO/IEC 15909-2), as nets and, if they are small, as designs.
 
-A transition is a task that does all its reads and writes in one transition, a place is a queue that
-any number of transitions share. The net says nothing of room: a place that ``bounds`` finds a bound
-for has that capacity, and is never full in the sense that a transition waits; others are unbounded.
+The net itself is read into ``checkvalve.spec.nets``, by which it is decided. In the design of a small
+one a transition is a task that does all its reads and writes in one transition, a place is a queue
+that any number of transitions share. The net says nothing of room: a place that ``bounds`` finds a
+bound for has that capacity, and is never full in the sense that a transition waits; others are
+unbounded.
 """
 
 from __future__ import annotations
@@ -10,22 +12,27 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from ..reading.source import Spot
+from ...nets.net import Arcs, Net
+from ..reading.source import Node, Spot
 from .bounds import place_bounds
 from .draft import Draft, Reading, refusal
 from .xml import Element, parse_xml
 
-__all__ = ["read"]
+__all__ = ["NET_ALONE", "read"]
 
 CAPACITY_MAX: Final = 1_000_000
 PLACES_MAX: Final = 200
-"""Of so many places the bounds are looked for while a net is read; in a larger one all are
-unbounded, and the engines find the bounds that they need."""
+TRANSITIONS_MAX: Final = 300
+"""A net of so many places and transitions is a design too."""
+ELEMENTS_MAX: Final = 2_000_000
+TOKENS_MAX: Final = 2**63
+NET_ALONE: Final = "the net is decided as it is, without a design of tasks and links"
 
-_NUMBER: Final = re.compile(r"\s*(?:Default\s*,)?\s*(-?[0-9]{1,18})\s*")
+_PASSED_OVER: Final = ("toolspecific", "graphics")
+_NUMBER: Final = re.compile(r"\s*(?:Default\s*,)?\s*(-?[0-9]{1,19})\s*")
 _NORMAL: Final = {"", "normal"}
 
 
@@ -54,7 +61,7 @@ def read(text: str, file: str) -> Reading:
     Raises InputError for a net of another type, several nets, arcs that are no plain arcs, and
     numbers that are none.
     """
-    root = parse_xml(text, file)
+    root = parse_xml(text, file, ELEMENTS_MAX, _PASSED_OVER)
     nets = list(root.all("net"))
     if root.tag != "pnml" or len(nets) != 1:
         spot = nets[1].spot if len(nets) > 1 else root.spot
@@ -148,9 +155,9 @@ class _Reader:
         if element is None:
             return default
         found = _NUMBER.fullmatch(_text(element))
-        if found is None or int(found[1]) < 0:
+        if found is None or not 0 <= int(found[1]) <= TOKENS_MAX:
             raise refusal(self.file, element.spot, f"<{what}> is {_text(element)[:40]!r}, which is "
-                          "no number", "Write a whole number of 0 or more.")
+                          "no number of tokens", "Write a whole number from 0 to 2^63.")
         return int(found[1])
 
     def _attribute(self, element: Element, name: str) -> str:
@@ -180,12 +187,57 @@ def _text(element: Element | None) -> str:
 # --- the design ------------------------------------------------------------------------------
 
 def _design(net: _Net, file: str, spot: Spot) -> Reading:
-    draft = Draft(file, net.name, "A place/transition net.", spot)
     for id, (label, where) in net.transitions.items():
         if not (net.takes[id] or net.gives[id]):
             raise refusal(file, where, f"the transition {label[:40]!r} has no arc, so it can "
                           "always fire and the net is never deadlocked", "Remove it.")
+    if len(net.places) > PLACES_MAX or len(net.transitions) > TRANSITIONS_MAX:
+        why = (f"{NET_ALONE}: it has {len(net.places):,} places and {len(net.transitions):,} "
+               f"transitions, and a design of it at most {PLACES_MAX} and {TRANSITIONS_MAX}")
+        return Reading(Node({}, spot), (), _net(net, file, [
+            label for label, _ in net.transitions.values()]), why)
+    draft = Draft(file, net.name, "A place/transition net.", spot)
     names = {id: draft.called(label) for id, (label, _) in net.transitions.items()}
+    _tasks(net, draft, names)
+    return replace(draft.reading(), net=_net(net, file, list(names.values())))
+
+
+def _net(net: _Net, file: str, names: list[str]) -> Net:
+    """The net with these names of its transitions. Where a tool wrote a capacity, a place has the
+    room that is left beside it: a transition takes as much of it as it adds tokens."""
+    index = {id: at for at, id in enumerate(net.places)}
+    tokens = [place.tokens for place in net.places.values()]
+    labels = [place.label for place in net.places.values()]
+    rooms: dict[str, int] = {}
+    for id, place in net.places.items():
+        if place.room is None:
+            continue
+        if place.tokens > place.room:
+            raise refusal(file, place.spot, f"the place {place.label[:40]!r} begins with "
+                          f"{place.tokens} tokens, and has room for {place.room}",
+                          "Give it fewer tokens, or more room.")
+        rooms[id] = len(tokens)
+        tokens.append(place.room - place.tokens)
+        labels.append(f"room of {place.label}")
+    takes, gives = [], []
+    for id in net.transitions:
+        sides = ({index[p]: n for p, n in net.takes[id].items()},
+                 {index[p]: n for p, n in net.gives[id].items()})
+        for place in {*net.takes[id], *net.gives[id]} & rooms.keys():
+            more = net.gives[id][place] - net.takes[id][place]
+            if more:
+                sides[more < 0][rooms[place]] = abs(more)
+        takes.append(_arcs(sides[0]))
+        gives.append(_arcs(sides[1]))
+    return Net(net.name, tuple(labels), tuple(names), tuple(tokens), tuple(takes), tuple(gives))
+
+
+def _arcs(side: Mapping[int, int]) -> Arcs:
+    return tuple(sorted(side.items()))
+
+
+def _tasks(net: _Net, draft: Draft, names: Mapping[str, str]) -> None:
+    """Put down the transitions as tasks, and the places as links."""
     ends = {"takes": _by_place(net.takes), "gives": _by_place(net.gives)}
     usual = {way: {id: _usual(arcs.get(id, {})) for id in net.places}
              for way, arcs in ends.items()}
@@ -205,7 +257,6 @@ def _design(net: _Net, file: str, spot: Spot) -> Reading:
             "name": draft.called(place.label, "link"), "from": writers, "to": readers,
             "gives": usual["gives"][id], "takes": usual["takes"][id],
             "initial": place.tokens, **rooms[id]})
-    return draft.reading()
 
 
 def _by_place(arcs: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:
@@ -225,11 +276,9 @@ def _usual(arcs: Mapping[str, int]) -> int:
 
 def _rooms(net: _Net, draft: Draft) -> dict[str, dict[str, Any]]:
     """The room of each place, with a word about where it comes from."""
-    bounds = {}
-    if len(net.places) <= PLACES_MAX:
-        changes = [{place: net.gives[id][place] - net.takes[id][place]
-                    for place in {*net.gives[id], *net.takes[id]}} for id in net.transitions]
-        bounds = place_bounds({id: place.tokens for id, place in net.places.items()}, changes)
+    changes = [{place: net.gives[id][place] - net.takes[id][place]
+                for place in {*net.gives[id], *net.takes[id]}} for id in net.transitions]
+    bounds = place_bounds({id: place.tokens for id, place in net.places.items()}, changes)
     found: dict[str, dict[str, Any]] = {}
     endless = []
     for id, place in net.places.items():
@@ -244,10 +293,7 @@ def _rooms(net: _Net, draft: Draft) -> dict[str, dict[str, Any]]:
     if any(place.room is None and id in bounds for id, place in net.places.items()):
         draft.assume("the net gives no capacities: a place has the most that it can ever hold, by "
                      "sums that no transition raises, so nothing waits for room in it")
-    if len(net.places) > PLACES_MAX:
-        draft.assume(f"the net has more than {PLACES_MAX} places, so none that has no capacity is "
-                     "given one: they are unbounded")
-    elif endless:
+    if endless:
         told = ", ".join(label[:40] for label in endless[:5]) + (", …" if endless[5:] else "")
         draft.assume(f"no such sum bounds these places, which are unbounded: {told}")
     return found

@@ -7,7 +7,7 @@ as long as the file, and nesting is limited.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 from xml.parsers import expat
@@ -21,7 +21,7 @@ MAX_DEPTH: Final = 40
 MAX_ELEMENTS: Final = 50_000
 
 
-@dataclass
+@dataclass(slots=True)
 class Element:
     """An element: its name without a prefix, its attributes (likewise), what is in it."""
 
@@ -40,21 +40,27 @@ class Element:
         return next(self.all(tag), None)
 
 
-def parse_xml(text: str, file: str) -> Element:
-    """The root element of a document.
+def parse_xml(
+    text: str, file: str, most: int = MAX_ELEMENTS, without: Collection[str] = ()
+) -> Element:
+    """The root element of a document of at most so many elements; those with a name in ``without``
+    are left out, with all that is in them.
 
     Raises InputError, with file, line and column, for what is not XML, has a document type, is
     nested too deep, or has too many elements.
     """
-    return _Builder(file).build(text)
+    return _Builder(file, most, without).build(text)
 
 
 class _Builder:
-    def __init__(self, file: str) -> None:
-        self.file = file
+    def __init__(self, file: str, most: int, without: Collection[str]) -> None:
+        self.file, self.most, self.without = file, most, without
         self.parser = expat.ParserCreate("utf-8")
         self.open: list[Element] = [Element("", Spot(1, 1))]
+        self.texts: list[list[str]] = [[]]
         self.elements = 0
+        self.outside = 0
+        """Elements that are open inside of one that is left out, and that one."""
         self.data = b""
 
     def build(self, text: str) -> Element:
@@ -89,19 +95,28 @@ class _Builder:
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self.elements += 1
-        if self.elements > MAX_ELEMENTS:
-            raise refusal(self.file, self._spot(), f"the file has more than {MAX_ELEMENTS} "
+        if self.elements > self.most:
+            raise refusal(self.file, self._spot(), f"the file has more than {self.most} "
                           "elements", "Check a part of it at a time.")
-        if len(self.open) > MAX_DEPTH:
+        if len(self.open) + self.outside > MAX_DEPTH:
             raise refusal(self.file, self._spot(), f"elements are nested more than {MAX_DEPTH} "
                           "deep", "Check the tags; a net or a graph needs fewer levels.")
+        name = tag.rpartition(":")[2]
+        if self.outside or name in self.without:
+            self.outside += 1
+            return
         plain = {name.rpartition(":")[2]: value for name, value in attributes.items()}
-        found = Element(tag.rpartition(":")[2], self._spot(), plain)
+        found = Element(name, self._spot(), plain)
         self.open[-1].children.append(found)
         self.open.append(found)
+        self.texts.append([])
 
     def _end(self, _: str) -> None:
-        self.open.pop()
+        if self.outside:
+            self.outside -= 1
+            return
+        self.open.pop().text = "".join(self.texts.pop())
 
     def _characters(self, text: str) -> None:
-        self.open[-1].text += text
+        if not self.outside:
+            self.texts[-1].append(text)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 
+from ...nets.net import Net
 from .signs import OPEN
 from .source import NOWHERE, Spot
 
@@ -314,7 +315,8 @@ class Pool:
 class Design:
     """A whole design; ``expect`` maps a property to the verdict its author wants, ``parameters``
     are the values that its numbers were computed from, ``assumed`` is what the file does not say
-    and a reader of its format took for granted."""
+    and a reader of its format took for granted. What was read from a Petri net has its ``net``; one
+    that is too large for tasks and links is its net alone."""
 
     name: str
     about: str
@@ -325,6 +327,12 @@ class Design:
     file: str = ""
     parameters: tuple[tuple[str, int], ...] = ()
     assumed: tuple[str, ...] = ()
+    net: Net | None = None
+
+    @property
+    def net_alone(self) -> bool:
+        """True for a Petri net that is not written out as tasks and links."""
+        return self.net is not None and not self.tasks
 
     def unit(self, pool: str) -> str:
         """The unit of a pool: threads where tasks run on it, else permits."""

@@ -72,6 +72,8 @@ class Certificates:
         """The certificate of a finding, as one JSON document. Raises Uncertified."""
         if finding.outcome is Outcome.UNKNOWN:
             raise Uncertified("nothing is known")
+        if self.report.design.net_alone:
+            raise Uncertified("a net without tasks and links has no certificate yet")
         try:
             evidence = (_run(finding) if finding.outcome is Outcome.VIOLATED
                         else self._shown(finding))

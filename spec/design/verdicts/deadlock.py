@@ -4,6 +4,7 @@
 |---|---|---|
 | `graph` | holds | the wait-for graph of a small part: next to nothing |
 | `explorer`, a few states | either | a short search: the shortest run of a small design |
+| `net` | either | what was read from a Petri net: reductions, equations, runs, fewer states |
 | `structure` | either | equations with capacities as mere numbers; runs to what is open |
 | `explorer`, a million states | either | half a second or two |
 | `runs` | violated | some seconds |
@@ -33,6 +34,7 @@ from ..why.cycles import closed_cycle
 from ..why.findings import Attempt, Finding
 from ..why.parts import Part, shares, unending
 from ..why.blocked import waits_in
+from .nets import asked
 
 __all__ = ["decide_deadlock", "told_all"]
 
@@ -154,6 +156,8 @@ def _stages(part: Part, settings: Settings, trying: Budget) -> Iterator[Stage]:
         return
     if small and not part.has_more_than(MAX_GLANCED):
         yield "explorer", lambda: _searched(part, settings, GLANCE)
+    if part.design.net is not None:
+        yield "net", lambda: asked(part, replace(settings, budget=settings.budget.share(2)))
     yield "structure", lambda: _proved(part.design, settings, 3 if small else 1.2)
     if small and (states is None or states > LOOK):
         yield "explorer", lambda: _searched(part, settings, LOOK)

@@ -1,0 +1,1 @@
+"""Place/transition nets as they are: read, reduced and decided without links or tasks."""

@@ -1,0 +1,165 @@
+"""Can some transitions of a net be dead forever while others continue forever?
+
+A transition is *blocked forever* in a marking if it is enabled in no marking that can be reached from
+there. A *local deadlock* is a reachable marking in which some transition is blocked forever and
+from which some run never ends.
+
+In a bounded net, what follows from a blocked transition can be read off the arcs (``stops_all``):
+what takes as much as it or more is blocked; what gives to a place from which no other transition
+takes fires but finitely often; so does what takes from a place to which no other gives. If
+all transitions follow from each one, a run from there ends in a dead marking. A net
+that is bounded and has no dead marking then has no local deadlock. Otherwise all markings of a
+small net are visited, and their strongly connected components answer.
+"""
+
+from __future__ import annotations
+
+from ..verdicts.deadline import OutOfTime
+from ..verdicts.verdict import Outcome
+from .answer import Answer, Limits
+from .net import Net
+from .search import Visit, run_to, visit
+
+__all__ = ["decide_local", "stops_all"]
+
+GLANCE_WORK = 2_000_000
+ALL_STOP = ("a single transition cannot be blocked forever unless the whole net deadlocks, "
+            "and it does not")
+
+
+def decide_local(net: Net, limits: Limits, deadlock: Answer, bounded: Answer) -> Answer:
+    """Decide whether a local deadlock can be reached, knowing the answers on deadlock and growth."""
+    try:
+        if Outcome.HOLDS is deadlock.outcome is bounded.outcome and stops_all(net, limits):
+            return Answer(Outcome.HOLDS, ALL_STOP)
+        most = max(50, min(20_000, GLANCE_WORK // max(1, len(net.transitions))))
+        found = visit(net, limits, min(most, limits.markings or most), edges=True,
+                      stop_at_dead=False)
+    except OutOfTime as late:
+        return Answer(Outcome.UNKNOWN, "search, incomplete", str(late))
+    if not found.whole:
+        return Answer(Outcome.UNKNOWN, "search, incomplete", f"more than {most:,} markings, and the "
+                      "arcs do not show that all stops where one transition is blocked forever",
+                      states=len(found.markings), transitions=found.steps)
+    return _by_components(net, found)
+
+
+def stops_all(net: Net, limits: Limits) -> bool:
+    """True if in a bounded net a run with one transition blocked forever ends, whichever it is."""
+    every = len(net.transitions)
+    arcs = _Ends(net)
+    good: set[int] = set()
+    """Transitions such that all fire but finitely often if they do."""
+    for first in range(every):
+        limits.deadline.check("following a blocked transition")
+        if len(arcs.closure({first}, good)) == every:
+            good.add(first)
+        elif len(arcs.closure({first, *_need_more(net, first)}, good)) < every:
+            return False
+    return every > 0
+
+
+def _need_more(net: Net, transition: int) -> list[int]:
+    """The transitions that are enabled only where this one is."""
+    takes = net.takes[transition]
+    return [other for other in (net.consumers[takes[0][0]] if takes else ())
+            if all(dict(net.takes[other]).get(place, 0) >= weight for place, weight in takes)]
+
+
+class _Ends:
+    """The transitions that add to each place, and that remove from it."""
+
+    def __init__(self, net: Net) -> None:
+        self.changes = net.changes
+        self.adders: list[list[int]] = [[] for _ in net.places]
+        self.removers: list[list[int]] = [[] for _ in net.places]
+        for each, change in enumerate(net.changes):
+            for place, number in change:
+                (self.adders if number > 0 else self.removers)[place].append(each)
+
+    def closure(self, ceased: set[int], good: set[int]) -> set[int]:
+        """The transitions that fire but finitely often if those do that have ceased; all, as soon
+        as one of ``good`` is among them.
+
+        If all that remove from a bounded place cease, so do all that add to it; and the other way.
+        """
+        found, todo = set(ceased), list(ceased)
+        while todo:
+            each = todo.pop()
+            if each in good:
+                return set(range(len(self.changes)))
+            for place, number in self.changes[each]:
+                same, other = ((self.removers, self.adders) if number < 0
+                               else (self.adders, self.removers))
+                if all(one in found for one in same[place]):
+                    more = [one for one in other[place] if one not in found]
+                    found.update(more)
+                    todo += more
+        return found
+
+
+def _by_components(net: Net, found: Visit) -> Answer:
+    """The answer of all markings: backwards from where each transition is enabled, and from where
+    a run never ends."""
+    assert found.edges is not None
+    number = len(found.markings)
+    back: list[list[int]] = [[] for _ in range(number)]
+    enabled: list[list[int]] = [[] for _ in net.transitions]
+    for at, out in enumerate(found.edges):
+        for each, target in out:
+            back[target].append(at)
+            enabled[each].append(at)
+    endless = _endless(found.edges, back)
+    told = {"states": number, "transitions": found.steps}
+    best: tuple[int, int] | None = None
+    for each, where in enumerate(enabled):
+        live = _backwards(back, where)
+        bad = next((at for at in range(number) if at not in live and at in endless), None)
+        if bad is not None and (best is None or bad < best[0]):
+            best = bad, each
+    if best is None:
+        return Answer(Outcome.HOLDS, "exhaustive", **told)
+    run = run_to(found, best[0])
+    tail, loop = _forever(found.edges, endless, best[0])
+    return Answer(Outcome.VIOLATED, "exhaustive", run=tuple(run + tail), loop=len(run) + loop,
+                  is_shortest=True, depth=len(run), blocked=(best[1],),
+                  reason=f"from step {len(run)} on {net.transitions[best[1]][:60]!r} can never fire "
+                         "again, while these steps repeat forever", **told)
+
+
+def _backwards(back: list[list[int]], start: list[int]) -> set[int]:
+    found, todo = set(start), list(start)
+    while todo:
+        for before in back[todo.pop()]:
+            if before not in found:
+                found.add(before)
+                todo.append(before)
+    return found
+
+
+def _endless(edges: list[list[tuple[int, int]]], back: list[list[int]]) -> set[int]:
+    """The markings from which some run never ends: what is left when ends are taken away."""
+    ahead = [len(out) for out in edges]
+    todo = [at for at, number in enumerate(ahead) if not number]
+    gone = set(todo)
+    while todo:
+        for before in back[todo.pop()]:
+            ahead[before] -= 1
+            if not ahead[before]:
+                gone.add(before)
+                todo.append(before)
+    return set(range(len(edges))) - gone
+
+
+def _forever(
+    edges: list[list[tuple[int, int]]], endless: set[int], start: int
+) -> tuple[list[int], int]:
+    """Steps from a marking that end in a repetition, and the index at which that begins."""
+    seen: dict[int, int] = {}
+    steps: list[int] = []
+    here = start
+    while here not in seen:
+        seen[here] = len(steps)
+        each, here = next((each, target) for each, target in edges[here] if target in endless)
+        steps.append(each)
+    return steps, seen[here]

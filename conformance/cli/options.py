@@ -69,7 +69,8 @@ def html_option(command: F) -> F:
 def budget_options(command: F) -> F:
     """Add --max-memory, --max-seconds and --max-states; the command gets ``budget``."""
     @click.option("--max-memory", type=size,
-                  help="End each search as unknown when its tables need more, e.g. 2G.")
+                  help="End what takes more memory as unknown, e.g. 2G: of the whole process.  "
+                       "[default: most of what is free]")
     @click.option("--max-seconds", type=Seconds(),
                   help="End each search as unknown after this many seconds, all phases included.")
     @click.option("--max-states", type=click.IntRange(min=1),
@@ -79,9 +80,11 @@ def budget_options(command: F) -> F:
         *args: Any, max_memory: int | None, max_seconds: float | None,
         max_states: int | None, **rest: Any,
     ) -> Any:
+        from checkvalve.spec.verdicts.memory import limited_to
         from checkvalve.spec.verdicts.verdict import Budget
         budget = Budget(max_memory, max_seconds, max_states)
-        return command(*args, budget=budget, **rest)
+        with limited_to(max_memory):
+            return command(*args, budget=budget, **rest)
     return with_budget  # type: ignore[return-value]
 
 

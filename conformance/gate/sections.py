@@ -50,14 +50,17 @@ def _checked(design: Design, limits: Limits) -> DesignReport:
     from checkvalve.spec.design.check import Settings
     from checkvalve.spec.design.repairs.repair import with_repair
 
+    from checkvalve.spec.verdicts.memory import limited_to
+
     from ..designs import check_design
     from ..designs.places import with_places
 
     running = _budget(limits).start()  # one for the check and for the search for a fix
-    report = check_design(design, settings=Settings(budget=running))
-    if not any(_is_wrong(found) for found in report.findings):
-        return report
-    return with_places(with_repair(report, running))
+    with limited_to(limits.max_memory):
+        report = check_design(design, settings=Settings(budget=running))
+        if not any(_is_wrong(found) for found in report.findings):
+            return report
+        return with_places(with_repair(report, running))
 
 
 def rows_of_design(subject: str, report: DesignReport) -> tuple[Row, ...]:
@@ -234,9 +237,12 @@ def chapter_rows(name: str, limits: Limits) -> tuple[Row, ...]:
     """Verify the chapters that ``name`` selects, each search within ``limits``: a row for each
     promise and its constants."""
     from checkvalve.spec.chapters import chapters
+    from checkvalve.spec.verdicts.memory import limited_to
     from checkvalve.spec.verify import verify
 
-    return tuple(_chapter_row(name, found) for found in verify(chapters([name]), _budget(limits)))
+    with limited_to(limits.max_memory):
+        return tuple(_chapter_row(name, found)
+                     for found in verify(chapters([name]), _budget(limits)))
 
 
 def _chapter_row(name: str, found: Promise) -> Row:

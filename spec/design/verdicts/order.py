@@ -43,8 +43,10 @@ def decide_order(parts: list[Design], settings: Settings) -> Finding:
 
 
 def _of_pair(design: Design, sender: str, receiver: str, settings: Settings) -> Finding:
+    watch = settings.budget.deadline.watch("telling two elements apart from all others")
+
     def ask(finite: Design, plain: Table) -> Finding:
-        table = tagged(finite, plain, sender, receiver)
+        table = tagged(finite, plain, sender, receiver, watch=watch)
         return finding_of(finite, table, RULE, search(table, RULE, settings))
 
     mixed = next((link.of for link in ahead_of(design, sender) if link.of and not link.in_line), "")

@@ -14,7 +14,7 @@ copied, the last copy of the first and the first copy of the second count.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -27,6 +27,8 @@ LATE = "the second was received before the first"
 TWICE = "a copy was received after another"
 MERGED = "two copies were in one store"
 FIRST, SECOND = "the first", "the second"
+LOOK = 1_000
+"""Ways of two elements between two looks at the clock."""
 MAX_ROWS = 1_200
 """Transitions, each of which is compiled: some ten seconds."""
 
@@ -63,20 +65,22 @@ class _Option:
 
 
 def tagged(
-    design: Design, table: Table, sender: str, receiver: str, wrong: str = LATE
+    design: Design, table: Table, sender: str, receiver: str, wrong: str = LATE,
+    watch: Callable[[], object] = lambda: None,
 ) -> Table:
     """The table in which elements of ``sender`` are followed to ``receiver``: two, and the place
     ``LATE`` passes its limit where the second arrives first; or one, with all its copies, and it is
-    ``TWICE`` or ``MERGED`` that does (of copies in one store the last is followed). Raises
-    NotTold."""
-    return _Tagging(design, table, sender, receiver, wrong).table()
+    ``TWICE`` or ``MERGED`` that does (of copies in one store the last is followed). ``watch`` is
+    called all along, and may raise. Raises NotTold."""
+    return _Tagging(design, table, sender, receiver, wrong, watch).table()
 
 
 class _Tagging:
     def __init__(
-        self, design: Design, table: Table, sender: str, receiver: str, wrong: str
+        self, design: Design, table: Table, sender: str, receiver: str, wrong: str,
+        watch: Callable[[], object],
     ) -> None:
-        self.design, self.plain = design, table
+        self.design, self.plain, self.watch = design, table, watch
         self.wrong = wrong
         self.tags = (FIRST, SECOND) if wrong == LATE else (FIRST,)
         self.sender, self.receiver = sender, receiver
@@ -95,9 +99,10 @@ class _Tagging:
         idle = [row for row in self.plain.joined if row.effect.loses and not row.effect.change]
         rows: list[Row] = []
         for row in (*self.plain.rows, *idle):
-            rows += self._ways(row)
-            if len(rows) > MAX_ROWS:
-                raise NotTold(f"there are more than {MAX_ROWS:,} ways for two elements to move")
+            self.watch()
+            for way in self._ways(row):
+                rows.append(way)
+                _refuse_more(len(rows))
         places = list(self.plain.places)
         for flag in (LATE,) if self.wrong == LATE else (TWICE, MERGED):
             places.append(Place(flag, "flag", "", 0, 1, 1, int(flag != self.wrong)))
@@ -118,7 +123,9 @@ class _Tagging:
             yield from self._of_one(row, first, takes, puts)
             return
         second = list(self._options(SECOND, row, takes, puts))
-        for one, other in product(first, second):
+        for number, (one, other) in enumerate(product(first, second)):
+            if number % LOOK == 0:
+                self.watch()
             if one.moves and other.moves and not takes:
                 continue  # one element is not both
             both = _Option(dict.fromkeys({*one.stays} & {*other.stays}, 3))
@@ -195,6 +202,7 @@ class _Tagging:
             option = _joined(taken)
             yield from (self._put(tag, option, puts, dropping) if option.moves
                         else self._dropped(tag, [option], dropping))
+            self.watch()
         sends = (row.task == self.sender and not set(takes) - dropping and puts
                  and row.own and self.design.tasks[row.task].kind in (Kind.SOURCE, Kind.SCRIPT))
         if sends:
@@ -235,8 +243,10 @@ class _Tagging:
         """The element comes to stand behind those that are there."""
         ways = [option]
         for store, number in puts.items():
+            _refuse_more(self.stores[store].room - number)  # so many places to stand behind
             ways = [each for way in ways
                     for each in self._behind(tag, way, store, number, store in dropping)]
+            _refuse_more(len(ways))
         yield from ways
 
     def _behind(
@@ -256,6 +266,11 @@ class _Tagging:
                 keeps = tag is SECOND and left > 0
                 other = counted.at(where, copy, 1 if here.mixed else left if keeps else there)
                 yield other if SECOND in self.tags or not left else other.at(MERGED, 0, 1)
+
+
+def _refuse_more(ways: int) -> None:
+    if ways > MAX_ROWS:
+        raise NotTold(f"there are more than {MAX_ROWS:,} ways for two elements to move")
 
 
 def _sent(tag: str) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["SOLVING", "z3_context"]
 
 SOLVING = "preparing equations for Z3"
-_LEAST = 16 << 20
+_LEAST = 8 << 20
 """Bytes without which Z3 does not begin: it cannot say that it has none."""
 
 

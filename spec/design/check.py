@@ -36,10 +36,11 @@ from .search.searching import (
 )
 from .verdicts.deadlock import decide_deadlock, told_all
 from .verdicts.duplication import decide_duplication
-from .verdicts.live import decide_live, going_round
+from .verdicts.live import decide_live, going_round, is_steady
 from .verdicts.local import Spaces, decide_local
 from .verdicts.occupancy import largest
 from .verdicts.order import decide_order
+from .verdicts.steady import PROOF, is_fed
 from .why.explain import marking_of, told_waits
 from .why.findings import DesignReport, Finding, GraphCycle
 from .why.parts import Part, parts
@@ -191,6 +192,8 @@ def _first_time(design: Design, name: str, settings: Settings) -> Finding:
 
 def _starvation(design: Design, task: str, settings: Settings) -> Finding:
     part = next(part for part in parts(design) if task in part.tasks)
+    if is_steady(part, settings) and is_fed(part, task):
+        return Finding("", Outcome.HOLDS, PROOF)
     found = abstracting(part, Aim(watch=task), "DESIGN-3", settings)
     unbounded = any(link.flow is Flow.UNBOUNDED for link in part.links.values())
     if found.outcome is Outcome.HOLDS and unbounded:

@@ -34,7 +34,7 @@ from ..equations.bounds import bounds
 from ..net.rows import Table
 from ..reading.language import Design, Flow, Link, StepKind
 
-__all__ = ["CUT", "LARGE", "cut", "fitted", "large", "replayed_in"]
+__all__ = ["CUT", "LARGE", "cut", "fitted", "is_wide", "large", "replayed_in"]
 
 LARGE = 16
 """The most that a link may hold which is searched as it is, before anything else is tried."""
@@ -42,14 +42,19 @@ CUT = 3
 """The capacity of a link that was cut, unless more is moved at once."""
 
 
-def large(design: Design, most: int = LARGE) -> list[Link]:
-    """The links that hold more than so many, or any number, and of which the room alone is asked
-    about."""
+def is_wide(design: Design) -> bool:
+    """True if a link holds more than is searched before anything else, or any number."""
+    return any(link.capacity is None or link.capacity > LARGE for link in design.links.values())
+
+
+def large(design: Design) -> list[Link]:
+    """The links that hold more than is searched before anything else, or any number, and of which
+    the room alone is asked about."""
     watched = {step.target for task in design.tasks.values() if task.chooses
                for step in task.actions if step.kind is StepKind.WRITE}
     return [link for link in design.links.values()
             if (link.flow is Flow.UNBOUNDED
-                or (link.flow is Flow.BLOCKING and (link.capacity or 0) > most))
+                or (link.flow is Flow.BLOCKING and (link.capacity or 0) > LARGE))
             and not (link.room or link.in_line or link.lossy) and link.name not in watched]
 
 
@@ -58,22 +63,20 @@ def _moved(design: Design, link: Link) -> int:
     return max((*design.given(link), *design.taken(link), 1))
 
 
-def cut(design: Design, most: int = LARGE, to: int = CUT) -> Design:
+def cut(design: Design) -> Design:
     """The design with smaller capacities where they are large: all its runs are the design's."""
     links = dict(design.links)
-    for link in large(design, most):
-        room = max(link.initial, to, 2 * _moved(design, link))
+    for link in large(design):
+        room = max(link.initial, CUT, 2 * _moved(design, link))
         if link.capacity is None or room < link.capacity:
             links[link.name] = replace(link, flow=Flow.BLOCKING, capacity=room)
     return replace(design, links=links)
 
 
-def fitted(
-    design: Design, watch: Callable[[], object] = lambda: None, most: int = LARGE
-) -> Design:
+def fitted(design: Design, watch: Callable[[], object] = lambda: None) -> Design:
     """The design with capacities that are no larger than what sums let a link hold: with the same
     states. ``watch`` is called for each link, and may raise."""
-    wide = [link for link in large(design, most) if link.capacity is not None]
+    wide = [link for link in large(design) if link.capacity is not None]
     if not wide:
         return design
     known = bounds(design, wide, watch)[1]

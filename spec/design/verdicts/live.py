@@ -20,7 +20,7 @@ from ..net.translate import translate
 from ..reading.language import Design, Flow, Kind, Mortality
 from ..reading.properties import LIVE
 from ..search.searching import Settings, abstracting
-from ..search.large import LARGE
+from ..search.large import is_wide
 from ..why.findings import Finding, worst_of
 from .steady import PROOF, goes_on
 
@@ -54,9 +54,8 @@ def decide_live(parts: Sequence[Design], settings: Settings) -> Finding:
 def is_steady(part: Design, settings: Settings) -> bool:
     """True if structure shows that a part continues, and a search would take long, or is not wanted.
     """
-    wide = any(link.capacity is None or link.capacity > LARGE for link in part.links.values())
-    return (settings.engine == "structure" or (settings.engine == "auto" and wide)
-            ) and goes_on(part)
+    wanted = settings.engine == "structure" or (settings.engine == "auto" and is_wide(part))
+    return wanted and goes_on(part)
 
 
 def _one(part: Design, asked: _Asked, settings: Settings) -> Finding:

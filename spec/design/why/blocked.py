@@ -29,7 +29,7 @@ from ..reading.language import Design, Kind
 from .ahead import Ahead, dead_rows
 from .waits import SHARED
 
-__all__ = ["OF_A_POOL", "Blocked", "Left", "left_in", "told_gone", "waits_in"]
+__all__ = ["OF_A_POOL", "WORDS", "Blocked", "Left", "left_in", "told_gone", "waits_in"]
 
 Need = tuple[str, str, bool]
 """A need: "room", "data", "a go", "a thread", "a permit", "an acquire", or FRONT; of which link or

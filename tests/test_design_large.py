@@ -26,7 +26,7 @@ from checkvalve.spec.engines import search
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
-BUDGET = Budget(max_states=1_500, threads=1)
+BUDGET = Budget(max_states=3_000, threads=1)
 AUTO, PLAIN = Settings("auto", BUDGET), Settings("explorer", BUDGET)
 
 
@@ -61,7 +61,7 @@ def joined(name: str, number: int) -> Iterator[Design]:
         ways = draw.randint(1, 2)
         room = iter(draw.choices((1, 2, 3), k=20))
         merge = draw.choice(("", ", policy: fair", ", policy: preferred, prefers: in0"))
-        tasks = {"a": draw.choice(("source", "source, count: 1")), "z": "sink",
+        tasks = {"a": draw.choice(("source, count: 2", "source", "source, count: 1")), "z": "sink",
                  "r": draw.choice(("route", "route, by: room", "map", "map, hand: 2")),
                  "m": draw.choice((f"merge{merge}", f"merge{merge}, hand: 2"))}
         links = [("a", "r", ""), ("m", "z", "")]
@@ -124,7 +124,7 @@ def piped(draw: Random) -> Design:
 def test_what_structure_says_continues_does_in_a_search_of_all_states() -> None:
     """And no task that it says is fed starves."""
     seen = 0
-    for seed in range(30):
+    for seed in range(14):
         try:
             design = piped(Random(f"steady {seed}"))
         except InputError:  # a route with one way, say
@@ -141,7 +141,7 @@ def test_what_structure_says_continues_does_in_a_search_of_all_states() -> None:
         for name in bounded.expect:
             assert decide_one(bounded, name, PLAIN).outcome is not Outcome.VIOLATED, (name, design)
         seen += found.outcome is Outcome.HOLDS
-    assert seen >= 8
+    assert seen >= 4
 
 
 @pytest.mark.usefixtures("small")
@@ -150,7 +150,7 @@ def test_what_smaller_capacities_decide_is_what_a_search_of_the_design_says(name
     """On random designs, both ways; a run that is called shortest is as short as the search's."""
     decide = decide_live if name == LIVE else decide_order
     seen = {Outcome.HOLDS: 0, Outcome.VIOLATED: 0}
-    for part in drawn("large", 20) if name == LIVE else joined("large", 14):
+    for part in drawn("large", 30) if name == LIVE else joined("large", 16):
         if not large.large(part) or any(
                 link.flow is Flow.UNBOUNDED for link in part.links.values()):
             continue
@@ -162,7 +162,7 @@ def test_what_smaller_capacities_decide_is_what_a_search_of_the_design_says(name
             seen[found.outcome] += 1
             if found.steps and found.is_shortest and name == ORDERED:
                 assert len(found.steps) == len(plain.steps), part
-    assert min(seen.values()) >= 2, seen
+    assert min(seen.values()) >= 1, seen
 
 
 @pytest.mark.usefixtures("small")

@@ -20,8 +20,8 @@ from .examples import certified, designs, formats, grids
 from .mutate import broken_bytes, broken_tree, broken_words, json_text
 
 __all__ = [
-    "called", "check_document", "feed_certificate", "feed_design", "feed_format", "make_certificate", "make_design",
-    "make_format",
+    "called", "check_document", "feed_certificate", "feed_design", "feed_format",
+    "make_certificate", "make_design", "make_format",
 ]
 
 _LITTLE: Final = ("--max-states", "150", "--max-seconds", "1")

@@ -116,8 +116,8 @@ def _end(group: click.Command, arguments: list[str], program: str) -> int:
 def _undecided(error: Spent | MemoryError) -> int:
     """Say that a budget was spent where there was no verdict to say it of."""
     why = str(error) if isinstance(error, Spent) else "there is no memory left"
-    _say(f"checkvalve: undecided: {why}.\n  Give it more (--max-memory, --max-seconds), or ask about "
-         "less at a time.")
+    _say(f"checkvalve: undecided: {why}.\n  Give it more (--max-memory, --max-seconds), or ask "
+         "about less at a time.")
     return UNKNOWN
 
 

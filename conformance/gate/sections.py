@@ -116,7 +116,9 @@ def suite_rows(suite: Suite, target: str, strict: bool = False) -> tuple[Row, ..
     Raises InputError for a suite, a rule or a target that cannot be used; an optional target
     that this machine cannot run is a row.
     """
+    from checkvalve.spec.engines.monitor import STATES_MAX
     from checkvalve.spec.verdicts.deadline import Deadline
+    from checkvalve.spec.verdicts.memory import limited_to
 
     from ..campaigns.case import RunSettings
     from ..campaigns.summary import known_rules
@@ -130,9 +132,11 @@ def suite_rows(suite: Suite, target: str, strict: bool = False) -> tuple[Row, ..
                     "unavailable", lack),)
     began = time.perf_counter()
     order = Order(suite.suite, suite.cases, suite.seed, RunSettings(
-        timeout_seconds=suite.timeout, candidates=suite.candidates), quick=suite.quick)
-    engine = Engine(jobs=usable_cores(), thin=True, deadline=Deadline(suite.max_seconds))
-    summary, _ = conduct(target, order, engine=engine, known=known)
+        timeout_seconds=suite.timeout, candidates=suite.limits.max_states or STATES_MAX),
+        quick=suite.quick)
+    engine = Engine(jobs=usable_cores(), thin=True, deadline=Deadline(suite.limits.max_seconds))
+    with limited_to(suite.limits.max_memory):
+        summary, _ = conduct(target, order, engine=engine, known=known)
     seconds = time.perf_counter() - began
     unshown = known_rules(suite.suite, suite.not_shown.get(target, ()))
     return rows_of_summary(summary, known, seconds, unshown, strict)

@@ -23,7 +23,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-__all__ = ["Meter", "fitting", "free", "limited_to", "meter", "room", "in_use"]
+__all__ = [
+    "Meter", "fitting", "free", "in_use", "limit_for_good", "limited_to", "meter", "room",
+]
 
 SHARE_OF_FREE: Final = 0.7
 """The part of what is free that is used where nobody said how much. What is left is for files that
@@ -209,6 +211,11 @@ def limited_to(most: int | None) -> Iterator[Meter]:
         yield _meters[-1]
     finally:
         _meters.pop()
+
+
+def limit_for_good(most: float) -> None:
+    """Let this process use so many bytes from now on: a worker that another process has started."""
+    _meters.append(Meter(most))
 
 
 def room(budget: int | None = None) -> int:

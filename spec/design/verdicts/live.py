@@ -52,7 +52,7 @@ def decide_live(parts: Sequence[Design], settings: Settings) -> Finding:
 
 
 def is_steady(part: Design, settings: Settings) -> bool:
-    """True if structure shows that a part continues, and a search would take long, or is not wanted.
+    """True if structure shows that a part continues, and a search would take long or is not wanted.
     """
     wanted = settings.engine == "structure" or (settings.engine == "auto" and is_wide(part))
     return wanted and goes_on(part)

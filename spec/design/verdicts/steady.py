@@ -1,28 +1,29 @@
 """Liveness by structure: parts without cycles in which nothing has to meet, for all capacities.
 
-**Which parts.** The links lead from task to task without a cycle. Each has one writer, one reader,
-elements of one kind, moved one at a time, room for one at least, and flow control by room or by
-credit, or none; nothing is lost. Tasks are sources, sinks, maps, filters, broadcasts, routes and
-merges that take their inputs in turn. They have threads of their own and never cease to run. A task
-that decides where an element goes writes it to one link.
+**Which parts.** The links lead from task to task without a cycle. Each has one writer, one
+reader, elements of one kind, moved one at a time, room for one at least, and flow control by room
+or by credit, or none; nothing is lost. Tasks are sources, sinks, maps, filters, broadcasts,
+routes and merges that take their inputs in turn. They have threads of their own and never cease
+to run. A task that decides where an element goes writes it to one link.
 
-**Claim.** In every weakly fair run, what is in a link is read again, what a task holds is written,
-and a source writes again until it is done; whatever the capacities are.
+**Claim.** In every weakly fair run, what is in a link is read again, what a task holds is
+written, and a source writes again until it is done; whatever the capacities are.
 
-**Why.** By induction from the last tasks to the first. Let it be so of all links that a task writes.
-*A full one gets room:* it holds an element, or all its freed slots are unannounced. In the first
-case it is read, and again, as long as it is full; with credit that ends in the second case, in which
-a batch can be announced, and stays so until it is. And room stays, as the task is the only writer.
-*So a write that the task holds an element for becomes possible and stays so,* until it, or another
-that is for the same element, is made. *So a read becomes possible and stays so:* the hand gets free,
-the element is there, and the task is the only reader. A merge in turn reads the first input from its
-turn on that has something; while it does not read, inputs only gain elements, so which one that is
-changes at most as often as it has inputs; and each read of another input brings the turn nearer to
-this one. *A source's write* is possible when all its links have room, and stays so.
+**Why.** By induction from the last tasks to the first. Let it be so of all links that a task
+writes. *A full one gets room:* it holds an element, or all its freed slots are unannounced. In
+the first case it is read, and again, as long as it is full; with credit that ends in the second
+case, in which a batch can be announced, and stays so until it is. And room stays, as the task is
+the only writer. *So a write that the task holds an element for becomes possible and stays so,*
+until it, or another that is for the same element, is made. *So a read becomes possible and stays
+so:* the hand gets free, the element is there, and the task is the only reader. A merge in turn
+reads the first input from its turn on that has something; while it does not read, inputs only
+gain elements, so which one that is changes at most as often as it has inputs; and each read of
+another input brings the turn nearer to this one. *A source's write* is possible when all its
+links have room, and stays so.
 
-A task *starves* unless it is fed. A source without a count is; what is written at each step of a fed
-task is a fed link; a task is fed that reads a fed link. Were it to read only finitely often, its
-link would hold an element after the last time, and what is in a link is read again.
+A task *starves* unless it is fed. A source without a count is; what is written at each step of a
+fed task is a fed link; a task is fed that reads a fed link. Were it to read only finitely often,
+its link would hold an element after the last time, and what is in a link is read again.
 """
 
 from __future__ import annotations

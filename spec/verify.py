@@ -17,7 +17,7 @@ from .notation.errors import InputError
 from .notation.machine import Machine, constants_of
 from .notation.model import Slot
 from .refinements import Refinement
-from .verdicts.deadline import OutOfTime
+from .verdicts.deadline import Spent
 from .verdicts.verdict import Budget, Outcome, Verdict
 
 __all__ = ["Deciding", "Row", "verify", "verify_chapter"]
@@ -241,7 +241,7 @@ def _prove(expectation: Expectation, constants: dict[str, Any], budget: Budget) 
     try:
         model = lower(machine, values, frozenset(expectation.for_all),
                       budget.deadline.watch("lowering the machine"))
-    except OutOfTime as late:
+    except Spent as late:
         return Verdict(Outcome.UNKNOWN, "k-induction", seconds=budget.deadline.spent(),
                        reason=str(late))
     wanted = [rule for rule in model.rules if rule.rule.id == expectation.rule]

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from checkvalve.conformance.gate.config import LARGEST_FILE, Limits, Suite, load
-from checkvalve.spec.engines.monitor import STATES_MAX
 from checkvalve.spec.notation.errors import InputError
 
 GOOD = """\
@@ -56,6 +55,10 @@ def test_limits_are_those_of_all_but_for_what_designs_say(tmp_path: Path) -> Non
         '[[designs]]\nfiles = ["designs/*"]\nmax_states = 7\n')))
     assert config.limits == Limits(None, 2 << 30, 9)
     assert config.designs[0].limits == Limits(20.0, 2 << 30, 7)
+    suites = load(write(tmp_path, (
+        '[limits]\nmax_memory = "2G"\nmax_seconds = 9\n'
+        '[[suites]]\nsuite = "queue"\ntargets = ["reference"]\nmax_states = 7\n'))).suites
+    assert suites[0].limits == Limits(9, 2 << 30, 7)
 
 
 def test_everything_that_is_listed_comes_back(tmp_path: Path) -> None:
@@ -65,7 +68,7 @@ def test_everything_that_is_listed_comes_back(tmp_path: Path) -> None:
     assert config.designs[0].limits == Limits(max_seconds=5)
     assert config.verify == ("flow",)
     assert config.suites == (Suite(
-        "queue", ("reference", "deque", "js"), 40, 7, 5.0, STATES_MAX,
+        "queue", ("reference", "deque", "js"), 40, 7, 5.0, Limits(),
         {"deque": ("QUEUE-4",)}, frozenset({"js"}), {"js": ("QUEUE-12",)},
     ),)
 

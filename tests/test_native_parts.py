@@ -73,19 +73,6 @@ def test_threads_are_those_asked_for_or_one_for_each_core_that_may_be_used(
     assert thread_count(Budget()) == 7
 
 
-def test_the_budget_of_memory_is_a_share_of_what_is_free_and_allowed(
-    monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The smaller of the machine's and the container's; a fixed one where neither is known."""
-    for machine, group, free in ((100, 40, 40), (40, 100, 40), (None, 60, 60), (80, None, 80)):
-        monkeypatch.setattr(memory, "_free_memory", lambda free=machine: free)
-        monkeypatch.setattr(memory, "_free_in_group", lambda free=group: free)
-        assert memory.default_budget() == int(free * 0.7)
-    monkeypatch.setattr(memory, "_free_memory", lambda: None)
-    monkeypatch.setattr(memory, "_free_in_group", lambda: None)
-    assert memory.default_budget() == int((2 << 30) * 0.7)
-
-
 def test_advice_that_the_system_does_not_take_is_no_error() -> None:
     """Only speed depends on it."""
     arena = memory.Arena(memory.HUGE)

@@ -168,3 +168,14 @@ def _told(row: Row) -> list[object]:
 
 def _without_time(row: Row) -> Row:
     return replace(row, verdict=replace(row.verdict, seconds=0.0))
+
+
+def test_what_python_remarks_on_a_chapter_does_not_come_before_its_message(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A comparison that is always false is Python's to warn of, and a failing import is ours."""
+    path = tmp_path / "remarked.py"
+    path.write_text('x = 1\nassert x is 1, "a remark"\nimport nothing_of_this_name\n')
+    assert run(root, ["verify", str(path)]) == 64
+    said = capfd.readouterr().err
+    assert said.startswith("checkvalve: error: ") and "SyntaxWarning" not in said

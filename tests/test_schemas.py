@@ -11,6 +11,7 @@ import pytest
 
 from checkvalve.conformance.cli import COMMANDS, root
 from checkvalve.conformance.cli.outcome import run
+from checkvalve.spec.design.why.blocked import WORDS
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMAS = ROOT / "docs" / "schemas"
@@ -58,6 +59,62 @@ def test_what_is_printed_fits_its_schema(
     """One document on stdout, valid by the schema of its command."""
     monkeypatch.chdir(ROOT)
     jsonschema.validate(printed(capsys, *arguments), schema(arguments[0]))
+
+
+WAITS = {
+    "room": """
+tasks: {a: {kind: script, steps: [{write: x}]}, b: {kind: script, count: 1, steps: [{read: x}]}}
+links: [{name: x, from: a, to: b, capacity: 1}]
+""",
+    "data": """
+tasks: {a: {kind: script, steps: [{read: y}, {write: x}]},
+        b: {kind: script, steps: [{read: x}, {write: y}]}}
+links: [{name: x, from: a, to: b, capacity: 1}, {name: y, from: b, to: a, capacity: 1}]
+""",
+    "a go": """
+tasks: {writer: {kind: source}, reader: {kind: sink}}
+links:
+  - {name: main, from: writer, to: reader, flow: stop-go, capacity: 4, stop: 1, go: 0, lag: 1,
+     lossy: 1, full: drop-newest}
+""",
+    "its kind at the front": """
+tasks:
+  server: {kind: script, steps: [{write: wire, of: a}, {write: wire, of: b}]}
+  client: {kind: script, steps: [{read: wire, of: b}, {read: wire, of: a}]}
+links: [{from: server, to: client, capacity: 3, name: wire, kinds: [a, b], take: head}]
+""",
+    "a thread": """
+tasks: {calls: {kind: call, pool: p, depth: 2, roots: 2}}
+pools: {p: {threads: 2}}
+""",
+    "a permit": """
+tasks: {a: {kind: script, steps: [{acquire: p, count: 2}, {release: p}]}}
+pools: {p: {threads: 2}}
+""",
+    "an acquire": """
+tasks: {t0: {kind: script, steps: [{release: p}, {write: l0}, {acquire: p}]}, t1: {kind: sink}}
+links: [{name: l0, from: t0, to: t1, capacity: 2}]
+pools: {p: {threads: 3}}
+""",
+}
+
+
+def test_there_is_a_design_for_each_kind_of_wait() -> None:
+    """The engines know no other, and the schema has them all."""
+    kinds = schema("check")["$defs"]["wait"]["properties"]["for"]["enum"]
+    assert {*WAITS} == {*WORDS} == {*kinds}
+
+
+@pytest.mark.parametrize("kind", WAITS)
+def test_each_kind_of_wait_fits_the_schema(
+    kind: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """In a design that deadlocks with it."""
+    path = tmp_path / "design.yaml"
+    path.write_text(f"checkvalve: 2\nname: waits\n{WAITS[kind]}")
+    document = printed(capsys, "check", str(path), "--no-repair")
+    jsonschema.validate(document, schema("check"))
+    assert kind in {wait["for"] for result in document["results"] for wait in result["waits"]}
 
 
 def test_a_certified_verdict_fits_its_schema(

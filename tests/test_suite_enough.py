@@ -89,10 +89,10 @@ def test_a_run_whose_machine_loses_track_is_unknown_in_report_and_exit_code(
     capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It says what to do; a machine that kept track may still pass its rules."""
-    code = run(root, ["conform", "reference.deferred", "--cases", "9", "--candidates", "1"])
+    code = run(root, ["conform", "reference.deferred", "--cases", "9", "--max-states", "1"])
     out = capsys.readouterr().out
     assert code == 2
-    assert "UNKNOWN: " in out and "Lost track: " in out and "--candidates" in out
+    assert "UNKNOWN: " in out and "Lost track: " in out and "--max-states" in out
 
 
 def test_a_rule_is_violated_even_if_its_machine_loses_track_in_other_cases() -> None:
@@ -121,7 +121,7 @@ def test_a_gate_whose_suite_loses_track_is_unknown(
     """Exit code 2, and an error in JUnit's report."""
     (tmp_path / "checkvalve.toml").write_text(
         '[[suites]]\nsuite = "queue"\ntargets = ["reference.deferred"]\ncases = 9\n'
-        "candidates = 1\n")
+        "max_states = 1\n")
     junit = tmp_path / "report.xml"
     assert run(root, ["gate", str(tmp_path), "--junit", str(junit)]) == 2
     assert "lost track" in capsys.readouterr().out

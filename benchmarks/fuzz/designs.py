@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from contextlib import redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
 from io import StringIO
@@ -20,11 +20,12 @@ from .examples import certified, designs, formats, grids
 from .mutate import broken_bytes, broken_tree, broken_words, json_text
 
 __all__ = [
-    "called", "feed_certificate", "feed_design", "feed_format", "make_certificate", "make_design",
-    "make_format",
+    "called", "check_document", "feed_certificate", "feed_design", "feed_format",
+    "make_certificate", "make_design", "make_format",
 ]
 
 _LITTLE: Final = ("--max-states", "150", "--max-seconds", "1")
+_SCHEMAS: Final = Path(__file__).resolve().parents[2] / "docs" / "schemas"
 _HEADER: Final = b"fuzz of "
 """Begins the first line of a file, which says what the rest is about."""
 _LARGEST: Final = 20_000
@@ -32,9 +33,31 @@ _LARGEST: Final = 20_000
 
 
 def called(arguments: list[str]) -> object:
-    """What a command of checkvalve returns."""
-    with root.make_context("checkvalve", arguments) as context:
-        return root.invoke(context)
+    """What a command of checkvalve returns; where it prints JSON, that fits its schema."""
+    said = StringIO()
+    as_json = "--json" in arguments
+    with root.make_context("checkvalve", arguments) as context, (
+            redirect_stdout(said) if as_json else nullcontext()):
+        code = root.invoke(context)
+    if as_json:
+        check_document(arguments[0], json.loads(said.getvalue()))
+    return code
+
+
+def check_document(command: str, document: object) -> None:
+    """Raise InternalError where what a command printed does not fit its schema."""
+    wrong = next(_validator(command).iter_errors(document), None)
+    if wrong is not None:
+        where = "/".join(map(str, wrong.absolute_path))
+        raise InternalError(f"the JSON of {command} is not of its schema: {wrong.message[:200]}",
+                            where)
+
+
+@cache
+def _validator(command: str) -> Any:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(json.loads((_SCHEMAS / f"{command}.json").read_text("utf-8")))
 
 
 # ---- designs -------------------------------------------------------------------------------

@@ -235,7 +235,7 @@ def _unjudged(rows: Sequence[CaseRow]) -> str:
             f"{lost[0].case}, {lost[0].message}. {_MORE_CANDIDATES}")
 
 
-_MORE_CANDIDATES = "Give a smaller capacity, or let it hold more states: --candidates."
+_MORE_CANDIDATES = "Give a smaller capacity, or let it hold more states: --max-states."
 
 
 def _result(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import warnings
 from contextlib import redirect_stdout
 from pathlib import Path
 from traceback import walk_tb
@@ -34,7 +35,9 @@ def load_chapter(path: Path) -> Chapter:
     module = importlib.util.module_from_spec(specification)
     sys.modules[name] = module
     try:
-        with redirect_stdout(sys.stderr):
+        with redirect_stdout(sys.stderr), warnings.catch_warnings():
+            # Python's own remarks on the text would come before the message about it.
+            warnings.simplefilter("ignore", SyntaxWarning)
             specification.loader.exec_module(module)
     except CheckvalveError as error:
         error.where = error.where or _place(path, error)

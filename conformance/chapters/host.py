@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, Final
 
+from checkvalve.spec.verdicts.memory import limited_to
 from checkvalve.spec.verdicts.verdict import Budget
 from checkvalve.spec.verify import Deciding
 
@@ -53,7 +54,9 @@ def hosted(order: Message) -> None:
         requests, replies = private_pipes()
         confine()
         os.environ["PYTHONBREAKPOINT"] = "0"     # there is nobody to type at it
-        _Host(Path(order["file"]), Budget(**order["budget"]), replies).run(order["id"], requests)
+        budget = Budget(**order["budget"])
+        with limited_to(budget.max_memory):
+            _Host(Path(order["file"]), budget, replies).run(order["id"], requests)
         code = 0
     except BaseException:  # noqa: BLE001 - the parent reports it
         traceback.print_exc()

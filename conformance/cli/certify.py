@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from .options import parameters_given
+from .options import budget_options, parameters_given
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
+
+if TYPE_CHECKING:
+    from checkvalve.spec.verdicts.verdict import Budget
 
 __all__ = ["command"]
 
@@ -19,7 +23,10 @@ __all__ = ["command"]
 @click.option("--set", "given", multiple=True, metavar="NAME=VALUE",
               help="A parameter's value, in place of the file's: n=4.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(certificate: Path, design: str, given: tuple[str, ...], as_json: bool) -> int:
+@budget_options
+def command(
+    certificate: Path, design: str, given: tuple[str, ...], as_json: bool, budget: Budget
+) -> int:
     """Check that CERTIFICATE shows its verdict on DESIGN.
 
     Certificates are written by `checkvalve check --certificates DIR`, and those of laws by
@@ -28,7 +35,8 @@ def command(certificate: Path, design: str, given: tuple[str, ...], as_json: boo
     solver (cvc5); it shares no code with the engines.
 
     Exit code 0 if the certificate shows its verdict, 1 if it does not, 2 if the design has
-    something that the checker does not cover, 64 for files that are no certificate or no design.
+    something that the checker does not cover or a budget was spent before, 64 for files that are no
+    certificate or no design.
     """
     from checkvalve.spec.certify.checker import check_certificate
     from checkvalve.spec.design.reading.properties import fact
@@ -40,9 +48,10 @@ def command(certificate: Path, design: str, given: tuple[str, ...], as_json: boo
         from checkvalve.spec.certify.checker import check_law_certificate
 
         from ..designs.laws import made_of
-        opinion = check_law_certificate(document, made_of(document, design, values))
+        opinion = check_law_certificate(
+            document, made_of(document, design, values), budget)
     else:
-        opinion = check_certificate(document, design_of(document, design, values))
+        opinion = check_certificate(document, design_of(document, design, values), budget)
     told = {"certificate": str(certificate), "design": document["design"],
             "property": document["property"], "verdict": document.get("verdict", "law"),
             "confirmed": opinion.confirmed, "why": opinion.why}

@@ -20,7 +20,7 @@ from checkvalve.spec.notation.labels import counted
 from ..suites.system import QUICK_CASES
 from ..systems.catalogue import SYSTEMS
 from ..computer.files import check_writable
-from .options import Seconds, html_option
+from .options import Seconds, html_option, memory_option, states_option
 from .outcome import EXPECTED, TARGET_FAILED, UNKNOWN, VIOLATED
 from .reports import Reports, report_options
 
@@ -69,12 +69,11 @@ def _numbers() -> str:
               help="The capacity  [default: those of the suite in turn]")
 @click.option("--timeout", type=Seconds(most=3600), default=5.0,
               show_default=True, help="Seconds that a target has for one reply.")
-@click.option("--candidates", type=click.IntRange(1, 10_000_000), default=100_000,
-              show_default=True, metavar="N",
-              help="States that a machine which judges may be in at one time; more are unknown.")
+@states_option
 @click.option("--max-seconds", type=Seconds(),
               help="Begin no case of a target after this many seconds: what is not shown by then "
                    "stays so.")
+@memory_option
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True,
               help="Processes of the local engine.")
 @click.option("--engine", type=click.Choice(["local", "spark"]), default="local",
@@ -99,7 +98,7 @@ def _numbers() -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     targets: tuple[str, ...], names: tuple[str, ...], suite: str | None, cases: int | None,
-    quick: bool, seed: int, capacity: int | None, timeout: float, candidates: int,
+    quick: bool, seed: int, capacity: int | None, timeout: float, max_states: int,
     max_seconds: float | None, out: Path | None, fixtures: Path | None, html: Path | None,
     known: tuple[str, ...], strict: bool, as_json: bool, reports: Reports, **where: Any,
 ) -> int:
@@ -130,7 +129,7 @@ def command(
     targets = tuple(with_names(target, names) for target in targets)
     suite = suite_for(targets) if suite is None else suite
     order = Order(suite, cases, seed, RunSettings(
-        capacity=capacity, timeout_seconds=timeout, candidates=candidates), quick=quick)
+        capacity=capacity, timeout_seconds=timeout, candidates=max_states), quick=quick)
     _check_numbers(order)
     reports.check()
     accepted = known_rules(suite, known)

@@ -13,7 +13,10 @@ import click
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import size_of
 
-__all__ = ["Seconds", "budget_options", "html_option", "parameters_given", "size"]
+__all__ = [
+    "Seconds", "budget_options", "html_option", "memory_option", "parameters_given", "size",
+    "states_option",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -66,22 +69,46 @@ def html_option(command: F) -> F:
         help="Write the report as one HTML file, with each failure to step through.")(command)
 
 
+def states_option(command: F) -> F:
+    """Add --max-states for the machines that judge a run; the command gets ``max_states``."""
+    return click.option(
+        "--max-states", type=click.IntRange(1, 10_000_000), default=100_000, show_default=True,
+        help="States that a machine which judges may be in at one time; more are unknown.",
+    )(command)
+
+
+def memory_option(command: F) -> F:
+    """Add --max-memory, which the command keeps without knowing of it."""
+    @click.option("--max-memory", type=size, help=_MEMORY)
+    @functools.wraps(command)
+    def with_memory(*args: Any, max_memory: int | None, **rest: Any) -> Any:
+        from checkvalve.spec.verdicts.memory import limited_to
+        with limited_to(max_memory):
+            return command(*args, **rest)
+    return with_memory  # type: ignore[return-value]
+
+
+_MEMORY = ("End what takes more memory as unknown, e.g. 2G: of the whole process.  "
+           "[default: most of what is free]")
+
+
 def budget_options(command: F) -> F:
     """Add --max-memory, --max-seconds and --max-states; the command gets ``budget``."""
-    @click.option("--max-memory", type=size,
-                  help="End each search as unknown when its tables need more, e.g. 2G.")
     @click.option("--max-seconds", type=Seconds(),
                   help="End each search as unknown after this many seconds, all phases included.")
     @click.option("--max-states", type=click.IntRange(min=1),
                   help="End each search as unknown if there are more states.")
+    @click.option("--max-memory", type=size, help=_MEMORY)
     @functools.wraps(command)
     def with_budget(
         *args: Any, max_memory: int | None, max_seconds: float | None,
         max_states: int | None, **rest: Any,
     ) -> Any:
+        from checkvalve.spec.verdicts.memory import limited_to
         from checkvalve.spec.verdicts.verdict import Budget
         budget = Budget(max_memory, max_seconds, max_states)
-        return command(*args, budget=budget, **rest)
+        with limited_to(max_memory):
+            return command(*args, budget=budget, **rest)
     return with_budget  # type: ignore[return-value]
 
 

@@ -21,6 +21,7 @@ from types import FrameType, TracebackType
 import click
 
 from checkvalve.spec.notation.errors import CheckvalveError, InputError, InternalError
+from checkvalve.spec.verdicts.deadline import Spent
 
 from ..computer.collecting import collecting_rarely
 from ..computer.streams import SHOW_TRACEBACK
@@ -101,6 +102,8 @@ def _end(group: click.Command, arguments: list[str], program: str) -> int:
         code = _report(_from_usage(error), arguments)
     except CheckvalveError as error:
         code = _report(error, arguments)
+    except (Spent, MemoryError) as error:  # of a phase that decides nothing by itself
+        code = _undecided(error)
     except Exception as error:  # the last resort: no traceback for the user
         if _is_of_output(error):
             raise
@@ -108,6 +111,14 @@ def _end(group: click.Command, arguments: list[str], program: str) -> int:
     if sys.stdout is not None:  # so it is where the shell has closed it
         sys.stdout.flush()
     return code if isinstance(code, int) else EXPECTED
+
+
+def _undecided(error: Spent | MemoryError) -> int:
+    """Say that a budget was spent where there was no verdict to say it of."""
+    why = str(error) if isinstance(error, Spent) else "there is no memory left"
+    _say(f"checkvalve: undecided: {why}.\n  Give it more (--max-memory, --max-seconds), or ask "
+         "about less at a time.")
+    return UNKNOWN
 
 
 def _is_of_output(error: Exception) -> bool:

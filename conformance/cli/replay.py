@@ -12,7 +12,7 @@ import click
 from checkvalve.spec.notation.errors import InputError
 
 from ..computer.files import check_writable
-from .options import Seconds, html_option
+from .options import Seconds, html_option, states_option
 from ..suites.results import NO_OCCASION
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
@@ -28,13 +28,11 @@ __all__ = ["command"]
 @click.argument("target", metavar="TARGET")
 @click.option("--timeout", type=Seconds(most=3600), default=5.0,
               show_default=True, help="Seconds that the target has for one reply.")
-@click.option("--candidates", type=click.IntRange(1, 10_000_000), default=100_000,
-              show_default=True, metavar="N",
-              help="States that a machine which judges may be in at one time; more are unknown.")
+@states_option
 @html_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
-    fixture: Path, target: str, timeout: float, candidates: int, html: Path | None, as_json: bool
+    fixture: Path, target: str, timeout: float, max_states: int, html: Path | None, as_json: bool
 ) -> int:
     """Run the failure in FIXTURE again on TARGET: does it break the same rule?
 
@@ -49,7 +47,7 @@ def command(
     if html is not None:
         check_writable(html)
     found = replay(
-        loaded, resolve_target(target, timeout=timeout), str(fixture), candidates)
+        loaded, resolve_target(target, timeout=timeout), str(fixture), max_states)
     undecided = found.unjudged or found.left_at is not None
     code = VIOLATED if found.breach is not None else UNKNOWN if undecided else EXPECTED
     if as_json:
@@ -144,4 +142,4 @@ def _unbroken(fixture: Fixture, found: Replay) -> str:
             f" Where it was found, it came in {broke} of {runs} runs: run it again.")
         return f"Not broken: {fixture.rule_id} holds in this run.{again}"
     return (f"Unknown: the machine of {', '.join(sorted(found.unjudged))} could be in too many "
-            "states, and lost track. Let it hold more: --candidates.")
+            "states, and lost track. Let it hold more: --max-states.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,8 @@ import click
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
-from .outcome import EXPECTED, VIOLATED
+from .options import Seconds, memory_option, states_option
+from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
     from ..zoo.default_run import Find
@@ -34,28 +35,40 @@ __all__ = ["command"]
 @click.option("--histories", is_flag=True,
               help="Hunt nothing; list real bugs, with their twins and machines.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--max-seconds", type=Seconds(),
+              help="Begin no case after this many seconds: twins that are not found by then are "
+                   "unknown.")
+@memory_option
+@states_option
 def command(suites: tuple[str, ...], seed: int, by_default: bool, jobs: int, stories: bool,
-            histories: bool, as_json: bool) -> int:
+            histories: bool, as_json: bool, max_seconds: float | None, max_states: int) -> int:
     """Hunt the broken twins of each SUITE (all if none is named; storm: all below it).
 
     A twin is a reference with one seeded bug, most of them bugs that were real. Exit code 0
     if every twin is killed by the rule that it breaks or is argued to be equivalent, else 1;
-    with --default, if every other twin is found at all.
+    with --default, if every other twin is found at all. 2 if a budget was spent before that was
+    known.
     """
+    from checkvalve.spec.verdicts.deadline import Deadline
+
+    deadline = Deadline(max_seconds)
     if jobs > 1 and not by_default:
         raise InputError("--jobs is about default runs", "", "Add --default, or leave it out.")
     if by_default:
-        return _default_runs(suites, seed, jobs, stories, as_json)
+        from ..zoo.default_run import default_runs
+
+        return _default_runs(default_runs(suites, seed, jobs, max_states, deadline), seed, stories,
+                             as_json)
     from ..zoo.hunt import hunts
 
     if histories:
         return _histories(suites, as_json)
     found: list[Trophy] = []
-    for trophy in hunts(suites, seed):
+    for trophy in hunts(suites, seed, max_states, deadline):
         found.append(trophy)
         if not as_json:
             _show(found[-1], stories)
-    code = EXPECTED if all(trophy.as_expected for trophy in found) else VIOLATED
+    code = _code(found)
     if as_json:
         document = {
             "exit_code": code, "seed": seed, "median_steps": _median(found),
@@ -63,7 +76,7 @@ def command(suites: tuple[str, ...], seed: int, by_default: bool, jobs: int, sto
         }
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
     else:
-        _conclude(found, ("killed", "equivalent", "survived"))
+        _conclude(found, ("killed", "equivalent", "survived", "unknown"))
     return code
 
 
@@ -80,29 +93,39 @@ def _histories(suites: tuple[str, ...], as_json: bool) -> int:
     return EXPECTED
 
 
-def _default_runs(
-    suites: tuple[str, ...], seed: int, jobs: int, stories: bool, as_json: bool
-) -> int:
-    from ..zoo.default_run import default_runs
+def _code(found: Sequence[Trophy | Find]) -> int:
+    """Violated if one is not as expected, else unknown if one is not known."""
+    if any(not each.as_expected and not each.is_unknown for each in found):
+        return VIOLATED
+    return UNKNOWN if any(each.is_unknown for each in found) else EXPECTED
 
+
+def _default_runs(finds: Iterator[Find], seed: int, stories: bool, as_json: bool) -> int:
     found: list[Find] = []
-    for each in default_runs(suites, seed, jobs):
+    for each in finds:
         found.append(each)
         if not as_json:
             _show_find(each, stories)
-    code = EXPECTED if all(each.as_expected for each in found) else VIOLATED
+    code = _code(found)
     if as_json:
         document = {"exit_code": code, "seed": seed, "median_steps": _median(found),
                     "twins": [each.to_json() for each in found]}
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
     else:
-        _conclude(found, ("named", "found otherwise", "missed", "equivalent"))
+        _conclude(found, ("named", "found otherwise", "missed", "equivalent",
+                          "unknown"))
     return code
+
+
+def _mark(found: Trophy | Find) -> str:
+    if found.is_unknown:
+        return "?   "
+    return "ok  " if found.as_expected else "FAIL"
 
 
 def _show_find(find: Find, story: bool) -> None:
     twin = find.twin
-    mark = "ok  " if find.as_expected else "FAIL"
+    mark = _mark(find)
     where = f"case {find.first} of {find.cases}" if find.first else counted(find.cases, "case")
     click.echo(f"{mark} {twin.suite:15} {twin.name:30} {find.verdict:15} {twin.rule:10} "
                f"{find.size:>8}  {where:16} {twin.bug}")
@@ -120,7 +143,7 @@ def _median(found: Sequence[Trophy | Find]) -> float | None:
 
 def _show(trophy: Trophy, story: bool) -> None:
     twin = trophy.twin
-    mark = "ok  " if trophy.as_expected else "FAIL"
+    mark = _mark(trophy)
     how = f"{trophy.verdict} by {twin.rule}" if trophy.size else trophy.verdict
     click.echo(f"{mark} {twin.suite:15} {twin.name:30} {how:24} {trophy.size:>8}  {twin.bug}")
     if not trophy.size and trophy.others:

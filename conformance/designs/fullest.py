@@ -11,7 +11,7 @@ from checkvalve.spec.design.laws.filling import Bounded, prove_value
 from checkvalve.spec.design.laws.law import Point
 from checkvalve.spec.design.laws.value import Value, find_value
 from checkvalve.spec.notation.errors import InputError
-from checkvalve.spec.verdicts.deadline import Deadline, OutOfTime
+from checkvalve.spec.verdicts.deadline import Deadline, Spent
 
 from .grids import Grid
 
@@ -53,7 +53,7 @@ def full_links(
         share = deadline.share(len(links) - place)
         try:
             value = find_value(counted, grid.names, share)
-        except OutOfTime:
+        except Spent:
             value = None
         if value is None:
             yield Full(link, None, len(counted))

@@ -23,7 +23,7 @@ from checkvalve.spec.design.reading.properties import (
 )
 from checkvalve.spec.design.why.parts import parts
 from checkvalve.spec.notation.errors import InputError
-from checkvalve.spec.verdicts.deadline import Deadline, OutOfTime
+from checkvalve.spec.verdicts.deadline import Deadline, Spent
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 __all__ = ["ASKED", "Grid", "swept_names"]
@@ -143,7 +143,7 @@ class Grid:
             return Outcome.UNKNOWN
         budget = self.design_budget()
         if self.name == DEADLOCK_FREE:  # equations first: they need no more time for larger numbers
-            with suppress(OutOfTime):
+            with suppress(Spent):
                 deadline = budget.start().deadline.share(2)
                 found = [decide(part, deadline) for part in parts(design)]
                 if any(answer.legs is not None for answer in found):

@@ -20,7 +20,7 @@ from checkvalve.spec.design.laws.sizes import Sizes, sizes_of
 from checkvalve.spec.design.reading.parameters import points
 from checkvalve.spec.design.reading.properties import BOUNDED, DEADLOCK_FREE
 from checkvalve.spec.notation.errors import InputError
-from checkvalve.spec.verdicts.deadline import Deadline, OutOfTime
+from checkvalve.spec.verdicts.deadline import Deadline, Spent
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 from .fullest import Full, full_links
@@ -120,7 +120,7 @@ def law_of(
         spent.append("deciding the designs")
     try:
         law = find_law(decided, grid.names, whole.share(2)) if decided else None
-    except OutOfTime as late:
+    except Spent as late:
         law, spent = None, [*spent, late.phase]
     found = Found(grid.names, len(decided) + grid.unknown, sum(holds for _, holds in decided), law,
                   grid.unknown, spent=tuple(spent))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from checkvalve.spec.notation.labels import counted
 from checkvalve.spec.verdicts.deadline import Deadline
+from checkvalve.spec.verdicts.memory import meter
 
 from ..campaigns.case import RunSettings, plan
 from ..campaigns.enough import further_cases
@@ -58,7 +59,7 @@ class Engine:
         # A target that hangs in its first case would cost as many time limits as cases.
         with self.opened() as engine:
             first = engine._some(suite, target, cases[:1], settings)
-            if first[0].verdict == ERROR or len(cases) == 1 or self.deadline.passed():
+            if first[0].verdict == ERROR or len(cases) == 1 or _cut(self, 1):
                 return first
             return first + engine._some(suite, target, cases[1:], settings)
 
@@ -139,12 +140,20 @@ def conduct(
     cut = ""
     while cases := next_cases(order, rows, known):
         rows = sort_rows([*rows, *engine.run(order.suite, target, cases, order.settings)])
-        if engine.deadline.passed():
-            cut = (f"The time was over after {counted(len(rows), 'case')}, before the run had made "
-                   "all that it had to. Give more, by --max-seconds (in a checkvalve.toml, "
-                   "max_seconds).")
+        cut = _cut(engine, len(rows))
+        if cut:
             break
     return replace(summarise(order.suite, target, rows, known), cut=cut), rows
+
+
+def _cut(engine: Engine, cases: int) -> str:
+    """Why a run ends before its time; empty if it does not."""
+    late = engine.deadline.passed()
+    if not (late or meter().is_over()):
+        return ""
+    what, flag = ("time", "max-seconds") if late else ("memory", "max-memory")
+    return (f"The {what} was over after {counted(cases, 'case')}, before the run had made all that "
+            f"it had to. Give more, by --{flag} (in a checkvalve.toml, {flag.replace('-', '_')}).")
 
 
 def next_cases(order: Order, rows: Sequence[CaseRow], known: Collection[str] = ()) -> list[Case]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from checkvalve.spec.notation.errors import CheckvalveError, InputError, InternalError, TargetError
 from checkvalve.spec.verdicts.deadline import Deadline
+from checkvalve.spec.verdicts.memory import limit_for_good, meter
 
 from ..campaigns.case import RunSettings, run_case
 from ..campaigns.failures import until_given_up
@@ -38,7 +39,8 @@ def run_locally(
     ``thin``: of failures no more than a summary shows (see keeping.py).
 
     They end where the target is given up, after a few cases that fail alike (see failures.py), and
-    with the first case that ends after the ``deadline``.
+    with the first case that ends after the ``deadline``, or with more memory in use than there may
+    be. Of that each process has an equal part.
 
     Raises InputError for a suite or a target that cannot be used, TargetError if the target
     ends the process that it runs in.
@@ -54,11 +56,11 @@ def run_locally(
 
 
 def _until(deadline: Deadline, rows: Iterable[CaseRow]) -> Iterator[CaseRow]:
-    """The rows up to the first that comes after the deadline, which is kept: a run that was cut
-    off has one row at least."""
+    """The rows up to the first that comes after the deadline, or with which the memory is spent; it
+    is kept: a run that was cut off has one row at least."""
     for row in rows:
         yield row
-        if deadline.passed():
+        if deadline.passed() or meter().is_over():
             return
 
 
@@ -79,7 +81,8 @@ def _run_apart(
     # A fork would copy the locks that threads of this process happen to hold.
     context = multiprocessing.get_context("spawn" if os.name == "nt" else "forkserver")
     others = set(multiprocessing.active_children())
-    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+    with ProcessPoolExecutor(processes, mp_context=context, initializer=limit_for_good,
+                             initargs=(meter().most / processes,)) as pool:
         try:
             rows = _kept(_until(deadline, pool.map(run, cases, chunksize=chunk)), thin)
             if deadline.passed():   # the chunks that are under way may take long

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from checkvalve.spec.engines.monitor import STATES_MAX
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import brief, size_of
 
@@ -35,8 +34,8 @@ Table = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of one design, or of one search of a chapter: seconds, bytes, states; None: no
-    limit of ours."""
+    """The limits of one design, of one search of a chapter, or of a suite on one target: seconds,
+    bytes, states; None: no limit of ours (for memory: what fits the machine)."""
 
     max_seconds: float | None = None
     max_memory: int | None = None
@@ -58,9 +57,10 @@ class Suite:
     ``known`` lists, for a target, the ids of the rules that it is known to fail: they are
     expected to be violated. The targets in ``optional`` may be unavailable on a machine
     without making the verdict *unknown*. ``timeout`` is what one request may take, in seconds.
-    ``cases`` None: as many as the rules take; ``quick``: beginning with few. ``candidates`` is
-    as in ``RunSettings``. ``not_shown`` lists, for a target, the ids of the rules of which it may
-    show nothing, or not all. ``max_seconds``: no case of a target begins later.
+    ``cases`` None: as many as the rules take; ``quick``: beginning with few. Of ``limits``, the
+    seconds are those of a target, after which no case begins, and the states are those in which
+    a machine that judges may be at one time. ``not_shown`` lists, for a target, the ids of the
+    rules of which it may show nothing, or not all.
     """
 
     suite: str
@@ -68,12 +68,11 @@ class Suite:
     cases: int | None
     seed: int
     timeout: float
-    candidates: int
+    limits: Limits
     known: Mapping[str, tuple[str, ...]]
     optional: frozenset[str]
     not_shown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     quick: bool = False
-    max_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -177,7 +176,7 @@ class _Reader:
         config = GateConfig(
             self._path,
             tuple(self._designs(table, at, limits) for at, table in self._tables(top, "designs")),
-            tuple(self._suite(table, at) for at, table in self._tables(top, "suites")),
+            tuple(self._suite(table, at, limits) for at, table in self._tables(top, "suites")),
             self._texts(top, "", 0, "verify", ()), limits,
         )
         if not (config.designs or config.suites or config.verify):
@@ -271,9 +270,9 @@ class _Reader:
                               f"Paths begin in the folder of this file, {base.resolve()}.")
         return found
 
-    def _suite(self, table: Table, at: int) -> Suite:
-        keys = ("suite", "targets", "cases", "quick", "seed", "timeout", "candidates", "known",
-                "optional", "not_shown", "max_seconds")
+    def _suite(self, table: Table, at: int, limits: Limits) -> Suite:
+        keys = ("suite", "targets", "cases", "quick", "seed", "timeout", "known", "optional",
+                "not_shown", *_LIMITS)
         self._known_keys(table, "suites", at, keys)
         targets = self._texts(table, "suites", at, "targets", None)
         optional = self._texts(table, "suites", at, "optional", ())
@@ -289,14 +288,11 @@ class _Reader:
             if "cases" in table else None,
             seed=int(self._positive(table, "suites", at, "seed", 0, whole=True, least=0)),
             timeout=self._positive(table, "suites", at, "timeout", USUAL_TIMEOUT),
-            candidates=int(self._positive(
-                table, "suites", at, "candidates", STATES_MAX, whole=True)),
+            limits=self._limits(table, "suites", at, limits),
             known=self._rules_by_target(table, at, "known", targets),
             optional=frozenset(optional),
             not_shown=self._rules_by_target(table, at, "not_shown", targets),
             quick=quick,
-            max_seconds=self._positive(table, "suites", at, "max_seconds", 60.0)
-            if "max_seconds" in table else None,
         )
 
     def _rules_by_target(

@@ -50,14 +50,17 @@ def _checked(design: Design, limits: Limits) -> DesignReport:
     from checkvalve.spec.design.check import Settings
     from checkvalve.spec.design.repairs.repair import with_repair
 
+    from checkvalve.spec.verdicts.memory import limited_to
+
     from ..designs import check_design
     from ..designs.places import with_places
 
     running = _budget(limits).start()  # one for the check and for the search for a fix
-    report = check_design(design, settings=Settings(budget=running))
-    if not any(_is_wrong(found) for found in report.findings):
-        return report
-    return with_places(with_repair(report, running))
+    with limited_to(limits.max_memory):
+        report = check_design(design, settings=Settings(budget=running))
+        if not any(_is_wrong(found) for found in report.findings):
+            return report
+        return with_places(with_repair(report, running))
 
 
 def rows_of_design(subject: str, report: DesignReport) -> tuple[Row, ...]:
@@ -118,7 +121,9 @@ def suite_rows(suite: Suite, target: str, strict: bool = False) -> tuple[Row, ..
     Raises InputError for a suite, a rule or a target that cannot be used; an optional target
     that this machine cannot run is a row.
     """
+    from checkvalve.spec.engines.monitor import STATES_MAX
     from checkvalve.spec.verdicts.deadline import Deadline
+    from checkvalve.spec.verdicts.memory import limited_to
 
     from ..campaigns.case import RunSettings
     from ..campaigns.summary import known_rules
@@ -132,9 +137,11 @@ def suite_rows(suite: Suite, target: str, strict: bool = False) -> tuple[Row, ..
                     "unavailable", lack),)
     began = time.perf_counter()
     order = Order(suite.suite, suite.cases, suite.seed, RunSettings(
-        timeout_seconds=suite.timeout, candidates=suite.candidates), quick=suite.quick)
-    engine = Engine(jobs=usable_cores(), thin=True, deadline=Deadline(suite.max_seconds))
-    summary, _ = conduct(target, order, engine=engine, known=known)
+        timeout_seconds=suite.timeout, candidates=suite.limits.max_states or STATES_MAX),
+        quick=suite.quick)
+    engine = Engine(jobs=usable_cores(), thin=True, deadline=Deadline(suite.limits.max_seconds))
+    with limited_to(suite.limits.max_memory):
+        summary, _ = conduct(target, order, engine=engine, known=known)
     seconds = time.perf_counter() - began
     unshown = known_rules(suite.suite, suite.not_shown.get(target, ()))
     return rows_of_summary(summary, known, seconds, unshown, strict)
@@ -239,9 +246,12 @@ def chapter_rows(name: str, limits: Limits) -> tuple[Row, ...]:
     """Verify the chapters that ``name`` selects, each search within ``limits``: a row for each
     promise and its constants."""
     from checkvalve.spec.chapters import chapters
+    from checkvalve.spec.verdicts.memory import limited_to
     from checkvalve.spec.verify import verify
 
-    return tuple(_chapter_row(name, found) for found in verify(chapters([name]), _budget(limits)))
+    with limited_to(limits.max_memory):
+        return tuple(_chapter_row(name, found)
+                     for found in verify(chapters([name]), _budget(limits)))
 
 
 def _chapter_row(name: str, found: Promise) -> Row:

@@ -15,10 +15,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.labels import counted
+from ...spec.verdicts.deadline import Deadline
+from ...spec.verdicts.memory import limit_for_good, meter
 from ..suites.twin import Twin
 from ..systems.catalogue import zoo
-from .hunt import twins
+from .hunt import UNKNOWN, spent_budget, twins
 
 if TYPE_CHECKING:
     from ..suites.results import CaseRow
@@ -43,6 +46,12 @@ class Find:
     others: tuple[str, ...]
     first: int
     cases: int
+    cut: str = ""
+
+    @property
+    def is_unknown(self) -> bool:
+        """True if a budget was spent before it was known."""
+        return self.verdict == UNKNOWN
 
     @property
     def twin(self) -> Twin:
@@ -51,7 +60,10 @@ class Find:
 
     @property
     def verdict(self) -> str:
-        """``named``: its own rule is broken; ``found otherwise``: others are; or ``missed``."""
+        """``named``: its own rule is broken; ``found otherwise``: others are; ``missed``; or
+        ``unknown`` where a budget was spent."""
+        if self.fixture is None and self.cut:
+            return UNKNOWN
         if self.fixture is None:
             return EQUIVALENT if self.twin.equivalent else MISSED
         return NAMED if self.fixture.rule_id == self.twin.rule else OTHERWISE
@@ -59,7 +71,7 @@ class Find:
     @property
     def as_expected(self) -> bool:
         """True if it was found; or if it was not, being argued to be equivalent."""
-        return (self.fixture is None) == bool(self.twin.equivalent)
+        return not self.is_unknown and (self.fixture is None) == bool(self.twin.equivalent)
 
     @property
     def size(self) -> str:
@@ -78,45 +90,59 @@ class Find:
         }
 
 
-def default_runs(suites: Iterable[str] = (), seed: int = 0, jobs: int = 1) -> Iterator[Find]:
+def default_runs(
+    suites: Iterable[str] = (), seed: int = 0, jobs: int = 1, states: int = STATES_MAX,
+    deadline: Deadline | None = None,
+) -> Iterator[Find]:
     """The findings of the default runs for the twins of some suites (all if none are named).
 
-    In the order of the tables, whatever ``jobs``, the number of processes. Raises
-    ``InputError`` for a name without twins.
+    In the order of the tables, whatever ``jobs``, the number of processes. Machines that judge may
+    be in so many ``states``; no case begins after the ``deadline``, or when the memory is spent.
+    Raises ``InputError`` for a name without twins.
     """
     names = [twin.name for twin in twins(suites)]
     if jobs == 1:
-        yield from (find(name, seed) for name in names)
+        yield from (find(name, seed, states, deadline) for name in names)
         return
     context = multiprocessing.get_context("spawn" if os.name == "nt" else "forkserver")
-    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
-        yield from pool.map(partial(find, seed=seed), names)
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=limit_for_good,
+                             initargs=(meter().most / jobs,)) as pool:
+        # A deadline crosses as a moment of the clock, which all processes here share.
+        yield from pool.map(partial(find, seed=seed, states=states, deadline=deadline), names)
 
 
-def find(name: str, seed: int = 0) -> Find:
+def find(
+    name: str, seed: int = 0, states: int = STATES_MAX, deadline: Deadline | None = None
+) -> Find:
     """The findings of the default run with a seed for the twin of that name.
 
     A pure function of both: the cases are those of ``conduct``, in their order, up to the first
-    in which the twin's own rule is broken.
+    in which the twin's own rule is broken, or after which a budget is spent.
     """
     from ..suites.fixture import read_fixture
 
     twin = zoo()[name]
-    rows = list(_rows(twin, seed))
+    rows: list[CaseRow] = []
+    cut = ""
+    for row in _rows(twin, seed, states):
+        rows.append(row)
+        cut = spent_budget(deadline)
+        if cut:
+            break
     broken = [(at, row) for at, row in enumerate(rows, 1) if row.fixture]
     own = next((row for _, row in broken if row.rule == twin.rule), None)
     shown = own or next((row for _, row in broken), None)
     others = dict.fromkeys(row.rule for _, row in broken if row.rule != twin.rule)
     return Find(name, None if shown is None else read_fixture(shown.fixture, name),
-                tuple(others), broken[0][0] if broken else 0, len(rows))
+                tuple(others), broken[0][0] if broken else 0, len(rows), cut)
 
 
-def _rows(twin: Twin, seed: int) -> Iterator[CaseRow]:
-    from ..campaigns.case import run_case
+def _rows(twin: Twin, seed: int, states: int) -> Iterator[CaseRow]:
+    from ..campaigns.case import RunSettings, run_case
     from ..engines.conduct import Order, next_cases
     from ..suites.results import VIOLATED
 
-    order = Order(twin.suite, seed=seed)
+    order = Order(twin.suite, seed=seed, settings=RunSettings(candidates=states))
     rows: list[CaseRow] = []
     while cases := next_cases(order, rows):
         for case in cases:

@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.labels import counted
+from ...spec.verdicts.deadline import Deadline
+from ...spec.verdicts.memory import meter
 from ..campaigns.places import LONG_EVERY, place_of
 from ..suites.twin import Twin
 from ..systems.catalogue import selected, suite_named
@@ -16,10 +19,11 @@ if TYPE_CHECKING:
     from ..suites.fixture import Fixture
 
 __all__ = [
-    "EQUIVALENT", "KILLED", "SURVIVED", "Trophy", "hunt", "hunts", "twins",
+    "EQUIVALENT", "KILLED", "SURVIVED", "UNKNOWN", "Trophy", "hunt", "hunts", "spent_budget",
+    "twins",
 ]
 
-KILLED, SURVIVED, EQUIVALENT = "killed", "survived", "equivalent"
+KILLED, SURVIVED, EQUIVALENT, UNKNOWN = "killed", "survived", "equivalent", "unknown"
 
 _FOUND_ENOUGH: Final = 3
 _SHORT_ENOUGH: Final = 3
@@ -37,25 +41,35 @@ class Trophy:
     """The result of the hunt for one twin.
 
     ``fixture`` is the shortest failure of the twin's own rule that was found; ``others`` are
-    the ids of further rules that were seen broken; ``cases`` is how many were run.
+    the ids of further rules that were seen broken; ``cases`` is how many were run, ``cut`` the
+    budget that ended them before their time.
     """
 
     twin: Twin
     fixture: Fixture | None
     others: tuple[str, ...]
     cases: int
+    cut: str = ""
 
     @property
     def verdict(self) -> str:
-        """``killed`` by its own rule, ``survived``, or ``equivalent`` as it is argued to be."""
+        """``killed`` by its own rule, ``survived``, ``equivalent`` as it is argued to be, or
+        ``unknown`` where a budget was spent."""
         if self.fixture is not None:
             return KILLED
+        if self.cut:
+            return UNKNOWN
         return EQUIVALENT if self.twin.equivalent and not self.others else SURVIVED
 
     @property
     def as_expected(self) -> bool:
         """True if it was killed, or is argued to be equivalent; an equivalent one is not killed."""
         return self.verdict == (EQUIVALENT if self.twin.equivalent else KILLED)
+
+    @property
+    def is_unknown(self) -> bool:
+        """True if a budget was spent before it was known."""
+        return self.verdict == UNKNOWN
 
     @property
     def size(self) -> str:
@@ -78,13 +92,18 @@ class Trophy:
         }
 
 
-def hunts(suites: Iterable[str] = (), seed: int = 0) -> Iterator[Trophy]:
+def hunts(
+    suites: Iterable[str] = (), seed: int = 0, states: int = STATES_MAX,
+    deadline: Deadline | None = None,
+) -> Iterator[Trophy]:
     """The hunt for each twin of some suites (all if none are named), one by one.
 
-    ``storm`` names every suite below it. Raises ``InputError`` for a name without twins.
+    ``storm`` names every suite below it. Machines that judge may be in so many ``states``. No case
+    begins after the ``deadline``, or when the memory is spent: a twin that is not killed by then is
+    *not hunted down*. Raises ``InputError`` for a name without twins.
     """
     for twin in twins(suites):
-        yield hunt(twin, seed)
+        yield hunt(twin, seed, states=states, deadline=deadline)
 
 
 def twins(suites: Iterable[str] = ()) -> Iterator[Twin]:
@@ -93,11 +112,15 @@ def twins(suites: Iterable[str] = ()) -> Iterator[Twin]:
         yield from system.twins.values()
 
 
-def hunt(twin: Twin, seed: int = 0, enough: int = _FOUND_ENOUGH) -> Trophy:
+def hunt(
+    twin: Twin, seed: int = 0, enough: int = _FOUND_ENOUGH, states: int = STATES_MAX,
+    deadline: Deadline | None = None,
+) -> Trophy:
     """Run the cases that look for the twin's rule, until ``enough`` of them have found it, or
     one has found a failure that is hardly longer than it must be.
 
-    At most 48 cases; the result is a function of the twin and the seed.
+    At most 48 cases; the result is a function of the twin and the seed, unless the ``deadline``
+    passes.
     """
     from ..campaigns.case import RunSettings, case_at, run_case
     from ..suites.results import VIOLATED
@@ -112,11 +135,15 @@ def hunt(twin: Twin, seed: int = 0, enough: int = _FOUND_ENOUGH) -> Trophy:
     found: list[Fixture] = []
     others: set[str] = set()
     cases = 0
-    settings = RunSettings(counting=False)
+    settings = RunSettings(counting=False, candidates=states)
+    cut = ""
     places = _places(at, count)
     if twin.after:      # shows in long programs alone, and they do not become much shorter
         enough, settings, places = 1, replace(settings, shrinks=_SHRINKS_OF_LATE), _long_places()
     for place in places:
+        cut = spent_budget(deadline)
+        if cut:
+            break
         row = run_case(twin.suite, f"zoo:{twin.name}", case_at(twin.suite, place, seed), settings)
         cases += 1
         if row.verdict == VIOLATED and row.rule == twin.rule:
@@ -126,7 +153,14 @@ def hunt(twin: Twin, seed: int = 0, enough: int = _FOUND_ENOUGH) -> Trophy:
         if len(found) == enough or (found and found[-1].length <= _SHORT_ENOUGH):
             break
     shortest = min(found, key=lambda fixture: fixture.length, default=None)
-    return Trophy(twin, shortest, tuple(sorted(others)), cases)
+    return Trophy(twin, shortest, tuple(sorted(others)), cases, cut)
+
+
+def spent_budget(deadline: Deadline | None) -> str:
+    """The budget that is spent, "time" or "memory"; empty while none is."""
+    if deadline is not None and deadline.passed():
+        return "time"
+    return "memory" if meter().is_over() else ""
 
 
 def _places(at: int, rules: int) -> Iterator[int]:

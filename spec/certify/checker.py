@@ -14,10 +14,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..design.reading.language import Design, Flow
+from ..verdicts.deadline import Spent, told_of_memory
+from ..verdicts.verdict import Budget
 from .confluence import decided_by_one_run, goes_round
 from .emptying import always_moves_again, never_waits
 from .kept import check_bounds
 from .law import Made, check_law
+from .limits import TooManyStates, look, within
 from .transitions import system_of
 from .order import keeps_order, loses_order
 from .parts import part_of, parts_of
@@ -55,25 +58,32 @@ class Opinion:
     why: str
 
 
-def check_certificate(certificate: Mapping[str, Any], design: Design) -> Opinion:
+def check_certificate(
+    certificate: Mapping[str, Any], design: Design, budget: Budget | None = None
+) -> Opinion:
     """The opinion of this reading of the design on the certificate, which must have the form of
-    ``schema.json`` beside this."""
-    return _opinion(lambda: _checked(certificate, design))
+    ``schema.json`` beside this; undecided where the ``budget`` is spent before."""
+    return _opinion(lambda: _checked(certificate, design), budget)
 
 
-def check_law_certificate(certificate: Mapping[str, Any], made: Made) -> Opinion:
+def check_law_certificate(
+    certificate: Mapping[str, Any], made: Made, budget: Budget | None = None
+) -> Opinion:
     """The same of a certificate of a law, in the form of ``law.json``, on the designs that ``made``
     makes for values of its parameters, which may be symbols."""
-    return _opinion(lambda: check_law(certificate, made))
+    return _opinion(lambda: check_law(certificate, made), budget)
 
 
-def _opinion(check: Callable[[], str]) -> Opinion:
+def _opinion(check: Callable[[], str], budget: Budget | None) -> Opinion:
     try:
-        return Opinion(True, check())
+        with within(budget or Budget()), told_of_memory("checking the certificate"):
+            return Opinion(True, check())
     except Refuted as wrong:
         return Opinion(False, str(wrong))
     except NotCovered as missing:
         return Opinion(None, f"not covered: {missing}")
+    except (Spent, TooManyStates) as spent:
+        return Opinion(None, str(spent))
 
 
 def _checked(certificate: Mapping[str, Any], design: Design) -> str:
@@ -166,6 +176,7 @@ def _holds(name: str, evidence: Mapping[str, Any], design: Design) -> str:
         first = next(iter(part.tasks))
         if first not in proof_of:
             raise Refuted(f"there is no proof for the part of {first}")
+        look(f"checking the part of {first}")
         try:
             _of_part(name, proof_of.pop(first), part, shown)
         except Refuted as wrong:

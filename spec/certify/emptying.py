@@ -25,6 +25,7 @@ from math import inf
 from typing import Any
 
 from .kept import Kept
+from .limits import look
 from .run import Refuted, Ways
 from .system import Transition, NotCovered, System
 
@@ -168,6 +169,7 @@ class _Left:
         self.changed.extend({name: None for each in transitions for name in each.change})
         while self.changed:
             here = self.changed.popleft()
+            look("following what an order leaves")
             for transition in self.transitions.get(here, ()):
                 self._not_possible(transition)
             for weights, total in self.sums.get(here, ()):

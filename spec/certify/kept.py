@@ -6,10 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from .limits import look
 from .run import Refuted
 from .system import Transition, System, state_of
 
 __all__ = ["Kept", "check_bounds"]
+
+KEEPING = "checking that invariants are kept"
 
 Weights = Mapping[str, int]
 
@@ -26,8 +29,10 @@ class Kept:
             for name in transition.change:
                 self.by_counter.setdefault(name, []).append(transition)
         for law in self.sums:
+            look(KEEPING)
             self._check_sum(law["weights"], law["total"])
         for clause in self.clauses:
+            look(KEEPING)
             self._check_clause(clause)
 
     # --- that they are so -----------------------------------------------------------------------

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..design.reading.language import Design, Link
+from .limits import allow, look
 from .transitions import system_of
 from .run import Refuted
 from .system import Transition, NotCovered, System, can_move
@@ -24,6 +25,8 @@ __all__ = ["keeps_order", "loses_order"]
 ORDERED = "ordered"
 
 FIRST, SECOND = 1, 2
+LOOK = 64
+"""States between two looks at the clock, about."""
 MAX_MARKED = 150_000
 """States with marks that are visited at most."""
 
@@ -50,6 +53,7 @@ def loses_order(name: str, evidence: Mapping[str, Any], design: Design) -> str:
     marking = _Marking(design, system_of(design), sender, receiver, name == ORDERED)
     here, late = {marking.start}, False
     for number, step in enumerate(evidence["steps"], start=1):
+        look("following a run with marked elements")
         after = [end for state in here for transition in marking.transitions
                  if transition.change == dict(step) for end in marking.after(state, transition)]
         if not after:
@@ -84,6 +88,9 @@ def _visited(marking: _Marking) -> int:
     known, waiting = {marking.start}, [marking.start]
     while waiting:
         state = waiting.pop()
+        allow(len(known))
+        if len(known) % LOOK == 0:
+            look("visiting states with marked elements")
         for transition in marking.transitions:
             for after, is_late in marking.after(state, transition):
                 if is_late:

@@ -10,9 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from .limits import look
 from .system import Transition, System, can_move, state_of
 
 __all__ = ["Refuted", "Ways", "needed_for", "run_of"]
+
+LOOK = 256
+"""Steps between two looks at the clock."""
 
 State = dict[str, int]
 Step = Mapping[str, int]
@@ -29,6 +33,8 @@ def run_of(system: System, evidence: Mapping[str, Any]) -> tuple[State, int]:
         return _by_legs(system, ways, evidence["legs"])
     state, steps = state_of(system), evidence["steps"]
     for number, step in enumerate(steps, start=1):
+        if number % LOOK == 0:
+            look("following a run")
         ways.one(step, state, f"step {number}")
         for counter, by in step.items():  # a transition's own, so the system has it
             state[counter] += by
@@ -75,6 +81,7 @@ def _by_legs(
     leg = _Steps()
     total = 0
     for number, told in enumerate(legs, start=1):
+        look("following the legs of a run")
         if told["keep"] > len(leg.transitions):
             raise Refuted(f"leg {number} keeps more steps than the leg before has")
         leg.keep(told["keep"])

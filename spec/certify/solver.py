@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..notation.errors import InputError
+from .limits import look, seconds_left
 from .system import Counter, NotCovered
 
 __all__ = ["Question", "Term", "all_of", "any_of", "model", "never", "number"]
@@ -15,8 +16,9 @@ Term = str
 Inequality = tuple[Mapping[str, int], int]
 """The weighted sum of some counters is at most so much."""
 
-MILLISECONDS = 300_000
+MOST_SECONDS = 300.0
 """The most time for one question."""
+ASKING = "asking cvc5"
 
 
 def never(said: Iterable[str], logic: str = "QF_LIA") -> bool:
@@ -39,7 +41,8 @@ def model(
     terms = cvc5.TermManager()
     solver = cvc5.Solver(terms)
     solver.setOption("produce-models", "true")
-    solver.setOption("tlimit-per", str(MILLISECONDS))
+    look(ASKING)
+    solver.setOption("tlimit-per", str(1 + int(1_000 * seconds_left(MOST_SECONDS))))
     solver.setLogic(logic)
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, "\n".join(said), "certificate")
@@ -48,6 +51,7 @@ def model(
         command.invoke(solver, known)
     answer = solver.checkSat()
     if not (answer.isSat() or answer.isUnsat()):
+        look(ASKING)
         raise NotCovered(f"cvc5 does not know: {answer.getUnknownExplanation()}")
     declared = {term.getSymbol(): term for term in known.getDeclaredTerms()}
     return None if answer.isUnsat() else {

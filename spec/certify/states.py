@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .run import Refuted
+from .limits import allow, look
 from .system import Transition, NotCovered, System
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_LINKED", "MAX_STATES", "States", "states_of"]
 
+VISITING = "visiting all states"
 MAX_STATES = 50_000_000
 """States that are visited at most, and words of their keys: 400 MB, and as much for a moment."""
 MAX_LINKED = 2_000_000
@@ -303,6 +305,7 @@ def _reached(
     while len(level):
         found = [level[:0]]
         for first in range(0, len(level), AT_ONCE):
+            look(VISITING)
             batch = _Batch(digits, digits.states(level[first:first + AT_ONCE]))
             looks += len(transitions)
             if looks > LOOKS:
@@ -311,6 +314,7 @@ def _reached(
                 batch.states[:0], *(batch.after(each)[1] for each in transitions)])
             if len(after):
                 found.append(known.new(digits.keys(after)))
+            allow(known.number)
             if known.number > claimed < limit:
                 raise Refuted(f"there are more than {claimed:,} states")
             if known.number > limit:
@@ -324,6 +328,7 @@ def _link(states: States) -> None:
     import numpy as np
     source, target, via = [states.source], [states.target], [states.via]
     for first in range(0, len(states), AT_ONCE):
+        look(VISITING)
         batch = _Batch(states.digits, states.digits.states(states.keys[first:first + AT_ONCE]))
         for number, transition in enumerate(states.transitions):
             rows, after = batch.after(transition)

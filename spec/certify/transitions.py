@@ -18,6 +18,7 @@ from itertools import islice, product
 from ..design.reading.language import (
     Design, Flow, Kind, Link, Merging, Mortality, Routing, Task,
 )
+from .limits import look
 from .lines import first_in_line, last_in_line, line_of
 from .meetings import meeting_at
 from .scripts import may_be_done
@@ -69,6 +70,7 @@ class _Reader:
         for pool in self.design.pools.values():
             self.counter(f"free threads of {pool.name}", pool.threads, pool.threads)
         for task in self.design.tasks.values():
+            look("reading the design")
             before = len(self.found.transitions), len(self.found.counters)
             getattr(self, f"do_{task.kind.value}")(task)
             if task.may.value and task.kind is not Kind.SCRIPT:

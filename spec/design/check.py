@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from ..notation.errors import InputError
-from ..verdicts.deadline import Deadline, OutOfTime
+from ..verdicts.deadline import Deadline, Spent, told_of_memory
 from ..verdicts.verdict import Outcome, Trace
 from .equations.bounds import bounds
 from .net.places import Unbounded
@@ -36,11 +36,12 @@ from .search.searching import (
 )
 from .verdicts.deadlock import decide_deadlock, told_all
 from .verdicts.duplication import decide_duplication
-from .verdicts.live import decide_live, going_round
+from .verdicts.live import decide_live, going_round, is_steady
 from .verdicts.local import Spaces, decide_local
 from .verdicts.nets import check_net
 from .verdicts.occupancy import largest
 from .verdicts.order import decide_order
+from .verdicts.steady import PROOF, is_fed
 from .why.explain import marking_of, told_waits
 from .why.findings import DesignReport, Finding, GraphCycle
 from .why.parts import Part, parts
@@ -144,34 +145,40 @@ def decide_property(
     deadline = settings.budget.deadline
     began = deadline.spent()
     try:
-        if name == DEADLOCK_FREE:
-            finding = told_all(sections, settings)
-        elif name == NO_LOCAL_DEADLOCK:
-            finding = decide_local(spaces)
-        elif name == ORDERED:
-            finding = decide_order([part.design for part in sections], settings)
-        elif name == NO_DUPLICATES:
-            finding = decide_duplication([part.design for part in sections], settings)
-        elif name == LIVE:
-            finding = decide_live([part.design for part in sections], settings)
-        elif name == BOUNDED:
-            finding = _bounded(design, settings)
-        elif name in (NO_LOSS, NO_FAILURE):
-            finding = _first_time(design, name, settings)
-        else:
-            task = starved_task(name)
-            assert task is not None, name
-            finding = _starvation(design, task, settings)
-    except OutOfTime as late:
+        with told_of_memory(f"deciding {name}"):
+            finding = _decided(design, sections, spaces, name, settings)
+    except Spent as late:
         finding = Finding(name, Outcome.UNKNOWN, "search, incomplete", reason=str(late))
     return replace(finding, name=name, seconds=deadline.spent() - began)
+
+
+def _decided(
+    design: Design, sections: list[Part], spaces: Spaces, name: str, settings: Settings
+) -> Finding:
+    if name == DEADLOCK_FREE:
+        return told_all(sections, settings)
+    if name == NO_LOCAL_DEADLOCK:
+        return decide_local(spaces)
+    if name == ORDERED:
+        return decide_order([part.design for part in sections], settings)
+    if name == NO_DUPLICATES:
+        return decide_duplication([part.design for part in sections], settings)
+    if name == LIVE:
+        return decide_live([part.design for part in sections], settings)
+    if name == BOUNDED:
+        return _bounded(design, settings)
+    if name in (NO_LOSS, NO_FAILURE):
+        return _first_time(design, name, settings)
+    task = starved_task(name)
+    assert task is not None, name
+    return _starvation(design, task, settings)
 
 
 def _with_bounds(finding: Finding, design: Design, spaces: Spaces) -> Finding:
     """The finding on boundedness, with how full each link gets."""
     deadline = spaces.settings.budget.deadline
     began = deadline.spent()
-    with suppress(OutOfTime):  # what is proved stays proved
+    with suppress(Spent):  # what is proved stays proved
         finding = largest(finding, design, spaces)
     return replace(finding, seconds=finding.seconds + deadline.spent() - began)
 
@@ -195,6 +202,8 @@ def _first_time(design: Design, name: str, settings: Settings) -> Finding:
 
 def _starvation(design: Design, task: str, settings: Settings) -> Finding:
     part = next(part for part in parts(design) if task in part.tasks)
+    if is_steady(part, settings) and is_fed(part, task):
+        return Finding("", Outcome.HOLDS, PROOF)
     found = abstracting(part, Aim(watch=task), "DESIGN-3", settings)
     unbounded = any(link.flow is Flow.UNBOUNDED for link in part.links.values())
     if found.outcome is Outcome.HOLDS and unbounded:

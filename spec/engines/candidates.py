@@ -21,6 +21,7 @@ from typing import Any, Final
 from ..notation.bound import BoundMachine
 from ..notation.interpreter import State, Step, choices
 from ..notation.rules import Rule
+from ..verdicts.memory import meter
 from .effects import Effects, Packed, Refusal
 
 __all__ = [
@@ -33,6 +34,9 @@ STATES_MAX: Final = 100_000
 
 KEPT: Final = 200_000
 """Entries that the sets of one machine remember, about at most: states, steps, what they do."""
+
+_LOOK: Final = 256
+"""States of a set between two looks at the memory."""
 
 _LARGE: Final = 1_000
 """A set with more states is not remembered, unless everything is."""
@@ -248,6 +252,8 @@ class CandidateSets:
         step_of = memory.effects.step
         while todo and len(states) <= self.max_states:
             packed = todo.pop()
+            if len(states) % _LOOK == 0 and meter().is_over():
+                raise LostTrack("the memory is used up by the states that explain what was seen")
             for step in self._internal:
                 after = step_of(packed, step)
                 if after.__class__ is not Refusal and after not in states:

@@ -11,7 +11,7 @@ from ..notation.errors import ModelFault
 from ..notation.interpreter import show_step
 from ..notation.labels import counted
 from ..notation.model import Fault, LoweredRule
-from ..verdicts.deadline import Deadline, OutOfTime
+from ..verdicts.deadline import Deadline, Spent, ask
 from ..verdicts.native_refusal import NotNative
 from ..verdicts.searched import LOWERING, SAFETY, budget_spent, fault_error, method_of, violated
 from ..verdicts.verdict import Budget, Outcome, Verdict
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from .native import NativeGraph
 
 __all__ = ["NotNative", "check_with_native_code", "graph_of"]
+
+MAKING = "making the graph of the states"
+_STATE_BYTES, _EDGE_BYTES = 60, 32
+"""Of the arrays that the graph is made with, those for a moment included."""
 
 
 def check_with_native_code(
@@ -139,7 +143,7 @@ def _replayed(
     """The violation, if the interpreter has the time to say so too."""
     try:
         trace = trace_of(bound.interpreter, path, item, deadline=deadline)
-    except OutOfTime as late:
+    except Spent as late:
         return replace(base, outcome=Outcome.UNKNOWN,
                        method=method_of(item.rule.kind, complete=False), reason=str(late))
     return violated(base, item.rule.kind, trace, complete)
@@ -157,7 +161,7 @@ def _liveness_or_late(
     """The verdicts on liveness; those on safety are kept where the time ends here."""
     try:
         return _liveness(bound, rules, budget)
-    except OutOfTime as late:
+    except Spent as late:
         if not others:
             raise
         return {
@@ -198,7 +202,7 @@ def _on_graph(
         if lasso is None:
             return base
         trace = trace_of(bound.interpreter, lasso.steps, item, lasso.loop, deadline)
-    except OutOfTime as late:
+    except Spent as late:
         return replace(
             base, outcome=Outcome.UNKNOWN, method=method_of(item.rule.kind, complete=False),
             reason=f"all {counted(base.states, 'state')} were found, and {late}")
@@ -230,9 +234,10 @@ def _as_graph(found: NativeGraph, deadline: Deadline) -> Graph:
     """
     import numpy
     count = found.states
+    ask(_STATE_BYTES * count + _EDGE_BYTES * len(found.target), MAKING)
     parent, parent_via = numpy.full(count, -1), numpy.full(count, -1)
     reached, edge = numpy.unique(found.target, return_index=True)
-    deadline.check("making the graph of the states")
+    deadline.check(MAKING)
     parent[reached] = numpy.searchsorted(found.first, edge, side="right") - 1
     parent_via[reached] = found.via[edge]
     parent[0] = parent_via[0] = -1

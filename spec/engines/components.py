@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ..verdicts.deadline import Deadline, OutOfTime
+from ..verdicts.deadline import Deadline, OutOfTime, ask
 from .graph import Graph
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ __all__ = ["LOOKING", "fair_components"]
 
 LARGE = 50_000  # edges
 SECONDS_PER_EDGE = 4e-7  # of a graph for scipy, which cannot be stopped; on a slow machine
+BYTES_PER_EDGE, BYTES_PER_STATE = 70, 40
+"""Of the arrays of a large graph, scipy's own included."""
 LOOKING = "looking for components of the states where a fair run can stay"
 
 
@@ -115,6 +117,7 @@ def _of_large(
     import numpy as np
     if len(graph.target) * SECONDS_PER_EDGE > deadline.left():
         raise OutOfTime(LOOKING)
+    ask(BYTES_PER_EDGE * len(graph.target) + BYTES_PER_STATE * len(graph.first), LOOKING)
     first = np.asarray(graph.first, dtype=np.int64)
     target, via = (np.asarray(row, dtype=np.int32) for row in (graph.target, graph.via))
     inside = np.zeros(len(first) - 1, dtype=np.bool_)

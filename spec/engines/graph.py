@@ -10,6 +10,7 @@ from typing import Any, Final, overload
 from ..notation.errors import ModelFault
 from ..notation.interpreter import Interpreter, State, Step, show_step
 from ..notation.machine import Machine
+from ..verdicts.memory import meter
 from ..verdicts.verdict import Budget
 from .effects import Effects
 from .elements import effects_of
@@ -204,6 +205,8 @@ def _spent(
         return "attempts"
     if budget.deadline.passed():
         return "time"
+    if meter().is_over():
+        return "memory"
     if budget.max_memory is not None:
         a_state = _BYTES_OF_A_STATE + _BYTES_OF_A_VALUE * interpreter.layout.size
         if len(graph.states) * a_state > budget.max_memory:

@@ -26,6 +26,7 @@ from ..notation.interpreter import Interpreter, State, Step, show_step
 from ..notation.labels import counted
 from ..notation.layout import Slots
 from ..notation.views import LEFT_OUT, Seen, View, check_view, steps_of
+from ..verdicts.memory import meter
 from ..verdicts.verdict import Budget, Outcome, Trace, TraceStep, Verdict
 from .effects import Effects, Packed, Refusal
 from .follow import LOST, ROOM_ENDS, Follower
@@ -314,7 +315,8 @@ def _spent(budget: Budget, pairs: int, side: Side) -> str:
     if budget.max_states is not None and pairs > budget.max_states:
         return "states"
     memory = pairs * _BYTES_OF_A_PAIR + side.memory
-    return "memory" if budget.max_memory is not None and memory > budget.max_memory else ""
+    over = budget.max_memory is not None and memory > budget.max_memory
+    return "memory" if over or meter().is_over() else ""
 
 
 # --- the verdict ------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ from ..notation.errors import InputError
 from ..notation.interpreter import Args, Interpreter, choices
 from ..notation.labels import counted
 from ..notation.rules import Rule
-from ..verdicts.deadline import Clock, Deadline, OutOfTime
+from ..verdicts.deadline import Clock, Deadline, Spent
+from ..verdicts.memory import room
 from ..verdicts.searched import budget_spent, covered_by, LOWERING, method_of, SAFETY, violated
 from ..verdicts.verdict import Budget, Outcome, Verdict
 from .graph import Graph, explore_with_interpreter
@@ -116,7 +117,7 @@ def _verdicts(
                 [_unknown(item, str(refusal)) for item in left] if engine == "native"
                 else _without_native_code(bound, left, budget, refusal.what))
             return [done[place] if place in done else next(rest) for place in range(len(wanted))]
-    except OutOfTime as late:
+    except Spent as late:
         return _at_the_end(bound, wanted, graph, late, budget.clock)
 
 
@@ -147,8 +148,7 @@ def _without_native_code(
     if budget.max_seconds is None:
         budget = replace(budget, running=Deadline(FALLBACK_SECONDS, budget.clock))
     if budget.max_memory is None:
-        from .native.memory import default_budget
-        budget = replace(budget, max_memory=default_budget())
+        budget = replace(budget, max_memory=room())
     graph = explore_with_interpreter(bound.interpreter, budget.share(1.25))
     found = [_judge(bound, graph, item, budget.deadline) for item in wanted]
     return [
@@ -158,7 +158,7 @@ def _without_native_code(
 
 
 def _at_the_end(
-    bound: BoundMachine, wanted: Sequence[HasRule], graph: Graph | None, late: OutOfTime,
+    bound: BoundMachine, wanted: Sequence[HasRule], graph: Graph | None, late: Spent,
     clock: Clock,
 ) -> list[Verdict]:
     """The verdicts that are known when the time is over: a violation in what the interpreter had
@@ -183,7 +183,7 @@ def _judge(bound: BoundMachine, graph: Graph, item: HasRule, deadline: Deadline)
     """The verdict on a rule from the states that the interpreter found, or why there is none."""
     try:
         return _decide(bound.interpreter, graph, item, deadline)
-    except OutOfTime as late:
+    except Spent as late:
         return replace(_unknown(item, f"{late}; {counted(len(graph.states), 'state')} were found"),
                        states=len(graph.states), transitions=len(graph.target),
                        depth=graph.depth[-1])

@@ -2,23 +2,33 @@
 
 One deadline is made for a command (or for each of its searches), and passed to all that
 works for it: lowering, compiling, searching, judging, retracing. Each loop asks it; asking
-too late raises :class:`OutOfTime`, which names the phase and ends in the verdict *unknown*.
+too late raises :class:`OutOfTime`, which names the phase and ends in the verdict *unknown*. Whoever
+asks about the time asks about the memory of the process as well (``memory``), which ends in the
+same way, by :class:`OutOfMemory`.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-__all__ = ["Clock", "Deadline", "OutOfTime"]
+from .memory import meter
+
+__all__ = [
+    "Clock", "Deadline", "Spent", "OutOfMemory", "OutOfTime", "ask",
+    "told_of_memory",
+]
 
 Clock = Callable[[], float]
 """Seconds since some moment, never decreasing."""
 
 
-class OutOfTime(Exception):
-    """The deadline passed. ``phase`` is what was being done, as in "lowering the machine"."""
+class Spent(Exception):
+    """A budget was spent. ``phase`` is what was being done, as in "lowering the machine"."""
+
+    which = "time"
 
     def __init__(self, phase: str, covered: str = "") -> None:
         super().__init__(phase, covered)
@@ -27,7 +37,36 @@ class OutOfTime(Exception):
 
     def __str__(self) -> str:
         covered = f"; {self.covered}" if self.covered else ""
-        return f"the budget of time was spent while {self.phase}{covered}"
+        return f"the budget of {self.which} was spent while {self.phase}{covered}"
+
+
+class OutOfTime(Spent):
+    """The deadline passed."""
+
+
+class OutOfMemory(Spent):
+    """The process uses all the memory that it may, or would with what it was about to do."""
+
+    which = "memory"
+
+
+def ask(size: float, phase: str) -> None:
+    """Raise OutOfMemory, with the phase, if ``size`` bytes more are too many."""
+    if not meter().has_room(size):
+        raise OutOfMemory(phase)
+
+
+@contextmanager
+def told_of_memory(phase: str) -> Iterator[None]:
+    """Raise OutOfMemory, with the phase, where Python, a library or Z3 says in its own way that
+    there is no memory."""
+    try:
+        yield
+    except Exception as error:
+        is_z3s = type(error).__name__ == "Z3Exception" and b"out of memory" in error.args
+        if not (isinstance(error, MemoryError) or is_z3s):
+            raise
+        raise OutOfMemory(phase) from None  # without its frames, which hold what takes so much
 
 
 class Deadline:
@@ -51,9 +90,11 @@ class Deadline:
         return self.seconds < math.inf and self.spent() >= self.seconds
 
     def check(self, phase: str) -> None:
-        """Raise OutOfTime, with the phase, if the end is reached."""
+        """Raise OutOfTime, with the phase, if the end is reached; and OutOfMemory."""
         if self.passed():
             raise OutOfTime(phase)
+        if meter().is_over():
+            raise OutOfMemory(phase)
 
     def watch(self, phase: str) -> Callable[[], None]:
         """``check`` with its phase, for code that knows nothing of deadlines."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
+from ...verdicts.solver import z3_context
 from ..net.counters import AIM, Counters
 from ..net.places import LinkPlaces
 from ..net.translate import translate
@@ -67,7 +68,7 @@ def bound(net: Counters, queue: int) -> tuple[int, Inequality] | None:
 def _weights(net: Counters, queue: int) -> dict[int, Fraction] | None:
     """The weights of the sum that gives the least bound, the queue's own being 1."""
     import z3
-    context = z3.Context()  # what else was asked in this process changes no answer here
+    context = z3_context()
     solver = z3.Optimize(ctx=context)
     solver.set("rlimit", EFFORT)
     changes = {tuple(sorted(transition.change.items())) for transition in net.transitions}

@@ -14,6 +14,7 @@ from functools import cached_property
 from math import gcd
 from typing import Any
 
+from ...verdicts.solver import z3_context
 from ..net.counters import Counters
 from ..net.invariants import Equation, kernel
 from ..reading.symbols import Form, Notes, Symbol, form_of, is_symbol, told
@@ -124,7 +125,7 @@ class Equations:
         """The solver, which knows the equations and the clauses so far."""
         import z3
         # A context of its own: what else was asked in this process changes no answer here.
-        solver = z3.SimpleSolver(ctx=z3.Context())
+        solver = z3.SimpleSolver(ctx=z3_context())
         # Without relevancy and with the older simplex, ten thousand queues take less than a second.
         solver.set("relevancy", 0)
         solver.set("arith.solver", 2)

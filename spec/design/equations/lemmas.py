@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, lcm
 
+from ...verdicts.solver import z3_context
 from ..net.counters import Counters, Transition
 from ..reading.symbols import told
 
@@ -135,7 +136,7 @@ class _Weighing:
     def found(self, shape: str) -> Clause | None:
         """The sum, in whole numbers, if the solver knows one."""
         import z3
-        context = z3.Context()  # what else was asked in this process changes no answer here
+        context = z3_context()
         solver = z3.Solver(ctx=context)
         solver.set("rlimit", EFFORT)
         if self.timeout is not None:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...verdicts.solver import z3_context
 from ..net.counters import Counters, Transition
 from ..net.invariants import Equation
 from ..net.rows import Table
@@ -77,7 +78,7 @@ class _Asked:
     ) -> None:
         import z3
         self.z3, self.net, self.watch = z3, net, watch
-        self.context = z3.Context()
+        self.context = z3_context()
         self.solver = z3.SimpleSolver(ctx=self.context)
         self.solver.set("rlimit", EFFORT)
         self.sums = sums(net)

@@ -26,6 +26,7 @@ from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import Any
 
+from ...verdicts.solver import z3_context
 from ..net.counters import NO_MOST
 from ..net.invariants import conserved
 from ..net.rows import Row
@@ -51,7 +52,7 @@ def ask_equations(
     design that may come to an end. With ``freeing``, runs are looked for that exclude what the
     equations leave open (``freed``)."""
     import z3
-    context = z3.Context()
+    context = z3_context()
     solver = z3.SimpleSolver(ctx=context)
     solver.set("rlimit", EFFORT)
     silence = Silence.of(design, watch)

@@ -7,6 +7,7 @@ from math import inf
 from typing import Final
 
 from ...verdicts.deadline import Deadline
+from ...verdicts.solver import z3_context
 
 __all__ = ["Unanswered", "answered"]
 
@@ -28,7 +29,7 @@ def answered(
     """
     import z3
     left = inf if deadline is None else deadline.left()
-    context = z3.Context()  # what else was asked in this process changes no answer here
+    context = z3_context()
     solver = z3.Solver(ctx=context)
     solver.set("rlimit", effort)
     if left < inf:

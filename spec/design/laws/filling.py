@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
 
-from ...verdicts.deadline import Deadline, OutOfTime
+from ...verdicts.deadline import Deadline, Spent
 from ..equations.equations import Equations, GaveUp
 from ..net.counters import Counters, Transition
 from ..reading.symbols import Form, form_of
@@ -109,7 +109,7 @@ def prove_value(
             return "the design is another one for nearly every value"
         except (Unanswered, GaveUp) as told:
             return f"the solver gave up: {told}"
-        except OutOfTime:
+        except Spent:
             return "there was no time left"
         return ""
 

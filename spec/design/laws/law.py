@@ -21,6 +21,7 @@ from math import gcd, inf
 from typing import Any, Final, Literal
 
 from ...verdicts.deadline import Deadline
+from ...verdicts.solver import z3_context
 
 __all__ = ["EFFORT", "Atom", "Law", "Observed", "Point", "Term", "asked", "find_law", "times"]
 
@@ -141,7 +142,7 @@ def _fitted(
 ) -> Law | None:
     """A law of so many atoms, no longer than ``length`` in all, that is true of all points."""
     import z3
-    own = z3.Context()  # what was asked before in this process changes no answer
+    own = z3_context()
     solver = z3.SolverFor("QF_LIA", ctx=own)
     solver.set("rlimit", EFFORT)
     unknowns = [_Unknown(place, terms, own) for place in range(atoms)]

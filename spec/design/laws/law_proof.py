@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from math import gcd, inf
 from typing import Final
 
-from ...verdicts.deadline import Deadline, OutOfTime
+from ...verdicts.deadline import Deadline, Spent
 from ..equations.equations import Equations, GaveUp
 from ..equations.structure import decide
 from ..net.counters import Counters
@@ -123,7 +123,7 @@ def prove(
             reason = "the design is another one for nearly every value"
         except Unanswered as told:
             reason = f"the solver gave up: {told}"
-        except OutOfTime:
+        except Spent:
             reason = "there was no time left"
         for name, side in (("holds", trying.never), ("violated", trying.always)):
             if name in found and found[name].proved:
@@ -142,7 +142,7 @@ def _by_rates(
     regions = Regions(made, Domain(ranges), False)
     try:
         sides = proved_by_rates(law, regions, points, deadline)
-    except (TooManyRegions, Unanswered, OutOfTime):
+    except (TooManyRegions, Unanswered, Spent):
         return {}
     return {name: Side(True, regions.domain, by_rates=True)
             for name, proved in zip(("holds", "violated"), sides, strict=True) if proved}
@@ -180,7 +180,7 @@ class _Trying:
             return Side(False, self.regions.domain, str(told), open_at=told.point)
         except (Unanswered, GaveUp) as told:
             return Side(False, self.regions.domain, f"the solver gave up: {told}")
-        except OutOfTime:
+        except Spent:
             return Side(False, self.regions.domain, "there was no time left")
         return Side(True, self.regions.domain, runs=tuple(self.runs), fixing=self.regions.fixing,
                     sums=tuple(map(dict, self.sums)))

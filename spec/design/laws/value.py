@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from ...verdicts.deadline import Deadline
+from ...verdicts.solver import z3_context
 from ..reading.symbols import Form
 from .law import EFFORT, Point, asked
 
@@ -74,7 +75,7 @@ def _fitted(
     deadline: Deadline,
 ) -> Value | None:
     import z3
-    own = z3.Context()  # what was asked before in this process changes no answer
+    own = z3_context()
     solver = z3.SolverFor("QF_LIA", ctx=own)
     solver.set("rlimit", EFFORT)
     unknown = [[z3.Int(f"f{form}_{n}", own) for n in range(len(names) + 1)]

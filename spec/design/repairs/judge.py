@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from ...notation.errors import InputError
-from ...verdicts.deadline import Deadline, OutOfTime
+from ...verdicts.deadline import Deadline, Spent
 from ...verdicts.verdict import Budget, Outcome
 from ..check import decide_property
 from ..equations.structure import decide
@@ -112,7 +112,7 @@ class Judge:
                 if finding.outcome is not Outcome.HOLDS:
                     return Answer(finding.outcome, finding)
                 findings.append(finding)
-        except (InputError, OutOfTime) as told:  # more transitions than can be listed
+        except (InputError, Spent) as told:  # more transitions than can be listed
             return Answer(Outcome.UNKNOWN, Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "", reason=str(
                 told)))
         methods = dict.fromkeys(finding.method for finding in findings)
@@ -175,7 +175,7 @@ class Judge:
             if answer.legs is not None:
                 return way_into(section.design, answer.table, answer.net, answer.legs, looks,
                                 brief=True)
-        except OutOfTime as late:
+        except Spent as late:
             return Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "structure", reason=str(late))
         finally:
             self.left -= int(min(looks.spent(), looks.seconds)) // 4

@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 
-from ...verdicts.deadline import OutOfTime
+from ...verdicts.deadline import Spent
 from ..net.rows import Table
 
 __all__ = ["NEVER", "STEPS", "Runs", "Tried"]
@@ -149,7 +149,7 @@ class Runs:
         tried = Tried()
         try:
             self._try(tried, steps, random.Random(seed))
-        except OutOfTime:  # what is found is kept
+        except Spent:  # what is found is kept
             if tried.deadlocked is None:
                 raise
         if tried.deadlocked is not None:
@@ -301,7 +301,7 @@ class Runs:
         nothing is said), while there are steps and time left."""
         left, size = SHORTENING, max(1, len(rows) // 2)
         ends = ends or self._ends_deadlocked
-        with suppress(OutOfTime):
+        with suppress(Spent):
             while size and left > 0:
                 place = 0
                 while place < len(rows) and left > 0:

@@ -13,6 +13,7 @@ from ..net.rows import Row, Table
 from ..net.builder import Aim
 from ..net.translate import translate
 from ..reading.language import Design, Flow
+from .large import cut, fitted, large, replayed_in
 from ..why.explain import end_marking, steps_of
 from ..why.findings import Finding
 from ..why.cycles import closed_cycle
@@ -39,6 +40,11 @@ def abstracting(design: Design, aim: Aim, rule: str, settings: Settings) -> Find
     """Search, counting unbounded links further as long as a violation rests on not doing so."""
     if settings.engine in ("graph", "structure"):
         return not_the_searchs(settings.engine)
+    if settings.engine == "auto" and large(design):
+        found = _in_smaller(design, aim, rule, settings)
+        if found is not None:
+            return found
+        design = fitted(design, settings.budget.deadline.watch("looking for what links can hold"))
     unbounded = any(link.flow is Flow.UNBOUNDED for link in design.links.values())
     finding = Finding("", Outcome.UNKNOWN, "")
     for most in ABSTRACTIONS if unbounded else ABSTRACTIONS[:1]:
@@ -53,6 +59,25 @@ def abstracting(design: Design, aim: Aim, rule: str, settings: Settings) -> Find
         reason=f"a counterexample was found only where unbounded links are counted up to "
                f"{ABSTRACTIONS[-1]}; it may not be real",
     )
+
+
+def _in_smaller(design: Design, aim: Aim, rule: str, settings: Settings) -> Finding | None:
+    """A violation that is found with smaller capacities, in a part of the time, and is one with the
+    design's own."""
+    smaller = cut(design)
+    if any(link.flow is Flow.UNBOUNDED for link in design.links.values()):
+        return None  # it moves in more ways than a link that is full at some time
+    watch = settings.budget.deadline.watch("translating the design")
+    table, small = translate(design, aim, watch), translate(smaller, aim, watch)
+    verdict = search(small, rule, replace(settings, budget=settings.budget.share(3)))
+    if verdict.trace is None:
+        return None
+    trace = replayed_in(table, small, verdict.trace, rule, settings.budget.deadline)
+    if trace is None:
+        return None
+    found = finding_of(design, table, rule, replace(
+        verdict, trace=trace, method="found with smaller capacities, and replayed with these"))
+    return replace(found, is_shortest=False)
 
 
 def _is_abstract(table: Table, trace: Trace) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ...engines.graph import Graph
 from ...notation.labels import counted
 from ...notation.layout import Slots
+from ...verdicts.deadline import ask
 from ...verdicts.verdict import Budget, Trace, TraceStep
 from ..net.rows import Row, Table
 
@@ -31,6 +32,8 @@ ATTEMPTS = 30_000
 """Steps that the interpreter tries before native code takes over."""
 BITS, BLOCK = 60, 50_000
 """Sets of states that are followed at once, and states that are looked at together."""
+WRITING = "writing down all markings"
+FOLLOWING = "following the steps between all states"
 CELLS = 400_000_000
 """Numbers in the matrix: the states times the places, four bytes each."""
 
@@ -93,6 +96,7 @@ class Space:
         for each, from the last states to the first, again and again until nothing changes.
         """
         import numpy as np
+        ask(40 * len(self.target) + 24 * self.states + len(goals) * self.states, FOLLOWING)
         return [found for first in range(0, len(goals), BITS)
                 for found in self._led(goals[first:first + BITS], np.flatnonzero(steps))]
 
@@ -123,6 +127,7 @@ class Space:
     def endless(self, steps: Marks) -> Marks:
         """The states from which a run of these steps never ends."""
         import numpy as np
+        ask(48 * len(self.target) + 24 * self.states, FOLLOWING)
         order = np.argsort(self.target[steps], kind="stable")
         before = self.source[steps][order]
         first = np.searchsorted(self.target[steps][order], np.arange(self.states + 1))
@@ -167,6 +172,8 @@ def space_of(table: Table, budget: Budget) -> Space:
     """Find all states. Raises TooLarge where a budget ends before, and OutOfTime."""
     import numpy as np
     graph = _graph(table, budget)
+    states, edges = len(graph.parent), len(graph.target)
+    ask(32 * edges + states * (32 + 4 * len(table.places)), WRITING)
     first, target, via, parent, parent_via = (
         np.asarray(row, dtype=np.int64) for row in (
             graph.first, graph.target, graph.via, graph.parent, graph.parent_via))
@@ -181,7 +188,7 @@ def space_of(table: Table, budget: Budget) -> Space:
     markings[0] = [place.start for place in table.places]
     here = 1
     while here < len(parent):  # parents never decrease, and those below `here` are known
-        budget.deadline.check("writing down all markings")
+        budget.deadline.check(WRITING)
         known = int(np.searchsorted(parent, here))
         markings[here:known] = markings[parent[here:known]] + change[parent_via[here:known]]
         here = known

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...notation.labels import counted
-from ...verdicts.deadline import Deadline, OutOfTime
+from ...verdicts.deadline import Deadline, Spent
 from ...verdicts.verdict import Outcome
 from ..equations.bounds import bounds
 from ..equations.confluence import has_choice
@@ -77,7 +77,7 @@ class Certificates:
         try:
             evidence = (_run(finding) if finding.outcome is Outcome.VIOLATED
                         else self._shown(finding))
-        except OutOfTime as late:
+        except Spent as late:
             raise Uncertified(str(late)) from None
         design = self.report.design
         point = {"parameters": dict(design.parameters)} if design.parameters else {}

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ...notation.labels import counted
-from ...verdicts.deadline import OutOfTime
+from ...verdicts.deadline import Spent, told_of_memory
 from ...verdicts.verdict import Budget, Outcome, Verdict
 from ..equations.structure import Answer, decide
 from ..net.places import Unbounded
@@ -112,8 +112,9 @@ def decide_deadlock(part: Part, settings: Settings, trying: Budget | None = None
     for engine, ask in _stages(part, settings, trying or settings.budget):
         began = clock.spent()
         try:
-            finding = ask()
-        except OutOfTime as late:  # of this part; others may still be decided
+            with told_of_memory(f"the engine {engine} was asked"):
+                finding = ask()
+        except Spent as late:  # of this part; others may still be decided
             finding = Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "search, incomplete",
                               reason=str(late))
         attempts.append(Attempt(next(iter(part.design.tasks), ""), engine,

@@ -62,4 +62,5 @@ def _of_pair(
 
     return told_of_pair(
         NO_DUPLICATES, design, sender, receiver, ask,
-        f"{receiver} reads an element of {sender} again, which {' or '.join(who)} copied")
+        f"{receiver} reads an element of {sender} again, which {' or '.join(who)} copied",
+        settings)

@@ -20,9 +20,11 @@ from ..net.translate import translate
 from ..reading.language import Design, Flow, Kind, Mortality
 from ..reading.properties import LIVE
 from ..search.searching import Settings, abstracting
+from ..search.large import is_wide
 from ..why.findings import Finding, worst_of
+from .steady import PROOF, goes_on
 
-__all__ = ["decide_live", "going_round"]
+__all__ = ["decide_live", "going_round", "is_steady"]
 
 RULE = "DESIGN-3"
 
@@ -39,12 +41,21 @@ class _Asked:
 
 def decide_live(parts: Sequence[Design], settings: Settings) -> Finding:
     """Decide whether every source and every accepted element continues."""
-    asked = [(part, each) for part in parts for each in _asked(part)]
+    proved = [part for part in parts if is_steady(part, settings)]
+    asked = [(part, each) for part in parts if part not in proved for each in _asked(part)]
     if not asked:
-        return Finding(LIVE, Outcome.HOLDS, "by construction: no source, and nothing in between")
-    holds = Finding(LIVE, Outcome.HOLDS,
-                    f"exhaustive, under weak fairness, of {len(asked)} sources, links and hands")
+        return Finding(LIVE, Outcome.HOLDS, PROOF if proved else
+                       "by construction: no source, and nothing in between")
+    method = f"exhaustive, under weak fairness, of {len(asked)} sources, links and hands"
+    holds = Finding(LIVE, Outcome.HOLDS, f"{method}; {PROOF}" if proved else method)
     return worst_of(holds, (_one(part, each, settings) for part, each in asked))
+
+
+def is_steady(part: Design, settings: Settings) -> bool:
+    """True if structure shows that a part continues, and a search would take long or is not wanted.
+    """
+    wanted = settings.engine == "structure" or (settings.engine == "auto" and is_wide(part))
+    return wanted and goes_on(part)
 
 
 def _one(part: Design, asked: _Asked, settings: Settings) -> Finding:

@@ -37,7 +37,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...notation.labels import counted
-from ...verdicts.deadline import OutOfTime
+from ...verdicts.deadline import Spent, told_of_memory
 from ...verdicts.verdict import Outcome
 from ..equations.bounds import bounds
 from ..equations.confluence import goes_round, has_choice
@@ -159,7 +159,7 @@ class Spaces:
             if finite is design:
                 self._refuse_more_than(budget.max_states, design)
             found = space_of(translate(finite, Aim()), budget)
-        except (TooLarge, OutOfTime) as late:
+        except (TooLarge, Spent) as late:
             self._unasked -= 0 if self.asked else budget.max_states or 0
             return str(late)
         self._unasked -= found.states
@@ -195,8 +195,9 @@ def decide_local(spaces: Spaces) -> Finding:
     for place, parts in enumerate(shares(spaces.sections)):
         spaces.settings = replace(settings, budget=settings.budget.share(parts))
         try:
-            found.append(_of_part(spaces, place))
-        except OutOfTime as late:  # of this part; of another one more may be known
+            with told_of_memory("looking for tasks that are blocked"):
+                found.append(_of_part(spaces, place))
+        except Spent as late:  # of this part; of another one more may be known
             found.append(Finding(NO_LOCAL_DEADLOCK, Outcome.UNKNOWN, "search, incomplete",
                                  reason=str(late)))
     spaces.settings = settings
@@ -324,7 +325,7 @@ def _tried(spaces: Spaces, place: int) -> Finding | str:
         watch = settings.budget.deadline.share(2).watch("trying runs that block a part")
         found = Halted(table, finish(design, table), watch).look_for(
             () if spaces.deadlock is None else spaces.deadlock.steps, spaces.trying)
-    except OutOfTime as late:
+    except Spent as late:
         return str(late)
     if found is None:
         return "no run that was tried blocked a part"

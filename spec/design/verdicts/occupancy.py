@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ...verdicts.deadline import OutOfTime
+from ...verdicts.deadline import Spent
 from ...verdicts.verdict import Outcome
 from ..equations.bounds import bounds
 from ..net.builder import Aim
@@ -67,7 +67,7 @@ def _by_sums(part: Design, spaces: Spaces, known: dict[str, int]) -> dict[str, i
         links = [link for link in links if link.capacity is None or filled.get(
             link.name, 0) < min(link.capacity, known[link.name])]
         found = bounds(part, links, deadline.watch("looking for sums that bound the links"))[1]
-    except OutOfTime:
+    except Spent:
         return {}
     return {name: each.most for name, each in found.items() if each.most < known[name]}
 

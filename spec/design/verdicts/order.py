@@ -5,11 +5,18 @@ between, what a task reads continues in what it writes. Each link is first in, f
 can only be lost where there are two ways from the sender to the receiver (a route and a merge,
 copies, a loop), or on a way through a task whose hand has several threads. For each such pair the
 engines are asked whether it is lost, in the design with two marked elements (``tags``).
+
+Where links are large, or have no end, the search would not come to its end. So it is asked first in
+a smaller design, all of whose runs are the design's, and then where positions in those links are
+forgotten, which has all the runs of the design (``large``, ``tags``): a violation of the first is
+one, what holds in the second holds. As the second has no shorter violation than the design, a
+violation of the first that is no longer is a shortest one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 from ...verdicts.verdict import Outcome
@@ -18,6 +25,7 @@ from ..net.builder import Aim
 from ..net.translate import translate
 from ..reading.language import Design, Kind, Link
 from ..reading.properties import ORDERED
+from ..search.large import cut, fitted, large
 from ..search.searching import Settings, finding_of, search
 from ..why.findings import Finding, worst_of
 from .local import with_ends
@@ -43,8 +51,10 @@ def decide_order(parts: list[Design], settings: Settings) -> Finding:
 
 
 def _of_pair(design: Design, sender: str, receiver: str, settings: Settings) -> Finding:
-    def ask(finite: Design, plain: Table) -> Finding:
-        table = tagged(finite, plain, sender, receiver)
+    watch = settings.budget.deadline.watch("telling two elements apart from all others")
+
+    def ask(finite: Design, plain: Table, loose: Collection[str] = ()) -> Finding:
+        table = tagged(finite, plain, sender, receiver, watch=watch, loose=loose)
         return finding_of(finite, table, RULE, search(table, RULE, settings))
 
     mixed = next((link.of for link in ahead_of(design, sender) if link.of and not link.in_line), "")
@@ -52,32 +62,39 @@ def _of_pair(design: Design, sender: str, receiver: str, settings: Settings) -> 
     return told_of_pair(
         ORDERED, design, sender, receiver, ask,
         f"{receiver} reads the second of two elements of {sender} before the first"
-        f"{hint if mixed else ''}")
+        f"{hint if mixed else ''}", settings, ask)
 
 
 def told_of_pair(
     about: str, design: Design, sender: str, receiver: str,
-    ask: Callable[[Design, Table], Finding], violated: str,
+    ask: Callable[[Design, Table], Finding], violated: str, settings: Settings,
+    forgetting: Callable[[Design, Table, Collection[str]], Finding] | None = None,
 ) -> Finding:
     """The answer of a search with marked elements of a sender, ``about`` a property.
 
     ``ask`` is given the design without unbounded links, and its table without marks, and may raise
-    NotTold; where it finds a run, ``violated`` says what that shows.
+    NotTold; where it finds a run, ``violated`` says what that shows. ``forgetting`` does the same
+    without the positions in some links.
     """
     def unknown(why: str) -> Finding:
         return Finding(about, Outcome.UNKNOWN, "search, not begun", reason=told + why)
 
     told = f"what {sender} sends to {receiver}"
-    finite = with_ends(design)
-    if finite is None:
-        return unknown(" passes an unbounded link")
-    plain = translate(finite, Aim())
-    try:
-        found = ask(finite, plain)
-    except NotTold as why:
-        return unknown(f": {why}")
+    watch = settings.budget.deadline.watch("looking for an order that is lost")
+    wide = [link.name for link in large(design)]
+    finite = cut(design)
+    found = _in_smaller(finite, wide, ask, forgetting, watch) if wide else None
+    if found is None:
+        ended = with_ends(design)
+        if ended is None:
+            return unknown(" passes an unbounded link")
+        finite = fitted(ended, watch)
+        try:
+            found = ask(finite, translate(finite, Aim(), watch))
+        except NotTold as why:
+            return unknown(f": {why}")
     if found.outcome is Outcome.VIOLATED:
-        counted = {place.name for place in plain.places}
+        counted = {place.name for place in translate(finite, Aim(), watch).places}
         changes = tuple({name: by for name, by in step.items() if name.split(" = ")[0] in counted}
                         for step in found.changes)
         return replace(found, contents=(), changes=changes, between=(sender, receiver),
@@ -86,6 +103,31 @@ def told_of_pair(
         return replace(found, reason=f"{told}: {found.reason}; next, give it more time or states, "
                                      "or ask about smaller capacities")
     return found
+
+
+def _in_smaller(
+    smaller: Design, wide: list[str], ask: Callable[[Design, Table], Finding],
+    forgetting: Callable[[Design, Table, Collection[str]], Finding] | None,
+    watch: Callable[[], None],
+) -> Finding | None:
+    """The answer with small capacities, or with none in particular; None where neither decides."""
+    plain = translate(smaller, Aim(), watch)
+    coarse = found = None
+    with suppress(NotTold):
+        found = ask(smaller, plain)
+    is_lost = found is not None and found.outcome is Outcome.VIOLATED
+    if forgetting is not None:
+        with suppress(NotTold):
+            coarse = forgetting(smaller, plain, wide)
+    if found is not None and is_lost:
+        return replace(found, is_shortest=coarse is not None and
+                       coarse.outcome is Outcome.VIOLATED and
+                       len(coarse.steps) == len(found.steps))
+    if coarse is not None and coarse.outcome is Outcome.HOLDS:
+        links = ", ".join(wide[:3]) + (f" and {len(wide) - 3:,} more" if len(wide) > 3 else "")
+        return replace(coarse, method=f"exhaustive, of two marked elements, for all capacities "
+                                      f"of {links}")
+    return None
 
 
 # --- by construction --------------------------------------------------------------------------

@@ -10,11 +10,18 @@ Whatever a task reads continues in all that it writes in the same move, or holds
 script's reads end there, and what it writes is new. A hand is first in, first out, but for threads
 of a pool: each has an element of its own, and any of them may be done first. Of an element that was
 copied, the last copy of the first and the first copy of the second count.
+
+**Forgetting positions.** Of a link that is *loose* neither the number of its elements is kept nor
+where among them the two are, but only which of the two is in it, and which is ahead if both are: it
+is a first in, first out link of the two alone. A read takes the one that is ahead, or some other
+element; a write always finds room. Each run of the design is a run of this, whatever the capacity,
+for what is left out are guards, and an element that is read before one of the two is *some other*.
+So order that holds here holds for all capacities; order that is lost here may be kept there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -26,7 +33,10 @@ __all__ = ["LATE", "MERGED", "TWICE", "NotTold", "tagged"]
 LATE = "the second was received before the first"
 TWICE = "a copy was received after another"
 MERGED = "two copies were in one store"
+ABSENT, STAYS, COMES_NEARER, TAKEN = "absent", "stays", "comes nearer", "taken"
 FIRST, SECOND = "the first", "the second"
+LOOK = 1_000
+"""Ways of two elements between two looks at the clock."""
 MAX_ROWS = 1_200
 """Transitions, each of which is compiled: some ten seconds."""
 
@@ -37,17 +47,19 @@ class NotTold(Exception):
 
 @dataclass(frozen=True)
 class _Store:
-    """A queue or a hand: its place, how many fit, and whether any element of it may go first."""
+    """A queue or a hand: its place, how many fit, and whether any element of it may go first; or,
+    of a link that is ``loose``, that it has just the two."""
 
     place: str
     room: int
     mixed: bool
+    loose: bool = False
 
 
 @dataclass
 class _Option:
     """An option for one of the two elements in a row: guards, changes, and whether it moves,
-    is received, or stays in a store that is mixed.
+    is received, or stays in a store that is mixed. ``parts`` says what it does in loose stores.
     """
 
     least: dict[str, int] = field(default_factory=dict)
@@ -55,28 +67,33 @@ class _Option:
     change: dict[str, int] = field(default_factory=dict)
     moves: bool = False
     stays: tuple[str, ...] = ()
+    parts: tuple[tuple[str, str], ...] = ()
 
     def at(self, place: str, here: int, there: int) -> _Option:
         """The same where a place holds exactly ``here``, which becomes ``there``."""
         return _Option({**self.least, place: here}, {**self.most, place: here},
-                       {**self.change, place: there - here}, self.moves, self.stays)
+                       {**self.change, place: there - here}, self.moves, self.stays,
+                       self.parts)
 
 
 def tagged(
-    design: Design, table: Table, sender: str, receiver: str, wrong: str = LATE
+    design: Design, table: Table, sender: str, receiver: str, wrong: str = LATE,
+    watch: Callable[[], object] = lambda: None, loose: Collection[str] = (),
 ) -> Table:
     """The table in which elements of ``sender`` are followed to ``receiver``: two, and the place
     ``LATE`` passes its limit where the second arrives first; or one, with all its copies, and it is
-    ``TWICE`` or ``MERGED`` that does (of copies in one store the last is followed). Raises
-    NotTold."""
-    return _Tagging(design, table, sender, receiver, wrong).table()
+    ``TWICE`` or ``MERGED`` that does (of copies in one store the last is followed). ``watch`` is
+    called all along, and may raise. ``loose`` are links in which positions are forgotten, by name.
+    Raises NotTold."""
+    return _Tagging(design, table, sender, receiver, wrong, watch, loose).table()
 
 
 class _Tagging:
     def __init__(
-        self, design: Design, table: Table, sender: str, receiver: str, wrong: str
+        self, design: Design, table: Table, sender: str, receiver: str, wrong: str,
+        watch: Callable[[], object], loose: Collection[str],
     ) -> None:
-        self.design, self.plain = design, table
+        self.design, self.plain, self.watch = design, table, watch
         self.wrong = wrong
         self.tags = (FIRST, SECOND) if wrong == LATE else (FIRST,)
         self.sender, self.receiver = sender, receiver
@@ -84,7 +101,9 @@ class _Tagging:
         for place in table.places:
             if place.role == "slot" or (
                     place.role == "queue" and not design.links[place.of].in_line):
-                self.stores[place.name] = _Store(place.name, place.most, mixed=False)
+                is_loose = place.role == "queue" and place.of in loose
+                self.stores[place.name] = _Store(
+                    place.name, 2 if is_loose else place.most, mixed=False, loose=is_loose)
             elif place.role == "hand":
                 task = design.tasks[place.of]
                 self.stores[place.name] = _Store(
@@ -92,12 +111,15 @@ class _Tagging:
 
     def table(self) -> Table:
         """All rows in all their ways."""
+        if any(store.loose for store in self.stores.values()):
+            self._refuse_copies()
         idle = [row for row in self.plain.joined if row.effect.loses and not row.effect.change]
         rows: list[Row] = []
         for row in (*self.plain.rows, *idle):
-            rows += self._ways(row)
-            if len(rows) > MAX_ROWS:
-                raise NotTold(f"there are more than {MAX_ROWS:,} ways for two elements to move")
+            self.watch()
+            for way in self._ways(row):
+                rows.append(way)
+                _refuse_more(len(rows))
         places = list(self.plain.places)
         for flag in (LATE,) if self.wrong == LATE else (TWICE, MERGED):
             places.append(Place(flag, "flag", "", 0, 1, 1, int(flag != self.wrong)))
@@ -118,11 +140,15 @@ class _Tagging:
             yield from self._of_one(row, first, takes, puts)
             return
         second = list(self._options(SECOND, row, takes, puts))
-        for one, other in product(first, second):
+        for number, (one, other) in enumerate(product(first, second)):
+            if number % LOOK == 0:
+                self.watch()
             if one.moves and other.moves and not takes:
                 continue  # one element is not both
+            if not _agree(dict(one.parts), dict(other.parts)):
+                continue
             both = _Option(dict.fromkeys({*one.stays} & {*other.stays}, 3))
-            effect = _merged(row.effect, one, other, both)
+            effect = self._loosened(_merged(row.effect, one, other, both))
             if not _possible(effect):
                 continue
             words = [f"({name})" for name, each in ((FIRST, one), (SECOND, other)) if each.moves]
@@ -165,6 +191,23 @@ class _Tagging:
         else:
             yield row
 
+    def _loosened(self, effect: Effect) -> Effect:
+        """The effect without what is about the number of elements in loose links."""
+        loose = {store.place for store in self.stores.values() if store.loose}
+        if not loose:
+            return effect
+
+        def rest(numbers: Mapping[str, int]) -> dict[str, int]:
+            return {place: n for place, n in numbers.items() if place not in loose}
+
+        return replace(effect, at_least=rest(effect.at_least), at_most=rest(effect.at_most),
+                       change=rest(effect.change))
+
+    def _refuse_copies(self) -> None:
+        for name, task in self.design.tasks.items():
+            if len(self.design.choices(name)) > 1 and task.kind not in (Kind.ROUTE, Kind.SCRIPT):
+                raise NotTold(f"{name} copies elements, of which positions are not forgotten")
+
     def _moved(self, row: Row) -> tuple[dict[str, int], dict[str, int]]:
         """Numbers of elements that a row takes from its stores, and puts into others."""
         if row.partners:
@@ -179,6 +222,9 @@ class _Tagging:
                 raise NotTold(f"some of several elements written to {link.name} may be dropped")
             if queue in row.effect.overflows and link.overflow is Flow.DROP_OLDEST:
                 takes[queue], puts[queue] = 1, 1
+        moved = [n for place, n in (*takes.items(), *puts.items()) if self.stores[place].loose]
+        if moved and (max(moved) > 1 or sum(takes.values()) > 1):
+            raise NotTold(f"{row.task} moves several elements at once")
         return takes, puts
 
     def _ends(self, task: str, takes: Mapping[str, int], puts: Mapping[str, int]) -> bool:
@@ -195,6 +241,7 @@ class _Tagging:
             option = _joined(taken)
             yield from (self._put(tag, option, puts, dropping) if option.moves
                         else self._dropped(tag, [option], dropping))
+            self.watch()
         sends = (row.task == self.sender and not set(takes) - dropping and puts
                  and row.own and self.design.tasks[row.task].kind in (Kind.SOURCE, Kind.SCRIPT))
         if sends:
@@ -206,6 +253,12 @@ class _Tagging:
     def _taken(self, tag: str, store: str, number: int) -> Iterator[_Option]:
         """The element is not there, or behind those that are taken, or among them."""
         where, here = _where(tag, store), self.stores[store]
+        if here.loose:
+            yield _Option(most={where: 0}, parts=((store, ABSENT),))
+            yield _Option({where: 1}, parts=((store, STAYS),))
+            yield _Option(parts=((store, COMES_NEARER),)).at(where, 2, 1)
+            yield _Option(moves=True, parts=((store, TAKEN),)).at(where, 1, 0)
+            return
         yield _Option(most={where: 0})
         if here.mixed:
             yield _Option({where: 1, store: 2}, stays=(store,))
@@ -224,9 +277,9 @@ class _Tagging:
             for store in dropping:
                 where = _where(tag, store)
                 ways = [each for way in ways for each in (
-                    _Option(way.least, {**way.most, where: 0}, way.change, way.moves, way.stays),
-                    _Option({**way.least, where: 1}, way.most, {**way.change, where: -1},
-                            way.moves, way.stays))]
+                    replace(way, most={**way.most, where: 0}),
+                    replace(way, least={**way.least, where: 1},
+                            change={**way.change, where: -1}))]
             yield from ways
 
     def _put(
@@ -235,19 +288,26 @@ class _Tagging:
         """The element comes to stand behind those that are there."""
         ways = [option]
         for store, number in puts.items():
+            if not self.stores[store].loose:
+                _refuse_more(self.stores[store].room - number)  # so many places to stand behind
             ways = [each for way in ways
                     for each in self._behind(tag, way, store, number, store in dropping)]
+            _refuse_more(len(ways))
         yield from ways
 
     def _behind(
         self, tag: str, way: _Option, store: str, number: int, full: bool
     ) -> Iterator[_Option]:
         where, here = _where(tag, store), self.stores[store]
+        if here.loose:
+            other = _where(SECOND if tag is FIRST else FIRST, store)
+            yield replace(way, most={**way.most, other: 0}).at(where, 0, 1)
+            yield replace(way, least={**way.least, other: 1}).at(where, 0, 2)
+            return
         for held in [here.room] if full else range(here.room - number + 1):
             there = held - full + (number if tag is FIRST else 1)
-            counted = _Option({**way.least, store: max(held, way.least.get(store, 0))},
-                              {**way.most, store: min(held, way.most.get(store, held))},
-                              way.change, way.moves, way.stays)
+            counted = replace(way, least={**way.least, store: max(held, way.least.get(store, 0))},
+                              most={**way.most, store: min(held, way.most.get(store, held))})
             yield counted.at(where, 0, 1 if here.mixed else there)
             for copy in range(1, held + 1):
                 if here.mixed and copy > 1:
@@ -256,6 +316,20 @@ class _Tagging:
                 keeps = tag is SECOND and left > 0
                 other = counted.at(where, copy, 1 if here.mixed else left if keeps else there)
                 yield other if SECOND in self.tags or not left else other.at(MERGED, 0, 1)
+
+
+def _agree(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """True if two elements do this in loose stores together: where one is taken, the other is not
+    there or comes nearer, and it comes nearer only then."""
+    return all(
+        (there == COMES_NEARER) == (here == TAKEN and there != ABSENT)
+        and (here == COMES_NEARER) == (there == TAKEN and here != ABSENT)
+        for store, here in one.items() for there in (other.get(store, ABSENT),))
+
+
+def _refuse_more(ways: int) -> None:
+    if ways > MAX_ROWS:
+        raise NotTold(f"there are more than {MAX_ROWS:,} ways for two elements to move")
 
 
 def _sent(tag: str) -> str:
@@ -275,7 +349,8 @@ def _joined(options: Iterable[_Option]) -> _Option:
     for each in options:
         whole = _Option(
             {**whole.least, **each.least}, {**whole.most, **each.most},
-            {**whole.change, **each.change}, whole.moves or each.moves, whole.stays + each.stays)
+            {**whole.change, **each.change}, whole.moves or each.moves, whole.stays + each.stays,
+            whole.parts + each.parts)
     return whole
 
 

@@ -30,7 +30,9 @@ from ..reading.signs import OPEN, RUNNING, sign_of
 from .ahead import Ahead, dead_rows
 from .waits import SHARED
 
-__all__ = ["ENDS", "OF_A_POOL", "Blocked", "Left", "left_in", "told_gone", "waits_in"]
+__all__ = [
+    "ENDS", "OF_A_POOL", "WORDS", "Blocked", "Left", "left_in", "told_gone", "waits_in",
+]
 
 Need = tuple[str, str, bool]
 """A need: "room", "data", "a go", "a thread", "a permit", "an acquire", "an end", "a close", or

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ...verdicts.deadline import Deadline, OutOfTime
+from ...verdicts.deadline import Deadline, Spent
 from ..net.rows import Table
 from ..net.builder import Aim
 from ..net.translate import translate
@@ -48,7 +48,7 @@ class Part:
             return replace(part, graph=wait_graph(
                 part.table, unending(design), helps,
                 deadline.watch("making the wait-for graph")))
-        except OutOfTime:
+        except Spent:
             return part
 
     @cached_property

@@ -12,14 +12,15 @@ from typing import Literal
 from ...notation.errors import InternalError
 from ...notation.model import Fault, LoweredRule, Model
 from ...notation.renaming import Renaming
-from ...verdicts.deadline import OutOfTime
+from ...verdicts.deadline import Spent
+from ...verdicts.memory import meter, room
 from ...verdicts.verdict import Budget
 from .control import (
     BLOCK, CHUNK, SHARED_WORDS, THREAD_WORDS, Shared, Status, Thread, pending_states,
     recent_states,
 )
 from .jit import Native, compile_model
-from .memory import HUGE, Arena, default_budget
+from .memory import HUGE, Arena
 from .successors import FOUND_HEAD
 
 __all__ = ["NativeResult", "Search", "Stop", "explore"]
@@ -95,7 +96,7 @@ class Search:
         self.rules = rules
         self.budget = budget
         self.deadline = budget.deadline
-        self.memory = budget.max_memory or default_budget()
+        self.memory = room(budget.max_memory)
         self.quota = quota(len(self.model.actions), self.words)
         self.stride = FOUND_HEAD + self.words
         self.block_successors = native.block * len(self.model.actions) + 1
@@ -258,7 +259,9 @@ class Search:
                     return True, ""
                 if self.deadline.passed():
                     return False, "time"
-        except OutOfTime as late:
+                if meter().is_over():
+                    return False, "memory"
+        except Spent as late:
             self.late = str(late)
             return False, "time"
         finally:

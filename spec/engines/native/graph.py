@@ -11,12 +11,12 @@ from ...notation.labels import counted
 from ...notation.model import Fault, Model
 from ...notation.model import Value
 from ...verdicts.deadline import Deadline
+from ...verdicts.memory import meter
 from ...verdicts.verdict import Budget
 from .control import Thread
 from .engine import Search, Stop
 from .jit import compile_model
 from .layout import Layout
-from .memory import default_budget
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,13 +35,13 @@ class NativeGraph:
     The edges of state ``i`` are ``first[i]`` up to ``first[i + 1]`` in ``target`` (the
     index of a state) and ``via`` (the index of an action of the model), by action.
     ``predicate_bits[p, i]`` says whether predicate ``p`` holds in state ``i``. ``words``
-    are the packed states. Where the search was cut short (``complete`` is false, and
-    ``stopped_by`` says by which budget) there are no edges and no bits. ``fault`` is the
-    first fault with the run to it, as in :class:`NativeResult`.
+    are the packed states, a view of those of the ``search``. Where it was cut short (``complete``
+    is false, and ``stopped_by`` says by which budget) there are no edges and no bits. ``fault`` is
+    the first fault with the run to it, as in :class:`NativeResult`.
     """
 
     layout: Layout
-    words: npt.NDArray[np.uint64]
+    states: int
     first: npt.NDArray[np.int64]
     target: npt.NDArray[np.int32]
     via: npt.NDArray[np.int32]
@@ -52,11 +52,16 @@ class NativeGraph:
     seconds: float
     peak_bytes: int
     fault: tuple[Fault, list[int]] | None = field(default=None)
+    search: Search | None = field(default=None, repr=False)
 
     @property
-    def states(self) -> int:
-        """The number of states that were found."""
-        return len(self.words)
+    def words(self) -> npt.NDArray[np.uint64]:
+        """The states as they are packed: a view of what the search found."""
+        import numpy as np
+        assert self.search is not None
+        size = self.layout.words
+        return np.ctypeslib.as_array(
+            self.search.order.words(0, size * self.states)).reshape(self.states, size)
 
     def decode(self, index: int) -> dict[str, Value]:
         """The values of all slots in a state."""
@@ -77,19 +82,21 @@ def graph(model: Model, predicates: Sequence[Expr], budget: Budget) -> NativeGra
     complete, stopped_by = search.run()
     states, depth = search.found_until(stopped_by)
     edges = int(search.workers[0].control[Thread.TRANSITIONS])
-    size = (edges * _EDGE_BYTES + states * (_ROW_BYTES + len(predicates))
-            + 8 * native.layout.words * states)
-    if complete and search.peak + size > (budget.max_memory or default_budget()):
+    size = edges * _EDGE_BYTES + states * (_ROW_BYTES + len(predicates))
+    over = budget.max_memory is not None and search.peak + size > budget.max_memory
+    if complete and (over or not meter().has_room(size)):
         complete, stopped_by = False, "memory"
-    window = search.order.words(0, native.layout.words * states)
-    words = np.ctypeslib.as_array(window).copy().reshape(states, native.layout.words)
     empty = np.zeros(0, dtype=np.int32)
     result = NativeGraph(
-        native.layout, words, np.zeros(states + 1, dtype=np.int64), empty, empty,
-        np.zeros((len(predicates), states), dtype=np.bool_), depth,
+        native.layout, states, np.zeros(states + 1 if complete else 1, dtype=np.int64), empty,
+        empty, np.zeros((len(predicates), states if complete else 0), dtype=np.bool_), depth,
         complete, stopped_by, budget.deadline.spent() - began, search.peak + size, search.fault,
+        search,
     )
-    return _with_edges(search, result, edges, budget.deadline) if complete else result
+    if complete:
+        result = _with_edges(search, result, edges, budget.deadline)
+    search.table.close()  # only the states are looked at from here on
+    return result
 
 
 def _with_edges(

@@ -21,6 +21,7 @@ from ...notation.model import LoweredAction, Model
 from ...notation.renaming import Renaming
 from ...notation.source import place_of_member
 from ...verdicts.deadline import Deadline
+from ...verdicts.solver import z3_context
 from .terms import Remainders, Translation, equal, fresh, within_range
 
 __all__ = ["Alikeness", "Undecided"]
@@ -39,7 +40,7 @@ class Alikeness:
         self.model = model
         self.renaming = renaming
         self.deadline = deadline
-        self.context = z3.Context()
+        self.context = z3_context()
         self.remainders = Remainders(self.context)
         before = {slot.name: fresh(slot.name, slot.type, self.context) for slot in model.slots}
         after = {

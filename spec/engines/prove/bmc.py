@@ -14,6 +14,7 @@ from ...notation.expr import Expr
 from ...notation.labels import counted
 from ...notation.model import LoweredRule, Model
 from ...verdicts.verdict import Budget, Outcome, Trace
+from ...verdicts.solver import z3_context
 from .explain import describe, is_true, slot_out_of_range, why_violated
 from .result import ProverVerdict
 from .terms import Unsupported
@@ -32,7 +33,7 @@ def bounded(
     began = budget.deadline.spent()
     done = -1
     try:
-        search = Search(model, rule, assuming, budget, z3.Context())
+        search = Search(model, rule, assuming, budget, z3_context())
         while done < depth:
             found = search.look()
             if found is not None:

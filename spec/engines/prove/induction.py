@@ -13,6 +13,7 @@ from ...notation.labels import counted
 from ...notation.model import LoweredRule, Model
 from ...notation.show import show
 from ...verdicts.verdict import Budget, Outcome
+from ...verdicts.solver import z3_context
 from .bmc import Search
 from .explain import describe
 from .result import ProverVerdict
@@ -55,7 +56,7 @@ class _Proof:
         self.assuming = assuming
         offered = model.rules if lemmas is None else lemmas
         self.lemmas = [one for one in offered if one.rule.kind == "always" and one != rule]
-        context = z3.Context()
+        context = z3_context()
         self.base = Search(model, rule, assuming, budget, context)
         self.runs = Unrolling(model, assuming, budget, context, anywhere=True)
         self.trusted = [

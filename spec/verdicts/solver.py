@@ -1,0 +1,36 @@
+"""Z3's contexts, with the memory that this process has left for them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from .deadline import ask
+from .memory import meter
+
+if TYPE_CHECKING:
+    import z3
+
+__all__ = ["SOLVING", "z3_context"]
+
+SOLVING = "preparing equations for Z3"
+_LEAST = 8 << 20
+"""Bytes without which Z3 does not begin: it cannot say that it has none."""
+
+
+def z3_context() -> z3.Context:
+    """A context of its own: what else was asked in this process changes no answer in it.
+
+    Z3 may take what is left for this process, and says *unknown*, or raises its own exception (see
+    :func:`~checkvalve.spec.verdicts.deadline.told_of_memory`), where it would take more. Raises
+    OutOfMemory where next to nothing is left.
+    """
+    import z3
+    left = meter().left()
+    if math.isinf(left):
+        z3.set_param("memory_max_size", 0)
+        return z3.Context()
+    ask(_LEAST, SOLVING)
+    used = int(z3.z3core.Z3_get_estimated_alloc_size())
+    z3.set_param("memory_max_size", (used + int(left)) >> 20)
+    return z3.Context()

@@ -67,9 +67,10 @@ def plain() -> Mapped:
     return Mapped()
 
 
-def of_recorder(header: Mapping[str, Any]) -> Mapped:
-    """The mapping of what the recorder wrote: one machine's monotonic clock, by its header."""
-    return replace(plain(), order="time", unit=str(header.get("unit", "ns")))
+def of_recorder(mapped: Mapped, header: Mapping[str, Any]) -> Mapped:
+    """A mapping, for what the recorder wrote: ordered by one machine's clock, as its header says.
+    """
+    return replace(mapped, order="time", unit=str(header.get("unit", "ns")), tolerance=0)
 
 
 def read_mapping(path: Path, operations: Sequence[str]) -> Mapped:

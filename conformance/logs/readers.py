@@ -172,7 +172,7 @@ class Log:
     def __post_init__(self) -> None:
         header = header_of(self.path)
         if header is not None:
-            self.mapped = of_recorder(header)
+            self.mapped = of_recorder(self.mapped, header)
 
     def events(self, calls: Iterator[int]) -> Iterator[Event]:
         """The events in the order of the file; calls are numbered by ``calls``. Raises

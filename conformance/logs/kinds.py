@@ -34,12 +34,14 @@ class Call:
 @dataclass(frozen=True)
 class Terms:
     """On what terms a log is judged: the ``settings`` of the system, whether the log begins with
-    it, and whether nothing was left at its end (``drained``)."""
+    it, whether nothing was left at its end (``drained``), how many texts that ended are remembered,
+    and by how many nanoseconds clocks may differ."""
 
     settings: Mapping[str, int] = field(default_factory=dict)
     from_start: bool = True
     drained: bool = False
     remember: int = 1_000_000
+    tolerance: int = 0
 
 
 class KeyJudge(Protocol):

@@ -14,8 +14,8 @@ from typing import Any
 from ...spec.engines.monitor import Failure, failure_of
 from ...spec.notation.bound import BoundMachine, bind_to_watch
 from ...spec.notation.machine import Machine
+from ...spec.notation.progress import rules_cited
 from ...spec.notation.types import Disabled
-from ..suites.history import rules_of
 
 __all__ = ["Live", "bound", "rules_at_stake"]
 
@@ -29,7 +29,7 @@ def bound(machine: type[Machine], constants: tuple[tuple[str, int], ...]) -> Bou
 @cache
 def rules_at_stake(machine: type[Machine]) -> Mapping[str, tuple[str, ...]]:
     """By action, the ids of the rules that a step of it could break."""
-    return {name: tuple(rule.id for rule in rules_of(action))
+    return {name: tuple(rule.id for rule in rules_cited(action, machine))
             for name, action in machine.actions_declared.items()}
 
 

@@ -351,7 +351,8 @@ def test_no_imports_of_packages_go_round_in_a_circle() -> None:
 def test_what_all_systems_share_knows_none_of_them() -> None:
     """Ports, adapters, suites and campaigns name no folder of systems, nor does one system's
     folder know the list of all."""
-    shared = ("adapters", "campaigns", "cli", "engines", "gate", "ports", "suites", "zoo")
+    shared = (
+        "adapters", "campaigns", "cli", "engines", "gate", "logs", "ports", "suites", "zoo")
     folders = "checkvalve.conformance.systems."
     assert sorted(
         (one, other) for one, other in imports_of_modules()
@@ -396,7 +397,7 @@ def test_every_folder_with_code_is_a_package() -> None:
 def test_beside_the_folders_stand_only_modules_that_users_name() -> None:
     """Everything else of the harness is in a folder that says what it is part of."""
     assert {path.stem for path in (ROOT / "conformance").glob("*.py")} == {
-        "__init__", "pytest_plugin", "serve", "state_machines", "testing"}
+        "__init__", "pytest_plugin", "recorder", "serve", "state_machines", "testing"}
 
 
 def test_every_package_is_typed_and_listed() -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +23,7 @@ from ..ports.base import Adapter, Port
 
 if TYPE_CHECKING:
     from ..foreign.surface import Wanted
+    from ..logs.kinds import Logs
     from .bug import Bug
     from .identity import Identify
     from .suite import AnySuite
@@ -124,6 +126,14 @@ class System:
             return None
         identify: Identify = import_module(f"{self.folder}.{self.identity}").identify
         return identify
+
+    @cached_property
+    def logs(self) -> Logs | None:
+        """How its logs are judged; None if they cannot be."""
+        if find_spec(f"{self.folder}.logs") is None:
+            return None
+        found: Logs = import_module(f"{self.folder}.logs").LOGS
+        return found
 
     @cached_property
     def histories(self) -> tuple[Bug, ...]:

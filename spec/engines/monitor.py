@@ -25,7 +25,7 @@ from ..notation.source import syntax_of_file
 from ..notation.types import Disabled
 from .candidates import STATES_MAX, Candidates, CandidateSets, LostTrack, lost_track
 
-__all__ = ["STATES_MAX", "Failure", "LostTrack", "Monitor", "why_refused"]
+__all__ = ["STATES_MAX", "Failure", "LostTrack", "Monitor", "failure_of", "why_refused"]
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def why_refused(
             reason = interpreter.attempt(state, name, args)
             if reason is None:
                 continue
-            failure = _failure(reason, name, args, observed)
+            failure = failure_of(reason, name, args, observed)
             line = int(failure.where.rpartition(":")[2] or 0)
             rank = (failure.rule is not None, line)
             if best is None or rank > best[0]:
@@ -141,7 +141,8 @@ def why_refused(
     return best[1]
 
 
-def _failure(reason: Disabled, name: str, args: Args, observed: int) -> Failure:
+def failure_of(reason: Disabled, name: str, args: Args, observed: int) -> Failure:
+    """What a guard says that refused a step, observed next after ``observed`` others."""
     frame, line = _guarding_frame(reason.__traceback__)
     conjunct = _false_conjunct(frame, line)
     where = f"{frame.f_code.co_filename}:{line}"

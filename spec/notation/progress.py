@@ -15,7 +15,7 @@ from typing import Any
 from .machine import Action, Machine
 from .rules import Rule
 
-__all__ = ["guards_of_rest", "is_of_progress", "rules_of_progress"]
+__all__ = ["guards_of_rest", "is_of_progress", "rules_cited", "rules_of_progress"]
 
 
 def is_of_progress(rule: Rule, machine: type[Machine]) -> bool:
@@ -36,6 +36,12 @@ def guards_of_rest(action: Action, machine: type[Machine]) -> tuple[Rule, ...]:
     if isinstance(action.rests, tuple):
         return action.rests
     return tuple(dict.fromkeys(_cited(action.function, machine, set()))) if action.rests else ()
+
+
+def rules_cited(action: Action, machine: type[Machine]) -> tuple[Rule, ...]:
+    """The rules that the guards of an action name, in the action or in its helpers: those that a
+    step of it could break."""
+    return tuple(dict.fromkeys(_cited(action.function, machine, set())))
 
 
 def _cited(

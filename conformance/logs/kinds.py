@@ -1,0 +1,93 @@
+"""What a system says of its logs: its operations, its settings, and what judges one key.
+
+A folder of ``systems`` whose suite can be judged on logs has a module ``logs`` with ``LOGS``.
+Nothing lists these: they are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ...spec.notation.errors import InputError
+from ...spec.notation.machine import Machine
+from ...spec.notation.rules import Rule
+from .events import Event
+from .notes import Notes
+
+__all__ = ["Call", "KeyJudge", "Logs", "Terms"]
+
+
+@dataclass(frozen=True)
+class Call:
+    """An operation in a log: its meaning in words, the ``phases`` that it has, and what it must
+    ``need`` of an event's fields."""
+
+    meaning: str
+    phases: tuple[str, ...] = ("begin", "end", "point")
+    needs: tuple[str, ...] = ()
+    sends: bool = False
+    receives: bool = False
+
+
+@dataclass(frozen=True)
+class Terms:
+    """On what terms a log is judged: the ``settings`` of the system, whether the log begins with
+    it, whether nothing was left at its end (``drained``), how many texts that ended are remembered,
+    and by how many nanoseconds clocks may differ."""
+
+    settings: Mapping[str, int] = field(default_factory=dict)
+    from_start: bool = True
+    drained: bool = False
+    remember: int = 1_000_000
+    tolerance: int = 0
+
+
+class KeyJudge(Protocol):
+    """Judges the events of one key, in their order."""
+
+    def take(self, event: Event) -> None:
+        """Take the next event."""
+        ...
+
+    def end(self) -> None:
+        """The log is over."""
+        ...
+
+
+@dataclass(frozen=True)
+class Logs:
+    """How the logs of a system are judged.
+
+    ``settings`` are its settings with what each means; those in ``required`` must be given.
+    ``rules`` are judged on any log, ``with_rest`` only where the log says that nothing was left;
+    ``never`` has the others that the suite judges, with the reason. ``judge`` makes the judge of a
+    key. ``common`` makes what all keys of a run share; it is given to ``judge``.
+    """
+
+    machines: tuple[type[Machine], ...]
+    operations: Mapping[str, Call]
+    settings: Mapping[str, str]
+    rules: tuple[Rule, ...]
+    judge: Callable[[str, Terms, Notes, Any], KeyJudge]
+    required: tuple[str, ...] = ()
+    with_rest: Mapping[str, str] = field(default_factory=dict)
+    common: Callable[[Terms, Notes], Any] = lambda terms, notes: None
+
+    def check(self, settings: Mapping[str, int], where: str) -> None:
+        """Raise ``InputError`` for settings that the system has not, or that are missing."""
+        listed = "; ".join(f"{name}: {meaning}" for name, meaning in self.settings.items())
+        for name in settings:
+            if name not in self.settings:
+                raise InputError(f"there is no setting {name!r}", where,
+                                 f"It has {listed}." if listed else "It has none.")
+        for name in self.required:
+            if name not in settings:
+                raise InputError(
+                    f"the setting {name!r} is missing: {self.settings[name]}", where,
+                    f"Give --set {name}=NUMBER, or write it under \"settings\" in the mapping.")
+
+    def named(self, kind: str) -> Sequence[str]:
+        """The operations that are of a kind: ``sends`` or ``receives``."""
+        return [name for name, call in self.operations.items() if getattr(call, kind)]

@@ -1,0 +1,68 @@
+"""A machine that follows one log: the chapter's own Python, on one state, step by step.
+
+Where a machine has no hidden steps, or where it is known when they happened, it is always in one
+state. Then its methods are called on an instance that stays, and nothing is copied or compared:
+millions of steps a second, and memory that does not grow. What is refused ends it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from ...spec.engines.monitor import Failure, failure_of
+from ...spec.notation.bound import BoundMachine, bind_to_watch
+from ...spec.notation.machine import Machine
+from ...spec.notation.progress import rules_cited
+from ...spec.notation.types import Disabled
+
+__all__ = ["Live", "bound", "rules_at_stake"]
+
+
+@cache
+def bound(machine: type[Machine], constants: tuple[tuple[str, int], ...]) -> BoundMachine:
+    """A machine with its constants, made once."""
+    return bind_to_watch(machine, **dict(constants))
+
+
+@cache
+def rules_at_stake(machine: type[Machine]) -> Mapping[str, tuple[str, ...]]:
+    """By action, the ids of the rules that a step of it could break."""
+    return {name: tuple(rule.id for rule in rules_cited(action, machine))
+            for name, action in machine.actions_declared.items()}
+
+
+class Live:
+    """One machine in one state. ``self.machine`` is the instance, whose variables may be looked at;
+    ``taken`` counts the steps so far."""
+
+    __slots__ = ("_bound", "_functions", "machine", "taken")
+
+    def __init__(self, machine: type[Machine], **constants: int) -> None:
+        self._bound = bound(machine, tuple(constants.items()))
+        self._functions = _functions(machine)
+        self.machine: Any = object.__new__(machine)
+        self.machine.__dict__.update(self._bound.constants)
+        layout = self._bound.interpreter.layout
+        layout.load(self.machine, layout.initial())
+        self.taken = 0
+
+    def takes(self, name: str, **args: int) -> Failure | None:
+        """Take a step; if it is refused, why. What was changed before a guard stays changed."""
+        try:
+            self._functions[name](self.machine, **args)
+        except Disabled as reason:
+            return failure_of(reason, name, tuple(args.items()), self.taken)
+        self.taken += 1
+        return None
+
+    def variables(self) -> dict[str, Any]:
+        """The state in words: the variables with their values."""
+        return {name: getattr(self.machine, name)
+                for name in self._bound.interpreter.layout.names}
+
+
+@cache
+def _functions(machine: type[Machine]) -> Mapping[str, Any]:
+    return {name: action.function for name, action in machine.actions_declared.items()}

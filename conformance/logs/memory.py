@@ -1,0 +1,74 @@
+"""What has ended, remembered within bounds: so that what comes again is known to come again."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Final
+
+__all__ = ["Ended"]
+
+_BITS: Final = 6
+_LAST: Final = (1 << _BITS) - 1
+_FULL: Final = (1 << (1 << _BITS)) - 1
+
+
+class Ended:
+    """The identities that have ended, by key. Whole numbers without gaps take no memory; of texts at
+    most ``most`` are kept, the oldest forgotten first."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._names: dict[tuple[str, Hashable], None] = {}
+        self._numbers: dict[str, _Numbers] = {}
+        self.has_forgotten = False
+
+    def add(self, key: str, name: Hashable) -> None:
+        """Remember that something has ended."""
+        if type(name) is int:
+            self._numbers.setdefault(key, _Numbers()).add(name)
+            return
+        self._names[key, name] = None
+        if len(self._names) > self._most:
+            self.has_forgotten = True
+            del self._names[next(iter(self._names))]
+
+    def has(self, key: str, name: Hashable) -> bool:
+        """True if it is remembered to have ended."""
+        if type(name) is int:
+            numbers = self._numbers.get(key)
+            return numbers is not None and numbers.has(name)
+        return (key, name) in self._names
+
+
+class _Numbers:
+    """A set of whole numbers: 64 of them are one mask, and 64 full masks are one bit of the mask
+    above. So numbers without gaps take next to nothing, however many they are."""
+
+    __slots__ = ("_levels",)
+
+    def __init__(self) -> None:
+        self._levels: list[dict[int, int]] = [{}]
+
+    def add(self, number: int) -> None:
+        """Add a number."""
+        for level, masks in enumerate(self._levels):
+            place = number >> _BITS
+            mask = masks.get(place, 0) | 1 << (number & _LAST)
+            if mask != _FULL:
+                masks[place] = mask
+                return
+            masks.pop(place, None)
+            number = place
+            if level + 1 == len(self._levels):
+                self._levels.append({})     # the loop goes on with it
+
+    def has(self, number: int) -> bool:
+        """True if it was added."""
+        for masks in self._levels:
+            if masks.get(number >> _BITS, 0) >> (number & _LAST) & 1:
+                return True
+            number >>= _BITS
+        return False
+
+    def __len__(self) -> int:
+        return sum(map(len, self._levels))

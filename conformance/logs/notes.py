@@ -1,0 +1,115 @@
+"""What judging found, key by key and rule by rule.
+
+There are four outcomes. *Violated*: no run of the machine explains the events. *Unknown*: it could
+not be decided, with the reason. *Not a log of this system*: the machine refuses an event where no
+rule of its own would: a release by nobody, an end without a beginning. Then a record is missing or
+doubled, or the mapping is wrong. *Passed*: none of these, and how often it could have been broken.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from ...spec.engines.monitor import Failure
+from ...spec.notation.machine import Machine
+from .events import Event
+from .live import rules_at_stake
+
+__all__ = ["AROUND", "Doubt", "Finding", "Notes"]
+
+AROUND: Final = 3
+"""Events of the key before the offending one that an answer shows."""
+
+FINDINGS_MAX: Final = 10_000
+"""Findings that are kept with their events; all others are only counted."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The first event of a key that breaks a rule.
+
+    ``history`` is the shortest history that still breaks it, ``before`` the key's last events
+    before it, ``allowed`` what could have been instead, in words. ``cause`` groups equal ones.
+    """
+
+    rule: str
+    key: str
+    event: Event
+    failure: Failure
+    allowed: str
+    history: tuple[Event, ...]
+    before: tuple[Event, ...]
+
+    @property
+    def cause(self) -> tuple[str, str, str, str]:
+        """Findings that agree in this are the same bug at several keys."""
+        return self.rule, self.event.operation, self.event.result, self.failure.conjunct
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A reason why rules are not judged at a key, from an event on."""
+
+    key: str
+    why: str
+    event: Event | None
+
+
+@dataclass
+class Notes:
+    """The notes of one run, shared by the judges of all its keys."""
+
+    steps: Counter[tuple[type[Machine], str]] = field(default_factory=Counter)
+    findings: list[Finding] = field(default_factory=list)
+    violations: Counter[str] = field(default_factory=Counter)
+    unknown: dict[str, list[Doubt]] = field(default_factory=dict)
+    unknown_keys: Counter[str] = field(default_factory=Counter)
+    foreign: list[Doubt] = field(default_factory=list)
+    foreign_keys: Counter[str] = field(default_factory=Counter)
+    not_shown: dict[str, str] = field(default_factory=dict)
+
+    def exercised(self) -> Mapping[str, int]:
+        """By rule, how often an event was taken that could have broken it."""
+        found = Counter[str]()
+        for (machine, action), times in self.steps.items():
+            for rule in rules_at_stake(machine).get(action, ()):
+                found[rule] += times
+        return found
+
+    def violated(self, finding: Finding) -> None:
+        """Note a violation."""
+        self.violations[finding.rule] += 1
+        if len(self.findings) < FINDINGS_MAX:
+            self.findings.append(finding)
+
+    def unsure(self, rules: Sequence[str], key: str, why: str, event: Event | None) -> None:
+        """Note that some rules are not judged at a key any more."""
+        for rule in rules:
+            self.unknown_keys[rule] += 1
+            doubts = self.unknown.setdefault(rule, [])
+            if len(doubts) < AROUND:
+                doubts.append(Doubt(key, why, event))
+
+    def is_foreign(self, key: str, why: str, event: Event) -> None:
+        """Note an event that no log of the system has here."""
+        self.foreign_keys[key] += 1
+        if len(self.foreign) < 100 and self.foreign_keys[key] == 1:
+            self.foreign.append(Doubt(key, why, event))
+
+
+def shortest(
+    things: Sequence[object], breaks: Callable[[Sequence[object]], bool]
+) -> list[object]:
+    """A part of some things that still ``breaks`` a rule, none of which can be left out."""
+    kept = list(things)
+    at = 0
+    while at < len(kept):
+        fewer = kept[:at] + kept[at + 1:]
+        if fewer and breaks(fewer):
+            kept = fewer
+        else:
+            at += 1
+    return kept

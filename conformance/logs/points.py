@@ -1,0 +1,118 @@
+"""Judging by machines that are always in one state: a table from operations to their actions.
+
+Each event of a log that is a point is a step of the machine of its key. The table says which
+action an operation is, and from which field of the event each parameter comes. A number beyond
+those that the machine knows is judged as the highest, as everywhere.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...spec.notation.labels import show_value
+from ...spec.notation.machine import Machine
+from .events import Event
+from .kinds import Terms
+from .live import Live
+from .notes import AROUND, Finding, Notes
+
+__all__ = ["PointJudge", "Row", "Watching"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """The ``action`` that an operation is, with the field of the event for each parameter:
+    ``value``, or ``number`` for the number of its item in the order of first mention."""
+
+    action: str
+    args: Mapping[str, str] = field(default_factory=dict)
+    names: bool = False
+    """True if it may mention an item for the first time."""
+
+
+@dataclass(frozen=True)
+class Watching:
+    """A machine, its constants on some terms, and by operation the row of it."""
+
+    machine: type[Machine]
+    constants: Callable[[Terms], Mapping[str, int]]
+    rows: Mapping[str, Row]
+
+
+class PointJudge:
+    """Judges the events of one key by some machines, each until it refuses; see ``KeyJudge``."""
+
+    def __init__(self, key: str, terms: Terms, notes: Notes, watching: tuple[Watching, ...]
+                 ) -> None:
+        self._key, self._terms, self._notes = key, terms, notes
+        self._eyes = [(each, Live(each.machine, **each.constants(terms))) for each in watching]
+        self._numbers: dict[Any, int] = {}
+        self._named = 0
+        self._recent: deque[Event] = deque(maxlen=AROUND)
+        self._last: Event | None = None
+        self._found: set[str] = set()
+
+    def take(self, event: Event) -> None:
+        """Take the next event of the key."""
+        if event.phase != "begin":      # what it did is known at its end
+            self.steps(event, 1)
+            self._recent.append(event)
+
+    def steps(self, event: Event, times: int) -> None:
+        """Take the step of an event, so many times, in each machine that still explains the log."""
+        refused = []
+        for eye in self._eyes:
+            watching, live = eye
+            row = watching.rows.get(event.operation)
+            if row is None:
+                continue
+            args = self._args(row, event)
+            if args is None:
+                continue
+            for _ in range(times):
+                failure = live.takes(row.action, **args)
+                if failure is not None:
+                    refused.append(eye)
+                    self._is_refused(live, failure, event)
+                    break
+                self._notes.steps[watching.machine, row.action] += 1
+        if refused:
+            self._eyes = [eye for eye in self._eyes if eye not in refused]
+
+    def _args(self, row: Row, event: Event) -> dict[str, int] | None:
+        args = {}
+        for name, source in row.args.items():
+            if source == "number":
+                if event.item not in self._numbers:
+                    if row.names:
+                        self._numbers[event.item] = self._named
+                        self._named += 1
+                    elif not self._terms.from_start:
+                        return None
+                args[name] = self._numbers.get(event.item, self._named)
+            elif event.value is None:
+                self._notes.is_foreign(self._key, f"a {event.operation} has no value", event)
+                return None
+            else:
+                args[name] = event.value
+        return args
+
+    def _is_refused(self, live: Live, failure: Any, event: Event) -> None:
+        if failure.rule is None:
+            self._notes.is_foreign(self._key, f"{failure.observation}: {failure.conjunct}", event)
+            return
+        if failure.rule.id in self._found:
+            return
+        self._found.add(failure.rule.id)
+        state = ", ".join(f"{name} = {show_value(value)}"
+                          for name, value in live.variables().items())
+        self._notes.violated(Finding(
+            failure.rule.id, self._key, event, failure,
+            f"what keeps to {failure.conjunct}, with {state}",
+            (*self._recent, event), tuple(self._recent)))
+
+    def end(self) -> None:
+        """The log is over; nothing that is judged here depends on it."""

@@ -1,0 +1,91 @@
+"""A whole run: files in, notes out; each key by a judge of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...spec.notation.errors import InputError
+from .events import Event, in_line
+from .kinds import KeyJudge, Logs, Terms
+from .mapping import Mapped, plain, read_mapping
+from .notes import Notes
+from .order import in_order
+from .readers import Log
+
+__all__ = ["Judged", "judge_files", "opened"]
+
+
+@dataclass
+class Judged:
+    """What became of a run: its notes, how many events and keys it had, records that the recorder
+    dropped, and lines that the mapping ignores."""
+
+    notes: Notes
+    events: int = 0
+    keys: int = 0
+    gaps: int = 0
+    ignored: int = 0
+    terms: Terms = field(default_factory=Terms)
+
+
+def opened(paths: Sequence[Path], mapping: Path | None, logs: Logs,
+           settings: Mapping[str, int]) -> tuple[list[Log], Mapped]:
+    """The files with their mapping; settings of the command line replace those of the mapping.
+    Raises ``InputError``."""
+    operations = list(logs.operations)
+    mapped = plain() if mapping is None else read_mapping(mapping, operations)
+    for path in paths:
+        if not path.is_file():
+            raise InputError("there is no such file" if not path.exists() else
+                             "this is not a regular file", str(path), "Give a file of a log.")
+    logs.check(mapped.settings, str(mapping or ""))
+    logs.check({**mapped.settings, **settings}, "")
+    return [Log(path, mapped, operations) for path in paths], mapped
+
+
+def judge_files(
+    files: Sequence[Log], logs: Logs, terms: Terms, watch: Callable[[int], None] = lambda at: None,
+) -> Judged:
+    """Judge the events of some files. ``watch`` is told how many were taken, now and then; it may
+    raise."""
+    notes = Notes()
+    found = Judged(notes, terms=terms)
+    common = logs.common(terms, notes)
+    judges: dict[str, KeyJudge] = {}
+    for event in checked(files, logs):
+        judge = judges.get(event.key)
+        if judge is None:
+            judge = judges[event.key] = logs.judge(event.key, terms, notes, common)
+        judge.take(event)
+        found.events += 1
+        if not found.events & 0x3FFF:
+            watch(found.events)
+    for judge in judges.values():
+        judge.end()
+    found.keys = len(judges)
+    found.gaps = sum(file.gaps for file in files)
+    found.ignored = sum(file.ignored for file in files)
+    return found
+
+
+def checked(files: Sequence[Log], logs: Logs) -> Iterator[Event]:
+    """The events in their order, each with what its operation needs. Raises ``InputError``."""
+    calls = logs.operations
+    for event in in_order(files, logs.named("sends"), logs.named("receives")):
+        call = calls[event.operation]
+        if event.phase not in call.phases:
+            if event.phase == "begin":
+                continue    # what it did is known at its end
+            if event.phase == "end" and "point" in call.phases:
+                event = event._replace(phase="point")
+            else:
+                raise in_line(
+                    f"a {event.operation} has the phase {event.phase!r}", event.file, event.line,
+                    f"It has {' or '.join(call.phases)}: map \"phase\".")
+        for name in call.needs:
+            if getattr(event, name) is None:
+                raise in_line(f"a {event.operation} has no {name}", event.file, event.line,
+                              f"Map {name!r} to a column: {call.meaning}.")
+        yield event

@@ -1,0 +1,38 @@
+"""A receiver with two marks in a log: every event is an instant of the receiver itself."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ....spec.flow.observed_marks import (
+    GIVEN, IN_TURN, NOT_BETWEEN, NOT_EARLY, NOT_KEPT, ObservedMarks,
+)
+from ...logs.kinds import Call, Logs
+from ...logs.points import PointJudge, Row, Watching
+
+__all__ = ["LOGS"]
+
+_MOST: Final = 1 << 40
+"""Elements that a receiver may hold: more than any log has."""
+
+_WATCHING: Final = Watching(
+    ObservedMarks,
+    lambda terms: {"H": terms.settings["high"], "L": terms.settings["low"], "M": _MOST},
+    {"arrives": Row("arrives", {"count": "value"}), "gives": Row("gives", {"count": "value"}),
+     "stop": Row("says_stop"), "go": Row("says_go"), "rest": Row("rests")})
+
+LOGS: Final = Logs(
+    machines=(ObservedMarks,),
+    operations={
+        "arrives": Call("value elements came", ("point",), ("value",)),
+        "gives": Call("value elements were taken", ("point",), ("value",)),
+        "stop": Call("the receiver asked its sender to stop", ("point",)),
+        "go": Call("the receiver asked its sender to resume", ("point",)),
+        "rest": Call("the receiver has no more to say for the time being", ("point",)),
+    },
+    settings={"high": "the high mark", "low": "the low mark"},
+    required=("high", "low"),
+    rules=(NOT_EARLY, NOT_BETWEEN, IN_TURN, GIVEN, NOT_KEPT),
+    with_rest={"FLOW-112": "rest", "FLOW-114": "rest"},
+    judge=lambda key, terms, notes, common: PointJudge(key, terms, notes, (_WATCHING,)),
+)

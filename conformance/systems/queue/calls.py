@@ -1,0 +1,179 @@
+"""The calls and items of one queue in a log, and short histories of them, judged exactly.
+
+A history from which all calls about some items are left out is one of a queue as well, if there was
+one with them: the others keep their order, and there is only more room. So a few items that no run
+of the machine explains prove that none explains the whole log. (A refusal for want of room is
+left out too, unless the history is whole.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+from ....spec.engines.monitor import Failure
+from ....spec.notation.interpreter import Step
+from ....spec.notation.machine import Machine
+from ....spec.queues.bounded import BoundedQueue
+from ....spec.queues.conserved import ConservingQueue
+from ...logs.events import Event
+from ...logs.exact import Exact
+from ...logs.live import bound
+
+__all__ = ["UNLIMITED", "Item", "LogCall", "Refused", "refusal"]
+
+UNLIMITED: Final = 1 << 20
+"""The capacity of a queue without one."""
+
+
+class LogCall:
+    """One call. ``begun`` and ``ended`` are places in the order of the key's events; ``ended`` is
+    0 while it has not. ``slot`` is its ticket in the machine that follows the log; -1: none."""
+
+    __slots__ = ("begin", "begun", "end", "ended", "item", "result", "slot", "started")
+
+    def __init__(self, begin: Event, begun: int) -> None:
+        self.begin = begin
+        self.begun = begun
+        self.end: Event | None = None
+        self.ended = 0
+        self.result = ""
+        self.item: Item | None = None
+        self.slot = -1
+        self.started = 0
+
+    @property
+    def puts(self) -> bool:
+        """True for a put, false for a take."""
+        return self.begin.operation == "put"
+
+    def ends(self, event: Event, at: int) -> None:
+        """It ends."""
+        self.end, self.ended, self.result = event, at, event.result
+
+    def events(self) -> tuple[Event, ...]:
+        """What the log has of it."""
+        if self.end is None or self.end is self.begin:
+            return (self.begin,)
+        return self.begin, self.end
+
+
+class Item:
+    """One item: its calls, and how far the machine that follows the log has got with it."""
+
+    __slots__ = ("admitted", "certain", "fate", "name", "overtaken_by", "placed", "put", "served",
+                 "slot", "take", "told", "out")
+
+    def __init__(self, name: Hashable, put: LogCall, fate: Any) -> None:
+        self.name = name
+        self.put = put
+        self.take: LogCall | None = None
+        self.fate = fate            # the candidates of the machine that judges it alone
+        self.slot = -1
+        self.placed = False         # its place in the order is known
+        self.admitted = self.served = self.told = self.out = False
+        self.certain = False        # no other put overlapped when it came in
+        self.overtaken_by: Item | None = None
+
+    def calls(self) -> list[LogCall]:
+        """Its put, and its take if it was taken."""
+        return [self.put] if self.take is None else [self.put, self.take]
+
+
+class Refused(NamedTuple):
+    """An event that no run explains: why, and what could have been in its place."""
+
+    failure: Failure
+    event: Event
+    allowed: tuple[str, ...]
+
+
+def refusal(
+    machine: type[Machine], capacity: int, calls: Iterable[LogCall], upto: int,
+    inside: Sequence[Item] = (),
+) -> Refused | None:
+    """The first event up to a place at which no run of a machine explains some calls; None if one
+    explains them all. ``inside`` are items that are in the queue at first.
+
+    Raises ``LostTrack`` where too many states do.
+    """
+    return _Replay(machine, capacity, list(calls), upto, inside).refused()
+
+
+class _Replay:
+    def __init__(self, machine: type[Machine], capacity: int, calls: list[LogCall], upto: int,
+                 inside: Sequence[Item]) -> None:
+        self._calls = sorted(calls, key=lambda call: call.begun)
+        self._upto = upto
+        puts = [call for call in self._calls if call.puts and call.result != "full"]
+        takes = [call for call in self._calls if not call.puts and call.result != "empty"]
+        self._tickets = {id(call): number for number, call in enumerate(takes)}
+        self._items: dict[int, int] = {id(each): at for at, each in enumerate(inside)}
+        for call in puts:
+            self._items.setdefault(id(call.item), len(self._items))
+        self._names = {self._items[id(each)]: each.name for each in inside} | {
+            self._items[id(call.item)]: call.item.name for call in puts if call.item is not None}
+        constants: dict[str, int] = {"K": len(self._items) + 1, "T": max(1, len(takes))}
+        if issubclass(machine, BoundedQueue):
+            constants |= {"C": min(capacity, len(self._items) + 1), "W": self._most_at_once()}
+        self._exact = Exact(bound(machine, tuple(constants.items())))
+        for _ in inside:
+            self._exact.sees(("put_done", ()))
+
+    def _most_at_once(self) -> int:
+        edges = sorted((at, step) for call in self._calls for at, step in (
+            (call.begun, 1), (call.ended or self._upto + 1, -1)))
+        now = most = 1
+        for _, step in edges:
+            now += step
+            most = max(most, now)
+        return most
+
+    def refused(self) -> Refused | None:
+        """The first event that is refused."""
+        events = [(call.begun, 0, call) for call in self._calls] + [
+            (call.ended, 1, call) for call in self._calls
+            if call.ended and call.ended <= self._upto and call.result != "unknown"]
+        for _, is_end, call in sorted(events, key=lambda each: each[:2]):
+            event = call.end if is_end and call.end is not None else call.begin
+            failure = (self._ends if is_end else self._begins)(call)
+            if failure is not None:
+                return Refused(failure, event, self._instead(call))
+        return None
+
+    def _begins(self, call: LogCall) -> Failure | None:
+        if call.result in ("empty", "full"):
+            self._exact.opens(id(call), ("offer_refused" if call.puts else "poll_empty", ()))
+            return None
+        return self._exact.sees(("put_waits" if call.puts else "take_waits", ()))
+
+    def _ends(self, call: LogCall) -> Failure | None:
+        if call.result in ("empty", "full"):
+            return self._exact.closes(id(call))
+        return self._exact.sees(self._step(call))
+
+    def _step(self, call: LogCall) -> Step:
+        if call.puts:
+            return ("woken_put" if call.result == "ok" else "cancelled_put",
+                    (("item", self._items[id(call.item)]),))
+        ticket = ("ticket", self._tickets[id(call)])
+        if call.result != "ok" or id(call.item) not in self._items:
+            return "cancelled_take", (ticket,)
+        return "woken_take", (ticket, ("item", self._items[id(call.item)]))
+
+    def _instead(self, call: LogCall) -> tuple[str, ...]:
+        """What could have been in the place of a call's end."""
+        words = [f"the {call.begin.operation} has not ended"]
+        if call.puts or self._exact.bound.machine is ConservingQueue:
+            return tuple(words)
+        if call.result != "ok":
+            return (*words, *(f"another take has got {name!r} before"
+                              for name in self._names.values()))
+        ticket = ("ticket", self._tickets[id(call)])
+        could = self._exact.could([
+            ("woken_take", (ticket, ("item", number))) for number in self._names])
+        return (*(f"the take gets {self._names[dict(args)['item']]!r}" for _, args in could),
+                *words)
+
+
+Confirm = Callable[[Iterable[LogCall], int], Refused | None]

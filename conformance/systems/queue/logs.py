@@ -1,0 +1,299 @@
+"""A queue in a log: each item by itself, and the order, capacity and emptiness of all of them.
+
+Loss, duplicates and what was made up are judged item by item, by ``ConservingQueue``: that needs no
+order at all, and a queue that breaks its order is still judged by it. Order and capacity are judged
+by ``BoundedQueue`` (``following``). A call that has begun waits, whatever it does; its end is its
+wake-up. So nothing here says again what a queue may do.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterable
+from typing import Any, Final
+
+from ....spec.engines.candidates import Candidates, CandidateSets
+from ....spec.engines.monitor import Failure, LostTrack, why_refused
+from ....spec.notation.interpreter import Step
+from ....spec.queues.bounded import BoundedQueue, OrderlyQueue
+from ....spec.queues.conserved import ConservingQueue
+from ....spec.queues.rules import (
+    CANCEL_LEAVES_NO_TRACE, FULL_REFUSES, NOT_INVENTED, NOT_LOST, NOT_TWICE, ORDER, ROOM_ACCEPTS,
+)
+from ...logs.events import Event
+from ...logs.kinds import Call, Logs, Terms
+from ...logs.live import bound
+from ...logs.memory import Ended
+from ...logs.notes import AROUND, Finding, Notes
+from .calls import UNLIMITED, Item, LogCall, Refused, refusal
+from .following import Follower
+
+__all__ = ["LOGS", "QueueJudge"]
+
+_ITEM: Final[Step] = ("take_item", (("item", 0),))
+_WOKEN: Final[Step] = ("woken_put", (("item", 0),))
+_CANCELLED: Final[Step] = ("cancelled_put", (("item", 0),))
+_WAITS: Final[Step] = ("put_waits", ())
+_REFUSED: Final[Step] = ("offer_refused", ())
+
+_ORDERED: Final = (FULL_REFUSES, ROOM_ACCEPTS, ORDER, NOT_LOST)
+_OF_ITEMS: Final = (NOT_INVENTED, NOT_TWICE, CANCEL_LEAVES_NO_TRACE)
+
+
+class _Common:
+    """What the judges of all queues share: the machine of one item, and the items that ended."""
+
+    def __init__(self, terms: Terms) -> None:
+        self.sets = CandidateSets(bound(ConservingQueue, (("K", 1), ("T", 1))))
+        self.ended = Ended(terms.remember)
+
+
+class QueueJudge:
+    """Judges one queue; see ``KeyJudge``."""
+
+    def __init__(self, key: str, terms: Terms, notes: Notes, common: _Common) -> None:
+        self._key, self._terms, self._notes, self._common = key, terms, notes, common
+        self._sets = common.sets
+        self._now = 0
+        self._open: dict[int, LogCall] = {}
+        self._takes: dict[int, LogCall] = {}    # those that are open, or whose end is unknown
+        self._items: dict[Hashable, Item] = {}
+        self._present: dict[Hashable, Item] = {}    # surely in, in the order of their puts' ends
+        self._recent: deque[Event] = deque(maxlen=AROUND)
+        self._found: set[str] = set()
+        self._loses = False
+        self._capacity = terms.settings.get("capacity")
+        self._follower = Follower(self._capacity, notes, self._retires, self._is_refused,
+                                  self._unsure_of_order)
+        if self._capacity is None:
+            notes.not_shown.update(dict.fromkeys(
+                (FULL_REFUSES.id, ROOM_ACCEPTS.id), "no capacity was given: --set capacity=NUMBER"))
+
+    def take(self, event: Event) -> None:
+        """Take the next event of the queue."""
+        if event.operation == "drained":
+            event = event._replace(operation="take", result="empty")
+        if event.phase == "point":
+            call = self._begins(event)
+            if call is not None:
+                self._ends(call, event)
+        elif event.phase == "begin":
+            call = self._begins(event)
+            if call is not None:
+                self._open[event.call] = call
+        else:
+            found = self._open.pop(event.call, None)
+            if found is not None:
+                self._ends(found, event)
+            elif event.call < 0 and self._terms.from_start:
+                self._notes.is_foreign(
+                    self._key, f"a {event.operation} ends that has not begun", event)
+        self._recent.append(event)
+
+    def end(self) -> None:
+        """The log is over."""
+        if self._terms.drained and self._recent:
+            self.take(self._recent[-1]._replace(
+                operation="drained", phase="point", process="the end of the log", item=None))
+        if not self._follower.closed:
+            self._follower.finishes()
+
+    # --- calls -----------------------------------------------------------------------------
+
+    def _begins(self, event: Event) -> LogCall | None:
+        """A call begins; None for one that cannot be judged."""
+        self._now += 1
+        call = LogCall(event, self._now)
+        if not call.puts:
+            self._takes[id(call)] = call
+        elif not self._is_named(event, call):
+            return None
+        if not self._follower.closed:
+            self._follower.begins(call)
+        return call
+
+    def _is_named(self, event: Event, call: LogCall) -> bool:
+        name = event.item
+        if name is None:
+            self._notes.is_foreign(self._key, "a put has no item", event)
+            return False
+        if name in self._items or self._common.ended.has(self._key, name):
+            self._stops(f"the item {name!r} is put twice, so it is no identity: map \"item\" to one "
+                        "that is never used again", event)
+            return False
+        item = call.item = Item(name, call, self._sets.after(self._sets.initial, _WAITS))
+        self._items[name] = item
+        return True
+
+    def _ends(self, call: LogCall, event: Event) -> None:
+        self._now += 1
+        call.ends(event, self._now)
+        if call.puts:
+            self._put_ends(call)
+        elif event.result != "unknown":
+            del self._takes[id(call)]
+            if event.result == "ok":
+                self._take_ends(call, event)
+            elif event.result == "empty":
+                self._is_empty(call)
+        if not self._follower.closed:
+            self._follower.ends(call)
+        elif call.puts and call.item is not None and call.item.take is not None:
+            self._retires(call.item)
+
+    def _put_ends(self, call: LogCall) -> None:
+        item, result = call.item, call.result
+        if item is None or result == "unknown":
+            return
+        if result == "ok":
+            self._judges(item, _WOKEN, call)
+            if item.take is None:
+                self._present[item.name] = item
+            return
+        if result == "full" and item.take is None:
+            item.fate = self._sets.after(self._sets.initial, _REFUSED)
+            self._count("offer_refused")
+        else:
+            self._judges(item, _CANCELLED, call)
+        if self._follower.closed:
+            self._retires(item)
+
+    def _take_ends(self, call: LogCall, event: Event) -> None:
+        name = event.item
+        if name is None:
+            self._notes.is_foreign(self._key, "a take has got something, and the log does not say "
+                                              "what", event)
+            return
+        item = self._items.get(name)
+        if item is None:
+            self._takes_unknown(call, name)
+            return
+        first = item.take is None
+        self._judges(item, _ITEM, call)
+        if not first:
+            return
+        item.take = call
+        self._present.pop(name, None)
+        if item.put.result in ("", "ok", "unknown"):
+            call.item = item
+        if self._follower.closed and item.put.ended:
+            self._retires(item)
+
+    def _takes_unknown(self, call: LogCall, name: Hashable) -> None:
+        """A take of an item that is none of those that are known now."""
+        if self._common.ended.has(self._key, name):
+            item = Item(name, call, self._sets.after(
+                self._after(self._sets.initial, ("put_done", ())), _ITEM))
+            self._judges(item, _ITEM, call)
+        elif not self._terms.from_start:
+            return
+        elif self._common.ended.has_forgotten:
+            self._notes.unsure(
+                [NOT_INVENTED.id, NOT_TWICE.id], self._key,
+                f"{name!r} comes out, which was never put, or is one of those that came out so "
+                "long ago that they are forgotten (--remember)", call.end)
+        else:
+            self._judges(Item(name, call, self._sets.initial), _ITEM, call)
+
+    def _is_empty(self, call: LogCall) -> None:
+        """A take found nothing: of the items that were surely in before it began, each may be with
+        a take that has not ended."""
+        self._count("poll_empty")
+        if self._loses:
+            return
+        may_hold = sum(take.begun < call.ended for take in self._takes.values())
+        left: list[Item] = []
+        for item in self._present.values():
+            if item.put.ended > call.begun or len(left) > may_hold:
+                break
+            left.append(item)
+        if len(left) <= may_hold or may_hold > 8:
+            return
+        calls = [*(item.put for item in left), call, *self._takes.values()]
+        try:
+            found = refusal(ConservingQueue, UNLIMITED, calls, call.ended)
+        except LostTrack:
+            return
+        if found is not None:
+            self._loses = True
+            self._is_refused(found, calls)
+
+    # --- machines --------------------------------------------------------------------------
+
+    def _after(self, here: Candidates, step: Step) -> Candidates:
+        after = self._sets.after(here, step)
+        assert after is not None, "a put is always taken"
+        return after
+
+    def _count(self, action: str) -> None:
+        self._notes.steps[ConservingQueue, action] += 1
+
+    def _judges(self, item: Item, step: Step, call: LogCall) -> None:
+        """Give a step to the machine of one item."""
+        self._count(step[0])
+        if item.fate is None:
+            return
+        after = self._sets.after(item.fate, step)
+        if after is not None:
+            item.fate = after
+            return
+        failure = why_refused(self._sets.bound.interpreter, item.fate.states, [step], 0)
+        history = [] if item.put is call else item.calls()
+        words = ("the take gets another item, or has not ended" if not call.puts
+                 else "the put has not failed")
+        assert call.end is not None
+        self._violates(failure, call.end, (words,), [*history, call])
+        item.fate = None
+
+    def _is_refused(self, found: Refused, calls: Iterable[LogCall]) -> None:
+        self._violates(found.failure, found.event, found.allowed, calls)
+
+    def _violates(self, failure: Failure, event: Event, allowed: tuple[str, ...],
+                  calls: Iterable[LogCall]) -> None:
+        if failure.rule is None:
+            self._notes.is_foreign(self._key, f"{failure.observation}: {failure.conjunct}", event)
+            return
+        if failure.rule.id in self._found:
+            return
+        self._found.add(failure.rule.id)
+        places = {at: each for call in calls for at, each in zip(
+            (call.begun, call.ended), call.events(), strict=False)}
+        self._notes.violated(Finding(
+            failure.rule.id, self._key, event, failure, "; or ".join(dict.fromkeys(allowed)),
+            tuple(places[at] for at in sorted(places)), tuple(self._recent)))
+
+    def _retires(self, item: Item) -> None:
+        """An item has ended: its name is remembered, and no more."""
+        if self._items.pop(item.name, None) is not None:
+            self._common.ended.add(self._key, item.name)
+            self._present.pop(item.name, None)
+
+    def _unsure_of_order(self, why: str) -> None:
+        self._notes.unsure([rule.id for rule in _ORDERED], self._key, why,
+                           self._recent[-1] if self._recent else None)
+
+    def _stops(self, why: str, event: Event) -> None:
+        """Nothing more can be judged of this queue."""
+        if not self._follower.closed:
+            self._follower.closed = True
+        if "identity" not in self._found:
+            self._found.add("identity")
+            self._notes.unsure([rule.id for rule in (*_OF_ITEMS, *_ORDERED)], self._key, why, event)
+
+
+def _judge(key: str, terms: Terms, notes: Notes, common: Any) -> QueueJudge:
+    return QueueJudge(key, terms, notes, common)
+
+
+LOGS: Final = Logs(
+    machines=(ConservingQueue, BoundedQueue, OrderlyQueue),
+    operations={
+        "put": Call("an item is put in; it may wait for room. \"full\": it was refused"),
+        "take": Call("an item is taken out; it may wait for one. \"empty\": there was none"),
+        "drained": Call("the queue was found empty, or its end was reached", ("point",)),
+    },
+    settings={"capacity": "items that it holds at most; without it, capacity is not judged"},
+    rules=(*_OF_ITEMS, *_ORDERED),
+    judge=_judge,
+    common=lambda terms, notes: _Common(terms),
+)

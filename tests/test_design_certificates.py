@@ -147,7 +147,7 @@ def test_who_is_said_to_be_stuck_and_may_move_is_refuted() -> None:
     report = check_file(REPOSITORY / "examples" / "designs" / "akka-a2-unfair.yaml")
     document = certificate(report, report.finding("no-local-deadlock"))
     assert document is not None and check_certificate(document, report.design).confirmed
-    for change in ({"stuck": ["merge"]}, {"stuck": ["nobody"]}, {"at": 0}, {"loop": 10**6}):
+    for change in ({"blocked": ["merge"]}, {"blocked": ["nobody"]}, {"at": 0}, {"loop": 10**6}):
         evidence = {**document["evidence"], **change}
         assert check_certificate(
             {**document, "evidence": evidence}, report.design).confirmed is False

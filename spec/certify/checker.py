@@ -101,7 +101,7 @@ def _violated(name: str, evidence: Mapping[str, Any], design: Design) -> str:
     if name == "deadlock-free":
         return _deadlocked_after(evidence, design)
     if name == "no-local-deadlock":
-        return blocked_forever(evidence, part_of(design, evidence["stuck"][0]))
+        return blocked_forever(evidence, part_of(design, evidence["blocked"][0]))
     if name == "bounded":
         return grows(evidence, design)
     if name in ("ordered", "no-duplicates"):

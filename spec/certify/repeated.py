@@ -82,7 +82,7 @@ def starves(evidence: Mapping[str, Any], part: Design, wanted: Wanted) -> str:
 def blocked_forever(evidence: Mapping[str, Any], design: Design) -> str:
     """Check a run to a state from which some tasks never take a step again, and others do forever.
     """
-    system, tasks = _with_idle(system_of(design)), set(evidence["stuck"])
+    system, tasks = _with_idle(system_of(design)), set(evidence["blocked"])
     if not tasks <= design.tasks.keys() or not tasks:
         raise Refuted("the blocked tasks are no tasks of the design")
     if not evidence["at"] <= evidence["loop"] < len(evidence["steps"]):

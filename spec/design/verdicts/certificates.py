@@ -257,7 +257,7 @@ def _run(finding: Finding) -> dict[str, Any]:
         at = len(finding.steps)
         first = {"legs": _in_json(finding.legs)} if finding.legs else {}
         return {**first, "steps": steps, "at": at, "loop": at + finding.meanwhile.loop,
-                "stuck": list(finding.meanwhile.tasks)}
+                "blocked": list(finding.meanwhile.tasks)}
     loop = len(steps) if finding.loop is None else finding.loop
     if finding.name == LIVE:
         return {"steps": steps, "loop": loop, "without": dict([finding.without])}

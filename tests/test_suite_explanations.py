@@ -80,7 +80,7 @@ def test_the_allowed_answers_are_those_at_the_point_of_the_breach() -> None:
     suite = suite_named("storm.input")
     run = observed(suite, InProcessTarget("forgets", Forgets, port_named),
                    (Act("arrive", 1), Act("consume all")), "STORM-I6")
-    assert [each.words for each in run.exchanges][-1] == "process all: m1, and no more"
+    assert [each.words for each in run.exchanges][-1] == "process all: m1, no more"
     (broken,) = run.breaches
     assert (broken.allowed, broken.refused) == (("m2",), "no more tuples")
     assert broken.allowed_in_words() == 'Allowed in step 2 instead of "no more tuples": m2.'

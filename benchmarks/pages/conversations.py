@@ -1,8 +1,8 @@
 """A whole conversation with each system's reference, for the page of its port.
 
 The requests are in ``requests.json`` of the system's folder: the settings of the hello, and
-then requests as a harness would send them, without their ``id``. The answers are the
-reference's.
+then requests as a harness would send them, without their ``id``. Without that file they are those of
+a program that the suite draws. The answers are the reference's.
 """
 
 from __future__ import annotations
@@ -13,12 +13,16 @@ from typing import Any, Final
 
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.ports.base import ALWAYS, PROTOCOL_VERSION, Adapter, Message
+from checkvalve.conformance.suites.exchange import Program
+from checkvalve.conformance.suites.run import capabilities, run_program
 from checkvalve.conformance.suites.system import System
 from checkvalve.conformance.systems.catalogue import port_named
 
-__all__ = ["ASKED", "Noting", "asked", "conversation", "in_lines", "not_offered"]
+__all__ = ["ASKED", "Noting", "asked", "conversation", "drawn", "in_lines", "not_offered"]
 
 ASKED: Final = "requests.json"
+
+_PROGRAMS: Final = 200
 
 Said = tuple[Message, Message]
 """A request and its reply, as they go over the wire."""
@@ -53,14 +57,34 @@ def asked(system: System) -> list[Message]:
 
 def conversation(system: System) -> list[Said]:
     """Requests and answers, each message checked against the port."""
-    noting = Noting(system.adapter(system.reference))
-    session = InProcessTarget(system.reference.name, lambda: noting, port_named).open()
+    if not files(system.folder).joinpath(ASKED).is_file():
+        return drawn(system)
+    noting, target = _noted(system)
+    session = target.open()
     try:
         for message in asked(system):
             session.request(message)
     finally:
         session.close()
     return noting.said
+
+
+def drawn(system: System) -> list[Said]:
+    """The conversation of the shortest of some programs that have the most operations."""
+    suite, programs, found = system.suite, list[Program](), list[list[Said]]()
+    can = capabilities(suite, _noted(system)[1], suite.capacities[-1])
+    suite.explore(can, suite.rules()[0], 0, _PROGRAMS, programs.append)
+    for program in programs:
+        noting, target = _noted(system)
+        run_program(suite, target, program, suite.capacities[-1])
+        found.append(noting.said)
+    return max(found, key=lambda said: (len({request["do"] for request, _ in said}), -len(said)))
+
+
+def _noted(system: System) -> tuple[Noting, InProcessTarget]:
+    """The reference of a system, with what is said to it."""
+    noting = Noting(system.adapter(system.reference))
+    return noting, InProcessTarget(system.reference.name, lambda: noting, port_named)
 
 
 def not_offered(system: System, said: list[Said]) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """A whole conversation with each system's reference, for the page of its port.
 
 The requests are in ``requests.json`` of the system's folder: the settings of the hello, and
-then requests as a harness would send them, without their ``id``. Without that file they are those of
-a program that the suite draws. The answers are the reference's.
+then requests as a harness would send them, without their ``id``. Without that file they are those
+of a program that the suite draws. The answers are the reference's.
 """
 
 from __future__ import annotations

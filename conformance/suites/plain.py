@@ -27,10 +27,11 @@ def _each(value: object) -> Sequence[object]:
 class PlainConversation:
     """One session; a subclass knows the port. See ``Conversation``.
 
-    The table ``says`` has the meaning of requests and answers. A subclass makes the requests,
-    and remembers for that, by ``note``, what was shown; and it adds in ``about`` what the fields of
-    the table need beyond those of a message. ``constants`` are the observer's; ``times`` counts
-    how often each of its actions was shown, and ``request`` is the one that is being answered.
+    The table ``says`` has the meaning of requests and answers, and the values that requests pick
+    from. A subclass remembers for that, by ``note``, what was shown; and it adds in ``about`` what
+    the fields of the table need beyond those of a message. ``constants`` are the observer's;
+    ``times`` counts how often each of its actions was shown, and ``request`` is the one that is
+    being answered.
     """
 
     says: ClassVar[Table | None] = None
@@ -72,8 +73,24 @@ class PlainConversation:
         return ALWAYS & self.says.rows.keys() if self.says is not None else frozenset()
 
     def request_of(self, act: Act) -> Message | None:
-        """The request that an act makes now; None where it makes no sense."""
-        raise NotImplementedError
+        """The request that an act makes now, from what its row ``picks``; None where it makes no
+        sense. A field that a program may set itself has the value that it says."""
+        assert self.says is not None, "a conversation without a table overrides what needs one"
+        row = self.says.rows[act.do][0]
+        if row.makes_sense is not None and not row.makes_sense(self):
+            return None
+        request: Message = {"do": act.do}
+        told, left = dict(act.about), act.pick
+        for name, picks in row.picks.items():
+            if name in told:
+                request[name] = told[name]
+                continue
+            values = picks(self, request)
+            value = values[left % len(values)] if values else None
+            if value is None:
+                return None
+            request[name], left = value, left // len(values)
+        return request
 
     def about(self, message: Message) -> Fields:
         """A request, or an event or answer that there is or could be, with what else is known."""

@@ -59,6 +59,9 @@ Fields = Mapping[str, Any]
 Among = Callable[[Any, Fields], Iterable[Any]]
 """From a conversation and a request: events that there could be, or the one value that each has."""
 
+Picks = Callable[[Any, Fields], Sequence[Any]]
+"""From a conversation and the first fields of a request: the values of its next field, if any."""
+
 
 @dataclass(frozen=True, eq=False)
 class Known:
@@ -269,7 +272,10 @@ class On:
     """An operation: the words of its request, the steps that it ``tells``, and its answers.
 
     It is meant only ``where`` that field of the request holds. ``tells`` are steps that the request
-    itself is. If its call waits, ``later`` has the answers by which an event may end that.
+    itself is. ``picks`` has, by field of the request, the values that an act picks from; None is
+    one that makes no sense now. A later field gets the request so far, and picks by what is left of
+    the pick. It is asked for only while it ``makes_sense``. If its call waits, ``later`` has the
+    answers by which an event may end that.
     """
 
     do: str
@@ -279,6 +285,8 @@ class On:
     where: str = ""
     joined: str = ", "
     later: Part | None = None
+    picks: Mapping[str, Picks] = field(default_factory=dict)
+    makes_sense: Callable[[Any], bool] | None = None
 
     @cached_property
     def acts(self) -> bool:

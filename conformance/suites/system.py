@@ -181,7 +181,8 @@ class System:
         tied = {row.machine for chapter in chapters() for row in chapter.refinements
                 if row.observer in judging}
         modules = {machine.__module__ for machine in judging | tied}
-        return frozenset(chapter.name for chapter in chapters() if chapter.module.__name__ in modules)
+        return frozenset(
+            chapter.name for chapter in chapters() if chapter.module.__name__ in modules)
 
     def is_named(self, name: str) -> bool:
         """True if ``name`` is the suite's, or that of a group with it."""

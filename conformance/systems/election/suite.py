@@ -9,12 +9,17 @@ from ....spec.election.observed_election import ObservedElection, Token
 from ....spec.notation.errors import TargetError
 from ...ports.base import Message, Session
 from ...suites.plain import PlainConversation
-from ...suites.says import ANY, Fields, done, on, says, table
+from ...suites.says import ANY, Fields, On, Says, done, on, says, table
 from ...suites.suite import Act, Suite, Watch
 
 __all__ = ["SUITE", "ElectionConversation"]
 
-_OF_ONE: Final = ("join", "resign", "ask", "write", "stop", "go", "cut", "mend", "expire", "crash")
+
+def _of_one(do: str, asked: str, *answers: Says) -> On:
+    """An operation of a candidate."""
+    return on(do, asked, *answers, picks={"candidate": lambda talk, request: [
+        each if talk.can_do(do, each) else None for each in range(talk.candidates)]})
+
 
 _TOKENS: Final = {
     Token.NONE: "", Token.NEWER: ", with a newer token", Token.SAME: ", with its token as before",
@@ -30,21 +35,21 @@ class ElectionConversation(PlainConversation):
 
     says = table(
         ObservedElection,
-        on("join", "candidate {candidate} joins", says(True, "join", "done")),
-        on("resign", "candidate {candidate} resigns", says(True, "resign", "done")),
-        on("ask", "candidate {candidate} checks whether it leads",
+        _of_one("join", "candidate {candidate} joins", says(True, "join", "done")),
+        _of_one("resign", "candidate {candidate} resigns", says(True, "resign", "done")),
+        _of_one("ask", "candidate {candidate} checks whether it leads",
            says(None, "leads_not", "it does not"),
            says(ANY, "leads", "it does{compared}", "it does{named}", gives="number",
                 among=lambda talk, request: [{"token": token} for token in Token])),
-        on("write", "candidate {candidate} writes", says(True, "accepted", "accepted"),
+        _of_one("write", "candidate {candidate} writes", says(True, "accepted", "accepted"),
            says(False, "refused", "refused")),
-        on("stop", "candidate {candidate} is halted", says(True, "shake", "done")),
-        on("go", "candidate {candidate} continues", done()),
-        on("cut", "candidate {candidate} is cut off", says(True, "shake", "done")),
-        on("mend", "candidate {candidate} can reach the service again", done()),
-        on("expire", "the session of candidate {candidate} is ended",
+        _of_one("stop", "candidate {candidate} is halted", says(True, "shake", "done")),
+        _of_one("go", "candidate {candidate} continues", done()),
+        _of_one("cut", "candidate {candidate} is cut off", says(True, "shake", "done")),
+        _of_one("mend", "candidate {candidate} can reach the service again", done()),
+        _of_one("expire", "the session of candidate {candidate} is ended",
            says(True, "shake", "done")),
-        on("crash", "candidate {candidate} is killed", says(True, "crash", "done")),
+        _of_one("crash", "candidate {candidate} is killed", says(True, "crash", "done")),
         on("restart", "the service is killed and started again", says(True, "restart", "done")),
         on("wait", "time passes until sessions have ended", done()),
         on("quiet", "the system is quiescent again", says(None, "quiet_without", "nobody leads"),
@@ -53,7 +58,7 @@ class ElectionConversation(PlainConversation):
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "election", _settings(capacity), _constants(capacity, items_max))
-        self._candidates = capacity
+        self.candidates = capacity
         self._joined: set[int] = set()
         self._stopped: set[int] = set()
         self._cut: set[int] = set()
@@ -61,13 +66,7 @@ class ElectionConversation(PlainConversation):
         self._greatest = 0
         self._told: dict[int, int] = {}
 
-    def request_of(self, act: Act) -> Message | None:
-        if act.do not in _OF_ONE:
-            return {"do": act.do}
-        candidate = act.pick % self._candidates
-        return {"do": act.do, "candidate": candidate} if self._can(act.do, candidate) else None
-
-    def _can(self, do: str, candidate: int) -> bool:
+    def can_do(self, do: str, candidate: int) -> bool:
         if do == "join":
             return candidate not in self._joined
         if do == "go":

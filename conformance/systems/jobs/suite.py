@@ -18,8 +18,6 @@ __all__ = ["SUITE", "JobsConversation"]
 
 WORKERS: Final = 2
 PICKS: Final = 16
-_LATE: Final = 8
-"""From this pick on, a worker repeats an ask that was answered before, if there is one."""
 
 _GIVEN: Final = "job {named} is given to worker {worker}"
 _DROPPED: Final = "job {named} is dropped"
@@ -43,30 +41,31 @@ class JobsConversation(PlainConversation):
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"submit": ("job",)}
     says = table(
         ObservedMaster,
-        on("submit", "job {named} comes", _DOES, tells="submit"),
+        on("submit", "job {named} comes", _DOES, tells="submit",
+           picks={"job": lambda talk, request: (talk.times["submit"],)}),
         on("ask", "an ask of worker {worker} comes, sent when it had got {got}", _DOES,
-           tells="ask", where="counts"),
+           tells="ask", where="counts",
+           picks={"worker": lambda talk, request: range(WORKERS),
+                  "got": lambda talk, request: talk.got(request["worker"])}),
         on("ask", "an ask of worker {worker} comes late, sent when it had got {got}", _DOES,
            tells="late_ask"),
-        on("done", "worker {worker} is done", _DOES, tells="done"),
+        on("done", "worker {worker} is done", _DOES, tells="done", picks={
+            "worker": lambda talk, request: [
+                worker if worker in talk.busy else None for worker in range(WORKERS)]}),
     )
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "jobs", _settings(capacity), _constants(capacity, items_max))
         self._waiting: list[int | str] = []
         self._got = [0] * WORKERS
-        self._busy: set[int] = set()
+        self.busy: set[int] = set()
 
-    def request_of(self, act: Act) -> Message | None:
-        """The request that an act makes now; None if it makes no sense."""
-        worker = act.pick % WORKERS
-        if act.do == "submit":
-            return {"do": "submit", "job": dict(act.about).get("job", self.times["submit"])}
-        if act.do == "done":
-            return {"do": "done", "worker": worker} if worker in self._busy else None
-        # A worker with a job has sent no ask since; an ask that still comes was sent before.
-        late = worker in self._busy or (act.pick % PICKS >= _LATE and self._got[worker] > 0)
-        return {"do": "ask", "worker": worker, "got": self._got[worker] - late}
+    def got(self, worker: int) -> list[int]:
+        """The counts of an ask. A worker with a job has sent none since: one that still comes was
+        sent before, and of the others half are late."""
+        got, half = self._got[worker], PICKS // WORKERS // 2
+        return [got - (worker in self.busy or (late and got > 0))
+                for late in (False,) * half + (True,) * half]
 
     def about(self, message: Message) -> Fields:
         """A request, event or answer, with the fields that are known besides."""
@@ -87,13 +86,13 @@ class JobsConversation(PlainConversation):
         if action == "submit":
             self._waiting.append(about["job"])
         elif action == "done":
-            self._busy.discard(about["worker"])
+            self.busy.discard(about["worker"])
         elif action in ("drops", "gives", "another_leaves"):
             if about["job"] in self._waiting:
                 self._waiting.remove(about["job"])
             if "worker" in about:
                 self._got[about["worker"]] += 1
-                self._busy.add(about["worker"])
+                self.busy.add(about["worker"])
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

@@ -45,11 +45,15 @@ class LinkConversation(PlainConversation):
 
     says = table(
         ObservedLink,
-        on("offer", "A's application offers element{s} {listed}", _SENT, tells="offer"),
-        on("permit", "a message with {permits} reaches A", _SENT, tells="permit"),
-        on("data", "element {element} reaches B", _GRANTED, tells="data"),
+        on("offer", "A's application offers element{s} {listed}", _SENT, tells="offer",
+           picks={"elements": lambda talk, request: talk.offers()}),
+        on("permit", "a message with {permits} reaches A", _SENT, tells="permit",
+           picks={"count": lambda talk, request: [*talk.permits][:1]}),
+        on("data", "element {element} reaches B", _GRANTED, tells="data",
+           picks={"element": lambda talk, request: [*talk.data][:1]}),
         on("process", "B's consumer processes an element",
-           {"element": _PROCESSED, "permits": _GRANTED}),
+           {"element": _PROCESSED, "permits": _GRANTED},
+           makes_sense=lambda talk: talk.times["data"] > talk.processed),
     )
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
@@ -57,21 +61,14 @@ class LinkConversation(PlainConversation):
         self._most = grown(ELEMENTS_MAX, items_max)
         self._offered = 0                       # elements that A's application had so far
         self._sent = 0                          # of these, what A has sent
-        self._processed = 0                     # of these, what B has processed
-        self._data: deque[int] = deque()        # messages under way to B
-        self._permits: deque[int] = deque()     # messages under way to A
+        self.processed = 0                     # of these, what B has processed
+        self.data: deque[int] = deque()        # messages under way to B
+        self.permits: deque[int] = deque()     # messages under way to A
 
-    def request_of(self, act: Act) -> Message | None:
-        """The request that an act makes now; None if it makes no sense."""
-        if act.do == "offer":
-            elements = range(self._offered, self._offered + act.pick % 3 + 1)
-            return {"do": "offer", "elements": [*elements]} if (
-                elements.stop <= self._most) else None
-        if act.do == "permit":
-            return {"do": "permit", "count": self._permits[0]} if self._permits else None
-        if act.do == "data":
-            return {"do": "data", "element": self._data[0]} if self._data else None
-        return {"do": "process"} if self.times["data"] > self._processed else None
+    def offers(self) -> list[list[int] | None]:
+        """One to three elements, if so many are left."""
+        return [[*range(self._offered, end)] if end <= self._most else None
+                for end in range(self._offered + 1, self._offered + 4)]
 
     def about(self, message: Message) -> Fields:
         """A request, event or answer, with the fields that are known besides."""
@@ -83,7 +80,7 @@ class LinkConversation(PlainConversation):
         if "processed" in message:
             number = message["processed"]
             return {**message, "name": "nothing" if number is None else f"element {number}",
-                    "next": number == self._processed}
+                    "next": number == self.processed}
         if "element" in message:
             return {**message, "next": message["element"] == self._sent < self._offered}
         return message
@@ -93,16 +90,16 @@ class LinkConversation(PlainConversation):
         if action == "offer":
             self._offered += about["count"]
         elif action == "permit":
-            self._permits.popleft()
+            self.permits.popleft()
         elif action == "data":
-            self._data.popleft()
+            self.data.popleft()
         elif action in ("sends", "sends_another"):
-            self._data.append(about["element"])
+            self.data.append(about["element"])
             self._sent += 1
         elif action == "grants":
-            self._permits.append(about["count"])
+            self.permits.append(about["count"])
         else:
-            self._processed += 1
+            self.processed += 1
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

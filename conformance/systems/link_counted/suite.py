@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from ....spec.flow.observed_counted import ObservedCountedLink
@@ -53,11 +53,15 @@ class CountedConversation(PlainConversation):
 
     says = table(
         ObservedCountedLink,
-        on("offer", "A's application offers {listed}", _SENT, tells="offer"),
-        on("permit", "the limit {limit} reaches A", _SENT, tells="permit"),
-        on("ack", "the acknowledgement of {number} reaches A", _SENT, tells="ack"),
+        on("offer", "A's application offers {listed}", _SENT, tells="offer",
+           picks={"elements": lambda talk, request: talk.offers()}),
+        on("permit", "the limit {limit} reaches A", _SENT, tells="permit",
+           picks={"limit": lambda talk, request: talk.limits[::-1]}),
+        on("ack", "the acknowledgement of {number} reaches A", _SENT, tells="ack",
+           picks={"number": lambda talk, request: talk.acks[::-1]}),
         on("sender_timer", "A's timer runs out", _SENT, tells="sender_timer"),
-        on("data", "element {element} reaches B", _TOLD, tells="data"),
+        on("data", "element {element} reaches B", _TOLD, tells="data",
+           picks={"element": lambda talk, request: talk.brought()}),
         on("receiver_timer", "B's timer runs out", _TOLD, tells="receiver_timer"),
         on("process", "B's consumer processes an element",
            {"element": _PROCESSED, "messages": _TOLD}),
@@ -70,30 +74,25 @@ class CountedConversation(PlainConversation):
         self._most = grown(ELEMENTS_MAX, items_max, each=3)
         self._offered = 0                       # elements that A's application had so far
         self.accepted = 0                       # elements that B was brought in their turn
-        self._acks: list[int] = []              # all that B sent
-        self._limits: list[int] = []
+        self.acks: list[int] = []              # all that B sent
+        self.limits: list[int] = []
 
     @property
     def room(self) -> int:
         """The limit for as many elements as B has processed."""
         return self._capacity + self.times["processes"]
 
-    def request_of(self, act: Act) -> Message | None:
-        """The request that an act makes now; None if it makes no sense."""
-        if act.do == "offer":
-            elements = range(self._offered, self._offered + act.pick % 3 + 1)
-            return {"do": "offer", "elements": [*elements]} if (
-                elements.stop <= self._most) else None
-        if act.do == "data":
-            sent = self.times["sends"]
-            wanted = min(self.accepted, sent - 1)
-            return _about("data", "element", [
-                *range(wanted + 1), *range(wanted + 1, sent)], act.pick, wanted)
-        if act.do == "ack":
-            return _about("ack", "number", self._acks, act.pick)
-        if act.do == "permit":
-            return _about("permit", "limit", self._limits, act.pick)
-        return {"do": act.do}
+    def offers(self) -> list[list[int] | None]:
+        """One to three elements, if so many are left."""
+        return [[*range(self._offered, end)] if end <= self._most else None
+                for end in range(self._offered + 1, self._offered + 4)]
+
+    def brought(self) -> list[int]:
+        """The elements that A has sent: first the oldest that B has not had, then those before it,
+        then the newest."""
+        sent = self.times["sends"]
+        wanted = min(self.accepted, sent - 1)
+        return [*range(wanted, -1, -1), *range(sent - 1, wanted, -1)]
 
     def about(self, message: Message) -> Fields:
         """A request, event or answer, with the fields that are known besides."""
@@ -122,24 +121,14 @@ class CountedConversation(PlainConversation):
         elif action == "data":
             self.accepted += about["element"] == self.accepted
         elif action == "acks":
-            self._keep(self._acks, about["ack"])
+            self._keep(self.acks, about["ack"])
         elif action == "limits":
-            self._keep(self._limits, about["limit"])
+            self._keep(self.limits, about["limit"])
 
     def _keep(self, messages: list[int], number: int) -> None:
         """The network keeps a message, once for each number, for it may deliver it at any time."""
         if number not in messages and number <= 2 * self._most:
             messages.append(number)
-
-
-def _about(
-    do: str, name: str, messages: Sequence[int], pick: int, newest: int | None = None
-) -> Message | None:
-    """A request with a message: counted backwards from one of them, the last one as a rule."""
-    if not messages:
-        return None
-    start = len(messages) - 1 if newest is None else newest
-    return {"do": do, name: messages[(start - pick) % len(messages)]}
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

@@ -34,30 +34,27 @@ class MarksConversation(PlainConversation):
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"take": ("most",)}
     says = table(
         ObservedMarks,
-        on("arrive", "an element comes", _SIGNALS, tells="arrives", where="alone"),
+        on("arrive", "an element comes", _SIGNALS, tells="arrives", where="alone",
+           picks={"count": lambda talk, request: talk.counts()}),
         on("arrive", "{count} elements come", _SIGNALS, tells="arrives"),
         on("take", "a consumer asks for {most}", {"given": _GIVEN, "says": _SIGNALS},
-           joined=", and "),
+           joined=", and ", picks={"most": lambda talk, request: range(1, talk.high + 2)}),
     )
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "marks", _settings(capacity), _constants(capacity, items_max))
         self._most = _constants(capacity, items_max)["M"]
-        self._high = _settings(capacity)["high"]
+        self.high = _settings(capacity)["high"]
         self.held = 0
         self._stopped = False
         self._late = 0                          # elements that have come since stop was said
 
-    def request_of(self, act: Act) -> Message | None:
-        """The request that an act makes now; None if it makes no sense."""
-        if act.do == "take":
-            most = dict(act.about).get("most", act.pick % (self._high + 1) + 1)
-            return {"do": "take", "most": most}
-        count = act.pick % (_UNDER_WAY if self._stopped else self._high) + 1
-        # A sender that never hears of a stop ends when the observer's numbers do.
-        if self._stopped and self._late + count > _UNDER_WAY or self.held + count > self._most:
-            return None
-        return {"do": "arrive", "count": count}
+    def counts(self) -> list[int | None]:
+        """How many elements may come at once. A sender that never hears of a stop ends when the
+        observer's numbers do."""
+        late = _UNDER_WAY - self._late if self._stopped else self._most
+        return [count if count <= min(late, self._most - self.held) else None
+                for count in range(1, (_UNDER_WAY if self._stopped else self.high) + 1)]
 
     def about(self, message: Message) -> Fields:
         """A request, event or answer, with the fields that are known besides."""

@@ -117,7 +117,8 @@ class InputConversation(PlainConversation):
 
     def seen(self, request: Message, answer: Any) -> Seen:
         """The same with None for the tuple at which the thread, or the task, stopped."""
-        most = {"arrive": len(request.get("tuples", ())), "consume": request.get("max"), "step": 1}
+        most: dict[str, int] = {
+            "arrive": len(request.get("tuples", ())), "consume": request.get("max", 0), "step": 1}
         do = request["do"]
         if do in most and len(answer) > most[do]:
             raise TargetError(

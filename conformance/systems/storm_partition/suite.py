@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from ....spec.storm.spouts.observed_partition import ObservedPartition
 from ...ports.base import Message, Session
@@ -51,6 +51,12 @@ def _records(action: str) -> Says:
                     talk.first, talk.first + len(_offsets(talk, request)) + 1))
 
 
+_UNDER_WAY: Final[Mapping[str, Any]] = {
+    "offset": lambda talk, request: [talk.first + each for each in sorted(talk.under_way)]}
+_KEPT: Final[Mapping[str, Any]] = {"offset": lambda talk, request: talk.kept()}
+"""The offsets from which a request picks."""
+
+
 class PartitionConversation(PlainConversation):
     """One session with the source of a partition, and its log.
 
@@ -60,49 +66,39 @@ class PartitionConversation(PlainConversation):
 
     says = table(
         ObservedPartition,
-        on("append", "append {end}", says(True, "appended", "done"), where="alone"),
+        on("append", "append {end}", says(True, "appended", "done"), where="alone", picks={
+            "count": lambda talk, request: [count if talk.end + count <= talk.most else None
+                                            for count in (1, 2, 3)]}),
         on("append", "append {end} to {last}", says(True, "appended", "done")),
         on("next", "next", *_emits("emitted")),
         on("split", "next, as two tuples", *_emits("split")),
-        on("ack", "ack {wire}", says(True, "ack", "taken")),
-        on("fail", "fail {wire}", says(True, "fail", "taken")),
+        on("ack", "ack {wire}", says(True, "ack", "taken"), picks=_UNDER_WAY),
+        on("fail", "fail {wire}", says(True, "fail", "taken"), picks=_UNDER_WAY),
         on("commit", "commit", _records("committed_at")),
         on("close", "close and start again", _records("closed_at")),
         on("restart", "crash and restart", says(True, "restarted", "started again")),
         on("reassign", "the leader changes", says(True, "reassigned", "done")),
-        on("truncate", "retention removes everything up to {wire}", says(True, "truncated",
-                                                                         "gone")),
-        on("compact", "compaction removes {wire}", says(True, "compacted", "gone")),
-        on("wait", "{milliseconds} ms pass", says(True, "waits", "done")),
+        on("truncate", "retention removes everything up to {wire}",
+           says(True, "truncated", "gone"), picks=_KEPT),
+        on("compact", "compaction removes {wire}", says(True, "compacted", "gone"), picks=_KEPT),
+        on("wait", "{milliseconds} ms pass", says(True, "waits", "done"),
+           makes_sense=lambda talk: talk.is_waiting_of_use,
+           picks={"milliseconds": lambda talk, request: (1, 2, 3)}),
     )
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "storm.partition", _settings(capacity),
                          _constants(capacity, items_max))
-        self._is_waiting_of_use = _settings(capacity)["delay"] > 0
+        self.is_waiting_of_use = _settings(capacity)["delay"] > 0
         self.most = grown(OFFSETS_MAX, items_max, each=3)
         self.first = _settings(capacity)["first"]       # on the wire, offsets count from here
         self.end = 0                            # the log has had the offsets below
         self._gone: set[int] = set()
-        self._under_way: dict[int, int] = {}    # with the tuples that are left
+        self.under_way: dict[int, int] = {}    # with the tuples that are left
 
-    def request_of(self, act: Act) -> Message | None:
-        if act.do == "append":
-            count = act.pick % 3 + 1
-            return {"do": "append", "count": count} if self.end + count <= self.most else None
-        if act.do in ("ack", "fail"):
-            return self._on_one(act, sorted(self._under_way))
-        if act.do == "wait":
-            milliseconds = act.pick % 3 + 1
-            return {"do": "wait", "milliseconds": milliseconds} if (
-                self._is_waiting_of_use) else None
-        if act.do in ("truncate", "compact"):
-            return self._on_one(act, [each for each in range(self.end) if each not in self._gone])
-        return {"do": act.do}
-
-    def _on_one(self, act: Act, offsets: list[int]) -> Message | None:
-        return {"do": act.do, "offset": self.first + offsets[act.pick % len(offsets)]} if (
-            offsets) else None
+    def kept(self) -> list[int]:
+        """The offsets that are in the log and not removed."""
+        return [self.first + each for each in range(self.end) if each not in self._gone]
 
     def about(self, message: Message) -> Fields:
         count = message.get("count", 0)
@@ -117,13 +113,13 @@ class PartitionConversation(PlainConversation):
         if action == "appended":
             self.end += about["count"]
         elif action in ("emitted", "split"):
-            self._under_way[offset] = 2 if action == "split" else 1
+            self.under_way[offset] = 2 if action == "split" else 1
         elif action in ("ack", "fail"):
-            left = self._under_way.pop(offset) - 1
+            left = self.under_way.pop(offset) - 1
             if action == "ack" and left:
-                self._under_way[offset] = left
+                self.under_way[offset] = left
         elif action in ("restarted", "closed_at"):
-            self._under_way.clear()
+            self.under_way.clear()
         elif action in ("truncated", "compacted"):
             self._gone.update(range(0 if action == "truncated" else offset, offset + 1))
 

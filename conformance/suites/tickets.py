@@ -94,7 +94,7 @@ class TicketConversation(PlainConversation):
         if self.says.rows[act.do][0].later is not None and WAITERS_MAX <= sum(
                 each.row.do == act.do and not each.told for each in self._calls.values()):
             return None
-        return {"do": act.do}
+        return super().request_of(act)
 
     def about(self, message: Message) -> Fields:
         if "ticket_of" not in message:

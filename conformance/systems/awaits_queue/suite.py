@@ -15,12 +15,12 @@ from ....spec.queues.conserved import ConservingQueue
 from ....spec.queues.interruptible import InterruptibleQueue
 from ....spec.queues.policies import UnknownQueue
 from ....spec.queues.rules import IN_TURN
-from ...ports.base import Message, Session
+from ...ports.base import Session
 from ...suites.lengthy import Long
 from ...suites.says import WAITS, done, on, one, says, table, unsaid
 from ...suites.suite import Act, Watch
-from ...suites.sweeping import SweepingSuite, steps_of
-from ..queue.suite import ROWS, QueueConversation, constants
+from ...suites.sweeping import STEPS_MAX, SweepingSuite
+from ..queue.suite import PLACES, ROWS, QueueConversation, constants
 from ..queue.suite import SUITE as QUEUE
 from .port import PORT
 
@@ -48,19 +48,15 @@ class AwaitsConversation(QueueConversation):
            later=one(says(True, "cancelled_take", _UNDONE, "{by} is cancelled: undone"),
                      unsaid(says(False, "too_late_for_take", "",
                                  "{by} is cancelled: too late")))),
-        on("run", "run up to {steps} callbacks", done()),
-        on("proceed", "a thread that can continue does", done()),
+        on("run", "run up to {steps} callbacks", done(),
+           makes_sense=lambda talk: bool(talk.waiting()),
+           picks={"steps": lambda talk, request: range(1, STEPS_MAX + 1)}),
+        on("proceed", "a thread that can continue does", done(),
+           makes_sense=lambda talk: bool(talk.waiting()), picks=PLACES),
     )
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, capacity, items_max, PORT.name)
-
-    def request_of(self, act: Act) -> Message | None:
-        """The request that an act makes now; nothing is to run if no call waits."""
-        if act.do in ("run", "proceed") and not self.waiting():
-            return None
-        request = super().request_of(act)
-        return request | {"steps": steps_of(act)} if request and act.do == "run" else request
 
 
 _FIRST: Final = (Act("interrupt", 0),)

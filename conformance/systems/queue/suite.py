@@ -17,14 +17,17 @@ from ...suites.lengthy import Long, grown
 from ...suites.says import ANY, WAITS, Fields, done, on, one, says, table
 from ...suites.suite import Act, Fuller, Suite, Watch
 from ...suites.tickets import WAITERS_MAX, TicketConversation
-from ...suites.values import Payloads, in_words
+from ...suites.values import Payloads, Value, in_words
 
-__all__ = ["ROWS", "SUITE", "QueueConversation", "constants", "policy"]
+__all__ = ["PLACES", "ROWS", "SUITE", "QueueConversation", "constants", "policy"]
 
 TAKES_MAX: Final = 12
 """Limit of the takes that begin to wait in one short program."""
 
 TAKES_OF_LONG: Final = 600
+
+STEPS_MAX: Final = 16
+"""The most steps after which a thread is stopped."""
 
 
 PROMISES: Final[Mapping[str, Policy]] = {
@@ -42,17 +45,23 @@ def policy(name: str) -> str:
 
 _ITEM: Final[dict[str, Any]] = {"gives": "value", "among": lambda talk, request: talk.items.could()}
 
+_NEW: Final[Mapping[str, Any]] = {"item": lambda talk, request: talk.next_items()}
+PLACES: Final[Mapping[str, Any]] = {"place": lambda talk, request: range(WAITERS_MAX)}
+"""Values from which requests pick: the next item, and which call it is that can continue."""
+
 ROWS: Final = (
     on("offer", "offer {named}", says(True, "offer_accepted", "accepted"),
-       says(False, "offer_refused", "refused")),
+       says(False, "offer_refused", "refused"), picks=_NEW),
     on("poll", "poll", says(None, "poll_empty", "empty"),
        says(ANY, "poll_item", "{named}", **_ITEM)),
     on("put", "put {named} by {by}", says(True, "put_done", "done at once"),
        says(WAITS, "put_waits", "waits"),
-       later=one(says(True, "woken_put", "the put of {named} completes"))),
+       later=one(says(True, "woken_put", "the put of {named} completes")),
+       picks={**_NEW, "by": lambda talk, request: [f"producer {len(talk.items) + 1}"]}),
     on("take", "take by {by}", says(ANY, "take_item", "{named}", **_ITEM),
        says(WAITS, "take_waits", "waits"),
-       later=one(says(ANY, "woken_take", "{by} gets {named}", **_ITEM))),
+       later=one(says(ANY, "woken_take", "{by} gets {named}", **_ITEM)),
+       picks={"by": lambda talk, request: talk.next_takes()}),
     on("size", "size", says(
         ANY, "sized", "{count}", gives="count", exact=True,
         among=lambda talk, request: range(min(len(talk.items), talk.capacity + 1) + 1))),
@@ -85,8 +94,9 @@ class QueueConversation(TicketConversation):
            says(False, "too_late_for_put", "too late"), where="put"),
         on("cancel", _CANCEL, says(True, "cancelled_take", "undone"),
            says(False, "too_late_for_take", "too late"), where="take"),
-        on("pause", "the next put or take is stopped after {steps} steps", done()),
-        on("proceed", "a call that can continue does", done()),
+        on("pause", "the next put or take is stopped after {steps} steps", done(),
+           picks={"steps": lambda talk, request: range(1, STEPS_MAX + 1)}),
+        on("proceed", "a call that can continue does", done(), picks=PLACES),
     )
 
     def __init__(
@@ -100,19 +110,15 @@ class QueueConversation(TicketConversation):
         self._promise = PROMISES.get(self.policy, Policy.NONE)
         self._pauses = False        # whether the next put or take is to be stopped on its way
 
-    def request_of(self, act: Act) -> Message | None:
-        request = super().request_of(act)
-        if request is None or act.do not in ("offer", "put", "take"):
-            step = {"pause": {"steps": act.pick + 1}, "proceed": {"place": act.pick}}
-            return request and request | step.get(act.do, {})
-        if act.do == "take":
-            number = self.times["take_waits"]
-            return request | {"by": f"consumer {number + 1}"} if (
-                number < self._constants["T"]) else None
+    def next_items(self) -> list[Value]:
+        """The item that is named next, if the machines know one more."""
         number = len(self.items) + 1
-        by = {"by": f"producer {number}"} if act.do == "put" else {}
-        return {**request, "item": act.about[0][1] if act.about else f"a{number}", **by} if (
-            number < self._constants["K"]) else None
+        return [f"a{number}"] if number < self._constants["K"] else []
+
+    def next_takes(self) -> list[str]:
+        """The consumer of the next take that may wait, if the machines know one more."""
+        number = self.times["take_waits"]
+        return [f"consumer {number + 1}"] if number < self._constants["T"] else []
 
     def about(self, message: Message) -> Fields:
         if "value" in message:
@@ -195,7 +201,7 @@ SUITE: Final = Suite(
     ),
     weights={"offer": 2, "poll": 2, "put": 3, "take": 3, "settle": 1, "cancel": 3, "size": 1,
              "pause": 4, "proceed": 1},
-    own_picks={"pause": range(16)},
+    own_picks={"pause": range(STEPS_MAX)},
     long=Long(fills=("offer", "put"), drains=("poll", "take"), sizes=(7,)),
     payloads=Payloads({"offer": "item", "put": "item"}, equal=True),
     needs={

@@ -67,6 +67,7 @@ class ElectionConversation(PlainConversation):
         self._told: dict[int, int] = {}
 
     def can_do(self, do: str, candidate: int) -> bool:
+        """True if an operation makes sense for a candidate in its present state."""
         if do == "join":
             return candidate not in self._joined
         if do == "go":

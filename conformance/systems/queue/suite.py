@@ -69,7 +69,7 @@ ROWS: Final = (
     on("settle", "settle",
        says(True, "settled", "no further wait completes", "all has run that can run")),
 )
-"""What the requests and answers mean that the ports of queues have in common."""
+"""The meaning of the requests and answers that the ports of queues have in common."""
 
 _LIKELY: Final = ("inside", "waiting", "refused", "cancelled", "out")
 """The fates of an item, from the most to the least likely to come out."""

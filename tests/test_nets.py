@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.nets.families import FAMILIES, pnml
-from checkvalve.conformance.cli import main as command_line
+from checkvalve.conformance.cli import root
 from checkvalve.spec.design.check import Settings, check
 from checkvalve.spec.design.formats.files import load_any
 from checkvalve.spec.nets.answer import Answer, Limits
@@ -216,7 +216,7 @@ def test_a_rule_of_reduction_leads_runs_back() -> None:
     net = FAMILIES["philosophers"].make(50)
     assert len(reduce(net).net.places) < len(net.places)
     answer = decide_deadlock(net, Limits())
-    assert net.dead(net.replay(answer.run)) and len(answer.run) > 50
+    assert net.dead(net.replay(answer.run)) and len(answer.run) >= 50
 
 
 def written(folder: Path, net: Net) -> str:
@@ -233,7 +233,7 @@ def test_a_net_too_large_for_a_design_is_checked_all_the_same(
 ) -> None:
     """Its verdicts are those of the family, as JSON and as a page."""
     file, page = written(tmp_path, FAMILIES[name].make(size)), tmp_path / "page.html"
-    ran = CliRunner().invoke(command_line, [
+    ran = CliRunner().invoke(root, [
         "check", file, "--json", "--html", str(page), "--certificates", str(tmp_path / "c")])
     found = json.loads(ran.stdout)
     verdicts = {each["property"]: each for each in found["results"]}

@@ -1,5 +1,4 @@
-"""A net as a model for SPIN: an anchor for its markings and its deadlock that shares nothing with us.
-"""
+"""A net as a model for SPIN: an anchor for its markings and its deadlock, by another program."""
 
 from __future__ import annotations
 
@@ -31,9 +30,12 @@ class Searched:
 
 
 def promela(net: Net) -> str:
-    """One process that fires an enabled transition in one step; SPIN calls a dead marking an invalid
-    end state."""
-    kind = "byte" if max([*net.initial, *(n for side in net.gives for _, n in side)]) < 100 else "int"
+    """One process that fires an enabled transition in one step.
+
+    SPIN calls a dead marking an invalid end state.
+    """
+    most = max([*net.initial, *(n for side in net.gives for _, n in side)])
+    kind = "byte" if most < 100 else "int"
     moves = []
     for at in range(len(net.transitions)):
         guard = " && ".join(f"m[{p}] >= {n}" for p, n in net.takes[at]) or "true"

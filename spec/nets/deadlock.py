@@ -26,7 +26,7 @@ from .bounds import without_rounds
 from .equations import Candidate, Equations
 from .net import Net
 from .reduce import Reduced, reduce
-from .search import run_to, stubborn_search, visit
+from .search import counting, run_to, stubborn_search, visit
 from .token_game import Game
 from .walks import Walks
 
@@ -51,8 +51,7 @@ Stage = tuple[str, Callable[[], Answer]]
 
 
 class NotDead(Exception):
-    """A run of a reduced net that did not lead to a dead marking of the first net: an error of ours.
-    """
+    """An error of ours: a run of a reduced net did not lead the net into a dead marking."""
 
 
 def decide_deadlock(net: Net, limits: Limits) -> Answer:
@@ -99,15 +98,14 @@ def _visited(net: Net, limits: Limits) -> Answer:
     if limits.markings is not None:
         most = min(most, limits.markings)
     found = visit(net, replace(limits, deadline=limits.deadline.share(4)), most)
-    told = {"states": len(found.markings), "transitions": found.steps}
     if found.dead is not None:
         run = run_to(found, found.dead)
         assert net.dead(net.replay(run))
-        return Answer(Outcome.VIOLATED, "exhaustive up to the violation", run=tuple(run),
-                      is_shortest=True, depth=len(run), **told)
-    if found.whole:
-        return Answer(Outcome.HOLDS, "exhaustive", **told)
-    return Answer(Outcome.UNKNOWN, "search, incomplete", f"more than {most:,} markings", **told)
+        return counting(found, Answer(
+            Outcome.VIOLATED, "exhaustive up to the violation", run=tuple(run), is_shortest=True,
+            depth=len(run)))
+    return counting(found, Answer(Outcome.HOLDS, "exhaustive") if found.whole else Answer(
+        Outcome.UNKNOWN, "search, incomplete", f"more than {most:,} markings"))
 
 
 def _by_rules(net: Net, small: Reduced) -> Answer:
@@ -115,12 +113,13 @@ def _by_rules(net: Net, small: Reduced) -> Answer:
     by = f"{counted(rules, 'reduction')} that keep every dead marking" if rules else "by structure"
     for at, takes in enumerate(small.net.takes):
         if not takes:
-            return Answer(Outcome.HOLDS, f"{by}: in each marking {small.net.transitions[at][:60]!r} "
-                          "can fire, at once or after others")
+            name = small.net.transitions[at][:60]
+            return Answer(Outcome.HOLDS, f"{by}: in each marking {name!r} can fire, at once or "
+                          "after others")
     if not small.net.transitions:
         return _violated(net, small, (), f"{by}: after them, no transition is left")
-    return Answer(Outcome.UNKNOWN, "", f"reductions leave {counted(len(small.net.places), 'place')} "
-                  f"and {counted(len(small.net.transitions), 'transition')}")
+    return Answer(Outcome.UNKNOWN, "", "reductions leave "
+                  f"{counted(len(small.net.places), 'place')} and {counted(len(small.net.transitions), 'transition')}")
 
 
 def _violated(net: Net, small: Reduced, run: Sequence[int], method: str) -> Answer:

@@ -3,8 +3,8 @@
 A net is *bounded* iff no reachable marking can grow into one that holds at least as much in each
 place and more in some (Karp and Miller 1969): the steps between the two can be repeated forever. So
 
-- *holds* is shown by a sum that no transition raises and that has every place (``bounds``), or by all
-  markings;
+- *holds* is shown by a sum that no transition raises and that has every place (``bounds``), or by
+  all markings;
 - *violated* by a run with such a repetition, which is replayed.
 """
 
@@ -30,8 +30,8 @@ STEPS = 400
 
 
 def decide_bounded(net: Net, limits: Limits) -> Answer:
-    """Decide whether all places of the net are bounded; *unknown*, with the reason, where the limits
-    do not allow it."""
+    """Decide whether all places of the net are bounded; *unknown*, with the reason, where the
+    limits do not allow it."""
     try:
         return _decided(net, limits)
     except OutOfTime as late:
@@ -54,9 +54,9 @@ def _decided(net: Net, limits: Limits) -> Answer:
     if found is not None:
         return found
     seen = _visited(net, limits)
-    return seen or Answer(Outcome.UNKNOWN, "structure and runs", f"{why}, and no run was found that "
-                          "repeats and grows; next, give it more time (--max-seconds)",
-                          bounds=bounds)
+    return seen or Answer(
+        Outcome.UNKNOWN, "structure and runs", f"{why}, and no run was found that repeats and "
+        "grows; next, give it more time (--max-seconds)", bounds=bounds)
 
 
 def grows(net: Net, run: list[int], loop: int) -> bool:

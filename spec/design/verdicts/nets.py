@@ -1,8 +1,9 @@
 """The findings on a Petri net, which is decided as it is (``checkvalve.spec.nets``).
 
-A net with tasks and links is one engine among others for the question of a deadlock (``asked``): its
-run is replayed by the interpreter of designs, so it is explained, drawn and certified as that of any
-design. A net alone has no other engines, and its runs are replayed by the rule of nets (``check_net``).
+A net with tasks and links is one engine among others for the question of a deadlock (``asked``):
+its run is replayed by the interpreter of designs, so it is explained, drawn and certified as that
+of any design. A net alone has no other engines (``check_net``), and its runs are replayed by the
+rule of nets.
 """
 
 from __future__ import annotations

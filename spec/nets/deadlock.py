@@ -118,8 +118,9 @@ def _by_rules(net: Net, small: Reduced) -> Answer:
                           "after others")
     if not small.net.transitions:
         return _violated(net, small, (), f"{by}: after them, no transition is left")
-    return Answer(Outcome.UNKNOWN, "", "reductions leave "
-                  f"{counted(len(small.net.places), 'place')} and {counted(len(small.net.transitions), 'transition')}")
+    left = small.net
+    return Answer(Outcome.UNKNOWN, "", f"reductions leave {counted(len(left.places), 'place')} and "
+                  f"{counted(len(left.transitions), 'transition')}")
 
 
 def _violated(net: Net, small: Reduced, run: Sequence[int], method: str) -> Answer:

@@ -1,10 +1,9 @@
 """PNML: place/transition nets (ISO/IEC 15909-2), as nets and, if they are small, as designs.
 
 The net itself is read into ``checkvalve.spec.nets``, by which it is decided. In the design of a
-small one a transition is a task that does all its reads and writes in one transition, a place is a queue
-that any number of transitions share. The net says nothing of room: a place that ``bounds`` finds a
-bound for has that capacity, and is never full in the sense that a transition waits; others are
-unbounded.
+small one a transition is a task that does all its reads and writes in one transition, a place is a
+queue that any number of transitions share. The net says nothing of room: a place that ``bounds``
+finds a bound for has that capacity, and no transition waits for room in it; others are unbounded.
 """
 
 from __future__ import annotations

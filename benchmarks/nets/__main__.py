@@ -29,7 +29,7 @@ SIZES = (3, 100, 1_000)
 SQUARES = {"grid": 50, "memory": 70}
 """Families whose nets are squares of their size, and the largest size that is made."""
 SPIN_MOST = 3
-"""The largest size whose markings SPIN visits beside us: it takes a byte a place, and all of them."""
+"""The largest size whose markings SPIN visits beside us."""
 SHORT = {"holds": "none", "violated": "found", "unknown": "?"}
 
 

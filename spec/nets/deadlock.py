@@ -26,19 +26,18 @@ from .bounds import without_rounds
 from .equations import Candidate, Equations
 from .net import Net
 from .reduce import Reduced, reduce
-from .search import counting, run_to, stubborn_search, visit
+from .search import counting, glance, run_to, stubborn_search, visit
 from .token_game import Game
 from .walks import Walks
 
 __all__ = ["NotDead", "Stage", "decide_deadlock", "lifted", "stages"]
 
-GLANCE, GLANCE_WORK = 20_000, 2_000_000
-"""Markings that are visited first, and tests whether a transition is enabled meanwhile."""
 SHORT = 30
 """Short walks before any equation is made."""
 MOST_MARKINGS = 4_000_000
-"""Markings that a search keeps if nothing else is said; and bytes, at a byte a place and …"""
+"""Markings that a search keeps if nothing else is said."""
 MOST_BYTES, BYTES_EACH = 2_000_000_000, 400
+"""Bytes that they may take, and bytes of each beside nine for each place."""
 LED = 200
 """Walks that each candidate of the equations leads."""
 ORDERS = 10
@@ -94,9 +93,7 @@ def stages(net: Net, limits: Limits, *, glance: bool = True) -> Iterator[Stage]:
 
 
 def _visited(net: Net, limits: Limits) -> Answer:
-    most = max(50, min(GLANCE, GLANCE_WORK // max(1, len(net.transitions))))
-    if limits.markings is not None:
-        most = min(most, limits.markings)
+    most = glance(net, limits)
     found = visit(net, replace(limits, deadline=limits.deadline.share(4)), most)
     if found.dead is not None:
         run = run_to(found, found.dead)
@@ -190,8 +187,8 @@ def _solved(net: Net, small: Reduced, walks: Walks, limits: Limits) -> Answer:
 
 
 def _searched(net: Net, small: Reduced, limits: Limits) -> Answer:
-    most = min(limits.markings or MOST_MARKINGS,
-               MOST_BYTES // (BYTES_EACH + 9 * len(small.net.places)))
+    size = MOST_BYTES if limits.memory is None else min(MOST_BYTES, limits.memory // 2)
+    most = min(limits.markings or MOST_MARKINGS, size // (BYTES_EACH + 9 * len(small.net.places)))
     found = stubborn_search(small.net, replace(limits, deadline=limits.deadline.share(1.5)), most)
     if found.outcome is Outcome.VIOLATED:
         return replace(_violated(net, small, found.run, found.method), states=found.states,

@@ -18,12 +18,11 @@ from ..verdicts.verdict import Outcome
 from .answer import Answer, Limits
 from .bounds import bounding_sums, growing_counts
 from .net import Net
-from .search import run_to, visit
+from .search import glance, run_to, visit
 from .token_game import Game
 
 __all__ = ["decide_bounded", "grows"]
 
-GLANCE_WORK = 2_000_000
 TRIES = 2_000
 STEPS = 400
 """Runs that look for a repetition, and the steps of each before it is tried."""
@@ -116,8 +115,7 @@ def _repeated(game: Game, left: dict[int, int], random: Random) -> bool:
 
 def _visited(net: Net, limits: Limits) -> Answer | None:
     """The answer of all markings of a small net, each compared with those on the way to it."""
-    most = max(50, min(20_000, GLANCE_WORK // max(1, len(net.transitions))))
-    found = visit(net, limits, min(most, limits.markings or most), stop_at_dead=False)
+    found = visit(net, limits, glance(net, limits), stop_at_dead=False)
     for at, marking in enumerate(found.markings):
         if at % 64 == 0:
             limits.deadline.check("comparing markings")

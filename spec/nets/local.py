@@ -18,11 +18,10 @@ from ..verdicts.deadline import OutOfTime
 from ..verdicts.verdict import Outcome
 from .answer import Answer, Limits
 from .net import Net
-from .search import Visit, counting, run_to, visit
+from .search import Visit, counting, glance, run_to, visit
 
 __all__ = ["decide_local", "stops_all"]
 
-GLANCE_WORK = 2_000_000
 ALL_STOP = ("a single transition cannot be blocked forever unless the whole net deadlocks, "
             "and it does not")
 
@@ -32,9 +31,8 @@ def decide_local(net: Net, limits: Limits, deadlock: Answer, bounded: Answer) ->
     try:
         if Outcome.HOLDS is deadlock.outcome is bounded.outcome and stops_all(net, limits):
             return Answer(Outcome.HOLDS, ALL_STOP)
-        most = max(50, min(20_000, GLANCE_WORK // max(1, len(net.transitions))))
-        found = visit(net, limits, min(most, limits.markings or most), edges=True,
-                      stop_at_dead=False)
+        most = glance(net, limits)
+        found = visit(net, limits, most, edges=True, stop_at_dead=False)
     except OutOfTime as late:
         return Answer(Outcome.UNKNOWN, "search, incomplete", str(late))
     if not found.whole:

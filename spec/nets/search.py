@@ -17,9 +17,11 @@ from ..verdicts.verdict import Outcome
 from .answer import Answer, Limits
 from .net import Net
 
-__all__ = ["Visit", "counting", "run_to", "stubborn_search", "visit"]
+__all__ = ["Visit", "counting", "glance", "run_to", "stubborn_search", "visit"]
 
 PHASE = "visiting markings"
+GLANCE, GLANCE_WORK = 20_000, 2_000_000
+"""Markings that a glance visits, and places and transitions that it looks at meanwhile."""
 STARTS = 6
 """Enabled transitions from which a stubborn set is tried."""
 
@@ -42,6 +44,13 @@ class Visit:
 def counting(found: Visit, answer: Answer) -> Answer:
     """The answer with the numbers of markings and steps that were visited for it."""
     return replace(answer, states=len(found.markings), transitions=found.steps)
+
+
+def glance(net: Net, limits: Limits) -> int:
+    """The number of markings of which it takes a second or two, and few bytes, to visit them."""
+    size = len(net.transitions) + len(net.places)
+    most = max(50, min(GLANCE, GLANCE_WORK // max(1, size)))
+    return most if limits.markings is None else min(most, limits.markings)
 
 
 def run_to(visit: Visit, marking: int) -> list[int]:

@@ -79,7 +79,7 @@ def _shared(
 
 
 def _limits(budget: Budget) -> Limits:
-    return Limits(budget.deadline, budget.max_states)
+    return Limits(budget.deadline, budget.max_states, budget.max_memory)
 
 
 def _deadlock(net: Net, budget: Budget, engine: str) -> Answer:

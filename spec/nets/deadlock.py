@@ -19,7 +19,7 @@ from dataclasses import replace
 from random import Random
 
 from ..notation.labels import counted
-from ..verdicts.deadline import OutOfTime
+from ..verdicts.deadline import Spent
 from ..verdicts.verdict import Outcome
 from .answer import Answer, Limits
 from .bounds import without_rounds
@@ -61,7 +61,7 @@ def decide_deadlock(net: Net, limits: Limits) -> Answer:
     for _, ask in stages(net, limits):
         try:
             answer = ask()
-        except OutOfTime as late:
+        except Spent as late:
             answer = Answer(Outcome.UNKNOWN, "", str(late))
         if answer.outcome is not Outcome.UNKNOWN:
             return answer
@@ -147,7 +147,7 @@ def _walked(net: Net, small: Reduced, walks: Walks, most: int | None, steps: int
             if run is not None:
                 told = f"{counted(walks.runs, 'run')} of {counted(walks.steps, 'step')} in all"
                 return _violated(net, small, _shortened(small.net, walks, run), f"found by {told}")
-    except OutOfTime:
+    except Spent:
         pass  # what was tried is the answer
     return Answer(Outcome.UNKNOWN, "", f"{counted(walks.runs, 'run')} of "
                   f"{counted(walks.steps, 'step')} in all did not deadlock")
@@ -161,7 +161,7 @@ def _shortened(net: Net, walks: Walks, run: list[int]) -> list[int]:
         found = None
         for _ in range(ORDERS if sum(counts.values()) < len(run) else 0):
             found = found or walks.led(counts, 0)
-    except OutOfTime:
+    except Spent:
         return run
     return run if found is None else found
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from random import Random
 
 from ..notation.labels import counted
-from ..verdicts.deadline import OutOfTime
+from ..verdicts.deadline import Spent
 from ..verdicts.verdict import Outcome
 from .answer import Answer, Limits
 from .bounds import bounding_sums, growing_counts
@@ -33,7 +33,7 @@ def decide_bounded(net: Net, limits: Limits) -> Answer:
     limits do not allow it."""
     try:
         return _decided(net, limits)
-    except OutOfTime as late:
+    except Spent as late:
         return Answer(Outcome.UNKNOWN, "search, incomplete", str(late))
 
 

@@ -14,7 +14,7 @@ small net are visited, and their strongly connected components answer.
 
 from __future__ import annotations
 
-from ..verdicts.deadline import OutOfTime
+from ..verdicts.deadline import Spent
 from ..verdicts.verdict import Outcome
 from .answer import Answer, Limits
 from .net import Net
@@ -33,7 +33,7 @@ def decide_local(net: Net, limits: Limits, deadlock: Answer, bounded: Answer) ->
             return Answer(Outcome.HOLDS, ALL_STOP)
         most = glance(net, limits)
         found = visit(net, limits, most, edges=True, stop_at_dead=False)
-    except OutOfTime as late:
+    except Spent as late:
         return Answer(Outcome.UNKNOWN, "search, incomplete", str(late))
     if not found.whole:
         return counting(found, Answer(

@@ -7,7 +7,7 @@ BIN := .venv/bin
 LAB := $(BIN)/python -m benchmarks
 
 .PHONY: help lab gate test test-all unit types bench doctor wheel ci clean \
-    lint quick durations bench-designs bench-finders bench-peers bench-purgatory bench-storm bookie \
+    lint quick durations bench-designs bench-finders bench-nets bench-peers bench-purgatory bench-storm bookie \
     breakers certificates coverage differential election explanations failover fuzz mutants needs \
     oracles pages races repairs sabotage verdicts witnesses core dev programs
 
@@ -60,6 +60,9 @@ durations: dev programs #- Run all tests, and note which are slow (tests/duratio
 
 bench-designs: core #- Designs of up to 100,000 queues: verdicts, times, certificates (minutes); quick: ARGS=--quick
 	@$(LAB).designs $(ARGS)
+
+bench-nets: core #- Petri nets of 15 families at growing sizes, beside SPIN (minutes); ARGS="--sizes 3 10"
+	@$(LAB).nets $(ARGS)
 
 bench-finders: dev #- The zoo's twins, found by the campaign and by Hypothesis in equal time (minutes).
 	@$(LAB).finders $(ARGS)

@@ -1,0 +1,1 @@
+"""Families of Petri nets at growing sizes, decided and timed: ``make bench-nets``."""

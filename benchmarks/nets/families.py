@@ -101,7 +101,7 @@ def kanban(n: int) -> Net:
 
 
 def token_ring(n: int) -> Net:
-    """n stations; who has the token works once or passes it on."""
+    """n stations; the one that has the token works once or passes it on."""
     net = _Draft({"token0": 1} | {f"idle{i}": 1 for i in range(n)})
     for i in range(n):
         net.move(f"pass{i}", f"token{i}", f"token{(i + 1) % n}")
@@ -134,7 +134,7 @@ def bus(n: int) -> Net:
 
 
 def memory(n: int) -> Net:
-    """n processors with a memory each, who use each other's over one bus (Ajmone Marsan)."""
+    """n processors with a memory each, which use each other's over one bus (Ajmone Marsan)."""
     net = _Draft({"bus": 1} | {f"active{i}": 1 for i in range(n)} | {
         f"memory{i}": 1 for i in range(n)})
     for i in range(n):

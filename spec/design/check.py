@@ -38,7 +38,7 @@ from .verdicts.deadlock import decide_deadlock, told_all
 from .verdicts.duplication import decide_duplication
 from .verdicts.live import decide_live, going_round, is_steady
 from .verdicts.local import Spaces, decide_local
-from .verdicts.nets import check_net
+from .verdicts.nets import check_net, growth_of
 from .verdicts.occupancy import largest
 from .verdicts.order import decide_order
 from .verdicts.steady import PROOF, is_fed
@@ -227,6 +227,17 @@ def _bounded(design: Design, settings: Settings) -> Finding:
             return finding
     if settings.engine == "graph":
         return not_the_searchs(settings.engine)
+    if design.net is None or settings.engine != "auto":
+        return _counted(design, settings)
+    with suppress(Spent):
+        finding = _counted(design, replace(settings, budget=settings.budget.share(8)))
+        if finding.outcome is not Outcome.UNKNOWN:
+            return finding
+    return growth_of(design, settings) or _counted(design, settings)
+
+
+def _counted(design: Design, settings: Settings) -> Finding:
+    """Decide growth by counting unbounded links further and further."""
     finding = Finding(BOUNDED, Outcome.UNKNOWN, "")
     for most in GROWTHS:
         table = translate(design, Aim(Unbounded(most, abstract=False)))

@@ -12,11 +12,11 @@ __all__ = ["Answer", "Limits"]
 
 @dataclass(frozen=True)
 class Limits:
-    """The time and the number of markings that may be used; None means no limit but the default.
-    """
+    """The time, and the number of markings and bytes, that may be used; None means the default."""
 
     deadline: Deadline = field(default_factory=Deadline)
     markings: int | None = None
+    memory: int | None = None
 
 
 @dataclass(frozen=True)

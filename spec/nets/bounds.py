@@ -1,11 +1,11 @@
 """Bounds of the tokens in the places of a net, by sums that no transition raises.
 
 A weighting y >= 0 of the places with ``y . change(t) <= 0`` for each transition t gives
-``y . m <= y . m0`` for each reachable marking m, so a place of weight y[p] > 0 never holds more than
-``y . m0 / y[p]`` (Murata 1989, section V.B). Sums of such weightings are such weightings, so
+``y . m <= y . m0`` for each reachable marking m, so a place of weight y[p] > 0 never holds more
+than ``y . m0 / y[p]`` (Murata 1989, section V.B). Sums of such weightings are such weightings, so
 where a first sparse linear program finds none that has all places, a second one finds all places
-that are in any. HiGHS proposes in floating point; what it proposes counts once fractions near it satisfy each inequality
-exactly.
+that are in any. HiGHS proposes in floating point; what it proposes counts once fractions near it
+satisfy each inequality exactly.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _in_time(deadline: Deadline) -> dict[str, float]:
 
 
 def _matrix(net: Net) -> Any:
-    """What each transition (row) adds to each place (column), sparse."""
+    """A sparse matrix: by transition (row), the tokens added to each place (column)."""
     from scipy import sparse
     rows, columns, values = [], [], []
     for transition, change in enumerate(net.changes):

@@ -19,26 +19,25 @@ from dataclasses import replace
 from random import Random
 
 from ..notation.labels import counted
-from ..verdicts.deadline import OutOfTime
+from ..verdicts.deadline import Spent
 from ..verdicts.verdict import Outcome
 from .answer import Answer, Limits
 from .bounds import without_rounds
 from .equations import Candidate, Equations
 from .net import Net
 from .reduce import Reduced, reduce
-from .search import run_to, stubborn_search, visit
+from .search import counting, glance, run_to, stubborn_search, visit
 from .token_game import Game
 from .walks import Walks
 
 __all__ = ["NotDead", "Stage", "decide_deadlock", "lifted", "stages"]
 
-GLANCE, GLANCE_WORK = 20_000, 2_000_000
-"""Markings that are visited first, and tests whether a transition is enabled meanwhile."""
 SHORT = 30
 """Short walks before any equation is made."""
 MOST_MARKINGS = 4_000_000
-"""Markings that a search keeps if nothing else is said; and bytes, at a byte a place and …"""
+"""Markings that a search keeps if nothing else is said."""
 MOST_BYTES, BYTES_EACH = 2_000_000_000, 400
+"""Bytes that they may take, and bytes of each beside nine for each place."""
 LED = 200
 """Walks that each candidate of the equations leads."""
 ORDERS = 10
@@ -51,8 +50,7 @@ Stage = tuple[str, Callable[[], Answer]]
 
 
 class NotDead(Exception):
-    """A run of a reduced net that did not lead to a dead marking of the first net: an error of ours.
-    """
+    """An error of ours: a run of a reduced net did not lead the net into a dead marking."""
 
 
 def decide_deadlock(net: Net, limits: Limits) -> Answer:
@@ -63,7 +61,7 @@ def decide_deadlock(net: Net, limits: Limits) -> Answer:
     for _, ask in stages(net, limits):
         try:
             answer = ask()
-        except OutOfTime as late:
+        except Spent as late:
             answer = Answer(Outcome.UNKNOWN, "", str(late))
         if answer.outcome is not Outcome.UNKNOWN:
             return answer
@@ -95,19 +93,16 @@ def stages(net: Net, limits: Limits, *, glance: bool = True) -> Iterator[Stage]:
 
 
 def _visited(net: Net, limits: Limits) -> Answer:
-    most = max(50, min(GLANCE, GLANCE_WORK // max(1, len(net.transitions))))
-    if limits.markings is not None:
-        most = min(most, limits.markings)
+    most = glance(net, limits)
     found = visit(net, replace(limits, deadline=limits.deadline.share(4)), most)
-    told = {"states": len(found.markings), "transitions": found.steps}
     if found.dead is not None:
         run = run_to(found, found.dead)
         assert net.dead(net.replay(run))
-        return Answer(Outcome.VIOLATED, "exhaustive up to the violation", run=tuple(run),
-                      is_shortest=True, depth=len(run), **told)
-    if found.whole:
-        return Answer(Outcome.HOLDS, "exhaustive", **told)
-    return Answer(Outcome.UNKNOWN, "search, incomplete", f"more than {most:,} markings", **told)
+        return counting(found, Answer(
+            Outcome.VIOLATED, "exhaustive up to the violation", run=tuple(run), is_shortest=True,
+            depth=len(run)))
+    return counting(found, Answer(Outcome.HOLDS, "exhaustive") if found.whole else Answer(
+        Outcome.UNKNOWN, "search, incomplete", f"more than {most:,} markings"))
 
 
 def _by_rules(net: Net, small: Reduced) -> Answer:
@@ -115,12 +110,14 @@ def _by_rules(net: Net, small: Reduced) -> Answer:
     by = f"{counted(rules, 'reduction')} that keep every dead marking" if rules else "by structure"
     for at, takes in enumerate(small.net.takes):
         if not takes:
-            return Answer(Outcome.HOLDS, f"{by}: in each marking {small.net.transitions[at][:60]!r} "
-                          "can fire, at once or after others")
+            name = small.net.transitions[at][:60]
+            return Answer(Outcome.HOLDS, f"{by}: in each marking {name!r} can fire, at once or "
+                          "after others")
     if not small.net.transitions:
         return _violated(net, small, (), f"{by}: after them, no transition is left")
-    return Answer(Outcome.UNKNOWN, "", f"reductions leave {counted(len(small.net.places), 'place')} "
-                  f"and {counted(len(small.net.transitions), 'transition')}")
+    left = small.net
+    return Answer(Outcome.UNKNOWN, "", f"reductions leave {counted(len(left.places), 'place')} and "
+                  f"{counted(len(left.transitions), 'transition')}")
 
 
 def _violated(net: Net, small: Reduced, run: Sequence[int], method: str) -> Answer:
@@ -150,7 +147,7 @@ def _walked(net: Net, small: Reduced, walks: Walks, most: int | None, steps: int
             if run is not None:
                 told = f"{counted(walks.runs, 'run')} of {counted(walks.steps, 'step')} in all"
                 return _violated(net, small, _shortened(small.net, walks, run), f"found by {told}")
-    except OutOfTime:
+    except Spent:
         pass  # what was tried is the answer
     return Answer(Outcome.UNKNOWN, "", f"{counted(walks.runs, 'run')} of "
                   f"{counted(walks.steps, 'step')} in all did not deadlock")
@@ -164,7 +161,7 @@ def _shortened(net: Net, walks: Walks, run: list[int]) -> list[int]:
         found = None
         for _ in range(ORDERS if sum(counts.values()) < len(run) else 0):
             found = found or walks.led(counts, 0)
-    except OutOfTime:
+    except Spent:
         return run
     return run if found is None else found
 
@@ -190,8 +187,8 @@ def _solved(net: Net, small: Reduced, walks: Walks, limits: Limits) -> Answer:
 
 
 def _searched(net: Net, small: Reduced, limits: Limits) -> Answer:
-    most = min(limits.markings or MOST_MARKINGS,
-               MOST_BYTES // (BYTES_EACH + 9 * len(small.net.places)))
+    size = MOST_BYTES if limits.memory is None else min(MOST_BYTES, limits.memory // 2)
+    most = min(limits.markings or MOST_MARKINGS, size // (BYTES_EACH + 9 * len(small.net.places)))
     found = stubborn_search(small.net, replace(limits, deadline=limits.deadline.share(1.5)), most)
     if found.outcome is Outcome.VIOLATED:
         return replace(_violated(net, small, found.run, found.method), states=found.states,

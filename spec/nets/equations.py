@@ -4,10 +4,10 @@ Each reachable marking is ``m = m0 + C x`` for numbers x of firings (the state e
 dead one each transition has an input place that holds too little. Z3 looks for such m and x
 in whole numbers, exactly. If there is none, no dead marking is reachable.
 
-What it finds may be no reachable marking. A *trap* is a set of places such that each transition that
-takes from it gives to it: once marked, it stays marked (Murata 1989, section VI.B). If m empties
-the places of a trap that is marked at first, m is excluded by asking for a token there, and the
-question is asked again (Esparza and Melzer 2000).
+A marking that it finds may not be reachable. A *trap* is a set of places such that each transition
+that takes from it gives to it: once marked, it stays marked (Murata 1989, section VI.B). If m
+empties the places of a trap that is marked at first, m is excluded by asking for a token there,
+and the question is asked again (Esparza and Melzer 2000).
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Equations:
             self._solver.add(z3.Or([self._tokens[place] < weight for place, weight in takes]))
 
     def solve(self, deadline: Deadline) -> Candidate | None | bool:
-        """A dead marking that the equations allow; False if there is none, None if that could not be
-        decided by the deadline."""
+        """A dead marking that the equations allow; False if there is none, None if that could not
+        be decided by the deadline."""
         while not deadline.passed():
             self._solver.set("timeout", max(1, int(min(deadline.left() * 1000, MOST_MS))))
             answer = self._solver.check()

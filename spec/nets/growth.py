@@ -3,8 +3,8 @@
 A net is *bounded* iff no reachable marking can grow into one that holds at least as much in each
 place and more in some (Karp and Miller 1969): the steps between the two can be repeated forever. So
 
-- *holds* is shown by a sum that no transition raises and that has every place (``bounds``), or by all
-  markings;
+- *holds* is shown by a sum that no transition raises and that has every place (``bounds``), or by
+  all markings;
 - *violated* by a run with such a repetition, which is replayed.
 """
 
@@ -13,28 +13,27 @@ from __future__ import annotations
 from random import Random
 
 from ..notation.labels import counted
-from ..verdicts.deadline import OutOfTime
+from ..verdicts.deadline import Spent
 from ..verdicts.verdict import Outcome
 from .answer import Answer, Limits
 from .bounds import bounding_sums, growing_counts
 from .net import Net
-from .search import run_to, visit
+from .search import glance, run_to, visit
 from .token_game import Game
 
 __all__ = ["decide_bounded", "grows"]
 
-GLANCE_WORK = 2_000_000
 TRIES = 2_000
 STEPS = 400
 """Runs that look for a repetition, and the steps of each before it is tried."""
 
 
 def decide_bounded(net: Net, limits: Limits) -> Answer:
-    """Decide whether all places of the net are bounded; *unknown*, with the reason, where the limits
-    do not allow it."""
+    """Decide whether all places of the net are bounded; *unknown*, with the reason, where the
+    limits do not allow it."""
     try:
         return _decided(net, limits)
-    except OutOfTime as late:
+    except Spent as late:
         return Answer(Outcome.UNKNOWN, "search, incomplete", str(late))
 
 
@@ -54,9 +53,9 @@ def _decided(net: Net, limits: Limits) -> Answer:
     if found is not None:
         return found
     seen = _visited(net, limits)
-    return seen or Answer(Outcome.UNKNOWN, "structure and runs", f"{why}, and no run was found that "
-                          "repeats and grows; next, give it more time (--max-seconds)",
-                          bounds=bounds)
+    return seen or Answer(
+        Outcome.UNKNOWN, "structure and runs", f"{why}, and no run was found that repeats and "
+        "grows; next, give it more time (--max-seconds)", bounds=bounds)
 
 
 def grows(net: Net, run: list[int], loop: int) -> bool:
@@ -116,8 +115,7 @@ def _repeated(game: Game, left: dict[int, int], random: Random) -> bool:
 
 def _visited(net: Net, limits: Limits) -> Answer | None:
     """The answer of all markings of a small net, each compared with those on the way to it."""
-    most = max(50, min(20_000, GLANCE_WORK // max(1, len(net.transitions))))
-    found = visit(net, limits, min(most, limits.markings or most), stop_at_dead=False)
+    found = visit(net, limits, glance(net, limits), stop_at_dead=False)
     for at, marking in enumerate(found.markings):
         if at % 64 == 0:
             limits.deadline.check("comparing markings")

@@ -1,8 +1,8 @@
 """Can some transitions of a net be dead forever while others continue forever?
 
-A transition is *blocked forever* in a marking if it is enabled in no marking that can be reached from
-there. A *local deadlock* is a reachable marking in which some transition is blocked forever and
-from which some run never ends.
+A transition is *blocked forever* in a marking if it is enabled in no marking that can be reached
+from there. A *local deadlock* is a reachable marking in which some transition is blocked forever
+and from which some run never ends.
 
 In a bounded net, what follows from a blocked transition can be read off the arcs (``stops_all``):
 what takes as much as it or more is blocked; what gives to a place from which no other transition
@@ -14,33 +14,31 @@ small net are visited, and their strongly connected components answer.
 
 from __future__ import annotations
 
-from ..verdicts.deadline import OutOfTime
+from ..verdicts.deadline import Spent
 from ..verdicts.verdict import Outcome
 from .answer import Answer, Limits
 from .net import Net
-from .search import Visit, run_to, visit
+from .search import Visit, counting, glance, run_to, visit
 
 __all__ = ["decide_local", "stops_all"]
 
-GLANCE_WORK = 2_000_000
 ALL_STOP = ("a single transition cannot be blocked forever unless the whole net deadlocks, "
             "and it does not")
 
 
 def decide_local(net: Net, limits: Limits, deadlock: Answer, bounded: Answer) -> Answer:
-    """Decide whether a local deadlock can be reached, knowing the answers on deadlock and growth."""
+    """Decide whether a local deadlock can be reached, given the answers on deadlock and growth."""
     try:
         if Outcome.HOLDS is deadlock.outcome is bounded.outcome and stops_all(net, limits):
             return Answer(Outcome.HOLDS, ALL_STOP)
-        most = max(50, min(20_000, GLANCE_WORK // max(1, len(net.transitions))))
-        found = visit(net, limits, min(most, limits.markings or most), edges=True,
-                      stop_at_dead=False)
-    except OutOfTime as late:
+        most = glance(net, limits)
+        found = visit(net, limits, most, edges=True, stop_at_dead=False)
+    except Spent as late:
         return Answer(Outcome.UNKNOWN, "search, incomplete", str(late))
     if not found.whole:
-        return Answer(Outcome.UNKNOWN, "search, incomplete", f"more than {most:,} markings, and the "
-                      "arcs do not show that all stops where one transition is blocked forever",
-                      states=len(found.markings), transitions=found.steps)
+        return counting(found, Answer(
+            Outcome.UNKNOWN, "search, incomplete", f"more than {most:,} markings, and the arcs do "
+            "not show that all stops where one transition is blocked forever"))
     return _by_components(net, found)
 
 
@@ -110,7 +108,6 @@ def _by_components(net: Net, found: Visit) -> Answer:
             back[target].append(at)
             enabled[each].append(at)
     endless = _endless(found.edges, back)
-    told = {"states": number, "transitions": found.steps}
     best: tuple[int, int] | None = None
     for each, where in enumerate(enabled):
         live = _backwards(back, where)
@@ -118,13 +115,14 @@ def _by_components(net: Net, found: Visit) -> Answer:
         if bad is not None and (best is None or bad < best[0]):
             best = bad, each
     if best is None:
-        return Answer(Outcome.HOLDS, "exhaustive", **told)
+        return counting(found, Answer(Outcome.HOLDS, "exhaustive"))
     run = run_to(found, best[0])
     tail, loop = _forever(found.edges, endless, best[0])
-    return Answer(Outcome.VIOLATED, "exhaustive", run=tuple(run + tail), loop=len(run) + loop,
-                  is_shortest=True, depth=len(run), blocked=(best[1],),
-                  reason=f"from step {len(run)} on {net.transitions[best[1]][:60]!r} can never fire "
-                         "again, while these steps repeat forever", **told)
+    reason = (f"from step {len(run)} on {net.transitions[best[1]][:60]!r} can never fire again, "
+              "while these steps repeat forever")
+    return counting(found, Answer(
+        Outcome.VIOLATED, "exhaustive", reason, tuple(run + tail), len(run) + loop, True,
+        depth=len(run), blocked=(best[1],)))
 
 
 def _backwards(back: list[list[int]], start: list[int]) -> set[int]:

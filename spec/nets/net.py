@@ -2,8 +2,8 @@
 
 A *place* holds a number of tokens, a whole number that nothing limits. A *transition* takes
 a number of tokens from each of its input places and gives a number to each of its output places.
-It is *enabled* in a marking iff each input place holds at least what the transition takes; to *fire*
-it takes all and gives all in one step. A marking is *dead* iff no transition is enabled in it.
+It is *enabled* in a marking iff each input place holds at least what the transition takes; to
+*fire* it takes all and gives all in one step. A marking is *dead* iff no transition is enabled.
 
 Every engine of this folder comes from the three methods that say so (``enabled``, ``fire``,
 ``dead``), or from ``takes`` and ``gives``, the tables they read: matrices, reductions and solvers
@@ -63,7 +63,9 @@ class Net:
         return not any(self.enabled(marking, each) for each in range(len(self.transitions)))
 
     def replay(self, run: Iterable[int]) -> Marking:
-        """The marking after a run from the first one. Raises Misfired at a step that is not enabled.
+        """The marking after a run from the first one.
+
+        Raises Misfired at a step that is not enabled.
         """
         marking = list(self.initial)
         for step, transition in enumerate(run):
@@ -74,7 +76,7 @@ class Net:
 
     @cached_property
     def changes(self) -> tuple[Arcs, ...]:
-        """The tokens that each transition adds to each place that it changes (negative: removes)."""
+        """By transition, the tokens that it adds to each place (negative: removes)."""
         found = []
         for takes, gives in zip(self.takes, self.gives, strict=True):
             change = dict(gives)

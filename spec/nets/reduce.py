@@ -1,18 +1,18 @@
 """Reductions that keep whether a net can reach a dead marking, with the run led back.
 
-Each rule makes a smaller net of which a dead marking can be reached iff one can in the net before. A
-transition of a reduced net stands for a run of the first net (``Reduced.runs``), and a run of the
-reduced net into a dead marking is led back by putting those runs in its place, behind ``before``,
-and then by firing what was put off until nothing is enabled (``lift``).
+Each rule makes a smaller net of which a dead marking can be reached iff one can in the net before.
+A transition of a reduced net stands for a run of the first net (``Reduced.runs``), and a run of the
+reduced net into a dead marking is led back by putting those runs in its place, behind ``before``
+(``lift``), and then by firing what was put off until nothing is enabled.
 
 | rule | why a dead marking is kept |
 |---|---|
-| never enabled | a transition whose inputs can never be marked, and a place never marked, do nothing |
+| never enabled | inputs that can never be marked enable nothing |
 | never short | a place that always holds what is taken from it disables nothing |
-| equal changes | of two places whose difference is constant, the one that holds more disables nothing |
-| covered | of two transitions of one effect, the one that takes more is enabled only with the other |
-| followed at once | a transition that needs but one token of one place can fire as soon as that is there |
-| put off | a transition that gives one token to one place, and whose inputs no other wants, can wait |
+| equal changes | if the difference of two places is constant, one of them disables nothing |
+| covered | of two transitions of one effect, one is enabled only where the other is |
+| followed at once | what needs tokens of one place alone can fire as soon as they are there |
+| put off | what gives one token to one place, from inputs that no other takes, can wait |
 
 The last two are the post- and pre-agglomeration of Berthelot 1987 (weights of one).
 """

@@ -1,25 +1,27 @@
 """The markings of a net, visited: all of them, or only those that a dead one needs.
 
-``visit`` goes breadth first over all markings: the first dead one ends the shortest run. With
-``stubborn`` it fires in each marking only the transitions of a stubborn set (Valmari 1990): one that
-is enabled, and with it, for each enabled one of the set all that take from the same places, and
-for each other one all that give to a place of which it lacks tokens. What is not in the set can
-neither be disabled by it nor enable it, so each dead marking is reached all the same.
+``visit`` goes breadth first over all markings: the first dead one ends the shortest run.
+``stubborn_search`` fires in each marking only the transitions of a stubborn set (Valmari 1990): one
+that is enabled, and with it, for each enabled one of the set all that take from the same places,
+and for each other one all that give to a place of which it lacks tokens. What is not in the set
+neither disables those of the set nor enables them, so each dead marking is reached all the same.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..verdicts.verdict import Outcome
 from .answer import Answer, Limits
 from .net import Net
 
-__all__ = ["Visit", "run_to", "stubborn_search", "visit"]
+__all__ = ["Visit", "counting", "glance", "run_to", "stubborn_search", "visit"]
 
 PHASE = "visiting markings"
+GLANCE, GLANCE_WORK = 20_000, 2_000_000
+"""Markings that a glance visits, and places and transitions that it looks at meanwhile."""
 STARTS = 6
 """Enabled transitions from which a stubborn set is tried."""
 
@@ -27,8 +29,8 @@ STARTS = 6
 @dataclass
 class Visit:
     """The markings that were visited, in order, each with the one before it and the step from there
-    (-1 for the first); and the steps between them, if they were kept. ``whole`` if there are no more;
-    ``dead`` is the first without an enabled transition."""
+    (-1 for the first); and the steps between them, if they were kept. ``whole`` if there are no
+    more; ``dead`` is the first without an enabled transition."""
 
     markings: list[tuple[int, ...]]
     before: list[int]
@@ -37,6 +39,18 @@ class Visit:
     whole: bool = False
     dead: int | None = None
     edges: list[list[tuple[int, int]]] | None = None
+
+
+def counting(found: Visit, answer: Answer) -> Answer:
+    """The answer with the numbers of markings and steps that were visited for it."""
+    return replace(answer, states=len(found.markings), transitions=found.steps)
+
+
+def glance(net: Net, limits: Limits) -> int:
+    """The number of markings of which it takes a second or two, and few bytes, to visit them."""
+    size = len(net.transitions) + len(net.places)
+    most = max(50, min(GLANCE, GLANCE_WORK // max(1, size)))
+    return most if limits.markings is None else min(most, limits.markings)
 
 
 def run_to(visit: Visit, marking: int) -> list[int]:

@@ -1,10 +1,9 @@
 """PNML: place/transition nets (ISO/IEC 15909-2), as nets and, if they are small, as designs.
 
-The net itself is read into ``checkvalve.spec.nets``, by which it is decided. In the design of a small
-one a transition is a task that does all its reads and writes in one transition, a place is a queue
-that any number of transitions share. The net says nothing of room: a place that ``bounds`` finds a
-bound for has that capacity, and is never full in the sense that a transition waits; others are
-unbounded.
+The net itself is read into ``checkvalve.spec.nets``, by which it is decided. In the design of a
+small one a transition is a task that does all its reads and writes in one transition, a place is a
+queue that any number of transitions share. The net says nothing of room: a place that ``bounds``
+finds a bound for has that capacity, and no transition waits for room in it; others are unbounded.
 """
 
 from __future__ import annotations
@@ -223,10 +222,10 @@ def _net(net: _Net, file: str, names: list[str]) -> Net:
     for id in net.transitions:
         sides = ({index[p]: n for p, n in net.takes[id].items()},
                  {index[p]: n for p, n in net.gives[id].items()})
-        for place in {*net.takes[id], *net.gives[id]} & rooms.keys():
-            more = net.gives[id][place] - net.takes[id][place]
+        for full in {*net.takes[id], *net.gives[id]} & rooms.keys():
+            more = net.gives[id][full] - net.takes[id][full]
             if more:
-                sides[more < 0][rooms[place]] = abs(more)
+                sides[more < 0][rooms[full]] = abs(more)
         takes.append(_arcs(sides[0]))
         gives.append(_arcs(sides[1]))
     return Net(net.name, tuple(labels), tuple(names), tuple(tokens), tuple(takes), tuple(gives))

@@ -74,6 +74,8 @@ class Certificates:
             raise Uncertified("nothing is known")
         if self.report.design.net_alone:
             raise Uncertified("a net without tasks and links has no certificate yet")
+        if self.report.design.net is not None and finding.steps and not finding.changes:
+            raise Uncertified("its run is one of the net, and not of tasks and links")
         try:
             evidence = (_run(finding) if finding.outcome is Outcome.VIOLATED
                         else self._shown(finding))

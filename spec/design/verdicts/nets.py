@@ -1,8 +1,9 @@
 """The findings on a Petri net, which is decided as it is (``checkvalve.spec.nets``).
 
-A net with tasks and links is one engine among others for the question of a deadlock (``asked``): its
-run is replayed by the interpreter of designs, so it is explained, drawn and certified as that of any
-design. A net alone has no other engines, and its runs are replayed by the rule of nets (``check_net``).
+A net with tasks and links is one engine among others for the question of a deadlock (``asked``):
+its run is replayed by the interpreter of designs, so it is explained, drawn and certified as that
+of any design. A net alone has no other engines (``check_net``), and its runs are replayed by the
+rule of nets.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from ...nets.growth import decide_bounded
 from ...nets.local import decide_local
 from ...nets.net import Net
 from ...nets.parts import NetPart, net_parts, part_with
-from ...verdicts.deadline import OutOfTime
+from ...verdicts.deadline import Spent
 from ...verdicts.verdict import Budget, Outcome, Verdict
 from ..net.builder import Aim
 from ..net.places import Unbounded
@@ -29,7 +30,7 @@ from ..why.blocked import Blocked
 from ..why.findings import Attempt, Finding
 from ..why.parts import Part
 
-__all__ = ["asked", "check_net"]
+__all__ = ["asked", "check_net", "growth_of"]
 
 ENGINES = {
     "graph": frozenset[str](), "structure": frozenset({"reduce", "equations"}),
@@ -78,7 +79,7 @@ def _shared(
 
 
 def _limits(budget: Budget) -> Limits:
-    return Limits(budget.deadline, budget.max_states)
+    return Limits(budget.deadline, budget.max_states, budget.max_memory)
 
 
 def _deadlock(net: Net, budget: Budget, engine: str) -> Answer:
@@ -88,7 +89,7 @@ def _deadlock(net: Net, budget: Budget, engine: str) -> Answer:
     for name, ask in stages(net, _limits(budget)):
         try:
             found = ask()
-        except OutOfTime as late:
+        except Spent as late:
             found = Answer(Outcome.UNKNOWN, "search, incomplete", str(late))
         if name in ENGINES[engine]:
             answer = found
@@ -159,6 +160,25 @@ def _waits(net: Net, marking: Sequence[int]) -> tuple[tuple[Blocked, ...], tuple
     return tuple(chain), tuple(chain[seen[here]:]) if here in seen else ()
 
 
+def growth_of(design: Design, settings: Settings) -> Finding | None:
+    """The finding of the engines of nets on growth, None where they do not know.
+
+    Its run is one of the net.
+    """
+    assert design.net is not None
+    answers = [(section, decide_bounded(section.net, _limits(share)))
+               for section, share in _shared(net_parts(design.net), settings.budget, 2)]
+    for section, answer in answers:
+        if answer.outcome is Outcome.VIOLATED:
+            return _told(Finding(BOUNDED, answer.outcome, answer.method, depth=answer.depth,
+                                 reason=answer.reason, is_shortest=answer.is_shortest),
+                         section.net, answer)
+    if any(answer.outcome is Outcome.UNKNOWN for _, answer in answers):
+        return None
+    return Finding(BOUNDED, Outcome.HOLDS, "; ".join(dict.fromkeys(
+        answer.method for _, answer in answers)))
+
+
 def asked(part: Part, settings: Settings) -> Finding:
     """The finding of the engines of nets on a part of a design that was read from a net.
 
@@ -172,7 +192,7 @@ def asked(part: Part, settings: Settings) -> Finding:
     for _, ask in stages(net, _limits(settings.budget), glance=False):
         try:
             answer = ask()
-        except OutOfTime as late:
+        except Spent as late:
             answer = Answer(Outcome.UNKNOWN, "", str(late))
         if answer.outcome is not Outcome.UNKNOWN:
             break

@@ -30,7 +30,8 @@ from .purgatory_locks import (
     TellingUnderGroupLock, TryingUnderListLock,
 )
 from .purgatory_races import (
-    Asking, AskingTryLock, Ending, ExpiringAnyway, KeepingDeadEntries, LinkingLater, NotCancelling,
+    Asking, AskingTryLock, Ending, ExpiringAnyway, KeepingCompleted, KeepingDeadEntries,
+    LinkingAnew, LinkingLater, NotCancelling,
     Race, Telling, Thread, TryLock, WithoutCas, WithoutRecheck, WithoutSecondTry, WithoutTimeout,
 )
 from .timer_races import (
@@ -371,6 +372,8 @@ EXPECTATIONS = (
         (WithoutTimeout, "KAFKA-W2L", "a waiting request is in no timer"),
     )),
     refused(KeepingDeadEntries, "KAFKA-P4R", "a dead entry outlives its bucket", like=LINKING),
+    refused(KeepingCompleted, "KAFKA-P4R", "a completed request stays in the timer", like=LINKING),
+    refused(LinkingAnew, "KAFKA-P4R", "a dead entry is linked again", like=LINKING),
     refused(TryLock, "KAFKA-P3", "a trigger that finds the lock taken gives up", like=ASKING, O=0),
     refused(AskingTryLock, "KAFKA-P3", "other holders of the lock do not read the flag "
             "(KAFKA-8334)",

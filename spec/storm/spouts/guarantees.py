@@ -33,7 +33,9 @@ from .source import PartitionManager
 
 __all__ = [
     "EXPECTATIONS", "AckedAtEmit", "BackingOff", "CommittingBeforeProcessing", "CommittingOnTimer",
-    "CommittingWithNextFetch", "RememberingAcked", "RetryingAtOnce",
+    "CommittingWithNextFetch", "RememberingAcked", "RememberingInside", "RememberingOdd",
+    "RetryingAtOnce", "RetryingOneEarly",
+    "RetryingTogether",
 ]
 
 
@@ -206,6 +208,44 @@ class RememberingAcked(BackingOff):
         self.pending.add(offset)
 
 
+class RememberingInside(BackingOff):
+    """An offset that is acked while another is under way stays pending."""
+
+    @action(fair=True, offset=upto(PartitionManager.L))
+    def ack(self, offset: int) -> None:
+        """The last one alone leaves, and the others never."""
+        super().ack(offset)
+        if len(self.under_way) > 0:
+            self.pending.add(offset)
+
+
+class RememberingOdd(BackingOff):
+    """Every second offset stays pending when it is acked."""
+
+    @action(fair=True, offset=upto(PartitionManager.L))
+    def ack(self, offset: int) -> None:
+        """The others leave."""
+        super().ack(offset)
+        if offset % 2 == 0:
+            self.pending.add(offset)
+
+
+class RetryingOneEarly(BackingOff):
+    """A retry comes one instant before its delay is over."""
+
+    def is_due(self, offset: int) -> bool:
+        """True also with one instant left."""
+        return self.wait[offset] <= 1
+
+
+class RetryingTogether(BackingOff):
+    """Where one retry is due, all failed messages are emitted again."""
+
+    def is_replayed(self, offset: int) -> bool:
+        """True if the offset has failed, due or not."""
+        return offset in self.failed
+
+
 class RetryingAtOnce(BackingOff):
     """The delay is computed, and not used."""
 
@@ -244,9 +284,15 @@ EXPECTATIONS = (
     expect(BackingOff, "STORM-K17", "holds",
            "offsets that do not wait for a retry stay within M + F", L=5, F=1, M=1, X=2, Y=0),
     expect(RememberingAcked, "STORM-K17", "violated", "acked offsets stay", L=4, F=1, M=1, Y=0),
+    expect(RememberingInside, "STORM-K17", "violated", "offsets that are acked among others stay",
+           L=6, F=2, M=2, X=0, Y=0),
+    expect(RememberingOdd, "STORM-K17", "violated", "every second offset stays", L=6, F=1, M=1, X=0,
+           Y=0),
     expect(BackingOff, "STORM-K18", "holds",
            "bodies do not add up while offsets wait for their retries", L=5, F=1, M=1, X=2, Y=0),
     expect(RetryingAtOnce, "STORM-K16", "violated", "the delay is not used", L=2),
+    expect(RetryingOneEarly, "STORM-K16", "violated", "an instant too early", L=2),
+    expect(RetryingTogether, "STORM-K16", "violated", "one retry takes all others along", L=2, X=2),
 )
 
 UNSEEN = {

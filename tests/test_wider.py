@@ -111,7 +111,7 @@ def test_machines_that_can_do_the_same_have_one_digest() -> None:
 
 
 def test_a_machine_is_followed_within_its_ranges() -> None:
-    """What it breaks about states on its way out counts; of what must happen nothing is said."""
+    """A breach about states counts on its way out; of what must happen nothing is said."""
     boundless = _mutant("fill", "without require(self.held < self.K)")
     with pytest.raises(ModelFault):
         _verdicts(boundless, within=False)

@@ -44,8 +44,8 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "AskingTryLock", "ExpiringAnyway", "KeepingCompleted", "KeepingDeadEntries",
-    "LinkingAnew", "LinkingLater",
+    "EXPECTATIONS", "AskingTryLock", "ExpiringAnyway", "KeepingDeadEntries",
+    "LinkingLater",
     "NotCancelling", "Race", "TryLock", "TryPerKey", "WithoutCas", "WithoutRecheck",
     "WithoutSecondTry", "WithoutTimeout",
 ]
@@ -451,36 +451,6 @@ class KeepingDeadEntries(LinkingLater):
         super().time_out()
 
 
-class KeepingCompleted(LinkingLater):
-    """A completed request is left to its bucket, which expires for pending ones only."""
-
-    @action(fair=True)
-    def look_again(self) -> None:
-        """The second look cancels nothing."""
-        require(self.requester == Asking.LOOK_AGAIN)
-        self.requester = Asking.DONE
-
-    @action(fair=True)
-    def time_out(self) -> None:
-        """Only a bucket with a pending request expires."""
-        require(not self.completed)
-        super().time_out()
-
-
-class LinkingAnew(LinkingLater):
-    """A dead entry whose bucket expires is linked again, into a bucket that does not expire."""
-
-    again = boolean(False)
-
-    @action(fair=True)
-    def time_out(self) -> None:
-        """It stays in the timer."""
-        require(not self.again)
-        super().time_out()
-        self.in_timer = self.dead
-        self.again = self.dead
-
-
 class ExpiringAnyway(Race):
     """onExpiration is called even if another thread was first (the old purgatory, KAFKA-1989)."""
 
@@ -580,11 +550,6 @@ EXPECTATIONS = (
            "completed between timer.add's test and its link: a dead entry", J=1),
     expect(WithoutTimeout, "KAFKA-P2LR", "violated",
            "without a timeout a request may wait for an event forever", J=1),
-    expect(KeepingCompleted, "KAFKA-P4D", "violated",
-    "a completed request is left to a bucket that "
-           "does not expire", J=1, O=0),
-    expect(LinkingAnew, "KAFKA-P4D", "violated", "a dead entry is linked again", J=1,
-           O=0),
     expect(KeepingDeadEntries, "KAFKA-P4D", "violated",
            "a dead entry stays if its bucket never expires", J=1),
     expect(LinkingLater, "KAFKA-P4D", "holds",

@@ -29,12 +29,13 @@ from ...expectations import expect
 from ...notation import (
     MUST, action, always, array, boolean, const, integer, require, subset, upto,
 )
-from .source import PartitionManager
+from .source import GivingUp, PartitionManager
 
 __all__ = [
     "EXPECTATIONS", "AckedAtEmit", "BackingOff", "CommittingBeforeProcessing", "CommittingOnTimer",
-    "CommittingWithNextFetch", "RememberingAcked", "RememberingInside", "RememberingOdd",
-    "RetryingAtOnce", "RetryingOneEarly",
+    "CommittingWithNextFetch", "GivingUpAll", "RememberingAcked", "RememberingInside",
+    "RememberingOdd",
+    "RetryingAtOnce", "RetryingAllButLast",
     "RetryingTogether",
 ]
 
@@ -224,18 +225,18 @@ class RememberingOdd(BackingOff):
 
     @action(fair=True, offset=upto(PartitionManager.L))
     def ack(self, offset: int) -> None:
-        """The others leave."""
+        """Keep every second offset."""
         super().ack(offset)
         if offset % 2 == 0:
             self.pending.add(offset)
 
 
-class RetryingOneEarly(BackingOff):
-    """A retry comes one instant before its delay is over."""
+class RetryingAllButLast(BackingOff):
+    """A retry does not wait if a later message was emitted."""
 
     def is_due(self, offset: int) -> bool:
-        """True also with one instant left."""
-        return self.wait[offset] <= 1
+        """True also if the offset is not the last one."""
+        return self.wait[offset] == 0 or self.emitted_to > offset + 1
 
 
 class RetryingTogether(BackingOff):
@@ -252,6 +253,19 @@ class RetryingAtOnce(BackingOff):
     def is_due(self, offset: int) -> bool:
         """True always: a retry is due without any delay."""
         return True
+
+
+class GivingUpAll(GivingUp):
+    """Where one message is given up, all that wait for a retry leave pending with it."""
+
+    def schedule(self, offset: int) -> None:
+        """After the last retry of one, forget the others."""
+        super().schedule(offset)
+        if offset in self.given_up:
+            for other in range(self.L):
+                if other in self.failed:
+                    self.failed.discard(other)
+                    self.pending.discard(other)
 
 
 SAFE, LOST = "STORM-K6", "STORM-K7"
@@ -290,8 +304,10 @@ EXPECTATIONS = (
            Y=0),
     expect(BackingOff, "STORM-K18", "holds",
            "bodies do not add up while offsets wait for their retries", L=5, F=1, M=1, X=2, Y=0),
+    expect(GivingUpAll, "STORM-K12", "violated", "one that is given up takes others with it",
+           L=2, F=2, X=3, Y=0, retries=1),
     expect(RetryingAtOnce, "STORM-K16", "violated", "the delay is not used", L=2),
-    expect(RetryingOneEarly, "STORM-K16", "violated", "an instant too early", L=2),
+    expect(RetryingAllButLast, "STORM-K16", "violated", "a retry of all but the last", L=2),
     expect(RetryingTogether, "STORM-K16", "violated", "one retry takes all others along", L=2, X=2),
 )
 

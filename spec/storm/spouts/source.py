@@ -56,7 +56,7 @@ from ...notation import (
 
 __all__ = [
     "EXPECTATIONS", "AddingAtEmit", "CommittingHighest", "CountingSiblings", "FetchingAhead",
-    "ForgettingFailed", "ForgettingRetries", "GivingUp", "GivingUpAll", "GivingUpInSilence",
+    "ForgettingFailed", "ForgettingRetries", "GivingUp", "GivingUpInSilence",
     "IgnoringFailed",
     "KeepingBodies", "KeepingDroppedFailed", "KeepingDroppedPending", "LookingBackOnly",
     "PartitionManager", "ReplayingAll", "SharingAnId",
@@ -431,19 +431,6 @@ class GivingUpInSilence(GivingUp):
             self.pending.discard(offset)
 
 
-class GivingUpAll(GivingUp):
-    """Where one message is given up, all that wait for a retry leave pending with it."""
-
-    def schedule(self, offset: int) -> None:
-        """After the last retry of one, forget the others."""
-        super().schedule(offset)
-        if offset in self.given_up:
-            for other in range(self.L):
-                if other in self.failed:
-                    self.failed.discard(other)
-                    self.pending.discard(other)
-
-
 class LookingBackOnly(PartitionManager):
     """maxOffsetBehind (STORM-399): older offsets are neither replayed nor waited for."""
 
@@ -579,8 +566,6 @@ EXPECTATIONS = (
            "a retry limit loses the messages given up, and no others", retries=(0, 1), X=2),
     expect(ForgettingRetries, "STORM-K12", "violated",
            "a commit passes an offset that waits for its retry", retries=1, Y=0),
-    expect(GivingUpAll, "STORM-K12", "violated", "one that is given up takes others with it",
-           L=2, F=2, X=3, Y=0, retries=1),
     expect(GivingUpInSilence, "STORM-K12", "violated",
            "a retry limit without a record loses silently",
            retries=(0, 1), X=2, Y=0),

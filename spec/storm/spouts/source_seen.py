@@ -24,13 +24,13 @@ from typing import ClassVar
 from ...notation.views import Seen, View, see, shown
 from ...refinements import refines, refused
 from .guarantees import (
-    BackingOff, RememberingAcked, RememberingInside, RememberingOdd, RetryingAtOnce,
-    RetryingOneEarly, RetryingTogether,
+    BackingOff, GivingUpAll, RememberingAcked, RememberingInside, RememberingOdd, RetryingAtOnce,
+    RetryingAllButLast, RetryingTogether,
 )
 from .observed_partition import ObservedPartition
 from .source import (
     AddingAtEmit, CommittingHighest, CountingSiblings, FetchingAhead, ForgettingFailed,
-    ForgettingRetries, GivingUp, GivingUpAll, IgnoringFailed,
+    ForgettingRetries, GivingUp, IgnoringFailed,
     KeepingDroppedFailed, KeepingDroppedPending, LookingBackOnly, PartitionManager, ReplayingAll,
     SharingAnId,
 )
@@ -159,7 +159,7 @@ EXPECTATIONS = (
             like=GONE),
     refused(SharingAnId, "STORM-K20", "the first ack counts", like=SHARED),
     refused(RetryingAtOnce, "STORM-K35", "the delay is not used", like=SLOWLY),
-    refused(RetryingOneEarly, "STORM-K35", "an instant too early", like=SLOWLY),
+    refused(RetryingAllButLast, "STORM-K35", "a retry of all but the last", like=SLOWLY),
     refused(RetryingTogether, "STORM-K35", "one retry takes all others along", like=SLOWLY, F=2),
     refused(GivingUpAll, "STORM-K20", "one that is given up takes others with it", like=LIMITED,
             X=3, Y=0, retries=1),

@@ -405,8 +405,11 @@ EXPECTATIONS = (
         (WithoutTimeout, "KAFKA-W2L", "a waiting request is in no timer"),
     )),
     refused(KeepingDeadEntries, "KAFKA-P4R", "a dead entry outlives its bucket", like=LINKING),
-    refused("KAFKA-P4R", "a completed request stays in the timer", like=LINKING),
-    refused("KAFKA-P4R", "a dead entry is linked again", like=LINKING),
+    expect(KeepingCompleted, "KAFKA-P4D", "violated", "a completed request is left to a bucket that "
+           "does not expire", J=1, O=0),
+    expect(LinkingAnew, "KAFKA-P4D", "violated", "a dead entry is linked again", J=1, O=0),
+    refused(KeepingCompleted, "KAFKA-P4R", "a completed request stays in the timer", like=LINKING),
+    refused(LinkingAnew, "KAFKA-P4R", "a dead entry is linked again", like=LINKING),
     refused(TryLock, "KAFKA-P3", "a trigger that finds the lock taken gives up", like=ASKING, O=0),
     refused(AskingTryLock, "KAFKA-P3", "other holders of the lock do not read the flag "
             "(KAFKA-8334)",

@@ -408,7 +408,7 @@ EXPECTATIONS = (
     expect(KeepingCompleted, "KAFKA-P4D", "violated", "a completed request is left to a bucket that "
            "does not expire", J=1, O=0),
     expect(LinkingAnew, "KAFKA-P4D", "violated", "a dead entry is linked again", J=1, O=0),
-    refused(KeepingCompleted, "KAFKA-P4R", "a completed request stays in the timer", like=LINKING),
+    refused(KeepingCompleted, "KAFKA-P4R", "a completed request stays there", like=LINKING),
     refused(LinkingAnew, "KAFKA-P4R", "a dead entry is linked again", like=LINKING),
     refused(TryLock, "KAFKA-P3", "a trigger that finds the lock taken gives up", like=ASKING, O=0),
     refused(AskingTryLock, "KAFKA-P3", "other holders of the lock do not read the flag "

@@ -405,8 +405,8 @@ EXPECTATIONS = (
         (WithoutTimeout, "KAFKA-W2L", "a waiting request is in no timer"),
     )),
     refused(KeepingDeadEntries, "KAFKA-P4R", "a dead entry outlives its bucket", like=LINKING),
-    expect(KeepingCompleted, "KAFKA-P4D", "violated", "a completed request is left to a bucket that "
-           "does not expire", J=1, O=0),
+    expect(KeepingCompleted, "KAFKA-P4D", "violated", "a completed request is left to a bucket "
+           "that does not expire", J=1, O=0),
     expect(LinkingAnew, "KAFKA-P4D", "violated", "a dead entry is linked again", J=1, O=0),
     refused(KeepingCompleted, "KAFKA-P4R", "a completed request stays there", like=LINKING),
     refused(LinkingAnew, "KAFKA-P4R", "a dead entry is linked again", like=LINKING),

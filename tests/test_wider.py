@@ -47,7 +47,7 @@ class Basket(Machine):
 
     @leads_to("BASKET-2", MUST, "What is in it is taken.", source="a test")
     def empties(self) -> tuple[bool, bool]:
-        """Some day."""
+        """It is empty at the end, each time."""
         return self.held > 0, self.taken > 0
 
 

@@ -40,7 +40,7 @@ class Way:
 
     @property
     def is_refused(self) -> bool:
-        """Whether something that breaks the rule is refused, and nothing is known that is not."""
+        """True if something that breaks the rule is refused, and nothing is known that is not."""
         return bool(self.texts) and not self.accepted
 
     @property

@@ -11,12 +11,15 @@ from benchmarks.failover import schedule
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.places import is_long, turn_of
 from checkvalve.conformance.computer.environment import find_java
+from checkvalve.conformance.suites.run import run_program
+from checkvalve.conformance.suites.suite import Act
 from checkvalve.conformance.suites.system import QUICK_CASES
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 from checkvalve.conformance.systems.kafka_failover.adapter import ReferenceCluster
 from checkvalve.conformance.systems.kafka_failover.on_zookeeper import ClusterOnZooKeeper
 from checkvalve.conformance.systems.kafka_failover.histories import HistoryJudge, Terms
 from checkvalve.conformance.systems.kafka_failover.port import event_of
+from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.reference.coordination.server import Server
 from checkvalve.reference.kafka.cluster.controlling import Controlling
 from checkvalve.reference.kafka.cluster.operator import Operator
@@ -57,7 +60,7 @@ def count_back(server: Server, session: int) -> object:
 
 
 def take_for_anothers(found: Leadership, wanted: Leadership) -> bool:
-    """What was written, and no reply came, was written by somebody else."""
+    """Take a leadership whose write had no reply for that of another controller."""
     return False
 
 
@@ -82,6 +85,23 @@ def test_a_default_run_finds_mistakes_that_take_a_history(
     rows = (run_case("kafka.failover", "reference.kafka.failover", case, settings)
             for case in cases)
     assert any(row.rule == rule for row in rows)
+
+
+def test_the_next_controller_clears_the_request_of_a_topic_that_is_gone() -> None:
+    """The one before was replaced between the deletion of the topic and that of its request."""
+    suite, target = SYSTEMS["kafka.failover"].suite, resolve_target("reference.kafka.failover")
+    acts = [Act(do, about=tuple(about.items())) for do, about in (
+        ("deploy", {"brokers": 3, "partitions": 1, "seed": 356804978}),
+        ("produce", {"after": 0, "partition": 0, "acks_all": 1, "records": 2}),
+        ("elapse", {"after": 100}),
+        ("delete_topic", {"after": 60, "topic": 0}),
+        ("expire", {"after": 2, "broker": 1}), ("expire", {"after": 22, "broker": 0}),
+        ("upon", {"after": 166, "moment": "wrote", "deed": "crash", "lasts": 132}),
+        ("expire", {"after": 11, "broker": 2}), ("quiet", {}),
+    )]
+    run = run_program(suite, target, acts, 1, every=True)
+    assert len(run.exchanges) == len(acts)
+    assert [breach.rule.id for breach in run.breaches] == []
 
 
 def test_records_beyond_the_255th_are_followed() -> None:

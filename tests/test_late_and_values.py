@@ -43,12 +43,13 @@ def test_a_long_run_of_a_topology_has_a_thousand_messages() -> None:
     system = system_of(BY_MESSAGES)
     first, *_ = system.suite.lengthy({"run"}, 1, 1)[0]
     assert dict(first.about)["messages"] == 1_000
-    assert {f"cluster-told-twice-after-{number}" for number in (40, 300)} <= system.twins.keys()
+    assert {f"cluster-acks-twice-after-{number}" for number in (40, 300)} <= system.twins.keys()
 
 
 @pytest.mark.parametrize("name", [
-    "cluster-told-twice-after-300", "cluster-second-turn",
-    "kafka-1989-not-cancelled-after-300", "rate-keeps-all-after-40", "marks-calls-late-after-300", "link-overdraws-after-40",
+    "cluster-acks-twice-after-300", "cluster-second-turn",
+    "kafka-1989-not-cancelled-after-300", "rate-keeps-all-after-40", "marks-calls-late-after-300",
+    "link-overdraws-after-40",
     "timer-loses-long-delays", "timer-wraps-at-16-bits", "timer-wraps-at-31-bits",
     "jobs-stack-from-six", "link-stack-from-six",
     "subscriber-stack-from-six"])

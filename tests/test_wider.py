@@ -47,7 +47,7 @@ class Basket(Machine):
 
     @leads_to("BASKET-2", MUST, "What is in it is taken.", source="a test")
     def empties(self) -> tuple[bool, bool]:
-        """Some day."""
+        """It is empty at the end, each time."""
         return self.held > 0, self.taken > 0
 
 
@@ -111,7 +111,7 @@ def test_machines_that_can_do_the_same_have_one_digest() -> None:
 
 
 def test_a_machine_is_followed_within_its_ranges() -> None:
-    """What it breaks about states on its way out counts; of what must happen nothing is said."""
+    """A breach about states counts on its way out; of what must happen nothing is said."""
     boundless = _mutant("fill", "without require(self.held < self.K)")
     with pytest.raises(ModelFault):
         _verdicts(boundless, within=False)

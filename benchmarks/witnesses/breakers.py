@@ -334,8 +334,15 @@ def with_graph(of: Tied, breaker: Breaker) -> Breaker | None:
     return None if made is None else replace(breaker, graph=_graph(of, made))
 
 
+_POINTS = 3
+"""Constants at which machines are told apart that are tied only by their broken forms."""
+
+
 def _graph(of: Tied, machine: type[Machine]) -> str:
-    return digest(machine, map(dict, of.more_points()), of.outside, BUDGET)
+    # What is tied only by its broken forms has no constants at which it is right.
+    points = of.more_points() or [
+        *dict.fromkeys(point for _, own in of.variants for point in own)][:_POINTS]
+    return digest(machine, map(dict, points), of.outside, BUDGET)
 
 
 def _again(of: Tied, breaker: Breaker) -> tuple[type[Machine] | None, tuple[Point, ...]]:

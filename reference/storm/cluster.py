@@ -36,7 +36,8 @@ same history, on every machine. The words are:
 A worker that raises has died, and a new one takes its place; the same holds for one that a fault
 kills. Everything in it, or on its connections, is lost and counted. A run ends when it is quiescent
 (the source is exhausted, every message acked, every queue empty), or is given up: when ``PATIENCE``
-instants have passed since the last fault (``PATIENCE_OF_EACH`` for each message, if these are more), or ``QUIET_PERIODS`` without any event, or more than
+instants have passed since the last fault (``PATIENCE_OF_EACH`` for each message, if these are
+more), or ``QUIET_PERIODS`` without any event, or more than
 ``DEATHS_MAX`` workers have died without being killed.
 """
 

@@ -44,7 +44,8 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "AskingAtWait", "AskingUntilAFailure", "AskingUntilServed", "Doing", "FittingMemtable",
+    "EXPECTATIONS", "AskingAtWait", "AskingUntilAFailure", "AskingUntilServed", "Doing",
+    "FittingMemtable",
     "FlushingAtOnce", "FlushingLittle", "KeepingDuplicates", "KeepingFlushed", "Memtable",
     "Retrying", "ShortEnough", "Sleeping",
 ]

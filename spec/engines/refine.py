@@ -51,7 +51,7 @@ class Seeing:
     ``follow.Follower``; ``rule`` is the id of the rule at which a refusal is looked for, or empty
     for any refusal; ``among`` has the ids of those at which one is looked for, or is empty: a run
     that is refused by no rule of them ends there, and breaks nothing. ``max_states`` bounds a set
-    of candidates. With ``within`` nobody looks on at a step of the machine that leaves its ranges.
+    of candidates. With ``within`` a step of the machine that leaves its ranges is not followed.
     """
 
     machine: BoundMachine
@@ -181,7 +181,7 @@ class Side:
                 yield _Edge(step, shows, target)
 
     def _step(self, packed: Packed, step: Step) -> Packed | Refusal | None:
-        """Where a step leads; None if that is out of the ranges, and nobody is to follow."""
+        """Where a step leads; None if that is out of the ranges, and not to be followed."""
         try:
             return self._effects.step(packed, step)
         except ModelFault:

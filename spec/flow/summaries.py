@@ -34,8 +34,8 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "Appending", "Batching", "Forgetting", "HoldingUp", "Losing", "Overfilling",
-    "Prefetched", "Summaries", "Unheard", "UnheardBatching",
+    "EXPECTATIONS", "Appending", "Batching", "Forgetting", "HoldingUp", "KeepingAList", "Losing",
+    "Overfilling", "Prefetched", "Summaries", "Unheard", "UnheardBatching",
 ]
 
 ROLLED = "003#rolling"
@@ -115,6 +115,18 @@ class HoldingUp(Unheard):
     def may_take(self) -> bool:
         """True while the stage holds nothing."""
         return self.held == 0
+
+
+class KeepingAList(Unheard):
+    """A stage that lists values in two places in the place of rolling them up."""
+
+    def keep(self) -> None:
+        """Each value takes one place."""
+        self.size += 1
+
+    def may_take(self) -> bool:
+        """True while there is a place."""
+        return self.size < 2
 
 
 class UnheardBatching(Unheard):
@@ -250,6 +262,7 @@ EXPECTATIONS = (
     expect(UnheardBatching, "FLOW-59", "violated",
            "a full batch that cannot go makes its source wait", where="m < K", **BATCHES),
     expect(HoldingUp, "FLOW-59", "violated", "a stage that waits where it could roll up", K=2),
+    expect(KeepingAList, "FLOW-59", "violated", "a list that is full", K=3),
     expect(Overfilling, "FLOW-60", "violated", "a full batch takes one more", K=2, m=1),
 )
 

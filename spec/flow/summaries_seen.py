@@ -15,7 +15,8 @@ from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
 from .observed_summaries import ObservedBatches, ObservedSummaries
 from .summaries import (
-    BATCHES, FEW, Appending, Batching, Forgetting, HoldingUp, Losing, Overfilling, Summaries,
+    BATCHES, FEW, Appending, Batching, Forgetting, HoldingUp, KeepingAList, Losing, Overfilling,
+    Summaries,
 )
 
 __all__ = [
@@ -100,6 +101,7 @@ EXPECTATIONS = (
     refused(Forgetting, "FLOW-56", "an output that stands for one value only", like=SEEN, K=2),
     refused(HoldingUp, "FLOW-120", "a stage that rolls up one value and then waits", like=SEEN,
             K=2),
+    refused(KeepingAList, "FLOW-120", "a list that is full makes its source wait", like=SEEN, K=3),
     refused(Appending, "FLOW-122", "a list in the place of a summary", like=SEEN, K=2),
     refused(EmittingNothing, "FLOW-125", "a summary of nothing", like=SEEN, K=1),
     refused(Hesitating, "FLOW-121", "the last place of a batch is not used", like=BATCHED, K=3,

@@ -47,7 +47,8 @@ from ..notation import (
 
 __all__ = [
     "EXPECTATIONS", "HOLDING", "TWO", "CancellingPurgatory", "ImpatientPurge", "KeepingEmptyKeys",
-    "KeepingInTimer", "LosingTimeouts", "NeverPurging", "PerKeyEstimate", "Purgatory",
+    "KeepingInTimer", "LosingEarlierTimeouts", "LosingLaterTimeouts", "LosingTimeouts",
+    "NeverPurging", "PerKeyEstimate", "Purgatory",
     "PurgatoryCalls", "PurgingPending", "ReopeningPurgatory", "Request", "StaleEstimate",
     "UntimedPurgatory",
 ]
@@ -451,6 +452,24 @@ class LosingTimeouts(CancellingPurgatory):
         """Only events complete the request."""
 
 
+class LosingLaterTimeouts(CancellingPurgatory):
+    """A timer with one place, which a later request does not get."""
+
+    def enter_timer(self, request: int) -> None:
+        """Only the first request has a timeout."""
+        if request == 0:
+            self.timer.add(request)
+
+
+class LosingEarlierTimeouts(CancellingPurgatory):
+    """A timer with one place, which a later request takes from an earlier one."""
+
+    def enter_timer(self, request: int) -> None:
+        """The timeouts of all others are forgotten."""
+        self.timer.clear()
+        self.timer.add(request)
+
+
 class PerKeyEstimate(Purgatory):
     """E counts a request once for each of its keys."""
 
@@ -528,6 +547,10 @@ EXPECTATIONS = (
     expect(CancellingPurgatory, "KAFKA-P2L", "violated", "a cancelled request need not be "
            "completed", **TWO),
     expect(LosingTimeouts, "KAFKA-P2C", "violated", "no timer: the request waits forever", **TWO),
+    expect(LosingLaterTimeouts, "KAFKA-P2C", "violated", "one place: the second waits "
+           "forever", **TWO),
+    expect(LosingEarlierTimeouts, "KAFKA-P2C", "violated", "one place: the first waits "
+           "forever", **TWO),
     expect(CancellingPurgatory, "KAFKA-PE1", "violated", "cancelled for a key, still watched",
            **TWO),
     expect(CancellingPurgatory, "KAFKA-P5", "violated",

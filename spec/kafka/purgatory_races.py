@@ -44,7 +44,8 @@ from ..notation import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "AskingTryLock", "ExpiringAnyway", "KeepingDeadEntries", "LinkingLater",
+    "EXPECTATIONS", "AskingTryLock", "ExpiringAnyway", "KeepingDeadEntries",
+    "LinkingLater",
     "NotCancelling", "Race", "TryLock", "TryPerKey", "WithoutCas", "WithoutRecheck",
     "WithoutSecondTry", "WithoutTimeout",
 ]

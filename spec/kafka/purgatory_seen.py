@@ -23,7 +23,8 @@ from ..notation.views import LEFT_OUT, Seen, View, see, shown
 from ..refinements import refines, refused
 from .observed_purgatory import PERIODS, TIMEOUTS, ObservedPurgatory
 from .purgatory import (
-    CancellingPurgatory, ImpatientPurge, KeepingEmptyKeys, KeepingInTimer, LosingTimeouts,
+    CancellingPurgatory, ImpatientPurge, KeepingEmptyKeys, KeepingInTimer, LosingEarlierTimeouts,
+    LosingLaterTimeouts, LosingTimeouts,
     NeverPurging, PerKeyEstimate, Purgatory, PurgingPending, ReopeningPurgatory,
     StaleEstimate, UntimedPurgatory,
 )
@@ -169,6 +170,10 @@ EXPECTATIONS = (
             like=SEEN, beside=("KAFKA-P4", "KAFKA-P6E", "KAFKA-P6S")),
     refused(ImpatientPurge, "KAFKA-P6E", ">= for >", like=SEEN, Q=1),
     refused(LosingTimeouts, "KAFKA-P2L", "no timer: the request waits forever", like=CANCELLED),
+    refused(LosingLaterTimeouts, "KAFKA-P2L", "one place: the second waits forever",
+            like=CANCELLED),
+    refused(LosingEarlierTimeouts, "KAFKA-P2L", "one place: the first waits forever",
+            like=CANCELLED),
     refused(CountingTheDead, "KAFKA-P8", "every request that leaves a list is "
             "counted", like=ANSWERED),
     refused(CountingTheReady, "KAFKA-P8", "a completed request is counted", like=ANSWERED),

@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from ..expectations import expect
+from ..notation import action, boolean, require
 from ..notation.views import LEFT_OUT, Seen, View, see, shown
 from ..refinements import refines, refused
 from .given_calls import GivenCalls, ShutDown
@@ -30,7 +32,8 @@ from .purgatory_locks import (
     TellingUnderGroupLock, TryingUnderListLock,
 )
 from .purgatory_races import (
-    Asking, AskingTryLock, Ending, ExpiringAnyway, KeepingDeadEntries, LinkingLater, NotCancelling,
+    Asking, AskingTryLock, Ending, ExpiringAnyway, KeepingDeadEntries,
+    LinkingLater, NotCancelling,
     Race, Telling, Thread, TryLock, WithoutCas, WithoutRecheck, WithoutSecondTry, WithoutTimeout,
 )
 from .timer_races import (
@@ -39,7 +42,8 @@ from .timer_races import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "CascadeSeen", "GivenCallsSeen", "ListsSeen", "LocksSeen", "RaceSeen",
+    "EXPECTATIONS", "CascadeSeen", "GivenCallsSeen", "KeepingCompleted", "LinkingAnew", "ListsSeen",
+    "LocksSeen", "RaceSeen",
     "WheelSeen",
 ]
 
@@ -338,6 +342,36 @@ class GivenCallsSeen(View[GivenCalls]):
 
 ONE = {"T": 4, "K": 1}
 
+class KeepingCompleted(LinkingLater):
+    """A completed request is left to its bucket, which expires for pending ones only."""
+
+    @action(fair=True)
+    def look_again(self) -> None:
+        """The second look cancels nothing."""
+        require(self.requester == Asking.LOOK_AGAIN)
+        self.requester = Asking.DONE
+
+    @action(fair=True)
+    def time_out(self) -> None:
+        """Only a bucket with a pending request expires."""
+        require(not self.completed)
+        super().time_out()
+
+
+class LinkingAnew(LinkingLater):
+    """A dead entry whose bucket expires is linked again, into a bucket that does not expire."""
+
+    again = boolean(False)
+
+    @action(fair=True)
+    def time_out(self) -> None:
+        """It stays in the timer."""
+        require(not self.again)
+        super().time_out()
+        self.in_timer = self.dead
+        self.again = self.dead
+
+
 SEEN = refines(Race, ObservedRaces, "calls, callbacks and counts of one request",
                shows=RaceSeen, seen_by=ONE, J=(1, 2), O=(0, 1))
 ASKING = replace(SEEN, machine=AskingTryLock, shows=AskingSeen,
@@ -371,6 +405,11 @@ EXPECTATIONS = (
         (WithoutTimeout, "KAFKA-W2L", "a waiting request is in no timer"),
     )),
     refused(KeepingDeadEntries, "KAFKA-P4R", "a dead entry outlives its bucket", like=LINKING),
+    expect(KeepingCompleted, "KAFKA-P4D", "violated", "a completed request is left to a bucket "
+           "that does not expire", J=1, O=0),
+    expect(LinkingAnew, "KAFKA-P4D", "violated", "a dead entry is linked again", J=1, O=0),
+    refused(KeepingCompleted, "KAFKA-P4R", "a completed request stays there", like=LINKING),
+    refused(LinkingAnew, "KAFKA-P4R", "a dead entry is linked again", like=LINKING),
     refused(TryLock, "KAFKA-P3", "a trigger that finds the lock taken gives up", like=ASKING, O=0),
     refused(AskingTryLock, "KAFKA-P3", "other holders of the lock do not read the flag "
             "(KAFKA-8334)",

@@ -180,6 +180,16 @@ class EagerOverflow(Timer):
         self.make_overflow(level)
 
 
+class TwoOverflows(Timer):
+    """Where a wheel is needed, the one above it is made as well."""
+
+    def link(self, task: int, level: int) -> None:
+        """A task in an overflow wheel makes one more."""
+        super().link(task, level)
+        if level > 0:
+            self.make_overflow(level)
+
+
 class OfferedAlways(Timer):
     """A bucket is offered for every task that it gets."""
 
@@ -235,6 +245,8 @@ EXPECTATIONS = (
            **FINE),
     expect(ExpiredOnlyBeforeClock, "KAFKA-W5H", "violated", "put into the present bucket",
            **FINE),
+    expect(TwoOverflows, "KAFKA-W8", "violated", "a wheel above one that is needed", u=1, n=2, M=3,
+           K=1, H=3, D=2),
     expect(EagerOverflow, "KAFKA-W8", "violated", "a wheel is made that no delay reaches", u=1, n=2,
            M=2, H=3, D=1),
     expect(NotOfferedAgain, "KAFKA-W5R", "violated", "a bucket is used again without -1 before",

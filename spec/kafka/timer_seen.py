@@ -34,7 +34,7 @@ from .timer_mutants import (
     CancelledStaysLinked, ClockNotMovedAtFlush, CoarseOverflow, EagerOverflow,
     ExpirationKept,
     ExpiredOneTickEarly, ExpiredOnlyBeforeClock, NotOfferedAgain, OfferedAlways,
-    OverflowFromZero, OverflowNotAdvanced, RunWithoutCascade, SlotFromClock,
+    OverflowFromZero, OverflowNotAdvanced, RunWithoutCascade, SlotFromClock, TwoOverflows,
 )
 from .timer_races import Clock, WallClock
 
@@ -164,6 +164,7 @@ EXPECTATIONS = (
         (OverflowNotAdvanced, "KAFKA-W23", "the overflow's clock does not advance"),
         (NotOfferedAgain, "KAFKA-W23", "a bucket is offered only once"),
     )),
+    refused(TwoOverflows, "KAFKA-W30", "a wheel above one that is needed", like=SEEN, M=3, D=2),
     refused(EagerOverflow, "KAFKA-W30", "a wheel is made that no delay reaches", like=SEEN, D=1),
     refused(ClocksNotRounded, "KAFKA-W22", "clocks that are the time itself: early", like=ALIGNED),
     refused(UpperToldTheTime, "KAFKA-W22", "an upper clock that is ahead: early", like=ALIGNED,

@@ -284,7 +284,7 @@ class StrictCondition(ConditionVariable):
 
 
 class SpendingTheYoungest(StrictCondition):
-    """A sleeper that wakes uses up the youngest notification, whoever else needs it."""
+    """A sleeper that wakes uses up the youngest notification, even if another one needs it."""
 
     @action(call=upto(ConditionVariable.K))
     def goes_on(self, call: int) -> None:

@@ -25,7 +25,7 @@ TABLE = "breakers.json"
 ENOUGH = 3
 """Machines that break a rule and are refused, for it to be tested through an observer."""
 ALWAYS = ("rule", "like", "machine", "method", "words", "constants", "refused")
-"""What each row of it has; the rest stands only where there is something to say."""
+"""The fields of each row; the rest stands only where there is something to say."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Breaker:
 
 @dataclass(frozen=True)
 class Table:
-    """What ``make breakers`` found: rows in the order of the file, and of each machine, for rules
+    """The finds of ``make breakers``: rows in the order of the file, and of each machine, for rules
     that fewer than three machines break, how many mutants were tried."""
 
     rows: tuple[Breaker, ...]

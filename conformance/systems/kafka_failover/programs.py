@@ -454,7 +454,7 @@ def _topic_goes_unheard(random: Random) -> Iterator[Act]:
 
 def _made_unheard(random: Random) -> Iterator[Act]:
     """Broker 0 controls, and leads. As topics are made, replies to it get lost: it has to find out
-    that what it meant to write is there, and that nobody else has written it."""
+    that what it meant to write is there, and that no other broker has written it."""
     yield _written(0, 1, 1)
     for broker in (1, 2):
         yield _act("expire", after=_UP if broker == 1 else 0, broker=broker)

@@ -513,7 +513,7 @@ TWINS.add(
 
 for _messages in (40, 300):
     @TWINS.twin(
-        f"cluster-told-twice-after-{_messages}", "STORM-C9",
+        f"cluster-acks-twice-after-{_messages}", "STORM-C9",
         f"from message {_messages + 1} on, ack() and fail() are called twice",
         "a number in one byte wraps, and a call is taken for one that was not made")
     class ToldTwiceLate(SpoutTask):

@@ -135,7 +135,8 @@ class Controller(Brokers):
             yield from self.refresh(each)
         named = yield from self.store.children(znodes.DELETE_TOPICS, watch=True)
         if self.settings.delete_topics:
-            self.context.deleting = set(named) & self.context.topics
+            # Of a topic that is gone already, the controller before has left the request.
+            self.context.deleting = set(named)
 
     def tell_who_is_there(self) -> None:
         """Send the live brokers to every broker, before any request to follow: a broker refuses a

@@ -90,7 +90,7 @@ class BatchSeen(View[BatchOrder]):
 
 
 class LastBatchSeen(View[BatchOrder]):
-    """Whether the broker leads by the last batch, when nothing happens any more."""
+    """The broker leads by the last batch, or not, when nothing happens any more."""
 
     around = ("receive",)
 
@@ -110,7 +110,7 @@ IN_TURN = refines(BatchOrder, ObservedController, "a broker gets requests in the
                   "order", shows=BatchSeen,
                   seen_by={"P": 1, "E": 1}, N=(1, 2))
 
-TOLD = refines(BatchOrder, ObservedPartition, "a broker is told by the last batch to lead",
+TOLD = refines(BatchOrder, ObservedPartition, "a broker leads by the last batch",
                shows=LastBatchSeen, seen_by={"N": 1}, room=("not self.over",), N=(1, 2))
 
 EXPECTATIONS = (

@@ -291,12 +291,12 @@ EXPECTATIONS = (
     expect(MetadataFirst, "KAFKA-C79", "holds", "StopReplica is still the last", N=(1, 2)),
     expect(StoppingFirst, "KAFKA-C79", "violated", "clients are sent to a stopped replica",
            N=(1, 2)),
-    *(expect(Backwards, rule, "violated", "clients are sent to who is told last", N=(1, 2))
+    *(expect(Backwards, rule, "violated", "clients are sent to the last to learn", N=(1, 2))
       for rule in ("KAFKA-C78", "KAFKA-C79")),
-    expect(WithoutLeaders, "KAFKA-C78", "violated", "clients are sent to who was told nothing",
+    expect(WithoutLeaders, "KAFKA-C78", "violated", "clients are sent to an ignorant broker",
            N=(1, 2)),
     expect(WithoutLeaders, "KAFKA-C79", "holds", "it stops last", N=(1, 2)),
-    expect(WithoutMetadata, "KAFKA-C79", "violated", "clients are told nothing", N=(1, 2)),
+    expect(WithoutMetadata, "KAFKA-C79", "violated", "clients learn nothing", N=(1, 2)),
     expect(WithoutMetadata, "KAFKA-C78", "holds", "it leads before", N=(1, 2)),
 )
 

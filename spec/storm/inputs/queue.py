@@ -49,7 +49,8 @@ from ...notation import (
 
 __all__ = [
     "EXPECTATIONS", "AlternatingInput", "DrainThenSizeInput", "DrainingInput",
-    "ForgetfulInput", "IntoRecvqInput", "LocalOverflowInput", "OverflowFirstInput",
+    "ForgetfulInput", "IntoRecvqInput", "LocalBehindInput", "LocalOverflowInput",
+    "OverflowFirstInput",
     "OverfullInput", "RecvqSizeFirstInput", "TaskInput",
 ]
 
@@ -356,6 +357,18 @@ class LocalOverflowInput(TaskInput):
         self.emitted[local] = (self.emitted[local] + 1) % (self.C + self.M + 1)
 
 
+class LocalBehindInput(TaskInput):
+    """A local sender's tuple waits behind those in the overflowQ, as if it were remote."""
+
+    @action(fair=True, sender=upto(TaskInput.S))
+    def publish(self, sender: int) -> None:
+        """It goes to the overflowQ only if something is there."""
+        require(len(self.recvq) < self.C and len(self.overflowq) < self.M)
+        local = self.R + sender
+        self.place(Tuple(local, self.emitted[local]))
+        self.emitted[local] = (self.emitted[local] + 1) % (self.C + self.M + 1)
+
+
 class OverflowFirstInput(TaskInput):
     """The overflowQ until it is empty, then one tuple of recvQ."""
 
@@ -407,6 +420,7 @@ EXPECTATIONS = (
     expect(ForgetfulInput, NOT_STARVED, "violated", "budgets forgotten (D3)", C=(1, 2)),
     expect(TaskInput, "STORM-Q2", "holds", "recvQ is bounded by the check in publish", C=(1, 2, 3)),
     expect(OverfullInput, "STORM-Q2", "violated", "local senders do not check for room", C=1),
+    expect(LocalBehindInput, "STORM-Q3", "violated", "local tuples behind remote ones", C=1),
     expect(LocalOverflowInput, "STORM-Q3", "violated", "local senders spill", C=1),
     expect(TaskInput, "STORM-Q3", "holds", "overflow is for remote tuples only", C=(1, 2)),
     expect(TaskInput, "STORM-Q4", "holds", "remote tuples follow into the overflowQ", C=(1, 2)),

@@ -26,7 +26,8 @@ from .limit import (
 from .observed_input import ObservedInput
 from .queue import (
     AlternatingInput, DrainingInput, DrainThenSizeInput, ForgetfulInput, IntoRecvqInput,
-    LocalOverflowInput, OverflowFirstInput, OverfullInput, RecvqSizeFirstInput, TaskInput,
+    LocalBehindInput, LocalOverflowInput, OverflowFirstInput, OverfullInput, RecvqSizeFirstInput,
+    TaskInput,
 )
 
 __all__ = ["EXPECTATIONS", "InputSeen", "LimitedSeen"]
@@ -141,6 +142,7 @@ EXPECTATIONS = (
         (OverflowFirstInput, "STORM-Q1", "the overflowQ comes first"),
         (OverfullInput, "STORM-I2", "local senders do not check for room"),
         (LocalOverflowInput, "STORM-I2", "local senders spill too"),
+        (LocalBehindInput, "STORM-I8", "local tuples behind remote ones"),
         (DrainingInput, "STORM-I10", "recvQ is drained without a bound (D3)"),
         (ForgetfulInput, "STORM-I10", "interrupted rounds start over (D3)"),
     )),

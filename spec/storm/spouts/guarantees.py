@@ -29,11 +29,14 @@ from ...expectations import expect
 from ...notation import (
     MUST, action, always, array, boolean, const, integer, require, subset, upto,
 )
-from .source import PartitionManager
+from .source import GivingUp, PartitionManager
 
 __all__ = [
     "EXPECTATIONS", "AckedAtEmit", "BackingOff", "CommittingBeforeProcessing", "CommittingOnTimer",
-    "CommittingWithNextFetch", "RememberingAcked", "RetryingAtOnce",
+    "CommittingWithNextFetch", "GivingUpAll", "RememberingAcked", "RememberingInside",
+    "RememberingOdd",
+    "RetryingAtOnce", "RetryingAllButLast",
+    "RetryingTogether",
 ]
 
 
@@ -206,12 +209,63 @@ class RememberingAcked(BackingOff):
         self.pending.add(offset)
 
 
+class RememberingInside(BackingOff):
+    """An offset that is acked while another is under way stays pending."""
+
+    @action(fair=True, offset=upto(PartitionManager.L))
+    def ack(self, offset: int) -> None:
+        """The last one alone leaves, and the others never."""
+        super().ack(offset)
+        if len(self.under_way) > 0:
+            self.pending.add(offset)
+
+
+class RememberingOdd(BackingOff):
+    """Every second offset stays pending when it is acked."""
+
+    @action(fair=True, offset=upto(PartitionManager.L))
+    def ack(self, offset: int) -> None:
+        """Keep every second offset."""
+        super().ack(offset)
+        if offset % 2 == 0:
+            self.pending.add(offset)
+
+
+class RetryingAllButLast(BackingOff):
+    """A retry does not wait if a later message was emitted."""
+
+    def is_due(self, offset: int) -> bool:
+        """True also if the offset is not the last one."""
+        return self.wait[offset] == 0 or self.emitted_to > offset + 1
+
+
+class RetryingTogether(BackingOff):
+    """Where one retry is due, all failed messages are emitted again."""
+
+    def is_replayed(self, offset: int) -> bool:
+        """True if the offset has failed, due or not."""
+        return offset in self.failed
+
+
 class RetryingAtOnce(BackingOff):
     """The delay is computed, and not used."""
 
     def is_due(self, offset: int) -> bool:
         """True always: a retry is due without any delay."""
         return True
+
+
+class GivingUpAll(GivingUp):
+    """Where one message is given up, all that wait for a retry leave pending with it."""
+
+    def schedule(self, offset: int) -> None:
+        """After the last retry of one, forget the others."""
+        super().schedule(offset)
+        if offset in self.given_up:
+            for other in range(self.L):
+                if other in self.failed:
+                    self.failed.discard(other)
+                    self.pending.discard(other)
 
 
 SAFE, LOST = "STORM-K6", "STORM-K7"
@@ -244,9 +298,17 @@ EXPECTATIONS = (
     expect(BackingOff, "STORM-K17", "holds",
            "offsets that do not wait for a retry stay within M + F", L=5, F=1, M=1, X=2, Y=0),
     expect(RememberingAcked, "STORM-K17", "violated", "acked offsets stay", L=4, F=1, M=1, Y=0),
+    expect(RememberingInside, "STORM-K17", "violated", "offsets that are acked among others stay",
+           L=6, F=2, M=2, X=0, Y=0),
+    expect(RememberingOdd, "STORM-K17", "violated", "every second offset stays", L=6, F=1, M=1, X=0,
+           Y=0),
     expect(BackingOff, "STORM-K18", "holds",
            "bodies do not add up while offsets wait for their retries", L=5, F=1, M=1, X=2, Y=0),
+    expect(GivingUpAll, "STORM-K12", "violated", "one that is given up takes others with it",
+           L=2, F=2, X=3, Y=0, retries=1),
     expect(RetryingAtOnce, "STORM-K16", "violated", "the delay is not used", L=2),
+    expect(RetryingAllButLast, "STORM-K16", "violated", "a retry of all but the last", L=2),
+    expect(RetryingTogether, "STORM-K16", "violated", "one retry takes all others along", L=2, X=2),
 )
 
 UNSEEN = {

@@ -56,7 +56,8 @@ from ...notation import (
 
 __all__ = [
     "EXPECTATIONS", "AddingAtEmit", "CommittingHighest", "CountingSiblings", "FetchingAhead",
-    "ForgettingFailed", "ForgettingRetries", "GivingUp", "GivingUpInSilence", "IgnoringFailed",
+    "ForgettingFailed", "ForgettingRetries", "GivingUp", "GivingUpInSilence",
+    "IgnoringFailed",
     "KeepingBodies", "KeepingDroppedFailed", "KeepingDroppedPending", "LookingBackOnly",
     "PartitionManager", "ReplayingAll", "SharingAnId",
 ]

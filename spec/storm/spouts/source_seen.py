@@ -23,7 +23,10 @@ from typing import ClassVar
 
 from ...notation.views import Seen, View, see, shown
 from ...refinements import refines, refused
-from .guarantees import BackingOff, RememberingAcked, RetryingAtOnce
+from .guarantees import (
+    BackingOff, GivingUpAll, RememberingAcked, RememberingInside, RememberingOdd, RetryingAtOnce,
+    RetryingAllButLast, RetryingTogether,
+)
 from .observed_partition import ObservedPartition
 from .source import (
     AddingAtEmit, CommittingHighest, CountingSiblings, FetchingAhead, ForgettingFailed,
@@ -147,10 +150,17 @@ EXPECTATIONS = (
             like=LIMITED, retries=1),
     refused(RememberingAcked, "STORM-K21", "an acked offset delays the commit", like=SLOWLY,
             longest=1),
+    refused(RememberingInside, "STORM-K21", "an offset that is acked among others stays",
+            like=SLOWLY, F=2, longest=1),
+    refused(RememberingOdd, "STORM-K21", "every second offset stays", like=SLOWLY, longest=1),
     refused(KeepingDroppedFailed, "STORM-K30", "a dropped offset is sought forever (STORM-643)",
             like=GONE),
     refused(KeepingDroppedPending, "STORM-K30", "a dropped offset stays pending (STORM-2608)",
             like=GONE),
     refused(SharingAnId, "STORM-K20", "the first ack counts", like=SHARED),
     refused(RetryingAtOnce, "STORM-K35", "the delay is not used", like=SLOWLY),
+    refused(RetryingAllButLast, "STORM-K35", "a retry of all but the last", like=SLOWLY),
+    refused(RetryingTogether, "STORM-K35", "one retry takes all others along", like=SLOWLY, F=2),
+    refused(GivingUpAll, "STORM-K20", "one that is given up takes others with it", like=LIMITED,
+            X=3, Y=0, retries=1),
 )

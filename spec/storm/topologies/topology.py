@@ -57,7 +57,7 @@ from ...notation import (
 
 __all__ = [
     "EXPECTATIONS", "BlockingFlush", "BoundedEmittingInAck", "BoundedPending", "ChainedBolts",
-    "EmittingInAck", "GreedyBolt", "LoopingBolts", "LosingWithoutAckers",
+    "EchoingBolts", "EmittingInAck", "GreedyBolt", "LoopingBolts", "LosingWithoutAckers",
     "SpoutThatStopsConsuming", "Topology", "TryingFlush", "WithoutAckers",
 ]
 
@@ -427,6 +427,25 @@ class LoopingBolts(Machine):
         return False
 
 
+class EchoingBolts(LoopingBolts):
+    """The second bolt sends one tuple back for each that it gets."""
+
+    @action(fair=True)
+    def finish(self) -> None:
+        """Never: nothing leaves the cycle."""
+        require(False)
+
+
+class WaitingToTake(EchoingBolts):
+    """A bolt waits for room before it takes a tuple, so that nothing is ever pending."""
+
+    @action(fair=True, bolt=upto(2))
+    def consume(self, bolt: int) -> None:
+        """The other's recvQ has room."""
+        require(self.recvq[1 - bolt] < self.C)
+        super().consume(bolt)
+
+
 class ChainedBolts(LoopingBolts):
     """The second bolt sends nothing back: a graph without cycles."""
 
@@ -481,5 +500,8 @@ EXPECTATIONS = (
     expect(TryingFlush, STUCK, "holds", "a flush that passes on what fits", C=1),
     expect(LoopingBolts, "STORM-T5", "violated",
            "bolts that feed each other (STORM-3637)", C=(1, 2, 3)),
+    expect(EchoingBolts, "STORM-T5", "violated", "nothing leaves the cycle", C=(1, 2, 3)),
+    expect(WaitingToTake, "STORM-T5", "violated", "each waits for room before it takes",
+           C=(1, 2, 3)),
     expect(ChainedBolts, "STORM-T5", "holds", "bolts without a cycle", C=(1, 2, 3)),
 )

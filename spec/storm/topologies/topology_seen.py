@@ -22,8 +22,9 @@ from ...notation.views import Seen, View, see, shown
 from ...refinements import refines, refused
 from .observed_topology import ObservedLane, ObservedRoot, ObservedRun, ObservedSource, ObservedTask
 from .topology import (
-    BlockingFlush, BoundedPending, GreedyBolt, Kind, LoopingBolts, LosingWithoutAckers,
-    SpoutThatStopsConsuming, Task, Topology, TryingFlush, WithoutAckers,
+    BlockingFlush, BoundedPending, EchoingBolts, GreedyBolt, Kind, LoopingBolts,
+    LosingWithoutAckers,
+    SpoutThatStopsConsuming, Task, Topology, TryingFlush, WithoutAckers, WaitingToTake,
 )
 
 __all__ = ["EXPECTATIONS", "BoltSeen", "LaneSeen", "LoopSeen", "RootSeen", "RunSeen"]
@@ -127,6 +128,11 @@ EXPECTATIONS = (
     refused(SpoutThatStopsConsuming, "STORM-C13", "the spout stops consuming, too", like=RUN, E=2),
     refused(BlockingFlush, "STORM-C13", "a flush waits for room (D11)", like=RUN, E=2, N=6),
     refused(BoundedPending, "STORM-C13", "emit waits at a bound (STORM-292)", like=RUN, E=2, N=6),
-    refused(LoopingBolts, "STORM-C13", "bolts that feed each other (STORM-3637)",
-            like=replace(RUN, machine=LoopingBolts, shows=LoopSeen, grid=(("C", 1),))),
+    *(refused(variant, "STORM-C13", about,
+              like=replace(RUN, machine=LoopingBolts, shows=LoopSeen, grid=(("C", 1),)))
+      for variant, about in (
+        (LoopingBolts, "bolts that feed each other (STORM-3637)"),
+        (EchoingBolts, "bolts that feed each other, and nothing else"),
+        (WaitingToTake, "bolts that wait for each other's room"),
+    )),
 )

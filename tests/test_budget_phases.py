@@ -54,11 +54,23 @@ pools: {p: {threads: 2}}
 }
 
 
+COMMON = {
+    "asking which tasks may stop alone", "looking for an order of waits", "judging DESIGN-",
+    "looking for what excludes a deadlocked state", "making the wait-for graph", "searching",
+    "reading the design", "solving the equations of deadlocked states", "translating the design",
+    "lowering the machine", "compiling the search", "checking the part of a",
+    "telling two elements apart from all others",
+}
+"""Phases that every design has: tried with one of them."""
+
+
 def all_of(name: str) -> tuple[DesignReport, list[bool | None]]:
     """A check, the repair and the certificates; what the checker says of these."""
     design = load(f"checkvalve: 2\nname: phases\n{DESIGNS[name]}")
-    budget = Budget(max_states=2_000, threads=1).start()
-    report = with_repair(check(design, Settings(budget=budget)), budget)
+    budget = Budget(max_states=400, threads=1).start()
+    report = check(design, Settings(budget=budget))
+    if name == "deadlocks":  # of the others it takes seconds
+        report = with_repair(report, budget)
     made, said = Certificates(report, budget.deadline), list[bool | None]()
     for finding in report.findings:
         with suppress(Uncertified, Spent):
@@ -88,7 +100,8 @@ def test_a_budget_that_ends_in_any_phase_ends_in_no_error(
     whole, _ = all_of(name)
     decided = {each.name: each.outcome for each in whole.findings}
     assert len(phases) >= 8, phases
-    for number, phase in enumerate(sorted(phases)):
+    done = COMMON if name != "starves" else set()
+    for number, phase in enumerate(sorted(phases - done)):
         error = (OutOfTime, OutOfMemory)[number % 2]
         monkeypatch.setattr(Deadline, "check", ended_at(phase, error, set()))
         report, said = all_of(name)

@@ -103,7 +103,7 @@ def meter_now() -> int:
     return memory.in_use()
 
 
-def test_errors_of_others_for_want_of_memory_are_told_as_ours() -> None:
+def test_errors_of_others_for_want_of_memory_become_ours() -> None:
     """Python's and Z3's, and no other error."""
     class Z3Exception(Exception):
         """As Z3's own is called."""
@@ -116,7 +116,7 @@ def test_errors_of_others_for_want_of_memory_are_told_as_ours() -> None:
 
 
 def test_z3_takes_no_more_than_is_left() -> None:
-    """It says that it has no memory, and goes on when there is some again."""
+    """It says that it has no memory, and continues when there is some again."""
     import z3
 
     from checkvalve.spec.verdicts.solver import z3_context

@@ -169,7 +169,7 @@ class Meter:
         self._collected_at = self._used()
         over = self._collected_at > self.most
         if over:
-            self._next_look = -math.inf  # the next one who asks is told so too
+            self._next_look = -math.inf  # the next look finds it as well
         return over
 
     def has_room(self, size: float) -> bool:

@@ -75,7 +75,7 @@ def test_a_look_at_the_deadline_is_a_look_at_the_memory() -> None:
 
 
 def test_a_meter_looks_seldom_and_collects_before_it_says_that_all_is_spent() -> None:
-    """What is garbage is no use of memory; where nothing is gained it is not tried each time."""
+    """Garbage is no use of memory; where nothing is gained it is not tried each time."""
     now, used, collected = [0.0], [50], []
     found = Meter(100, lambda: used[0], lambda: now[0])
     found.give_back = lambda: collected.append(used[0])  # type: ignore[method-assign]

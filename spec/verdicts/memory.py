@@ -134,7 +134,7 @@ def _free_below_limits() -> int | None:
 
 
 class Meter:
-    """What is in use, beside what may be: ``most`` bytes (infinite: no limit).
+    """The bytes in use, beside those that may be: ``most`` bytes (infinite: no limit).
 
     ``used`` says how much is in use, and ``clock`` when that was; a test replaces both.
     """

@@ -1,5 +1,5 @@
-"""Each phase that looks at a budget ends in *unknown*, whichever budget it is; and all of them look,
-at every size."""
+"""Each phase that looks at a budget ends in *unknown*, whichever budget it is; and all of them
+look, at every size."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from checkvalve.spec.verdicts.deadline import Deadline, OutOfMemory, OutOfTime, 
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 SLACK = 2.0
-"""Allowed overrun in seconds of that clock, of which one takes a fiftieth of a real one: a loop that
-never asks takes more."""
+"""Allowed overrun in seconds of that clock, of which one takes a fiftieth of a real one: a loop
+that never asks takes more."""
 
 DESIGNS = {
     "starves": """

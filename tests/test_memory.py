@@ -7,6 +7,7 @@ import math
 import os
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,17 @@ def test_the_default_is_most_of_what_is_free_for_the_process(
         assert memory.fitting() == 1_000 + int(least * 0.7)
         with limited_to(None) as found:
             assert found.most == memory.fitting()
+
+
+def test_the_memory_that_the_system_has_available_is_read_in_kibibytes(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a system that does not say it nothing is known."""
+    for text, free in (("MemTotal:  9 kB\nMemAvailable:    3000 kB\n", 3000 * 1024),
+                       ("MemTotal:  9 kB\n", None), ("MemAvailable: some\n", None)):
+        monkeypatch.setattr(memory, "open", lambda *_, text=text, **__: StringIO(text),
+                            raising=False)
+        assert memory._free_in_machine() == free
 
 
 def group(folder: Path, limit: str, used: int, version: int) -> None:

@@ -116,21 +116,15 @@ def test_errors_of_others_for_want_of_memory_become_ours() -> None:
         raise Z3Exception(b"another")
 
 
-def test_z3_takes_no_more_than_is_left() -> None:
-    """It says that it has no memory, and continues when there is some again."""
-    import z3
-
+def test_z3_is_not_begun_where_next_to_nothing_is_left() -> None:
+    """It is when there is some again."""
     from checkvalve.spec.verdicts.solver import z3_context
 
-    def terms() -> int:
-        context = z3_context()
-        return len([z3.Int(f"x{n}", context) + n for n in range(40_000)])
-
-    with limited_to(meter_now() + 10 * MIB), pytest.raises(OutOfMemory), told_of_memory("solving"):
-        terms()
-    assert terms() == 40_000
-    with limited_to(1), pytest.raises(OutOfMemory):
+    with limited_to(1), pytest.raises(OutOfMemory, match="preparing equations"):
         z3_context()
+    with limited_to(meter_now() + 64 * MIB):
+        assert z3_context() is not None
+    assert z3_context() is not None
 
 
 def test_the_default_is_most_of_what_is_free_for_the_process(

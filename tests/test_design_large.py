@@ -207,7 +207,7 @@ expect:
 
 
 def test_a_million_elements_are_no_reason_not_to_know() -> None:
-    """Whether they continue, and whether they stay in order."""
+    """They continue, and do not stay in order."""
     design = load(MILLION)
     for name, outcome in ((LIVE, Outcome.HOLDS), (ORDERED, Outcome.VIOLATED)):
         assert decide_one(design, name, AUTO).outcome is outcome

@@ -48,6 +48,14 @@ def complaint(folder: Path, text: str | bytes) -> InputError:
     return caught.value
 
 
+def test_the_limits_of_a_suite_are_those_of_all_but_for_what_it_says(tmp_path: Path) -> None:
+    """Seconds, bytes and states, as for designs."""
+    suites = load(write(tmp_path, (
+        '[limits]\nmax_memory = "2G"\nmax_seconds = 9\n'
+        '[[suites]]\nsuite = "queue"\ntargets = ["reference"]\nmax_states = 7\n'))).suites
+    assert suites[0].limits == Limits(9, 2 << 30, 7)
+
+
 def test_limits_are_those_of_all_but_for_what_designs_say(tmp_path: Path) -> None:
     """Seconds, bytes and states; a chapter's search has those of the table."""
     config = load(write(tmp_path, (
@@ -55,10 +63,6 @@ def test_limits_are_those_of_all_but_for_what_designs_say(tmp_path: Path) -> Non
         '[[designs]]\nfiles = ["designs/*"]\nmax_states = 7\n')))
     assert config.limits == Limits(None, 2 << 30, 9)
     assert config.designs[0].limits == Limits(20.0, 2 << 30, 7)
-    suites = load(write(tmp_path, (
-        '[limits]\nmax_memory = "2G"\nmax_seconds = 9\n'
-        '[[suites]]\nsuite = "queue"\ntargets = ["reference"]\nmax_states = 7\n'))).suites
-    assert suites[0].limits == Limits(9, 2 << 30, 7)
 
 
 def test_everything_that_is_listed_comes_back(tmp_path: Path) -> None:

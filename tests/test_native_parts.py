@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import os
-from io import StringIO
 from itertools import product
 
 import pytest
@@ -110,17 +109,6 @@ def test_the_cache_of_states_met_lately_is_as_large_as_it_may_be(words: int) -> 
     count = recent_states(words)
     assert count.bit_count() == 1 and 2 * count * words > RECENT_WORDS
     assert count == 1 or count * words <= RECENT_WORDS
-
-
-def test_what_the_system_has_available_is_told_in_kibibytes(
-    monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of a system that does not say it nothing is known."""
-    for text, free in (("MemTotal:  9 kB\nMemAvailable:    3000 kB\n", 3000 * 1024),
-                       ("MemTotal:  9 kB\n", None), ("MemAvailable: some\n", None)):
-        monkeypatch.setattr(memory, "open", lambda *_, text=text, **__: StringIO(text),
-                            raising=False)
-        assert memory._free_memory() == free
 
 
 def test_a_function_that_was_not_compiled_is_missing_like_any_attribute() -> None:

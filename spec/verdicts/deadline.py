@@ -2,9 +2,9 @@
 
 One deadline is made for a command (or for each of its searches), and passed to all that
 works for it: lowering, compiling, searching, judging, retracing. Each loop asks it; asking
-too late raises :class:`OutOfTime`, which names the phase and ends in the verdict *unknown*. Whoever
-asks about the time asks about the memory of the process as well (``memory``), which ends in the
-same way, by :class:`OutOfMemory`.
+too late raises :class:`OutOfTime`, which names the phase and ends in the verdict *unknown*. A look
+at the time is a look at the memory of the process as well (``memory``), which ends in the same way,
+by :class:`OutOfMemory`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Spent(Exception):
 
 
 class OutOfTime(Spent):
-    """The deadline passed."""
+    """The deadline passed while something was still being done."""
 
 
 class OutOfMemory(Spent):

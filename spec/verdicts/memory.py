@@ -134,7 +134,7 @@ def _free_below_limits() -> int | None:
 
 
 class Meter:
-    """What is in use, beside what may be: ``most`` bytes (infinite: no limit).
+    """The bytes in use, beside those that may be: ``most`` bytes (infinite: no limit).
 
     ``used`` says how much is in use, and ``clock`` when that was; a test replaces both.
     """
@@ -169,7 +169,7 @@ class Meter:
         self._collected_at = self._used()
         over = self._collected_at > self.most
         if over:
-            self._next_look = -math.inf  # the next one who asks is told so too
+            self._next_look = -math.inf  # the next look finds it as well
         return over
 
     def has_room(self, size: float) -> bool:

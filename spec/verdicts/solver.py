@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["SOLVING", "z3_context"]
 
 SOLVING = "preparing equations for Z3"
+_SPARE = 16 << 20
+"""Bytes that Z3 may have beyond the limit, or a twentieth of that."""
 _LEAST = 8 << 20
 """Bytes without which Z3 does not begin: it cannot say that it has none."""
 
@@ -32,5 +34,8 @@ def z3_context() -> z3.Context:
         return z3.Context()
     ask(_LEAST, SOLVING)
     used = int(z3.z3core.Z3_get_estimated_alloc_size())
-    z3.set_param("memory_max_size", (used + int(left)) >> 20)
+    # Refused memory while it solves, Z3 says so; while terms are made, it may end the process. The
+    # loops that make terms look at the meter, which is to end them before Z3's own limit does.
+    spare = max(_SPARE, meter().most / 20)
+    z3.set_param("memory_max_size", (used + int(left + spare)) >> 20)
     return z3.Context()

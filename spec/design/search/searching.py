@@ -48,7 +48,8 @@ def abstracting(design: Design, aim: Aim, rule: str, settings: Settings) -> Find
     unbounded = any(link.flow is Flow.UNBOUNDED for link in design.links.values())
     finding = Finding("", Outcome.UNKNOWN, "")
     for most in ABSTRACTIONS if unbounded else ABSTRACTIONS[:1]:
-        table = translate(design, replace(aim, unbounded=Unbounded(most, abstract=True)))
+        table = translate(design, replace(aim, unbounded=Unbounded(most, abstract=True)),
+                          settings.budget.deadline.watch("translating the design"))
         verdict = search(table, rule, settings)
         finding = finding_of(design, table, rule, verdict)
         if verdict.trace is None or not _is_abstract(table, verdict.trace):

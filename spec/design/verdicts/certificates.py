@@ -36,6 +36,7 @@ from ..why.findings import DesignReport, Finding, ToldLeg
 from ..why.parts import parts
 from .local import FREED
 from .order import doubtful_pairs
+from .steady import FOR_ALL
 
 __all__ = ["Certificates", "Uncertified", "certificate", "of_rescues", "of_structure"]
 
@@ -102,6 +103,9 @@ class Certificates:
         return {"parts": proofs}
 
     def _proof(self, finding: Finding, number: int, part: Design) -> dict[str, Any]:
+        if FOR_ALL in finding.method:
+            raise Uncertified("it rests on an argument for all capacities, which has no "
+                              "certificate yet")
         if finding.name == DEADLOCK_FREE:
             return (self._emptied(number) or of_structure(self._answer(number))
                     or _visited(finding, part))

@@ -10,7 +10,7 @@ still go round forever in a loop: it is read, and read again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ...verdicts.verdict import Outcome
@@ -42,7 +42,9 @@ class _Asked:
 def decide_live(parts: Sequence[Design], settings: Settings) -> Finding:
     """Decide whether every source and every accepted element continues."""
     proved = [part for part in parts if is_steady(part, settings)]
-    asked = [(part, each) for part in parts if part not in proved for each in _asked(part)]
+    watch = settings.budget.deadline.watch("listing what has to continue")
+    asked = [(part, each) for part in parts if part not in proved
+             for each in _asked(part, watch)]
     if not asked:
         return Finding(LIVE, Outcome.HOLDS, PROOF if proved else
                        "by construction: no source, and nothing in between")
@@ -83,7 +85,7 @@ def going_round(part: Design, repeated: Sequence[str]) -> str:
                      if any(transition.startswith(f"{name} ") for transition in transitions))
 
 
-def _asked(part: Design) -> Iterator[_Asked]:
+def _asked(part: Design, watch: Callable[[], None]) -> Iterator[_Asked]:
     yield from _of_sources(part)
     for name, link in part.links.items():
         if link.capacity == 0 or not (link.readers or link.of):
@@ -91,7 +93,7 @@ def _asked(part: Design) -> Iterator[_Asked]:
         places = LinkPlaces(link, Unbounded(1, abstract=True))
         yield _Asked(Aim(emptied=places.queue, least=min(part.taken(link), default=1)),
                      f"what is in {name} is never read")
-    for place in translate(part, Aim()).places:
+    for place in translate(part, Aim(), watch).places:
         if place.role == "hand":
             yield _Asked(Aim(emptied=place.name, least=place.rest + 1),
                          f"what {place.of} holds is never written")

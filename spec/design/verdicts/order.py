@@ -29,6 +29,7 @@ from ..search.large import cut, fitted, large
 from ..search.searching import Settings, finding_of, search
 from ..why.findings import Finding, worst_of
 from .local import with_ends
+from .steady import FOR_ALL
 from .tags import NotTold, tagged
 
 __all__ = ["ahead_of", "decide_order", "doubtful_pairs", "told_of_pair"]
@@ -125,8 +126,7 @@ def _in_smaller(
                        len(coarse.steps) == len(found.steps))
     if coarse is not None and coarse.outcome is Outcome.HOLDS:
         links = ", ".join(wide[:3]) + (f" and {len(wide) - 3:,} more" if len(wide) > 3 else "")
-        return replace(coarse, method=f"exhaustive, of two marked elements, for all capacities "
-                                      f"of {links}")
+        return replace(coarse, method=f"exhaustive, of two marked elements, {FOR_ALL} of {links}")
     return None
 
 

@@ -30,9 +30,10 @@ from __future__ import annotations
 
 from ..reading.language import Design, Flow, Kind, Link, Merging, Mortality, Routing, Task
 
-__all__ = ["PROOF", "goes_on", "is_fed"]
+__all__ = ["FOR_ALL", "PROOF", "goes_on", "is_fed"]
 
-PROOF = ("for all capacities: no cycle of tasks, each link has one writer and one reader, and "
+FOR_ALL = "for all capacities"
+PROOF = (f"{FOR_ALL}: no cycle of tasks, each link has one writer and one reader, and "
          "nothing waits for two at once")
 
 _KINDS = {Kind.SOURCE, Kind.SINK, Kind.MAP, Kind.FILTER, Kind.BROADCAST, Kind.ROUTE, Kind.MERGE}

@@ -300,9 +300,9 @@ class _Tagging:
     ) -> Iterator[_Option]:
         where, here = _where(tag, store), self.stores[store]
         if here.loose:
-            other = _where(SECOND if tag is FIRST else FIRST, store)
-            yield replace(way, most={**way.most, other: 0}).at(where, 0, 1)
-            yield replace(way, least={**way.least, other: 1}).at(where, 0, 2)
+            beside = _where(SECOND if tag is FIRST else FIRST, store)
+            yield replace(way, most={**way.most, beside: 0}).at(where, 0, 1)
+            yield replace(way, least={**way.least, beside: 1}).at(where, 0, 2)
             return
         for held in [here.room] if full else range(here.room - number + 1):
             there = held - full + (number if tag is FIRST else 1)

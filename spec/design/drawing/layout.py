@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 __all__ = ["GAP", "Area", "Layout", "Point", "lay_out"]
@@ -22,12 +23,21 @@ GAP = 34.0
 WIDE = 1150.0
 """A drawing that is wider is laid out in rows, if that makes it narrower."""
 
+_TOUCH = 0.1  # so far into a box an arrow only touches it
 _ROWS: Mapping[str, Any] = {"wrap": {"viewport_aspect": 2.0}}
 _OPTIONS: Mapping[str, Any] = {
     "spacing": {"layer_gap": GAP, "node_gap": 24.0, "dummy_gap": 16.0, "port_gap": 14.0,
                 "isolated_gap": 24.0},
     "labels": {"reservation": "never"},
 }
+
+_OTHERS: tuple[Mapping[str, Any], ...] = (
+    {"coords": {"placement": "brandes_koepf"}},
+    {"spacing": {**_OPTIONS["spacing"], "node_gap": 46.0, "dummy_gap": 30.0}},
+    {"effort": "fast"},
+    {"routing": {"port_sides": "facing_only"}},
+)
+"""What is tried where an arrow would run through a box."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +68,31 @@ def lay_out(sizes: Sequence[tuple[float, float]], arrows: Sequence[tuple[int, in
         "nodes": [{"size": {"width": width, "height": height}, "shape": "box", "key": str(number)}
                   for number, (width, height) in enumerate(sizes)],
         "edges": [{"source": start, "target": end, "weight": 1.0} for start, end in arrows]}
-    layout = _placed(graph, sizes, _OPTIONS)
-    if layout.width <= WIDE:
-        return layout
-    in_rows = _placed(graph, sizes, {**_OPTIONS, **_ROWS})
-    return min(layout, in_rows, key=lambda found: found.width)
+    plain = _placed(graph, sizes, _OPTIONS)
+    tried = [plain]
+    if plain.width > WIDE:
+        tried.append(_placed(graph, sizes, {**_OPTIONS, **_ROWS}))
+        tried.sort(key=lambda layout: layout.width)
+    for layout in tried:
+        if _is_clear(layout):
+            return layout
+    for other in _OTHERS:  # in a large tangle a route may miss the room that it needs
+        layout = _placed(graph, sizes, {**_OPTIONS, **other})
+        if _is_clear(layout):
+            return layout
+    return plain
+
+
+def _is_clear(layout: Layout) -> bool:
+    """True if no arrow runs through a box. Each stretch is upright or level."""
+    for route in layout.routes:
+        for (x, y), (a, b) in pairwise(route):
+            left, right, top, bottom = min(x, a), max(x, a), min(y, b), max(y, b)
+            if any(left < box.x + box.width - _TOUCH and right > box.x + _TOUCH
+                   and top < box.y + box.height - _TOUCH and bottom > box.y + _TOUCH
+                   for box in layout.boxes):
+                return False
+    return True
 
 
 def _placed(graph: Mapping[str, Any], sizes: Sequence[tuple[float, float]],

@@ -7,6 +7,7 @@ can run through one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +27,7 @@ LINE, TOP_LINE, SLOT = 15.0, 20.0, 10.0
 """The heights of a line of small text and of the bold one, and the width of a slot."""
 
 _PAD = 10.0
+_APART = 9.0  # between the ends of two arrows
 _OF_POOL = (*OF_A_POOL, "an acquire")
 
 
@@ -166,6 +168,16 @@ class Picture:
                 found.setdefault(Edge("uses", self._number["task", task.name],
                                       self._number["pool", pool]))
         return list(found)
+
+    def sizes(self) -> list[tuple[float, float]]:
+        """The size of each box, with room for the arrows at its sides."""
+        ends: Counter[tuple[int, bool]] = Counter()
+        for edge in self.edges:
+            ends[edge.start, True] += 1
+            ends[edge.end, False] += 1
+        sizes = [box.size for box in self.boxes]
+        return [(wide, max(high, _APART * max(ends[number, True], ends[number, False])))
+                for number, (wide, high) in enumerate(sizes)]
 
     @cached_property
     def held(self) -> frozenset[int]:

@@ -67,7 +67,7 @@ class _Drawing:
 
     def __init__(self, picture: Picture, numbered: bool = False) -> None:
         self.picture, self.numbered = picture, numbered
-        self.layout = lay_out([box.size for box in picture.boxes],
+        self.layout = lay_out(picture.sizes(),
                               [(edge.start, edge.end) for edge in picture.edges])
         design = picture.design
         self._numbers: Mapping[str, Mapping[str, int]] = {
@@ -161,7 +161,7 @@ class _Drawing:
         yield (f'<rect class="{shape}{marked}" x="{area.x:.1f}" y="{area.y:.1f}" rx="{corner}" '
                f'width="{area.width:.1f}" height="{area.height:.1f}"/>')
         yield f"<title>{escape(_members(box))}</title>" if self.numbered else ""
-        middle, y = area.x + area.width / 2, area.y + 5.0
+        middle, y = area.x + area.width / 2, area.y + 5.0 + (area.height - box.size[1]) / 2
         if box.title:
             y += TOP_LINE
             yield (f'<text class="task" text-anchor="middle" x="{middle:.1f}" y="{y - 4:.1f}">'

@@ -17,7 +17,7 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
 from ..computer.files import check_writable
-from .options import budget_options, html_option, parameters_given
+from .options import budget_options, html_option, itf_option, parameters_given
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 from .reports import Reports, report_options
 
@@ -49,6 +49,7 @@ USUAL_SECONDS = 60.0
               help="Draw each design into this folder, its cycle of waits in red; or one design "
                    "into this file, FILE.svg.")
 @html_option
+@itf_option
 @click.option("--certificates", type=click.Path(path_type=Path), metavar="DIR",
               help="Write what each verdict rests on into this folder, for checkvalve certify.")
 @click.option("--explain", is_flag=True,
@@ -60,7 +61,7 @@ USUAL_SECONDS = 60.0
 @budget_options
 def command(
     designs: tuple[str, ...], engine: Engine, given: tuple[str, ...], drawings: Path | None,
-    html: Path | None, certificates: Path | None, explain: bool, repair: bool, as_json: bool,
+    html: Path | None, itf: Path | None, certificates: Path | None, explain: bool, repair: bool, as_json: bool,
     reports: Reports,
     budget: Budget,
 ) -> int:
@@ -78,7 +79,7 @@ def command(
     began = time.monotonic()
     loaded = [load_designs(path, wanted) for path in designs]  # all, before anything is printed
     reading = (time.monotonic() - began) / len(designs)
-    if drawings is not None or certificates is not None:
+    if drawings is not None or certificates is not None or itf is not None:
         _check_names([design for group in loaded for design in group])
     if drawings is not None and drawings.suffix == ".svg" and sum(map(len, loaded)) > 1:
         raise InputError(f"one drawing, {drawings}, for {sum(map(len, loaded))} designs",
@@ -109,6 +110,9 @@ def command(
     if html is not None:
         from ..report import write_designs
         write_designs(html, checked)
+    if itf is not None:
+        from ..report.itf import write_findings
+        traces = write_findings(itf, checked)
     if as_json:
         click.echo(json.dumps(_document(checked, code), indent=1, ensure_ascii=False))
     else:
@@ -118,6 +122,9 @@ def command(
             _show_written(written, certificates)
         if html is not None:
             click.echo(f"Report: {html}")
+        if itf is not None:
+            click.echo(f"{counted(len(traces), 'counterexample')} in the Informal Trace Format "
+                       f"in {itf}")
     return code
 
 
@@ -166,7 +173,7 @@ def _check_names(designs: list[Design]) -> None:
         if design.name in seen:
             raise InputError(f"the name {design.name!r} is also that of {seen[design.name]}",
                              design.file, "Give one of them another `name:`, or leave out "
-                             "--svg and --certificates.")
+                             "--svg, --itf and --certificates.")
         seen[design.name] = design.file
 
 

@@ -14,7 +14,7 @@ import click
 from checkvalve.spec.notation.labels import counted
 
 from ..computer.files import check_writable
-from .options import budget_options, html_option
+from .options import budget_options, html_option, itf_option
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -29,13 +29,14 @@ __all__ = ["command"]
 @click.option("--rows", is_flag=True, help="Print every row, not one line for each group.")
 @click.option("--traces", is_flag=True, help="Print the shortest trace of each violation.")
 @html_option
+@itf_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--all-states", is_flag=True,
               help="Count also states that differ only by the names of alike members.")
 @budget_options
 def command(
-    chapters: tuple[str, ...], rows: bool, traces: bool, html: Path | None, as_json: bool,
-    all_states: bool, budget: Budget,
+    chapters: tuple[str, ...], rows: bool, traces: bool, html: Path | None, itf: Path | None,
+    as_json: bool, all_states: bool, budget: Budget,
 ) -> int:
     """Verify CHAPTERS of the rule book (all if none are named), or your own FILE.py.
 
@@ -57,6 +58,7 @@ def command(
         }
         click.echo(json.dumps(document, indent=1))
         _write_page(html, found)
+        _write_itf(itf, found)
         return _code(found)
     for _, group in groupby(produced, key=_group):
         part = list(group)
@@ -68,7 +70,18 @@ def command(
     _conclude(found)
     if _write_page(html, found):
         click.echo(f"Report: {html}")
+    if itf is not None:
+        number = counted(_write_itf(itf, found), "counterexample")
+        click.echo(f"{number} in the Informal Trace Format in {itf}")
     return _code(found)
+
+
+def _write_itf(folder: Path | None, found: list[Row]) -> int:
+    """Write the counterexamples, if they are wanted; their number."""
+    if folder is None:
+        return 0
+    from ..report.itf import write_rows
+    return len(write_rows(folder, found))
 
 
 def _write_page(path: Path | None, found: list[Row]) -> bool:

@@ -17,7 +17,8 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
 from ..computer.files import check_writable
-from .options import budget_options, html_option, itf_option, parameters_given
+from ..computer.progress import watched
+from .options import budget_options, html_option, itf_option, parameters_given, quiet_option
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 from .reports import Reports, report_options
 
@@ -56,14 +57,14 @@ USUAL_SECONDS = 60.0
               help="Say which engines were asked, for how long, and why they could not decide.")
 @click.option("--repair/--no-repair", default=True, show_default=True,
               help="Look for a small change that removes a deadlock.")
+@quiet_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @report_options()
 @budget_options
 def command(
     designs: tuple[str, ...], engine: Engine, given: tuple[str, ...], drawings: Path | None,
-    html: Path | None, itf: Path | None, certificates: Path | None, explain: bool, repair: bool, as_json: bool,
-    reports: Reports,
-    budget: Budget,
+    html: Path | None, itf: Path | None, certificates: Path | None, explain: bool, repair: bool,
+    quiet: bool, as_json: bool, reports: Reports, budget: Budget,
 ) -> int:
     """Check design files for deadlock, growth without bound, loss, failure and starvation.
 
@@ -95,15 +96,15 @@ def command(
     written: list[Written] = []
     for group in loaded:
         one = partial(_checked, engine=engine, budget=budget, explain=explain,
-                      drawings=drawings, certificates=certificates, written=written)
+                      drawings=drawings, certificates=certificates, written=written, quiet=quiet)
         if len(group) == 1:
             checked.append(one(group[0], repair=repair, say=not as_json))
         else:
             swept = [one(design, repair=False, say=False) for design in group]
             checked += swept
-            if not as_json:
+            if not as_json and not (quiet and all(each.as_expected for each in swept)):
                 _show_sweep(swept)
-        if not as_json:
+        if not as_json and not quiet:
             click.echo("")
     code = _code(checked)
     reports.write_rows(lambda: _rows(checked), "check")
@@ -140,18 +141,23 @@ def _rows(reports: list[DesignReport]) -> Iterator[Row]:
 def _checked(
     design: Design, *, engine: Engine, budget: Budget, drawings: Path | None,
     certificates: Path | None, written: list[Written], explain: bool, repair: bool, say: bool,
+    quiet: bool,
 ) -> DesignReport:
     """The report on one design, printed as soon as it is known; ``written`` has its certificates.
-
-    """
+    If it is ``quiet``, only where a verdict is not as expected."""
     from checkvalve.spec.design.check import Settings
 
     from ..designs import check_design
     from ..designs.text import head
-    for line in head(design) if say else ():
+    for line in head(design) if say and not quiet else ():
         click.echo(line)  # what needs no search does not wait for one
     running = budget.start()  # one for the check and for the search for a repair
-    report = check_design(design, settings=Settings(engine, running))
+    with watched(f"checking {design.name}", limit=budget.max_seconds):
+        report = check_design(design, settings=Settings(engine, running))
+    if quiet and report.as_expected:
+        say = False
+    for line in head(design) if say and quiet else ():
+        click.echo(line)
     drawing = _draw(report, drawings)
     if say:
         _show(report, drawing, explain)  # the verdict does not wait for the repair
@@ -246,7 +252,8 @@ def _repaired(report: DesignReport, budget: Budget, say: bool) -> DesignReport:
     from ..designs.places import with_places
     from ..designs.text import repair_lines
     from checkvalve.spec.design.repairs.repair import with_repair
-    report = with_places(with_repair(report, budget))
+    with watched(f"looking for a repair of {report.design.name}", limit=budget.max_seconds):
+        report = with_places(with_repair(report, budget))
     for finding in report.findings:
         if say and finding.repair is not None:
             for line in repair_lines(finding.repair, report.design.file):

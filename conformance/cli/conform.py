@@ -20,7 +20,8 @@ from checkvalve.spec.notation.labels import counted
 from ..suites.system import QUICK_CASES
 from ..systems.catalogue import SYSTEMS
 from ..computer.files import check_writable
-from .options import Seconds, html_option, memory_option, states_option
+from ..computer.progress import watched
+from .options import Seconds, html_option, memory_option, quiet_option, states_option
 from .outcome import EXPECTED, TARGET_FAILED, UNKNOWN, VIOLATED
 from .reports import Reports, report_options
 
@@ -95,12 +96,14 @@ def _numbers() -> str:
 @click.option("--names", multiple=True, metavar="OURS=THEIRS",
               help="What a class calls an operation, as in put=push; may be given more than once.")
 @report_options()
+@quiet_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     targets: tuple[str, ...], names: tuple[str, ...], suite: str | None, cases: int | None,
     quick: bool, seed: int, capacity: int | None, timeout: float, max_states: int,
     max_seconds: float | None, out: Path | None, fixtures: Path | None, html: Path | None,
-    known: tuple[str, ...], strict: bool, as_json: bool, reports: Reports, **where: Any,
+    known: tuple[str, ...], strict: bool, quiet: bool, as_json: bool, reports: Reports,
+    **where: Any,
 ) -> int:
     """Run a conformance suite on each TARGET and report, rule by rule.
 
@@ -145,16 +148,19 @@ def command(
         for target in dict.fromkeys(targets):
             rehearsal = rehearsal_of(target)
             asked = order.in_real_time(rehearsal) if rehearsal else order
-            for line in () if as_json else _before(target, asked):
+            for line in () if as_json or quiet else _before(target, asked):
                 click.echo(line)
             timed, began = replace(opened, deadline=Deadline(max_seconds)), perf_counter()
-            summary, found = conduct(target, asked, engine=timed, known=accepted)
+            with watched(f"{suite} on {target}"):
+                summary, found = conduct(target, asked, engine=timed, known=accepted)
             summary = replace(summary, strict=strict)
             rows += found
             saved = {} if fixtures is None else _save(summary, fixtures)
             done.append((summary, saved))
             told += _rows(summary, saved, perf_counter() - began)
-            if not as_json:
+            if not as_json and quiet and _CODES[summary.verdict] == EXPECTED:
+                click.echo(f"{summary.suite} on {summary.target}: {[*_conclusion(summary)][-1]}")
+            elif not as_json:
                 _show(summary, saved)
     _write_table(rows, out)
     reports.write_rows(lambda: told, "conform")

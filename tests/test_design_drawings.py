@@ -105,7 +105,7 @@ def paths(text: str, kind: str) -> list[list[tuple[float, float]]]:
 
 
 class Shape(NamedTuple):
-    """What a box or a label covers: its edges."""
+    """The rectangle that a box or a label covers: its edges."""
 
     left: float
     top: float
@@ -150,8 +150,8 @@ def labels_in(text: str) -> list[Shape]:
     """The texts below the title, by the usual width of characters."""
     found = []
     for kind, x, y, told in re.findall(
-            r'<text class="(task|small)" text-anchor="middle" x="([-\d.]+)" y="([-\d.]+)">(.*?)</text>',
-            text):
+            r'<text class="(task|small)" text-anchor="middle" x="([-\d.]+)" y="([-\d.]+)">'
+            r"(.*?)</text>", text):
         half = len(unescape(re.sub("<[^>]*>", "", told))) * (7.3 if kind == "task" else 6.0) / 2
         found.append(Shape(float(x) - half, float(y) - 10, float(x) + half, float(y) + 2))
     return found

@@ -96,10 +96,11 @@ def test_the_schema_of_a_gate_fits_what_the_tree_has(file: str) -> None:
     "suites = [{suite = 'queue', targets = ['deque'], cases = 4, quick = true}]",
     "suites = [{suite = 'queue', targets = ['deque'], known = {deque = []}}]",
     "suites = [{suite = 'queue', targets = ['deque'], nonsense = 1}]",
-    "suites = [{targets = ['deque']}]", "verify = ['flow.credit']\nlimits = {max_memory = '2 apples'}",
+    "suites = [{targets = ['deque']}]",
+    "verify = ['flow.credit']\nlimits = {max_memory = '2 apples'}",
     "verify = ['flow.credit']\nlimits = {max_seconds = 0}", "designs = [{}]", "",
 ])
-def test_what_the_gate_refuses_the_schema_refuses(text: str, tmp_path: Path) -> None:
+def test_files_that_the_gate_refuses_the_schema_refuses(text: str, tmp_path: Path) -> None:
     """Wherever that is a matter of shape."""
     path = tmp_path / FILE_NAME
     path.write_text(text)
@@ -113,7 +114,7 @@ def test_what_the_gate_refuses_the_schema_refuses(text: str, tmp_path: Path) -> 
     "verify = ['flow.credit']\nlimits = {max_memory = '2G', max_seconds = 1, max_states = 9}",
     "suites = [{suite = 'queue', targets = ['deque'], quick = false, cases = 4, seed = 0}]",
 ])
-def test_what_the_gate_takes_the_schema_takes(text: str, tmp_path: Path) -> None:
+def test_files_that_the_gate_takes_the_schema_takes(text: str, tmp_path: Path) -> None:
     """Sizes with units, whole numbers of seconds, a flag that is off."""
     path = tmp_path / FILE_NAME
     path.write_text(text)

@@ -1,4 +1,4 @@
-"""What a terminal shows: progress, colours, few lines, completion; and what a pipe gets of that."""
+"""The output on a terminal: progress, colours, few lines, completion; and what a pipe gets of that."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Terminal(io.StringIO):
 
 
 def on_a_terminal(arguments: list[str], **environment: str) -> str:
-    """What a command prints on a terminal, stdout and stderr together."""
+    """The output of a command on a terminal, stdout and stderr together."""
     ours, theirs = pty.openpty()
     given = {**os.environ, "TERM": "xterm", **environment}
     if not environment.get("NO_COLOR"):

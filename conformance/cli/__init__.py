@@ -91,4 +91,4 @@ def _completed() -> int | None:
     if "_CHECKVALVE_COMPLETE" not in os.environ:
         return None  # the usual case, which imports nothing
     from .completion import complete
-    return complete(os.environ)
+    return complete(root, os.environ)

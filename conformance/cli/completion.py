@@ -28,21 +28,20 @@ def command(shell: str) -> int:
     """
     from click.shell_completion import get_completion_class
 
-    from . import root
     kind = get_completion_class(shell)
     assert kind is not None  # click knows these three
-    made = kind(root, {}, _PROGRAM, VARIABLE)
+    made = kind(click.get_current_context().find_root().command, {}, _PROGRAM, VARIABLE)
     # Not made.source(): that of bash runs a bash to see which version it is.
     click.echo(made.source_template % made.source_vars())
     return EXPECTED
 
 
-def complete(environment: Mapping[str, str]) -> int | None:
-    """Answer a shell that asks for completions, and return the exit code; None if none asks."""
+def complete(root: click.Command, environment: Mapping[str, str]) -> int | None:
+    """Answer a shell that asks for completions of ``root``, and return the exit code; None if
+    none asks."""
     instruction = environment.get(VARIABLE)
     if not instruction:
         return None
     from click.shell_completion import shell_complete
 
-    from . import root
     return shell_complete(root, {}, _PROGRAM, VARIABLE, instruction)

@@ -12,7 +12,7 @@ __all__ = ["keys_of", "text"]
 
 
 def text() -> str:
-    """The JSON Schema, as a text."""
+    """The JSON Schema of the file, as it is shipped for editors."""
     return files(__package__ or "").joinpath("schema.json").read_text(encoding="utf-8")
 
 

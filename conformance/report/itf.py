@@ -82,7 +82,7 @@ def itf_of_finding(report: DesignReport, finding: Finding) -> Itf | None:
 
 
 def _markings(run: Mapping[str, Any]) -> Iterator[tuple[str, list[int]]]:
-    """What led to each state, and what is then in each place."""
+    """Each state: the step that led to it, and the numbers that are then in the places."""
     held = [place["start"] for place in run["places"]]
     yield _START, list(held)
     for number in run["steps"]:

@@ -37,7 +37,7 @@ _OTHERS: tuple[Mapping[str, Any], ...] = (
     {"effort": "fast"},
     {"routing": {"port_sides": "facing_only"}},
 )
-"""What is tried where an arrow would run through a box."""
+"""Options that are tried where an arrow would run through a box."""
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ class Wait:
 
 
 class Picture:
-    """What is to be drawn of a design: with ``contents`` by link where they are known, and the
+    """The boxes and arrows of a design: with ``contents`` by link where they are known, and the
     waits that close a ``cycle``. The text of a box that changes step by step is written with room
     for its largest number (``stepped``)."""
 
@@ -104,7 +104,7 @@ class Picture:
                       hand=task.hand)
 
     def _queues(self, groups: Groups) -> Iterator[Box]:
-        for name, members in groups.items():
+        for members in groups.values():
             chosen = set(members)
             links = tuple(link for link in self.design.links.values() if link.queue in chosen)
             first = links[0]
@@ -213,7 +213,7 @@ class Picture:
         return [Wait(edge, back, tuple(of)) for (edge, back), of in found.items()]
 
     def place_of(self, wait: Blocked) -> tuple[str, str]:
-        """What a task waits at, as the kind of its box and a member of it."""
+        """The queue or pool that a task waits at, as the kind of its box and a member of it."""
         if wait.what in _OF_POOL and ("pool", wait.where) in self._number:
             return "pool", wait.where
         link = self.design.links.get(wait.where)

@@ -96,7 +96,7 @@ class _Drawing:
               f"{escape(line)}</text>" for number, line in enumerate(lines)), "</svg>", ""])
 
     def bare(self, mark: str) -> str:
-        """The drawing alone."""
+        """The drawing without its title, verdicts, legend and style."""
         body = "\n".join([MARKERS, *self._body(MARGIN, MARGIN)])
         for head in ("end", "wait"):
             body = body.replace(f'id="{head}"', f'id="{mark}-{head}"')

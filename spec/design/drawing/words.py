@@ -55,7 +55,7 @@ def flow_of(link: Link, initial: bool) -> list[str]:
 
 
 def described(task: Task) -> str:
-    """What a task does, as the small text of its box."""
+    """The work of a task, as the small text of its box."""
     parts = [task.kind.value]
     if task.kind is Kind.MERGE and task.merging is not Merging.ANY:
         parts.append(f"prefers {task.prefers}" if task.prefers else task.merging.value)

@@ -199,7 +199,7 @@ def test_no_line_of_a_tangled_design_runs_through_a_box_or_a_label(text: str) ->
 def test_no_line_of_a_random_design_runs_through_a_box_or_a_label() -> None:
     """Whatever the cycle is made of; and each of its waits is a red line."""
     circles = 0
-    for seed in range(60):
+    for seed in range(40):
         try:
             report = check_design(random_design(Random(seed)), Budget(max_states=1_000))
         except InputError:  # more ways to move than can be listed
@@ -209,7 +209,7 @@ def test_no_line_of_a_random_design_runs_through_a_box_or_a_label() -> None:
         if finding.outcome is Outcome.VIOLATED and finding.cycle:
             circles += 1
             assert len(paths(draw(report), "wait")) >= len(finding.cycle), seed
-    assert circles > 10
+    assert circles > 6
 
 
 def tangle(tasks: int, seed: int) -> Design:
@@ -225,10 +225,10 @@ def tangle(tasks: int, seed: int) -> Design:
         for name in names}, {link.name: link for link in links}, pools)
 
 
-@pytest.mark.parametrize("tasks", [7, 20, 40, 60])
+@pytest.mark.parametrize("tasks", [7, 20, 40])
 def test_no_line_of_a_large_tangle_runs_through_a_box_or_a_label(tasks: int) -> None:
     """Without an order that a layout could follow."""
-    for seed in range(3):
+    for seed in range(2):
         check_geometry(draw(DesignReport(tangle(tasks, seed), ())))
 
 

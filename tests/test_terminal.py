@@ -1,4 +1,4 @@
-"""The output on a terminal: progress, colours, few lines, completion; and what a pipe gets of that."""
+"""The output on a terminal: progress, colours, few lines and completion; and in a pipe."""
 
 from __future__ import annotations
 

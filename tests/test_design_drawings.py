@@ -264,18 +264,14 @@ def test_copies_of_a_large_design_are_one_box() -> None:
 
 def test_members_that_differ_are_not_one_box() -> None:
     """One of seventy copies starts with an element."""
-    design = load("""checkvalve: 2
-name: ring
-tasks: {node: {kind: map, copies: 70}}
-links:
-  - {name: arc, from: "node[copy]", to: "node[copy % 70 + 1]", capacity: 1}
-""")
+    nodes = [f"node[{number}]" for number in range(1, 71)]
+    links = {f"arc[{number}]": Link(f"arc[{number}]", (one,), (other,)) for number, (one, other) in
+             enumerate(zip(nodes, [*nodes[1:], nodes[0]], strict=True), 1)}
+    design = Design("ring", "", {node: Task(node, Kind.MAP) for node in nodes}, links, {})
     assert boxes_of(design) == 2
-    links = dict(design.links)
-    first = next(iter(links))
-    links[first] = replace(links[first], initial=1)
+    links["arc[1]"] = replace(links["arc[1]"], initial=1)
     drawing = draw(DesignReport(replace(design, links=links), ()))
-    assert ">arc ×69<" in drawing and ">starts with 1<" in drawing
+    assert ">arc ×69<" in drawing and ">arc[1]<" in drawing and ">starts with 1<" in drawing
     check_geometry(drawing)
 
 

@@ -21,6 +21,7 @@ __all__ = ["draw", "draw_to_step_through"]
 
 MARGIN = 28
 TOP = 84  # below the title and the verdicts
+LONGEST_LINE = 110  # characters of the legend
 ROUND = 6.0  # the radius of a bend
 
 
@@ -80,7 +81,9 @@ class _Drawing:
     def text(self, title: str, verdicts: Sequence[tuple[str, str]], legend: Sequence[str]) -> str:
         """The whole document, as SVG; a wide one is shown as small as it must be to fit."""
         said = sum(len(name) + len(FOUND[verdict]) + 5 for name, verdict in verdicts)
-        width = max(self.layout.width, said * 7.0, len(title) * 11.0, 420) + 2 * MARGIN
+        longest = max(map(len, legend), default=0)
+        width = max(self.layout.width, said * 7.0, len(title) * 11.0, 420,
+                    min(longest, LONGEST_LINE) * SMALL + SMALL) + 2 * MARGIN
         lines = [line for told in legend for line in wrap(told, int((width - 2 * MARGIN) / SMALL))]
         bottom = TOP + self.layout.height + MARGIN
         height = bottom + 18 * len(lines)

@@ -36,7 +36,7 @@ def is_named(link: Link) -> bool:
 
 
 def flow_of(link: Link, initial: bool) -> list[str]:
-    """What is to be said of a link beside its name and its room; ``initial``: also how many
+    """The words for a link beside its name and its room; ``initial``: also how many
     elements it starts with."""
     extra = [] if link.flow in (Flow.BLOCKING, Flow.UNBOUNDED) else [link.flow.value]
     if link.flow is Flow.CREDIT and link.batch > 1:

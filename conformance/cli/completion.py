@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 import click
@@ -18,7 +19,8 @@ _PROGRAM = "checkvalve"
 
 @click.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def command(shell: str) -> int:
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def command(shell: str, as_json: bool) -> int:
     """Print what SHELL reads to complete commands, options and files.
 
     \b
@@ -32,7 +34,8 @@ def command(shell: str) -> int:
     assert kind is not None  # click knows these three
     made = kind(click.get_current_context().find_root().command, {}, _PROGRAM, VARIABLE)
     # Not made.source(): that of bash runs a bash to see which version it is.
-    click.echo(made.source_template % made.source_vars())
+    script = made.source_template % made.source_vars()
+    click.echo(json.dumps({"shell": shell, "script": script}, indent=1) if as_json else script)
     return EXPECTED
 
 

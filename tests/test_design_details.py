@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from checkvalve.spec.design.check import Settings, check
-from checkvalve.spec.design.drawing.layout import Arrow, lay_out
 from checkvalve.spec.design.equations.equations import strides
 from checkvalve.spec.design.equations.legs import Guarded, Leg, Path
 from checkvalve.spec.design.equations.pursuit import amounts
@@ -340,14 +339,6 @@ def test_amounts_are_made_small_together_by_steps_that_double() -> None:
     two = (Candidate(KINDS[0], change, 0), Candidate(KINDS[0], change, 1))
     assert Asking()._together(two, [19, 19]) == [7, 7]
     assert asked == [[0, 0], [1, 1], [3, 3], [7, 7]]
-
-
-# --- drawings -----------------------------------------------------------------------------------
-
-def test_the_arrow_that_closes_a_circle_is_drawn_backwards() -> None:
-    """Also where the cycle does not begin at the first box."""
-    arrows = [Arrow("in", "a", "b"), Arrow("on", "b", "c"), Arrow("back", "c", "b")]
-    assert lay_out(["a", "b", "c"], arrows).backward == {"back"}
 
 
 def test_a_sum_tells_of_a_link_that_it_never_holds_what_it_has_room_for() -> None:

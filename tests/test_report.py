@@ -176,6 +176,7 @@ def test_a_broken_rule_has_its_source_its_steps_and_what_was_allowed(
         last = run["moves"][run["steps"][-1]]
         assert last["breaks"] and last["allowed"] == ["refused"]
         assert json.loads(last["request"])["do"] == "offer"
+        assert json.loads(last["reply"])
         assert run["again"].startswith("checkvalve replay ")
 
 
@@ -186,6 +187,8 @@ def test_a_gate_and_the_rule_book_have_a_section_for_each_subject(
     designs, suites = data_of(pages["gate"])["sections"]
     assert [line["mark"] for line in designs["lines"]] == ["fail", "ok", "ok"]
     assert suites["runs"][0]["rule"]["id"] == "QUEUE-1"
+    run, = designs["runs"]
+    assert run["kind"] == "design" and designs["drawings"] == [run["drawing"]]
     chapters = data_of(pages["verify"])["sections"]
     assert {line["mark"] for part in chapters for line in part["lines"]} == {"ok"}
     assert any(part["runs"] for part in chapters)
@@ -250,7 +253,7 @@ class TestInBrowser:
         taken = "document.querySelectorAll('.design .taken').length"
         assert browser.value(lit) == browser.value(taken) == 0
         browser.value("Player.active.go(Player.active.run.length)")
-        assert browser.value(lit) == 2
+        assert browser.value(lit) == 4  # each of two waits to its queue, and on to a task
         assert browser.value(taken) == 5  # both queues of the loop, and the one before it
 
     def test_the_keyboard_alone_is_enough(self, browser: chromium.Page, tmp_path: Path) -> None:

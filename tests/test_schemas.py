@@ -39,6 +39,7 @@ RUNS = [
     ["law", "examples/grids/nested-calls.yaml", "--set", "P=1..3"],
     ["conform", "deque", "--cases", "4"],
     ["doctor"],
+    ["completion", "bash"],
     ["suites"],
     ["suites", "queue", "awaits.gate"],
     ["targets", "--twins"],

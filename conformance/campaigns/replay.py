@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.errors import InputError
@@ -26,7 +26,8 @@ class Replay:
     ``root`` is what that one follows from, if anything (see ``Run.root_of``). ``same`` is true
     if it is of that rule and in the same step. ``left_at`` is the step (from 0) whose
     request could no longer be made, because this target answered otherwise. ``unjudged`` are the
-    ids of the rules whose machine lost track before a breach was seen.
+    ids of the rules whose machine lost track before a breach was seen. ``replies`` are what the
+    target said in each step, as it came.
     """
 
     target: str
@@ -36,6 +37,7 @@ class Replay:
     left_at: int | None = None
     unjudged: frozenset[str] = frozenset()
     root: Breach | None = None
+    replies: tuple[Message, ...] = ()
 
 
 def replay(
@@ -66,7 +68,8 @@ def replay(
     finally:
         session.close()
     words = tuple(exchange.words for exchange in said)
-    return _outcome(target.name, judge, rule, fixture, words, left_at)
+    found = _outcome(target.name, judge, rule, fixture, words, left_at)
+    return replace(found, replies=tuple(exchange.reply for exchange in said))
 
 
 def _check_settings(suite: AnySuite, fixture: Fixture, where: str) -> None:

@@ -8,11 +8,13 @@ becomes one message and one exit code here, and nowhere else.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 
 import click
 
+from ..computer.progress import switched_on
 from ..computer.streams import write_all
 from .lazy import LazyGroup
 from .outcome import run
@@ -39,6 +41,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     "Your team": {
         "gate": "Run all that a checkvalve.toml lists; one verdict, for CI.",
         "doctor": "Show what this machine has and what each part needs.",
+        "completion": "Print what bash, zsh or fish reads to complete commands.",
     },
     "The rule book": {
         "rules": "List the rules, with their sources and where each is used.",
@@ -76,4 +79,16 @@ def root() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave the process with its exit code."""
     write_all()
-    sys.exit(run(root, sys.argv[1:] if arguments is None else list(arguments)))
+    if (code := _completed()) is not None:
+        sys.exit(code)
+    with switched_on():
+        code = run(root, sys.argv[1:] if arguments is None else list(arguments))
+    sys.exit(code)
+
+
+def _completed() -> int | None:
+    """The exit code where a shell asked for completions; None where it did not."""
+    if "_CHECKVALVE_COMPLETE" not in os.environ:
+        return None  # the usual case, which imports nothing
+    from .completion import complete
+    return complete(root, os.environ)

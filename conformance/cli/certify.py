@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..computer.progress import watched
 from .options import budget_options, parameters_given
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
@@ -48,10 +49,12 @@ def command(
         from checkvalve.spec.certify.checker import check_law_certificate
 
         from ..designs.laws import made_of
-        opinion = check_law_certificate(
-            document, made_of(document, design, values), budget)
+        with watched(f"checking {certificate.name}"):
+            opinion = check_law_certificate(
+                document, made_of(document, design, values), budget)
     else:
-        opinion = check_certificate(document, design_of(document, design, values), budget)
+        with watched(f"checking {certificate.name}"):
+            opinion = check_certificate(document, design_of(document, design, values), budget)
     told = {"certificate": str(certificate), "design": document["design"],
             "property": document["property"], "verdict": document.get("verdict", "law"),
             "confirmed": opinion.confirmed, "why": opinion.why}

@@ -17,7 +17,8 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
 from ..computer.files import check_writable
-from .options import budget_options, html_option, parameters_given
+from ..computer.progress import watched
+from .options import budget_options, html_option, itf_option, parameters_given, quiet_option
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 from .reports import Reports, report_options
 
@@ -49,20 +50,21 @@ USUAL_SECONDS = 60.0
               help="Draw each design into this folder, its cycle of waits in red; or one design "
                    "into this file, FILE.svg.")
 @html_option
+@itf_option
 @click.option("--certificates", type=click.Path(path_type=Path), metavar="DIR",
               help="Write what each verdict rests on into this folder, for checkvalve certify.")
 @click.option("--explain", is_flag=True,
               help="Say which engines were asked, for how long, and why they could not decide.")
 @click.option("--repair/--no-repair", default=True, show_default=True,
               help="Look for a small change that removes a deadlock.")
+@quiet_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @report_options()
 @budget_options
 def command(
     designs: tuple[str, ...], engine: Engine, given: tuple[str, ...], drawings: Path | None,
-    html: Path | None, certificates: Path | None, explain: bool, repair: bool, as_json: bool,
-    reports: Reports,
-    budget: Budget,
+    html: Path | None, itf: Path | None, certificates: Path | None, explain: bool, repair: bool,
+    quiet: bool, as_json: bool, reports: Reports, budget: Budget,
 ) -> int:
     """Check design files for deadlock, growth without bound, loss, failure and starvation.
 
@@ -78,7 +80,7 @@ def command(
     began = time.monotonic()
     loaded = [load_designs(path, wanted) for path in designs]  # all, before anything is printed
     reading = (time.monotonic() - began) / len(designs)
-    if drawings is not None or certificates is not None:
+    if drawings is not None or certificates is not None or itf is not None:
         _check_names([design for group in loaded for design in group])
     if drawings is not None and drawings.suffix == ".svg" and sum(map(len, loaded)) > 1:
         raise InputError(f"one drawing, {drawings}, for {sum(map(len, loaded))} designs",
@@ -94,21 +96,24 @@ def command(
     written: list[Written] = []
     for group in loaded:
         one = partial(_checked, engine=engine, budget=budget, explain=explain,
-                      drawings=drawings, certificates=certificates, written=written)
+                      drawings=drawings, certificates=certificates, written=written, quiet=quiet)
         if len(group) == 1:
             checked.append(one(group[0], repair=repair, say=not as_json))
         else:
             swept = [one(design, repair=False, say=False) for design in group]
             checked += swept
-            if not as_json:
+            if not as_json and not (quiet and all(each.as_expected for each in swept)):
                 _show_sweep(swept)
-        if not as_json:
+        if not as_json and not quiet:
             click.echo("")
     code = _code(checked)
     reports.write_rows(lambda: _rows(checked), "check")
     if html is not None:
         from ..report import write_designs
         write_designs(html, checked)
+    if itf is not None:
+        from ..report.itf import write_findings
+        traces = write_findings(itf, checked)
     if as_json:
         click.echo(json.dumps(_document(checked, code), indent=1, ensure_ascii=False))
     else:
@@ -118,6 +123,9 @@ def command(
             _show_written(written, certificates)
         if html is not None:
             click.echo(f"Report: {html}")
+        if itf is not None:
+            click.echo(f"{counted(len(traces), 'counterexample')} in the Informal Trace Format "
+                       f"in {itf}")
     return code
 
 
@@ -133,18 +141,23 @@ def _rows(reports: list[DesignReport]) -> Iterator[Row]:
 def _checked(
     design: Design, *, engine: Engine, budget: Budget, drawings: Path | None,
     certificates: Path | None, written: list[Written], explain: bool, repair: bool, say: bool,
+    quiet: bool,
 ) -> DesignReport:
     """The report on one design, printed as soon as it is known; ``written`` has its certificates.
-
-    """
+    If it is ``quiet``, only where a verdict is not as expected."""
     from checkvalve.spec.design.check import Settings
 
     from ..designs import check_design
     from ..designs.text import head
-    for line in head(design) if say else ():
+    for line in head(design) if say and not quiet else ():
         click.echo(line)  # what needs no search does not wait for one
     running = budget.start()  # one for the check and for the search for a repair
-    report = check_design(design, settings=Settings(engine, running))
+    with watched(f"checking {design.name}", limit=budget.max_seconds):
+        report = check_design(design, settings=Settings(engine, running))
+    if quiet and report.as_expected:
+        say = False
+    for line in head(design) if say and quiet else ():
+        click.echo(line)
     drawing = _draw(report, drawings)
     if say:
         _show(report, drawing, explain)  # the verdict does not wait for the repair
@@ -166,7 +179,7 @@ def _check_names(designs: list[Design]) -> None:
         if design.name in seen:
             raise InputError(f"the name {design.name!r} is also that of {seen[design.name]}",
                              design.file, "Give one of them another `name:`, or leave out "
-                             "--svg and --certificates.")
+                             "--svg, --itf and --certificates.")
         seen[design.name] = design.file
 
 
@@ -239,7 +252,8 @@ def _repaired(report: DesignReport, budget: Budget, say: bool) -> DesignReport:
     from ..designs.places import with_places
     from ..designs.text import repair_lines
     from checkvalve.spec.design.repairs.repair import with_repair
-    report = with_places(with_repair(report, budget))
+    with watched(f"looking for a repair of {report.design.name}", limit=budget.max_seconds):
+        report = with_places(with_repair(report, budget))
     for finding in report.findings:
         if say and finding.repair is not None:
             for line in repair_lines(finding.repair, report.design.file):

@@ -20,7 +20,8 @@ from checkvalve.spec.notation.labels import counted
 from ..suites.system import QUICK_CASES
 from ..systems.catalogue import SYSTEMS
 from ..computer.files import check_writable
-from .options import Seconds, html_option, memory_option, states_option
+from ..computer.progress import watched
+from .options import Seconds, html_option, memory_option, quiet_option, states_option
 from .outcome import EXPECTED, TARGET_FAILED, UNKNOWN, VIOLATED
 from .reports import Reports, report_options
 
@@ -95,12 +96,14 @@ def _numbers() -> str:
 @click.option("--names", multiple=True, metavar="OURS=THEIRS",
               help="What a class calls an operation, as in put=push; may be given more than once.")
 @report_options()
+@quiet_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     targets: tuple[str, ...], names: tuple[str, ...], suite: str | None, cases: int | None,
     quick: bool, seed: int, capacity: int | None, timeout: float, max_states: int,
     max_seconds: float | None, out: Path | None, fixtures: Path | None, html: Path | None,
-    known: tuple[str, ...], strict: bool, as_json: bool, reports: Reports, **where: Any,
+    known: tuple[str, ...], strict: bool, as_json: bool, reports: Reports, quiet: bool,
+    **where: Any,
 ) -> int:
     """Run a conformance suite on each TARGET and report, rule by rule.
 
@@ -143,19 +146,19 @@ def command(
     told: list[Row] = []
     with engine.opened() as opened:
         for target in dict.fromkeys(targets):
-            rehearsal = rehearsal_of(target)
-            asked = order.in_real_time(rehearsal) if rehearsal else order
-            for line in () if as_json else _before(target, asked):
+            asked = order.in_real_time(there) if (there := rehearsal_of(target)) else order
+            for line in () if as_json or quiet else _before(target, asked):
                 click.echo(line)
             timed, began = replace(opened, deadline=Deadline(max_seconds)), perf_counter()
-            summary, found = conduct(target, asked, engine=timed, known=accepted)
+            with watched(f"{suite} on {target}"):
+                summary, found = conduct(target, asked, engine=timed, known=accepted)
             summary = replace(summary, strict=strict)
             rows += found
             saved = {} if fixtures is None else _save(summary, fixtures)
             done.append((summary, saved))
             told += _rows(summary, saved, perf_counter() - began)
             if not as_json:
-                _show(summary, saved)
+                _show(summary, saved, quiet)
     _write_table(rows, out)
     reports.write_rows(lambda: told, "conform")
     code = _code(summary for summary, _ in done)
@@ -296,9 +299,14 @@ def _document(
 
 # --- text --------------------------------------------------------------------------------
 
-def _show(summary: Summary, saved: dict[str, str]) -> None:
+def _show(summary: Summary, saved: dict[str, str], quiet: bool) -> None:
+    """Print the table, the failures and the conclusion; if ``quiet``, only the last line of what is
+    as expected."""
     from ..campaigns.saving import replay_command
 
+    if quiet and _CODES[summary.verdict] == EXPECTED:
+        click.echo(f"{summary.suite} on {summary.target}: {[*_conclusion(summary)][-1]}")
+        return
     click.secho(f"{summary.suite} on {summary.target}, {counted(summary.cases, 'case')}", bold=True)
     for line in _table(summary):
         click.echo(line)

@@ -13,7 +13,7 @@ from ..gate import GateConfig, Row, load, run_gate
 from ..gate.github import for_this_step
 from ..gate.text import heading, lines_of, verdict_line
 from .earlier import Earlier, earlier_options
-from .options import html_option
+from .options import html_option, quiet_option
 from .reports import Reports, report_options
 
 __all__ = ["command"]
@@ -32,12 +32,13 @@ _FOLDER = Path(".checkvalve")
               help="Where the shortest failure of each broken rule goes.")
 @report_options(junit=_FOLDER / "gate.xml")
 @html_option
+@quiet_option
 @click.option("--strict", is_flag=True,
               help="Let every rule that is not shown count, also what a target says it cannot do.")
 @earlier_options
 def command(
     config: Path, as_json: bool, json_file: Path, reports: Reports, html: Path | None,
-    fixtures: Path, strict: bool, earlier: Earlier,
+    fixtures: Path, quiet: bool, strict: bool, earlier: Earlier,
 ) -> int:
     """Run all that a checkvalve.toml lists; one verdict, for CI.
 
@@ -55,11 +56,11 @@ def command(
         outputs = outputs.and_also("--html", html)
     outputs.check([*earlier.inputs, settings.path, *(
         file for designs in settings.designs for file in designs.files)])
-    if not as_json:
+    if not as_json and not quiet:
         _foretell(settings)
     settings = earlier.begin(settings, strict, (lambda line: None) if as_json else click.echo)
     report = earlier.compared(run_gate(
-        settings, (lambda rows: None) if as_json else _Printer().show, strict, fixtures,
+        settings, (lambda rows: None) if as_json else _Printer(quiet).show, strict, fixtures,
         earlier.accept))
     document = json.dumps(report.document(), indent=2)
     write_whole(json_file, document + "\n")
@@ -100,10 +101,13 @@ def _foretell(settings: GateConfig) -> None:
 class _Printer:
     """Prints rows as they come, with a heading wherever a new section begins."""
 
-    def __init__(self) -> None:
+    def __init__(self, quiet: bool) -> None:
         self._section = ""
+        self._quiet = quiet
 
     def show(self, rows: tuple[Row, ...]) -> None:
+        if self._quiet:
+            rows = tuple(row for row in rows if row.judgement in ("violated", "unknown", "error"))
         if rows and rows[0].section != self._section:
             self._section = rows[0].section
             click.echo(heading(self._section))

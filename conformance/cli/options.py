@@ -14,8 +14,8 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import size_of
 
 __all__ = [
-    "Seconds", "budget_options", "html_option", "memory_option", "parameters_given", "size",
-    "states_option",
+    "Seconds", "budget_options", "html_option", "itf_option", "memory_option", "parameters_given",
+    "quiet_option", "size", "states_option",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -90,6 +90,21 @@ def memory_option(command: F) -> F:
 
 _MEMORY = ("End what takes more memory as unknown, e.g. 2G: of the whole process.  "
            "[default: most of what is free]")
+
+
+def quiet_option(command: F) -> F:
+    """Add --quiet; the command gets ``quiet``."""
+    return click.option(
+        "-q", "--quiet", is_flag=True,
+        help="Print only what is not as expected, and the last line.")(command)
+
+
+def itf_option(command: F) -> F:
+    """Add --itf; the command gets ``itf``."""
+    return click.option(
+        "--itf", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+        help="Write each counterexample into this folder in the Informal Trace Format, for the "
+             "viewers of TLA+ and Quint.")(command)
 
 
 def budget_options(command: F) -> F:

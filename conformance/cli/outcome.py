@@ -92,7 +92,9 @@ def _end(group: click.Command, arguments: list[str], program: str) -> int:
     code: object = EXPECTED
     try:
         # Not group.main: it turns a closed pipe into the exit code 1, which means violated.
-        with group.make_context(program, list(arguments)) as context:
+        # See no-color.org: any value but an empty one.
+        color = False if os.environ.get("NO_COLOR") else None
+        with group.make_context(program, list(arguments), color=color) as context:
             code = group.invoke(context)
     except click.exceptions.Exit as end:
         code = end.exit_code

@@ -14,7 +14,8 @@ import click
 from checkvalve.spec.notation.labels import counted
 
 from ..computer.files import check_writable
-from .options import budget_options, html_option
+from ..computer.progress import watched
+from .options import budget_options, html_option, itf_option, quiet_option
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -29,13 +30,15 @@ __all__ = ["command"]
 @click.option("--rows", is_flag=True, help="Print every row, not one line for each group.")
 @click.option("--traces", is_flag=True, help="Print the shortest trace of each violation.")
 @html_option
+@itf_option
+@quiet_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--all-states", is_flag=True,
               help="Count also states that differ only by the names of alike members.")
 @budget_options
 def command(
-    chapters: tuple[str, ...], rows: bool, traces: bool, html: Path | None, as_json: bool,
-    all_states: bool, budget: Budget,
+    chapters: tuple[str, ...], rows: bool, traces: bool, html: Path | None, itf: Path | None,
+    quiet: bool, as_json: bool, all_states: bool, budget: Budget,
 ) -> int:
     """Verify CHAPTERS of the rule book (all if none are named), or your own FILE.py.
 
@@ -57,10 +60,13 @@ def command(
         }
         click.echo(json.dumps(document, indent=1))
         _write_page(html, found)
+        _write_itf(itf, found)
         return _code(found)
-    for _, group in groupby(produced, key=_group):
+    for _, group in groupby(_watched(produced), key=_group):
         part = list(group)
         found.extend(part)
+        if quiet and all(row.as_expected for row in part):
+            continue
         for line in (_lines(part) if rows else [_summary(part)]):
             click.echo(line)
         if traces:
@@ -68,7 +74,28 @@ def command(
     _conclude(found)
     if _write_page(html, found):
         click.echo(f"Report: {html}")
+    if itf is not None:
+        number = counted(_write_itf(itf, found), "counterexample")
+        click.echo(f"{number} in the Informal Trace Format in {itf}")
     return _code(found)
+
+
+def _watched(rows: Iterator[Row]) -> Iterator[Row]:
+    """The rows, each of which is watched while it is decided."""
+    while True:
+        with watched("verifying"):
+            row = next(rows, None)
+        if row is None:
+            return
+        yield row
+
+
+def _write_itf(folder: Path | None, found: list[Row]) -> int:
+    """Write the counterexamples, if they are wanted; their number."""
+    if folder is None:
+        return 0
+    from ..report.itf import write_rows
+    return len(write_rows(folder, found))
 
 
 def _write_page(path: Path | None, found: list[Row]) -> bool:

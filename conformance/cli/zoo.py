@@ -12,6 +12,7 @@ import click
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
+from ..computer.progress import watched
 from .options import Seconds, memory_option, states_option
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
@@ -64,7 +65,12 @@ def command(suites: tuple[str, ...], seed: int, by_default: bool, jobs: int, sto
     if histories:
         return _histories(suites, as_json)
     found: list[Trophy] = []
-    for trophy in hunts(suites, seed, max_states, deadline):
+    hunted = hunts(suites, seed, max_states, deadline)
+    while True:
+        with watched(f"hunting twin {len(found) + 1}"):
+            trophy = next(hunted, None)
+        if trophy is None:
+            break
         found.append(trophy)
         if not as_json:
             _show(found[-1], stories)

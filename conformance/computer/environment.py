@@ -60,6 +60,7 @@ MODULES = {
 
 PURPOSES = {
     "click": "the command line",
+    "graphlay": "where the boxes and lines of drawings are",
     "jsonschema": "the shape of designs and fixtures",
     "llvmlite": "the native explorer",
     "networkx": "the wait-for graph of a design",

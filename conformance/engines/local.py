@@ -16,6 +16,7 @@ from ..campaigns.case import RunSettings, run_case
 from ..campaigns.failures import until_given_up
 from ..campaigns.keeping import thinned
 from ..computer.collecting import collecting_rarely
+from ..computer.progress import counted_off
 from ..suites.results import Case, CaseRow
 from .table import sort_rows
 
@@ -51,7 +52,7 @@ def run_locally(
     processes = min(jobs, len(cases))
     if processes <= 1:
         with collecting_rarely():
-            return _kept(_until(deadline, map(run, cases)), thin)
+            return _kept(_until(deadline, counted_off(map(run, cases), len(cases))), thin)
     return _run_apart(run, cases, processes, thin, deadline)
 
 
@@ -84,7 +85,8 @@ def _run_apart(
     with ProcessPoolExecutor(processes, mp_context=context, initializer=limit_for_good,
                              initargs=(meter().most / processes,)) as pool:
         try:
-            rows = _kept(_until(deadline, pool.map(run, cases, chunksize=chunk)), thin)
+            ran = counted_off(pool.map(run, cases, chunksize=chunk), len(cases))
+            rows = _kept(_until(deadline, ran), thin)
             if deadline.passed():   # the chunks that are under way may take long
                 _end(set(multiprocessing.active_children()) - others)
             pool.shutdown(cancel_futures=True)

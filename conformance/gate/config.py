@@ -16,6 +16,7 @@ from checkvalve.spec.notation.labels import brief, size_of
 
 from .location import Location
 from .patterns import matching
+from .schema import keys_of
 
 __all__ = ["FILE_NAME", "Designs", "GateConfig", "Limits", "Suite", "load"]
 
@@ -26,8 +27,6 @@ USUAL_SECONDS = 20.0
 """Seconds that a design may take where nothing else is said."""
 USUAL_TIMEOUT = 5.0
 """Seconds that a target may take for one reply where nothing else is said."""
-
-_LIMITS = ("max_seconds", "max_memory", "max_states")
 
 Table = Mapping[str, Any]
 
@@ -171,7 +170,7 @@ class _Reader:
         self._location = location
 
     def config(self, top: Table) -> GateConfig:
-        self._known_keys(top, "", 0, ("designs", "suites", "verify", "limits"))
+        self._known_keys(top, "", 0, keys_of())
         limits = self._limits_of_all(top)
         config = GateConfig(
             self._path,
@@ -232,7 +231,7 @@ class _Reader:
         if not isinstance(table, dict):
             raise self._wrong("", 0, "limits", "`limits` must be a table",
                               "Begin it with a line [limits].")
-        self._known_keys(table, "limits", 0, _LIMITS)
+        self._known_keys(table, "limits", 0, keys_of("limits"))
         return self._limits(table, "limits", 0, Limits())
 
     def _limits(self, table: Table, name: str, at: int, default: Limits) -> Limits:
@@ -252,7 +251,7 @@ class _Reader:
         return Limits(seconds, memory, states)
 
     def _designs(self, table: Table, at: int, limits: Limits) -> Designs:
-        self._known_keys(table, "designs", at, ("files", *_LIMITS))
+        self._known_keys(table, "designs", at, keys_of("designs"))
         patterns = self._texts(table, "designs", at, "files", None)
         files = [file for pattern in patterns for file in self._matching(pattern, at)]
         usual = limits if limits.max_seconds else replace(limits, max_seconds=USUAL_SECONDS)
@@ -271,9 +270,7 @@ class _Reader:
         return found
 
     def _suite(self, table: Table, at: int, limits: Limits) -> Suite:
-        keys = ("suite", "targets", "cases", "quick", "seed", "timeout", "known", "optional",
-                "not_shown", *_LIMITS)
-        self._known_keys(table, "suites", at, keys)
+        self._known_keys(table, "suites", at, keys_of("suites"))
         targets = self._texts(table, "suites", at, "targets", None)
         optional = self._texts(table, "suites", at, "optional", ())
         self._among_targets(at, "optional", optional, targets)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from checkvalve.spec.design.why.findings import DesignReport
 
 __all__ = [
     "EXIT_CODES", "GRAVITY", "Judgement", "Key", "Place", "Report", "Row", "Section", "judge",
@@ -53,7 +56,8 @@ class Row:
     ``property`` is a rule's id or what a design promises. ``message`` says in one line what
     the reader needs beyond that. ``details`` are for the JSON file. ``story`` has the lines with
     which a violation can be acted upon, and ``place`` is where to look. ``shares_time``: one run
-    judged all rows of the subject together, and ``seconds`` is the time of that run.
+    judged all rows of the subject together, and ``seconds`` is the time of that run. ``checked`` is
+    the report on the design that a row is about, for pages.
     """
 
     section: Section
@@ -68,6 +72,7 @@ class Row:
     story: tuple[str, ...] = ()
     place: Place | None = None
     shares_time: bool = False
+    checked: DesignReport | None = field(default=None, compare=False, repr=False)
 
     @property
     def key(self) -> Key:
@@ -154,9 +159,16 @@ class Report:
         return {
             "verdict": self.verdict, "exit_code": self.exit_code, "counts": self.counts,
             "config": self.config, "seconds": round(self.seconds, 3),
-            **self.compared, "results": [{**asdict(row), "seconds": round(row.seconds, 3),
+            **self.compared, "results": [{**_plain(row), "seconds": round(row.seconds, 3),
                          "story": list(row.story)} for row in self.rows],
         }
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    """The row as plain data, without the report on its design."""
+    plain = asdict(replace(row, checked=None))
+    del plain["checked"]
+    return plain
 
 
 def judge(expected: str, found: str) -> Judgement:

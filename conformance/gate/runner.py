@@ -11,6 +11,7 @@ from pathlib import Path
 
 from checkvalve.spec.notation.errors import CheckvalveError, InternalError
 
+from ..computer.progress import watched
 from .config import USUAL_TIMEOUT, GateConfig
 from .places import near, place_of_target, place_written
 from .report import Place, Report, Row, Section
@@ -37,7 +38,9 @@ def run_gate(
     began = time.perf_counter()
     rows: list[Row] = []
     for section, subject, job in _jobs(config, strict):
-        found = tuple(_placed(row, config) for row in _run(section, subject, job))
+        with watched(subject):
+            ran = _run(section, subject, job)
+        found = tuple(_placed(row, config) for row in ran)
         if fixtures is not None:
             found = tuple(_saved(row, fixtures, config) for row in found)
         found = tuple(map(accept, found))

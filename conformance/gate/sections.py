@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +73,8 @@ def rows_of_design(subject: str, report: DesignReport) -> tuple[Row, ...]:
              "possible": [[wait.task for wait in cycle.waits] for cycle in report.cycles
                           if not cycle.excluded],
              "all_cycles": report.all_cycles}
-    return tuple(_design_row(subject, report.design, found, notes) for found in report.findings)
+    return tuple(replace(_design_row(subject, report.design, found, notes), checked=report)
+                 for found in report.findings)
 
 
 def _is_wrong(found: Finding) -> bool:

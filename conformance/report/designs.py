@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator
 
 from checkvalve.spec.design.drawing.svg import draw_to_step_through
+from checkvalve.spec.design.drawing.folding import boxes_of
 from checkvalve.spec.design.reading.lints import lints
 from checkvalve.spec.design.reading.properties import fact
 from checkvalve.spec.design.why.findings import DesignReport, Finding
@@ -18,8 +19,9 @@ from .runs import run_of
 
 __all__ = ["section"]
 
-MOST_DRAWN = 120
-"""Tasks of a design that is drawn: a larger drawing could not be read in a page."""
+MOST_DRAWN = 250
+"""Boxes of a design that is drawn, where alike members are one: a larger drawing could not be read
+in a page."""
 
 
 def section(report: DesignReport, mark: str) -> Section:
@@ -27,7 +29,7 @@ def section(report: DesignReport, mark: str) -> Section:
     design = report.design
     shown = [finding for finding in report.findings
              if finding.outcome is Outcome.VIOLATED and (finding.length or finding.waits)]
-    is_drawn = not design.net_alone and len(design.tasks) <= MOST_DRAWN
+    is_drawn = not design.net_alone and boxes_of(design) <= MOST_DRAWN
     drawn = shown or list(report.findings[:1])
     drawings = tuple(draw_to_step_through(design, finding, f"{mark}-{number}")
                      for number, finding in enumerate(drawn)) if is_drawn else ()

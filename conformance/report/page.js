@@ -171,30 +171,38 @@ class Player {
   }
   paint(now) {
     const {data, run} = this;
+    const held = (text) => text.split(" ").map((n) => data.links[Number(n)].place)
+      .reduce((sum, place) => sum + (place === null ? 0 : now.held[place]), 0);
     for (const group of this.drawing.querySelectorAll("[data-link]")) {
-      const link = data.links[Number(group.dataset.link)];
-      if (link.place === null) continue;
-      const held = now.held[link.place];
-      const slots = group.querySelectorAll("rect");
-      if (link.capacity !== null && slots.length === link.capacity) {
-        slots.forEach((slot, n) => slot.classList.toggle("taken", n >= link.capacity - held));
+      const number = held(group.dataset.link), room = Number(group.dataset.room);
+      const slots = group.querySelectorAll(".cell");
+      if (group.dataset.room && slots.length === room) {
+        slots.forEach((slot, n) => slot.classList.toggle("taken", n >= room - number));
       } else if (slots.length === 2) {
         const wide = Number(slots[0].getAttribute("width"));
-        const part = wide * Math.min(1, held / (link.capacity || 4));
-        slots[1].setAttribute("class", "taken");
+        const part = wide * Math.min(1, number / (room || 4));
+        slots[1].setAttribute("class", "taken cell");
         slots[1].setAttribute("width", part);
         slots[1].setAttribute("x", Number(slots[0].getAttribute("x")) + wide - part);
       }
-      group.querySelectorAll(".held").forEach((text) => { text.textContent = held; });
+      group.querySelectorAll(".held").forEach((text) => { text.textContent = held(text.dataset.of); });
     }
+    const places = (text) => text.split(" ").map((n) => run.places.findIndex((place) =>
+      place.role === "pool" && place.of === data.pools[Number(n)])).filter((place) => place >= 0);
     for (const group of this.drawing.querySelectorAll("[data-pool]")) {
-      const texts = group.querySelectorAll("text"), name = texts[0].textContent;
-      const at = run.places.findIndex((place) => place.role === "pool" && place.of === name);
-      texts[1].textContent = now.held[at] + " of " + run.places[at].most + " free";
+      const at = places(group.dataset.pool);
+      const sum = (count) => at.reduce((total, place) => total + count(place), 0);
+      group.querySelector(".free").textContent = sum((place) => now.held[place]) + " of "
+        + sum((place) => run.places[place].most) + " free";
+    }
+    for (const line of this.drawing.querySelectorAll("[data-holds]")) {
+      const [tasks, pools] = line.dataset.holds.split("/");
+      line.classList.toggle("holds", places(pools).some((place) => tasks.split(" ").some((task) =>
+        now.by[run.pools.indexOf(place)].get(Number(task)) > 0)));
     }
     const moved = new Set(this.step ? run.move(this.step).acts.map((act) => act[0]) : []);
     for (const group of this.drawing.querySelectorAll("[data-task]")) {
-      group.classList.toggle("moved", moved.has(Number(group.dataset.task)));
+      group.classList.toggle("moved", group.dataset.task.split(" ").some((n) => moved.has(Number(n))));
     }
   }
   light() {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..gate.report import Judgement, Report
@@ -27,25 +26,29 @@ _MARKS: dict[Judgement, str] = {
 
 def gate_sections(report: Report) -> list[Section]:
     """A section for each subject of a gate."""
-    return [_gate_section(subject, list(rows), report) for (_, subject), rows in groupby(
-        report.rows, key=lambda row: (row.section, row.subject))]
+    return [_gate_section(subject, list(rows), report, f"g{number}")
+            for number, ((_, subject), rows) in enumerate(groupby(
+                report.rows, key=lambda row: (row.section, row.subject)))]
 
 
-def _gate_section(subject: str, rows: list[GateRow], report: Report) -> Section:
+def _gate_section(subject: str, rows: list[GateRow], report: Report, mark: str) -> Section:
     fixtures = [Fixture(row.details["fixture"]) for row in rows if row.details.get("fixture")]
     ways = [(f"{row.title()}: the steps", "\n".join(way)) for row in rows if (way := row.story)]
     again = f"checkvalve gate {shlex.quote(report.config)}"
-    if rows[0].section == "designs" and ways:
-        file = Path(report.config).parent / subject.partition(" (")[0]
-        ways.append(("To step through them",
-                     f"checkvalve check --html report.html {shlex.quote(str(file))}"))
+    runs = [fixture_run(
+        fixture, str(fixture.document.get("found_on", {}).get("target", "target")),
+        MOST_BYTES // len(fixtures)) for fixture in fixtures]
+    drawings: tuple[str, ...] = ()
+    checked = rows[0].checked
+    if checked is not None and any(_MARKS[row.judgement] == "fail" for row in rows):
+        from .designs import section
+        shown = section(checked, mark)
+        runs, drawings = list(shown.runs), shown.drawings
     return Section(
         subject, rows[0].section,
         lines=tuple(Line(_MARKS[row.judgement], row.title(), _words(row), row.message.rstrip(":"))
                     for row in rows),
-        runs=tuple(fixture_run(
-            fixture, str(fixture.document.get("found_on", {}).get("target", "target")),
-            MOST_BYTES // len(fixtures)) for fixture in fixtures),
+        runs=tuple(runs), drawings=drawings,
         more=tuple(ways), repeat=again, notes=tuple(line.strip() for line in rows[0].notes()))
 
 

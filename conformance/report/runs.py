@@ -50,6 +50,7 @@ def run_of(design: Design, finding: Finding, drawing: int | None) -> dict[str, A
         "edges": [" \u2192 ".join((wait.task, other)) for wait, other in led(finding.cycle)],
         "held": list(held(design, finding.cycle, dict(finding.free))) if finding.cycle else [],
         "reason": finding.reason, "links": _links(design, list(places)),
+        "pools": list(design.pools),
     }
 
 

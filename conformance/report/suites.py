@@ -102,8 +102,8 @@ def replay_section(
     """The section on a replay. ``verdict`` are the lines that report it after the steps."""
     steps = fixture.document["steps"]
     moves: list[dict[str, Any]] = [
-        {"label": words, "request": _plain(step["request"]), "reply": "", "allowed": []}
-        for words, step in zip(found.words, steps, strict=False)]
+        {"label": words, "request": _plain(step["request"]), "reply": _plain(reply), "allowed": []}
+        for words, reply, step in zip(found.words, found.replies, steps, strict=False)]
     breach = found.breach
     if breach is not None and breach.step < len(moves):
         moves[breach.step] |= {"allowed": list(breach.allowed), "breaks": True}

@@ -1,149 +1,112 @@
-"""The layout of a drawing: layers of boxes from left to right, after Sugiyama (1981).
+"""The places of a drawing's boxes and the routes of its arrows, by the library graphlay.
 
-Links that close a cycle are turned round for the layering and drawn backwards; a link that
-passes over layers gets a bend in each of them, so that it does not run through boxes.
+It layers boxes from left to right after Sugiyama (1981) and routes each arrow in upright and level
+stretches around all boxes; the result depends on nothing but the arguments.
+docs/decisions/drawings-by-graphlay.md has what it was compared with.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
-__all__ = ["Arrow", "Layout", "lay_out"]
+__all__ = ["GAP", "Area", "Layout", "Point", "lay_out"]
 
-Node = str | tuple[int, int]
-"""A box by its name, or the bend of an arrow in a layer."""
+Point = tuple[float, float]
+
+GAP = 34.0
+"""Pixels between two layers of boxes, at least."""
+
+WIDE = 1150.0
+"""A drawing that is wider is laid out in rows, if that makes it narrower."""
+
+_TOUCH = 0.1  # so far into a box an arrow only touches it
+_ROWS: Mapping[str, Any] = {"wrap": {"viewport_aspect": 2.0}}
+_OPTIONS: Mapping[str, Any] = {
+    "spacing": {"layer_gap": GAP, "node_gap": 24.0, "dummy_gap": 16.0, "port_gap": 14.0,
+                "isolated_gap": 24.0},
+    "labels": {"reservation": "never"},
+}
+
+_OTHERS: tuple[Mapping[str, Any], ...] = (
+    {"coords": {"placement": "brandes_koepf"}},
+    {"spacing": {**_OPTIONS["spacing"], "node_gap": 46.0, "dummy_gap": 30.0}},
+    {"effort": "fast"},
+    {"routing": {"port_sides": "facing_only"}},
+)
+"""Options that are tried where an arrow would run through a box."""
 
 
 @dataclass(frozen=True)
-class Arrow:
-    """An arrow to draw between two boxes; ``key`` identifies it."""
+class Area:
+    """A box: its left and upper edges, and its size."""
 
-    key: str
-    start: str
-    end: str
+    x: float
+    y: float
+    width: float
+    height: float
 
 
 @dataclass(frozen=True)
 class Layout:
-    """For each box its layer and its place in the layer (in rows, from the top), and for
-    each arrow the (layer, row) of its bends, from its start to its end."""
+    """The area of each box, in the order given, and for each arrow the points that it passes, from
+    the edge of one box to the edge of the other. Nothing is left of or above the origin."""
 
-    boxes: Mapping[str, tuple[int, float]]
-    bends: Mapping[str, tuple[tuple[int, float], ...]]
-    backward: frozenset[str]
-
-
-def lay_out(boxes: Sequence[str], arrows: Sequence[Arrow]) -> Layout:
-    """Place boxes and bends; the result depends on nothing but the arguments."""
-    backward = _backward(boxes, arrows)
-    layer = _layers(boxes, arrows, backward)
-    columns: list[list[Node]] = [[] for _ in range(max(layer.values()) + 1)]
-    for box in boxes:
-        columns[layer[box]].append(box)
-    chains = _chains(arrows, layer, backward, columns)
-    rows = _rows(columns, chains)
-    bends = {}
-    for number, arrow in enumerate(arrows):
-        inner = [node for node in chains[number] if not isinstance(node, str)]
-        points = [(node[1], rows[node]) for node in inner]
-        bends[arrow.key] = tuple(points[::-1] if arrow.key in backward else points)
-    return Layout({box: (layer[box], rows[box]) for box in boxes}, bends, backward)
+    boxes: tuple[Area, ...]
+    routes: tuple[tuple[Point, ...], ...]
+    width: float
+    height: float
 
 
-def _backward(boxes: Sequence[str], arrows: Sequence[Arrow]) -> frozenset[str]:
-    """The arrows that lead back to a box still being visited, depth first from the top."""
-    out: dict[str, list[Arrow]] = {box: [] for box in boxes}
-    incoming = dict.fromkeys(boxes, 0)
-    for arrow in arrows:
-        out[arrow.start].append(arrow)
-        incoming[arrow.end] += arrow.start != arrow.end
-    state: dict[str, int] = {}
-    found = set()
-    for root in sorted(boxes, key=lambda box: (incoming[box] > 0, boxes.index(box))):
-        stack = [(root, iter(out[root]))] if root not in state else []
-        state.setdefault(root, 1)
-        while stack:
-            box, rest = stack[-1]
-            following = next(rest, None)
-            if following is None:
-                state[box] = 2
-                stack.pop()
-            elif state.get(following.end) == 1:
-                found.add(following.key)
-            elif following.end not in state:
-                state[following.end] = 1
-                stack.append((following.end, iter(out[following.end])))
-    return frozenset(found)
+def lay_out(sizes: Sequence[tuple[float, float]], arrows: Sequence[tuple[int, int]]) -> Layout:
+    """Place boxes of these widths and heights, and route arrows between them, which are pairs of
+    their numbers."""
+    graph = {
+        "nodes": [{"size": {"width": width, "height": height}, "shape": "box", "key": str(number)}
+                  for number, (width, height) in enumerate(sizes)],
+        "edges": [{"source": start, "target": end, "weight": 1.0} for start, end in arrows]}
+    plain = _placed(graph, sizes, _OPTIONS)
+    tried = [plain]
+    if plain.width > WIDE:
+        tried.append(_placed(graph, sizes, {**_OPTIONS, **_ROWS}))
+        tried.sort(key=lambda layout: layout.width)
+    for layout in tried:
+        if _is_clear(layout):
+            return layout
+    for other in _OTHERS:  # in a large tangle a route may miss the room that it needs
+        layout = _placed(graph, sizes, {**_OPTIONS, **other})
+        if _is_clear(layout):
+            return layout
+    return plain
 
 
-def _layers(
-    boxes: Sequence[str], arrows: Sequence[Arrow], backward: frozenset[str]
-) -> dict[str, int]:
-    """The longest path to each box, with the backward arrows turned round."""
-    layer = dict.fromkeys(boxes, 0)
-    for _ in boxes:
-        moved = False
-        for arrow in arrows:
-            a, b = (arrow.end, arrow.start) if arrow.key in backward else (arrow.start, arrow.end)
-            if a != b and layer[b] < layer[a] + 1:
-                layer[b] = layer[a] + 1
-                moved = True
-        if not moved:
-            break
-    return layer
+def _is_clear(layout: Layout) -> bool:
+    """True if no arrow runs through a box. Each stretch is upright or level."""
+    for route in layout.routes:
+        for (x, y), (a, b) in pairwise(route):
+            left, right, top, bottom = min(x, a), max(x, a), min(y, b), max(y, b)
+            if any(left < box.x + box.width - _TOUCH and right > box.x + _TOUCH
+                   and top < box.y + box.height - _TOUCH and bottom > box.y + _TOUCH
+                   for box in layout.boxes):
+                return False
+    return True
 
 
-def _chains(
-    arrows: Sequence[Arrow], layer: Mapping[str, int], backward: frozenset[str],
-    columns: list[list[Node]],
-) -> list[list[Node]]:
-    """Each arrow as the nodes it passes from left to right; bends are added to columns."""
-    chains: list[list[Node]] = []
-    for number, arrow in enumerate(arrows):
-        a, b = (arrow.end, arrow.start) if arrow.key in backward else (arrow.start, arrow.end)
-        bends: list[Node] = [(number, column) for column in range(layer[a] + 1, layer[b])]
-        for bend in bends:
-            assert not isinstance(bend, str)
-            columns[bend[1]].append(bend)
-        chains.append([a, *bends, b])
-    return chains
-
-
-def _rows(columns: list[list[Node]], chains: Sequence[Sequence[Node]]) -> dict[Node, float]:
-    """A row for every node: near its neighbours, and apart from the others of its column."""
-    near: dict[Node, list[Node]] = {node: [] for column in columns for node in column}
-    for chain in chains:
-        for a, b in zip(chain, chain[1:], strict=False):
-            near[a].append(b)
-            near[b].append(a)
-    rows: dict[Node, float] = {
-        node: float(i) for column in columns for i, node in enumerate(column)
-    }
-    for _ in range(8):
-        for column in columns:
-            wanted = {
-                node: sum(rows[n] for n in near[node]) / len(near[node])
-                if near[node] else rows[node] for node in column
-            }
-            column.sort(key=lambda node: (wanted[node], str(node)))
-            _spread(column, wanted, rows)
-    for column in columns:  # half rows make most lines straight
-        for above, node in zip((None, *column), column, strict=False):
-            rows[node] = round(rows[node] * 2) / 2
-            if above is not None:
-                rows[node] = max(rows[node], rows[above] + 1)
-    least = min(rows.values())
-    return {node: row - least for node, row in rows.items()}
-
-
-def _spread(
-    column: Sequence[Node], wanted: Mapping[Node, float], rows: dict[Node, float]
-) -> None:
-    """Give a column's nodes their wanted rows, at least one apart."""
-    placed: list[float] = []
-    for node in column:
-        placed.append(max(wanted[node], placed[-1] + 1) if placed else wanted[node])
-    shift = sum(wanted[n] - p for n, p in zip(column, placed, strict=True)) / len(column)
-    for node, row in zip(column, placed, strict=True):
-        rows[node] = row + shift
+def _placed(graph: Mapping[str, Any], sizes: Sequence[tuple[float, float]],
+            options: Mapping[str, Any]) -> Layout:
+    import graphlay
+    found = json.loads(graphlay.layout(graph, options=options).to_json())
+    corners = [(node["center"]["x"] - node["size"]["width"] / 2,
+                node["center"]["y"] - node["size"]["height"] / 2) for node in found["nodes"]]
+    routes = [[(point["x"], point["y"]) for point in edge["points"]] for edge in found["edges"]]
+    everything = [*corners, *(point for route in routes for point in route)]
+    left, top = (min(point[axis] for point in everything) for axis in (0, 1))
+    boxes = tuple(Area(x - left, y - top, *size)
+                  for (x, y), size in zip(corners, sizes, strict=True))
+    moved = tuple(tuple((x - left, y - top) for x, y in route) for route in routes)
+    ends = [(box.x + box.width, box.y + box.height) for box in boxes]
+    ends += [point for route in moved for point in route]
+    return Layout(boxes, moved, max(x for x, _ in ends), max(y for _, y in ends))

@@ -22,7 +22,7 @@ from .source import Node, Spot
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
-__all__ = ["check_shape", "resolved_schema", "schema", "suggest"]
+__all__ = ["check_shape", "resolved_schema", "schema", "schema_text", "suggest"]
 
 Schema = Mapping[str, Any]
 
@@ -30,9 +30,13 @@ Schema = Mapping[str, Any]
 @cache
 def schema() -> Schema:
     """The schema of design files, as it is shipped for editors."""
-    text = (Path(__file__).parents[1] / "schema.json").read_text(encoding="utf-8")
-    loaded: Schema = json.loads(text)
+    loaded: Schema = json.loads(schema_text())
     return loaded
+
+
+def schema_text() -> str:
+    """The schema as the text that is shipped."""
+    return (Path(__file__).parents[1] / "schema.json").read_text(encoding="utf-8")
 
 
 Stage = Literal["parameters", "written", "resolved", "expanded"]

@@ -8,6 +8,7 @@ millions of steps a second, and memory that does not grow. What is refused ends 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from functools import cache
 from typing import Any
 
@@ -56,6 +57,14 @@ class Live:
             return failure_of(reason, name, tuple(args.items()), self.taken)
         self.taken += 1
         return None
+
+    def saved(self) -> dict[str, Any]:
+        """A copy of the state, to be restored."""
+        return {name: copy(value) for name, value in self.variables().items()}
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Be in a state that was saved; it stays saved."""
+        self.machine.__dict__.update({name: copy(value) for name, value in saved.items()})
 
     def variables(self) -> dict[str, Any]:
         """The state in words: the variables with their values."""

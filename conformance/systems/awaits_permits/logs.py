@@ -45,7 +45,9 @@ class PermitsJudge:
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         self._key, self._terms, self._notes = key, terms, notes
         self._permits = terms.settings["permits"]
-        self._live = Live(Permits, C=self._permits, K=_MANY, W=_MANY)
+        self._live = Live(Permits, C=self._permits, K=1, W=1)
+        machine = self._live.machine    # one state needs no bound on the calls at a time
+        machine.K = machine.W = machine.line.capacity = _MANY
         self._now = 0
         self._free: list[int] = []
         self._slots = 0

@@ -22,7 +22,7 @@ from ...logs.live import bound
 
 __all__ = ["UNLIMITED", "Item", "LogCall", "Refused", "refusal"]
 
-UNLIMITED: Final = 1 << 20
+UNLIMITED: Final = 1 << 40
 """The capacity of a queue without one."""
 
 
@@ -61,8 +61,8 @@ class LogCall:
 class Item:
     """One item: its calls, and how far the machine that follows the log has got with it."""
 
-    __slots__ = ("admitted", "certain", "fate", "name", "overtaken_by", "placed", "put", "served",
-                 "slot", "take", "told", "out")
+    __slots__ = ("admitted", "certain", "fate", "name", "out", "put", "served", "slot", "take",
+                 "told")
 
     def __init__(self, name: Hashable, put: LogCall, fate: Any) -> None:
         self.name = name
@@ -70,10 +70,24 @@ class Item:
         self.take: LogCall | None = None
         self.fate = fate            # the candidates of the machine that judges it alone
         self.slot = -1
-        self.placed = False         # its place in the order is known
         self.admitted = self.served = self.told = self.out = False
         self.certain = False        # no other put overlapped when it came in
-        self.overtaken_by: Item | None = None
+
+    def progress(self) -> tuple[Any, ...]:
+        """How far it has got, to be restored."""
+        return self.slot, self.admitted, self.served, self.told, self.out, self.certain, self.take
+
+    def begins_anew(self) -> None:
+        """Be as if nothing of it had been replayed."""
+        self.slot = -1
+        self.admitted = self.served = self.told = self.out = self.certain = False
+        if self.take is not None and self.take.item is not self:
+            self.take = None    # it was only supposed to have it
+
+    def restore(self, progress: tuple[Any, ...]) -> None:
+        """Be as far as it was."""
+        (self.slot, self.admitted, self.served, self.told, self.out, self.certain,
+         self.take) = progress
 
     def calls(self) -> list[LogCall]:
         """Its put, and its take if it was taken."""
@@ -103,7 +117,7 @@ def refusal(
 class _Replay:
     def __init__(self, machine: type[Machine], capacity: int, calls: list[LogCall], upto: int,
                  inside: Sequence[Item]) -> None:
-        self._calls = sorted(calls, key=lambda call: call.begun)
+        self._calls = sorted(dict.fromkeys(calls), key=lambda call: call.begun)
         self._upto = upto
         puts = [call for call in self._calls if call.puts and call.result != "full"]
         takes = [call for call in self._calls if not call.puts and call.result != "empty"]

@@ -61,8 +61,8 @@ class LogCall:
 class Item:
     """One item: its calls, and how far the machine that follows the log has got with it."""
 
-    __slots__ = ("admitted", "certain", "fate", "name", "out", "put", "served", "slot", "take",
-                 "told")
+    __slots__ = ("admitted", "certain", "fate", "name", "out", "overtaken_by", "put", "served",
+                 "slot", "take", "told")
 
     def __init__(self, name: Hashable, put: LogCall, fate: Any) -> None:
         self.name = name
@@ -71,6 +71,7 @@ class Item:
         self.fate = fate            # the candidates of the machine that judges it alone
         self.slot = -1
         self.admitted = self.served = self.told = self.out = False
+        self.overtaken_by: LogCall | None = None    # a take of what certainly came in later
         self.certain = False        # no other put overlapped when it came in
 
     def progress(self) -> tuple[Any, ...]:
@@ -117,7 +118,8 @@ def refusal(
 class _Replay:
     def __init__(self, machine: type[Machine], capacity: int, calls: list[LogCall], upto: int,
                  inside: Sequence[Item]) -> None:
-        self._calls = sorted(dict.fromkeys(calls), key=lambda call: call.begun)
+        self._calls = sorted((call for call in dict.fromkeys(calls) if call.begun <= upto),
+                             key=lambda call: call.begun)
         self._upto = upto
         puts = [call for call in self._calls if call.puts and call.result != "full"]
         takes = [call for call in self._calls if not call.puts and call.result != "empty"]

@@ -36,6 +36,9 @@ WINDOW: Final = 200_000
 _WHOLE: Final = 2_000
 """Events since the contents were certain that are judged in all orders at most."""
 
+_REST: Final = 200
+"""Calls up to the end of a log that are judged in all orders at most."""
+
 _TRIED: Final = 12
 """Items of a suspected history that are judged in all orders at most."""
 
@@ -120,6 +123,7 @@ class Follower:
         self._recent: list[LogCall] | None = []
         self._inside_before: list[Item] = []
         self._final = False
+        self._rest: list[LogCall] | None = None     # where only all orders are left to try
         self._alive: dict[int, Item] = {}       # items that have begun and are not over
         self._calls: dict[int, LogCall] = {}    # calls that have begun and not ended
         self._chance: Random | None = None      # another order is being tried
@@ -133,11 +137,18 @@ class Follower:
         """A call begins."""
         if not call.puts:
             self._open_takes[id(call)] = call
+        if self._rest is not None:
+            self._rest.append(call)
+            if len(self._rest) > _REST:
+                self._close("overlapping calls have another order than the takes show")
+            return
         self._todo.append((False, call))
         self._replays()
 
     def ends(self, call: LogCall) -> None:
         """A call ends, and how is known."""
+        if self._rest is not None:
+            return
         if not call.puts:
             self._open_takes.pop(id(call))
             if call.result == "unknown":
@@ -151,6 +162,10 @@ class Follower:
         self._open_takes.clear()
         self._final = True
         self._replays()
+        if self._rest is not None:
+            self._judges_rest()
+        elif self._todo and not self.closed:
+            self._close("what the last calls did is not in the log")
         while self._marks:
             self._settle(self._marks.popleft())
 
@@ -460,7 +475,7 @@ class Follower:
         except LostTrack:
             return False
         assert found is not None
-        self._stops()
+        self.stops()
         self._broken(found, [call for calls in least for call in calls])
         return True
 
@@ -477,16 +492,30 @@ class Follower:
             self._close("overlapping calls have too many orders")
             return
         if found is None:
-            self._close("overlapping calls have another order than the takes show")
+            self._rest = [*calls, *(call for is_end, call in self._todo if not is_end)]
+            self._todo.clear()
             return
-        self._stops()
+        self.stops()
         self._broken(found, [call for call in calls if call.begun <= upto][-8:])
 
+    def _judges_rest(self) -> None:
+        """Judge the end of a log, which no order that was tried explains, in all orders."""
+        calls = self._rest or []
+        upto = max([max(call.begun, call.ended) for call in calls], default=0)
+        try:
+            found = refusal(BoundedQueue, self._capacity, calls, upto, self._inside_before)
+        except LostTrack:
+            self._close("overlapping calls have too many orders")
+            return
+        self.stops()
+        if found is not None:
+            self._broken(found, [call for call in calls if call.begun <= upto][-8:])
+
     def _close(self, why: str) -> None:
-        self._stops()
+        self.stops()
         self._unsure(why)
 
-    def _stops(self) -> None:
+    def stops(self) -> None:
         """Follow the queue no more."""
         self.closed = True
         while self._marks:

@@ -1,4 +1,4 @@
-"""A recorder: what a program does with its queues and locks, as a log that `checkvalve judge` reads.
+"""A recorder: what a program does with its queues and locks, as a log for `checkvalve judge`.
 
 One module without dependencies; copy it, or import it. It may be used by threads, by tasks of
 asyncio and by processes: each process writes a file of its own. ``call`` surrounds what is

@@ -21,15 +21,23 @@ from ...spec.notation.types import Disabled
 __all__ = ["Live", "bound", "rules_at_stake"]
 
 
-@cache
-def bound(machine: type[Machine], constants: tuple[tuple[str, int], ...]) -> BoundMachine:
+def bound(machine: type[Machine], **constants: int) -> BoundMachine:
     """A machine with its constants, made once."""
+    return _bound(machine, tuple(constants.items()))
+
+
+@cache
+def _bound(machine: Any, constants: tuple[tuple[str, int], ...]) -> BoundMachine:
     return bind_to_watch(machine, **dict(constants))
 
 
-@cache
 def rules_at_stake(machine: type[Machine]) -> Mapping[str, tuple[str, ...]]:
     """By action, the ids of the rules that a step of it could break."""
+    return _at_stake(machine)
+
+
+@cache
+def _at_stake(machine: Any) -> Mapping[str, tuple[str, ...]]:
     return {name: tuple(rule.id for rule in rules_cited(action, machine))
             for name, action in machine.actions_declared.items()}
 
@@ -41,7 +49,7 @@ class Live:
     __slots__ = ("_bound", "_functions", "machine", "taken")
 
     def __init__(self, machine: type[Machine], **constants: int) -> None:
-        self._bound = bound(machine, tuple(constants.items()))
+        self._bound = bound(machine, **constants)
         self._functions = _functions(machine)
         self.machine: Any = object.__new__(machine)
         self.machine.__dict__.update(self._bound.constants)
@@ -73,5 +81,5 @@ class Live:
 
 
 @cache
-def _functions(machine: type[Machine]) -> Mapping[str, Any]:
+def _functions(machine: Any) -> Mapping[str, Any]:
     return {name: action.function for name, action in machine.actions_declared.items()}

@@ -13,8 +13,8 @@ _FULL: Final = (1 << (1 << _BITS)) - 1
 
 
 class Ended:
-    """The identities that have ended, by key. Whole numbers without gaps take no memory; of texts at
-    most ``most`` are kept, the oldest forgotten first."""
+    """The identities that have ended, by key. Whole numbers without gaps take next to no
+    memory; of texts at most ``most`` are kept, the oldest forgotten first."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -40,7 +40,7 @@ def opened(paths: Sequence[Path], mapping: Path | None, logs: Logs,
         if not path.is_file():
             raise InputError("there is no such file" if not path.exists() else
                              "this is not a regular file", str(path), "Give a file of a log.")
-    logs.check(mapped.settings, str(mapping or ""))
+    logs.check(mapped.settings, str(mapping or ""), whole=False)
     logs.check({**mapped.settings, **settings}, "")
     return [Log(path, mapped, operations) for path in paths], mapped
 

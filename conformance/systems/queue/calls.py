@@ -132,7 +132,7 @@ class _Replay:
         constants: dict[str, int] = {"K": len(self._items) + 1, "T": max(1, len(takes))}
         if issubclass(machine, BoundedQueue):
             constants |= {"C": min(capacity, len(self._items) + 1), "W": self._most_at_once()}
-        self._exact = Exact(bound(machine, tuple(constants.items())))
+        self._exact = Exact(bound(machine, **constants))
         for _ in inside:
             self._exact.sees(("put_done", ()))
 

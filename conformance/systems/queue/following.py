@@ -33,7 +33,7 @@ __all__ = ["Follower", "WINDOW"]
 WINDOW: Final = 200_000
 """Events of a key that are read ahead at most."""
 
-_WHOLE: Final = 2_000
+_WHOLE: Final = 400
 """Events since the contents were certain that are judged in all orders at most."""
 
 _REST: Final = 200

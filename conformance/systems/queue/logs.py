@@ -47,7 +47,7 @@ class _Common:
     """What the judges of all queues share: the machine of one item, and the items that ended."""
 
     def __init__(self, terms: Terms) -> None:
-        self.sets = CandidateSets(bound(ConservingQueue, (("K", 1), ("T", 1))))
+        self.sets = CandidateSets(bound(ConservingQueue, K=1, T=1))
         self.ended = Ended(terms.remember)
 
 
@@ -121,8 +121,8 @@ class QueueJudge:
             self._notes.is_foreign(self._key, "a put has no item", event)
             return False
         if name in self._items or self._common.ended.has(self._key, name):
-            self._stops(f"the item {name!r} is put twice, so it is no identity: map \"item\" to one "
-                        "that is never used again", event)
+            self._stops(f"the item {name!r} is put twice, so it is no identity: map \"item\" to "
+                        "one that is never used again", event)
             return False
         item = call.item = Item(name, call, self._sets.after(self._sets.initial, _WAITS))
         self._items[name] = item

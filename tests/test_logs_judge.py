@@ -145,7 +145,7 @@ def test_the_example_of_the_docs_is_violated_where_they_say() -> None:
 
 
 def test_a_saved_history_breaks_the_same_rule_again(tmp_path: Path) -> None:
-    """What --save writes is a log of its own."""
+    """The file of --save is a log of its own."""
     saved = tmp_path / "saved.jsonl"
     judged(EXAMPLES / "jobs.csv", "--suite", "queue", "--map", EXAMPLES / "jobs.yaml",
            "--save", saved)
@@ -342,7 +342,7 @@ def test_numbers_without_gaps_are_remembered_without_memory() -> None:
 
 
 def test_each_rule_of_a_suite_is_said_to_be_judged_or_not() -> None:
-    """What can be judged on logs is read off the systems."""
+    """The list of them is read off the systems."""
     able = [system for system in SYSTEMS.values() if system.logs is not None]
     assert {"queue", "awaits.permits", "rate", "marks"} <= {system.name for system in able}
     for system in able:

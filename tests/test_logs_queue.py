@@ -53,7 +53,7 @@ def recorded(seed: int, callers: int, capacity: int, events: int, fault: str = "
 
 
 def judged(log: Sequence[Event], capacity: int | None, drained: bool = False) -> Notes:
-    """What the judge of a queue notes of a log."""
+    """The notes of the judge of a queue on a log."""
     notes = Notes()
     settings = {} if capacity is None else {"capacity": capacity}
     terms = Terms(settings, drained=drained)
@@ -160,7 +160,7 @@ def test_a_right_queue_under_load_is_never_accused(callers: int, capacity: int) 
 
 @pytest.mark.parametrize("leave_out", range(6))
 def test_leaving_out_an_item_leaves_a_log_of_a_queue(leave_out: int) -> None:
-    """What a few items prove is proved for the whole log: without an item, a right log is right."""
+    """So a proof about a few items holds of the whole log: without an item, a right log is right."""
     log = recorded(leave_out, 3, 2, 40)
     ends = {event.call: event for event in log if event.phase == "end"}
     without = [event for event in log if leave_out not in (

@@ -134,7 +134,7 @@ def _dry_run(files: Sequence[Log], logs: Logs, as_json: bool) -> int:
 
 
 def _list(suite: str | None, as_json: bool) -> int:
-    """What is judged on logs, rule by rule, as the systems say it."""
+    """Print rule by rule whether it is judged on logs, as the systems say it."""
     from ..systems.catalogue import SYSTEMS, system_of
 
     systems = [system_of(suite)] if suite is not None else list(SYSTEMS.values())

@@ -1,4 +1,4 @@
-"""What a system says of its logs: its operations, its settings, and what judges one key.
+"""The record of how a system's logs are judged: operations, settings, and the judge of one key.
 
 A folder of ``systems`` whose suite can be judged on logs has a module ``logs`` with ``LOGS``.
 Nothing lists these: they are found.

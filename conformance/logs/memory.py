@@ -1,4 +1,4 @@
-"""What has ended, remembered within bounds: so that what comes again is known to come again."""
+"""Identities that have ended, remembered within bounds: so that a second time is known as one."""
 
 from __future__ import annotations
 

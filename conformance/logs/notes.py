@@ -1,4 +1,4 @@
-"""What judging found, key by key and rule by rule.
+"""The notes of a judge, key by key and rule by rule.
 
 There are four outcomes. *Violated*: no run of the machine explains the events. *Unknown*: it could
 not be decided, with the reason. *Not a log of this system*: the machine refuses an event where no

@@ -118,8 +118,8 @@ FORMATS: Final[Mapping[str, Callable[[Path], Rows]]] = {
 
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
-    opened: Any = gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
-    with opened as lines:
+    opener: Any = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rb") as lines:
         try:
             yield lines
         except (gzip.BadGzipFile, EOFError) as error:

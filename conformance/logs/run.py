@@ -19,8 +19,8 @@ __all__ = ["Judged", "judge_files", "opened"]
 
 @dataclass
 class Judged:
-    """What became of a run: its notes, how many events and keys it had, records that the recorder
-    dropped, and lines that the mapping ignores."""
+    """The end of a run: its notes, the numbers of its events and keys, of records that the recorder
+    dropped, and of lines that the mapping ignores."""
 
     notes: Notes
     events: int = 0
@@ -48,8 +48,8 @@ def opened(paths: Sequence[Path], mapping: Path | None, logs: Logs,
 def judge_files(
     files: Sequence[Log], logs: Logs, terms: Terms, watch: Callable[[int], None] = lambda at: None,
 ) -> Judged:
-    """Judge the events of some files. ``watch`` is told how many were taken, now and then; it may
-    raise."""
+    """Judge the events of some files. ``watch`` gets the number of those that were taken, now and
+    then; it may raise."""
     notes = Notes()
     found = Judged(notes, terms=terms)
     common = logs.common(terms, notes)

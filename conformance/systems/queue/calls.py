@@ -52,7 +52,7 @@ class LogCall:
         self.end, self.ended, self.result = event, at, event.result
 
     def events(self) -> tuple[Event, ...]:
-        """What the log has of it."""
+        """Its events in the log: one or two."""
         if self.end is None or self.end is self.begin:
             return (self.begin,)
         return self.begin, self.end
@@ -178,7 +178,7 @@ class _Replay:
         return "woken_take", (ticket, ("item", self._items[id(call.item)]))
 
     def _instead(self, call: LogCall) -> tuple[str, ...]:
-        """What could have been in the place of a call's end."""
+        """Other events that there could have been in the place of a call's end, in words."""
         words = [f"the {call.begin.operation} has not ended"]
         if call.puts or self._exact.bound.machine is ConservingQueue:
             return tuple(words)

@@ -86,7 +86,7 @@ _KEPT: Final = (
 
 
 class _Later(Exception):
-    """What comes later decides it."""
+    """Later events decide it."""
 
 
 class _Stray(Exception):

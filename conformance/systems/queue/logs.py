@@ -44,7 +44,7 @@ _OF_ITEMS: Final = (NOT_INVENTED, NOT_TWICE, CANCEL_LEAVES_NO_TRACE)
 
 
 class _Common:
-    """What the judges of all queues share: the machine of one item, and the items that ended."""
+    """Shared by the judges of all queues: the machine of one item, and the items that ended."""
 
     def __init__(self, terms: Terms) -> None:
         self.sets = CandidateSets(bound(ConservingQueue, K=1, T=1))

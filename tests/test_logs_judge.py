@@ -235,8 +235,9 @@ def test_a_wrong_mapping_is_refused_with_its_line(
 def test_a_release_by_nobody_is_no_log_of_this_system(tmp_path: Path) -> None:
     """It breaks no rule: a record is missing, or the mapping is wrong."""
     log = written(tmp_path / "log.jsonl", calls(("a", "release", "point")))
-    with pytest.raises(InputError, match="not a log of this system"):
-        judged(log, "--suite", "awaits.permits", "--set", "permits=1")
+    code, document = judged(log, "--suite", "awaits.permits", "--set", "permits=1")
+    assert (code, document["outcome"]) == (64, "not a log of this system")
+    assert document["violations"] == []
 
 
 def test_what_only_clocks_order_counts_as_concurrent(tmp_path: Path) -> None:

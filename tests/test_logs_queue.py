@@ -160,7 +160,7 @@ def test_a_right_queue_under_load_is_never_accused(callers: int, capacity: int) 
 
 @pytest.mark.parametrize("leave_out", range(6))
 def test_leaving_out_an_item_leaves_a_log_of_a_queue(leave_out: int) -> None:
-    """So a proof about a few items holds of the whole log: without an item, a right log is right."""
+    """So a proof about a few items holds of the whole log."""
     log = recorded(leave_out, 3, 2, 40)
     ends = {event.call: event for event in log if event.phase == "end"}
     without = [event for event in log if leave_out not in (

@@ -13,7 +13,7 @@ import click
 from checkvalve.spec.notation.errors import InputError
 
 from .options import parameters_given
-from .outcome import EXPECTED, UNKNOWN, VIOLATED
+from .outcome import BAD_INPUT, EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
     from ..logs.kinds import Logs
@@ -90,6 +90,8 @@ def _answer(judged: object, logs: Logs, save: Path | None, as_json: bool) -> int
                         if value is not None and name not in ("file", "line")
                         } | {"key": f"{each.key}#{number}"}, default=str) + "\n")
     outcome = outcome_of(judged, logs)
+    if outcome == "not a log of this system" and as_json:
+        return BAD_INPUT
     if outcome == "not a log of this system":
         doubt = judged.notes.foreign[0]
         raise InputError(f"this is not a log of this system: {doubt.why}",

@@ -50,7 +50,7 @@ class _Numbers:
         self._levels: list[dict[int, int]] = [{}]
 
     def add(self, number: int) -> None:
-        """Add a number."""
+        """Set its bit; a mask that is full moves up a level."""
         for level, masks in enumerate(self._levels):
             place = number >> _BITS
             mask = masks.get(place, 0) | 1 << (number & _LAST)

@@ -82,7 +82,7 @@ class Notes:
         return found
 
     def violated(self, finding: Finding) -> None:
-        """Note a violation."""
+        """Count it by its rule, and keep it with its events, if there are not too many."""
         self.violations[finding.rule] += 1
         if len(self.findings) < FINDINGS_MAX:
             self.findings.append(finding)

@@ -48,7 +48,7 @@ class LogCall:
         return self.begin.operation == "put"
 
     def ends(self, event: Event, at: int) -> None:
-        """It ends."""
+        """Note the event of its end, with its place in the order."""
         self.end, self.ended, self.result = event, at, event.result
 
     def events(self) -> tuple[Event, ...]:

@@ -134,7 +134,7 @@ class Follower:
     # --- reading ahead ---------------------------------------------------------------------
 
     def begins(self, call: LogCall) -> None:
-        """A call begins."""
+        """Take the beginning of the next call of the log."""
         if not call.puts:
             self._open_takes[id(call)] = call
         if self._rest is not None:

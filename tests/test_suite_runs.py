@@ -19,7 +19,8 @@ from checkvalve.conformance.suites.results import ERROR, FLAKY, VIOLATED, Case
 from checkvalve.conformance.suites.fixture import Fixture, read_fixture
 from checkvalve.conformance.suites.history import HistorySuite
 from checkvalve.conformance.suites.breach import Breach
-from checkvalve.conformance.suites.judge import _alternatives, from_root
+from checkvalve.conformance.computer.places import from_root
+from checkvalve.conformance.suites.judge import _alternatives
 from checkvalve.conformance.suites.run import Run, capabilities, run_program
 from checkvalve.conformance.suites.shrink import shrink
 from checkvalve.conformance.suites.suite import Act, Answer, Program

@@ -35,6 +35,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "conform": "Run a conformance suite on an implementation.",
         "identify": "Find out what a queue does when it is full.",
         "replay": "Run a saved failure again, on any implementation.",
+        "judge": "Judge recorded logs by the rules of a suite.",
         "suites": "List the suites, or say of one what it asks and judges.",
         "targets": "List the implementations that come with checkvalve, by suite.",
     },

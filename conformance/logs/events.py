@@ -60,7 +60,7 @@ class Event(NamedTuple):
 
     @property
     def source(self) -> str:
-        """``file:line``."""
+        """Where the log has it: ``file:line``."""
         return f"{self.file}:{self.line}"
 
 

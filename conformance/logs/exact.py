@@ -18,7 +18,7 @@ from ...spec.notation.interpreter import State, Step
 
 __all__ = ["Exact", "STATES"]
 
-STATES = 20_000
+STATES = 2_000
 """States of a short history that are tried; beyond, ``LostTrack``."""
 
 

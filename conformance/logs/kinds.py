@@ -1,4 +1,4 @@
-"""What a system says of its logs: its operations, its settings, and what judges one key.
+"""The record of how a system's logs are judged: operations, settings, and the judge of one key.
 
 A folder of ``systems`` whose suite can be judged on logs has a module ``logs`` with ``LOGS``.
 Nothing lists these: they are found.
@@ -75,15 +75,16 @@ class Logs:
     with_rest: Mapping[str, str] = field(default_factory=dict)
     common: Callable[[Terms, Notes], Any] = lambda terms, notes: None
 
-    def check(self, settings: Mapping[str, int], where: str) -> None:
-        """Raise ``InputError`` for settings that the system has not, or that are missing."""
+    def check(self, settings: Mapping[str, int], where: str, whole: bool = True) -> None:
+        """Raise ``InputError`` for settings that the system has not, or, of the ``whole``, that
+        are missing."""
         listed = "; ".join(f"{name}: {meaning}" for name, meaning in self.settings.items())
         for name in settings:
             if name not in self.settings:
                 raise InputError(f"there is no setting {name!r}", where,
                                  f"It has {listed}." if listed else "It has none.")
         for name in self.required:
-            if name not in settings:
+            if whole and name not in settings:
                 raise InputError(
                     f"the setting {name!r} is missing: {self.settings[name]}", where,
                     f"Give --set {name}=NUMBER, or write it under \"settings\" in the mapping.")

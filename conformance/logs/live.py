@@ -8,6 +8,7 @@ millions of steps a second, and memory that does not grow. What is refused ends 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from functools import cache
 from typing import Any
 
@@ -20,15 +21,25 @@ from ...spec.notation.types import Disabled
 __all__ = ["Live", "bound", "rules_at_stake"]
 
 
-@cache
-def bound(machine: type[Machine], constants: tuple[tuple[str, int], ...]) -> BoundMachine:
+def bound(machine: type[Machine], **constants: int) -> BoundMachine:
     """A machine with its constants, made once."""
+    known: Any = machine    # a class has a hash, whatever its instances have
+    return _bound(known, tuple(constants.items()))
+
+
+@cache
+def _bound(machine: Any, constants: tuple[tuple[str, int], ...]) -> BoundMachine:
     return bind_to_watch(machine, **dict(constants))
 
 
-@cache
 def rules_at_stake(machine: type[Machine]) -> Mapping[str, tuple[str, ...]]:
     """By action, the ids of the rules that a step of it could break."""
+    known: Any = machine
+    return _at_stake(known)
+
+
+@cache
+def _at_stake(machine: Any) -> Mapping[str, tuple[str, ...]]:
     return {name: tuple(rule.id for rule in rules_cited(action, machine))
             for name, action in machine.actions_declared.items()}
 
@@ -40,8 +51,9 @@ class Live:
     __slots__ = ("_bound", "_functions", "machine", "taken")
 
     def __init__(self, machine: type[Machine], **constants: int) -> None:
-        self._bound = bound(machine, tuple(constants.items()))
-        self._functions = _functions(machine)
+        self._bound = bound(machine, **constants)
+        known: Any = machine
+        self._functions = _functions(known)
         self.machine: Any = object.__new__(machine)
         self.machine.__dict__.update(self._bound.constants)
         layout = self._bound.interpreter.layout
@@ -57,6 +69,14 @@ class Live:
         self.taken += 1
         return None
 
+    def saved(self) -> dict[str, Any]:
+        """A copy of the state, to be restored."""
+        return {name: copy(value) for name, value in self.variables().items()}
+
+    def restore(self, saved: Mapping[str, Any]) -> None:
+        """Be in a state that was saved; it stays saved."""
+        self.machine.__dict__.update({name: copy(value) for name, value in saved.items()})
+
     def variables(self) -> dict[str, Any]:
         """The state in words: the variables with their values."""
         return {name: getattr(self.machine, name)
@@ -64,5 +84,5 @@ class Live:
 
 
 @cache
-def _functions(machine: type[Machine]) -> Mapping[str, Any]:
+def _functions(machine: Any) -> Mapping[str, Any]:
     return {name: action.function for name, action in machine.actions_declared.items()}

@@ -151,7 +151,7 @@ def _check(root: Node, file: str) -> None:
 
 
 def _problem(root: Node, error: ValidationError) -> tuple[str, Spot, str]:
-    """What is wrong, where, and what to do."""
+    """The problem in words, its place, and advice."""
     node, spot, path = root, root.spot, list(error.absolute_path)
     for part in path:
         spot = (node.key_spots or {}).get(str(part), spot)
@@ -170,4 +170,5 @@ def _problem(root: Node, error: ValidationError) -> tuple[str, Spot, str]:
                 f"Write one of {', '.join(map(str, error.schema['enum']))}.")
     if error.validator == "required":
         return f"{called} lacks a key: {error.message}", spot, "Add it."
-    return f"{called} does not fit: {error.message[:200]}", spot, "docs/logs.md lists what it takes."
+    return (f"{called} does not fit: {error.message[:200]}", spot,
+            "docs/logs.md lists what it takes.")

@@ -1,4 +1,4 @@
-"""What has ended, remembered within bounds: so that what comes again is known to come again."""
+"""Identities that have ended, remembered within bounds: so that a second time is known as one."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _FULL: Final = (1 << (1 << _BITS)) - 1
 
 
 class Ended:
-    """The identities that have ended, by key. Whole numbers without gaps take no memory; of texts at
-    most ``most`` are kept, the oldest forgotten first."""
+    """The identities that have ended, by key. Whole numbers without gaps take next to no
+    memory; of texts at most ``most`` are kept, the oldest forgotten first."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -50,7 +50,7 @@ class _Numbers:
         self._levels: list[dict[int, int]] = [{}]
 
     def add(self, number: int) -> None:
-        """Add a number."""
+        """Set its bit; a mask that is full moves up a level."""
         for level, masks in enumerate(self._levels):
             place = number >> _BITS
             mask = masks.get(place, 0) | 1 << (number & _LAST)

@@ -1,4 +1,4 @@
-"""What judging found, key by key and rule by rule.
+"""The notes of a judge, key by key and rule by rule.
 
 There are four outcomes. *Violated*: no run of the machine explains the events. *Unknown*: it could
 not be decided, with the reason. *Not a log of this system*: the machine refuses an event where no
@@ -11,14 +11,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from ...spec.engines.monitor import Failure
 from ...spec.notation.machine import Machine
 from .events import Event
 from .live import rules_at_stake
 
-__all__ = ["AROUND", "Doubt", "Finding", "Notes"]
+__all__ = ["AROUND", "Doubt", "Finding", "Notes", "shortest"]
+
+T = TypeVar("T")
 
 AROUND: Final = 3
 """Events of the key before the offending one that an answer shows."""
@@ -80,7 +82,7 @@ class Notes:
         return found
 
     def violated(self, finding: Finding) -> None:
-        """Note a violation."""
+        """Count it by its rule, and keep it with its events, if there are not too many."""
         self.violations[finding.rule] += 1
         if len(self.findings) < FINDINGS_MAX:
             self.findings.append(finding)
@@ -100,9 +102,7 @@ class Notes:
             self.foreign.append(Doubt(key, why, event))
 
 
-def shortest(
-    things: Sequence[object], breaks: Callable[[Sequence[object]], bool]
-) -> list[object]:
+def shortest(things: Sequence[T], breaks: Callable[[Sequence[T]], bool]) -> list[T]:
     """A part of some things that still ``breaks`` a rule, none of which can be left out."""
     kept = list(things)
     at = 0

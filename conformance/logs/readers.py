@@ -118,8 +118,8 @@ FORMATS: Final[Mapping[str, Callable[[Path], Rows]]] = {
 
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
-    opened: Any = gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
-    with opened as lines:
+    opener: Any = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rb") as lines:
         try:
             yield lines
         except (gzip.BadGzipFile, EOFError) as error:
@@ -166,7 +166,7 @@ class Log:
     gaps: int = 0
     ignored: int = 0
     _open: dict[tuple[str, str], int] = field(default_factory=dict)
-    _kinds: dict[str, type] = field(default_factory=dict)
+    _kinds: dict[tuple[str, str], type] = field(default_factory=dict)
     _first_time: int = 0
 
     def __post_init__(self) -> None:
@@ -207,14 +207,14 @@ class Log:
             result = "unknown"
         key = get("key")
         process = str(get("process") if get("process") is not None else "")
-        key = "" if key is None else self._identity(key, "key", line)
+        key = "" if key is None else self._identity(key, "key", line, operation)
         item = get("item")
         number = -1
         if phase != "point":
             number = self._call(get("call"), str(key), process, phase, calls)
         return Event(
             str(key), process, operation.is_, phase,
-            None if item is None else self._identity(item, "item", line),
+            None if item is None else self._identity(item, "item", line, operation),
             self._whole(get("value"), "value", line), self._whole(get("place"), "place", line),
             self._time(get("time"), line), result, number, str(self.path), line)
 
@@ -274,11 +274,13 @@ class Log:
                           f"It is one of {', '.join(known)}; map yours by \"{name}s\".")
         return found
 
-    def _identity(self, value: Any, name: str, line: int) -> str | int:
+    def _identity(self, value: Any, name: str, line: int, operation: Operation) -> str | int:
         if isinstance(value, bool) or not isinstance(value, str | int):
             raise in_line(f"the {name} is {str(value)[:60]!r}, which is neither text nor a whole "
-                          "number", str(self.path), line, f"Map {name!r} to a column of identities.")
-        kind = self._kinds.setdefault(name, type(value))
+                          "number", str(self.path), line,
+                          f"Map {name!r} to a column of identities.")
+        own = operation.is_ if name in operation.columns else ""
+        kind = self._kinds.setdefault((name, own), type(value))
         if kind is not type(value):
             raise in_line(
                 f"the {name} {value!r} is {_KIND[type(value)]}, and was {_KIND[kind]} before",

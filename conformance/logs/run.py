@@ -19,8 +19,8 @@ __all__ = ["Judged", "judge_files", "opened"]
 
 @dataclass
 class Judged:
-    """What became of a run: its notes, how many events and keys it had, records that the recorder
-    dropped, and lines that the mapping ignores."""
+    """The end of a run: its notes, the numbers of its events and keys, of records that the recorder
+    dropped, and of lines that the mapping ignores."""
 
     notes: Notes
     events: int = 0
@@ -40,7 +40,7 @@ def opened(paths: Sequence[Path], mapping: Path | None, logs: Logs,
         if not path.is_file():
             raise InputError("there is no such file" if not path.exists() else
                              "this is not a regular file", str(path), "Give a file of a log.")
-    logs.check(mapped.settings, str(mapping or ""))
+    logs.check(mapped.settings, str(mapping or ""), whole=False)
     logs.check({**mapped.settings, **settings}, "")
     return [Log(path, mapped, operations) for path in paths], mapped
 
@@ -48,8 +48,8 @@ def opened(paths: Sequence[Path], mapping: Path | None, logs: Logs,
 def judge_files(
     files: Sequence[Log], logs: Logs, terms: Terms, watch: Callable[[int], None] = lambda at: None,
 ) -> Judged:
-    """Judge the events of some files. ``watch`` is told how many were taken, now and then; it may
-    raise."""
+    """Judge the events of some files. ``watch`` gets the number of those that were taken, now and
+    then; it may raise."""
     notes = Notes()
     found = Judged(notes, terms=terms)
     common = logs.common(terms, notes)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
 
 from ...spec.engines.candidates import Candidates, alternatives_of
 from ...spec.engines.monitor import STATES_MAX, Failure, LostTrack, why_refused
 from ...spec.notation.errors import InternalError
 from ...spec.notation.interpreter import Step
 from ...spec.notation.rules import Rule
+from ..computer.places import from_root
 from .breach import Breach
 from .exchange import Answer, Exchange, Watch
 from .standing import Watcher, at_stake, watchers_of
 
-__all__ = ["Judge", "from_root"]
+__all__ = ["Judge"]
 
 
 class _Eye:
@@ -208,17 +207,3 @@ def _alternatives(
 def _takes(watcher: Watcher, answer: Answer, here: Candidates) -> bool:
     steps = [step for step in (answer.step, *answer.then) if step[0] in watcher.actions]
     return watcher.sets.accepts(here, steps)
-
-
-def from_root(where: str) -> str:
-    """``spec/…:line`` for a place in a chapter of ours, so that fixtures agree anywhere."""
-    file, _, line = where.rpartition(":")
-    return f"{_shown(file)}:{line}"
-
-
-@cache
-def _shown(file: str) -> str:
-    """Once for each file: where the links of a path lead is asked of the disk."""
-    root = Path(__file__).resolve().parents[2]
-    path = Path(file).resolve()
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name

@@ -142,7 +142,7 @@ def why_refused(
 
 
 def failure_of(reason: Disabled, name: str, args: Args, observed: int) -> Failure:
-    """What a guard says that refused a step, observed next after ``observed`` others."""
+    """The failure of the guard that refused a step, observed next after ``observed`` others."""
     frame, line = _guarding_frame(reason.__traceback__)
     conjunct = _false_conjunct(frame, line)
     where = f"{frame.f_code.co_filename}:{line}"

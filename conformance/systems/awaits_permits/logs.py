@@ -45,7 +45,9 @@ class PermitsJudge:
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         self._key, self._terms, self._notes = key, terms, notes
         self._permits = terms.settings["permits"]
-        self._live = Live(Permits, C=self._permits, K=_MANY, W=_MANY)
+        self._live = Live(Permits, C=self._permits, K=1, W=1)
+        machine = self._live.machine    # one state needs no bound on the calls at a time
+        machine.K = machine.W = machine.line.capacity = _MANY
         self._now = 0
         self._free: list[int] = []
         self._slots = 0
@@ -158,8 +160,7 @@ class PermitsJudge:
 
     def _refused(self, holds: list[_Hold]) -> Failure | None:
         """Why no order of some calls explains them; None if one does."""
-        exact = Exact(bound(Permits, (
-            ("C", self._permits), ("K", len(holds)), ("W", len(holds)))))
+        exact = Exact(bound(Permits, C=self._permits, K=len(holds), W=len(holds)))
         events = sorted((at, is_end, index) for index, hold in enumerate(holds)
                         for is_end, (at, _) in enumerate(hold.acquires))
         numbers: dict[int, int] = {}

@@ -14,7 +14,7 @@ from ...logs.points import PointJudge, Row, Watching
 
 __all__ = ["LOGS"]
 
-_MOST: Final = 1 << 62
+_MOST: Final = 1 << 60
 
 _EPOCH: Final = Watching(ObservedEpoch, lambda terms: {"N": _MOST},
                          {"leads": Row("leads", {"broker": "number"}, names=True)})

@@ -18,7 +18,7 @@ from ....spec.notation.rules import Rule
 from ...ports.base import Message, Session, check_request, excerpt
 from ...suites.history import HistorySuite
 from ...suites.breach import Breach
-from ...suites.judge import from_root
+from ...computer.places import from_root
 from ...suites.plain import PlainConversation, Seen
 from ...suites.suite import Act, Answer, Exchange
 from .histories import MACHINES, HistoryJudge, Offence, Terms, brokers_of

@@ -22,7 +22,7 @@ from ...logs.live import bound
 
 __all__ = ["UNLIMITED", "Item", "LogCall", "Refused", "refusal"]
 
-UNLIMITED: Final = 1 << 20
+UNLIMITED: Final = 1 << 40
 """The capacity of a queue without one."""
 
 
@@ -48,11 +48,11 @@ class LogCall:
         return self.begin.operation == "put"
 
     def ends(self, event: Event, at: int) -> None:
-        """It ends."""
+        """Note the event of its end, with its place in the order."""
         self.end, self.ended, self.result = event, at, event.result
 
     def events(self) -> tuple[Event, ...]:
-        """What the log has of it."""
+        """Its events in the log: one or two."""
         if self.end is None or self.end is self.begin:
             return (self.begin,)
         return self.begin, self.end
@@ -61,8 +61,8 @@ class LogCall:
 class Item:
     """One item: its calls, and how far the machine that follows the log has got with it."""
 
-    __slots__ = ("admitted", "certain", "fate", "name", "overtaken_by", "placed", "put", "served",
-                 "slot", "take", "told", "out")
+    __slots__ = ("admitted", "certain", "fate", "name", "out", "overtaken_by", "put", "served",
+                 "slot", "take", "told")
 
     def __init__(self, name: Hashable, put: LogCall, fate: Any) -> None:
         self.name = name
@@ -70,10 +70,25 @@ class Item:
         self.take: LogCall | None = None
         self.fate = fate            # the candidates of the machine that judges it alone
         self.slot = -1
-        self.placed = False         # its place in the order is known
         self.admitted = self.served = self.told = self.out = False
+        self.overtaken_by: LogCall | None = None    # a take of what certainly came in later
         self.certain = False        # no other put overlapped when it came in
-        self.overtaken_by: Item | None = None
+
+    def progress(self) -> tuple[Any, ...]:
+        """How far it has got, to be restored."""
+        return self.slot, self.admitted, self.served, self.told, self.out, self.certain, self.take
+
+    def begins_anew(self) -> None:
+        """Be as if nothing of it had been replayed."""
+        self.slot = -1
+        self.admitted = self.served = self.told = self.out = self.certain = False
+        if self.take is not None and self.take.item is not self:
+            self.take = None    # it was only supposed to have it
+
+    def restore(self, progress: tuple[Any, ...]) -> None:
+        """Be as far as it was."""
+        (self.slot, self.admitted, self.served, self.told, self.out, self.certain,
+         self.take) = progress
 
     def calls(self) -> list[LogCall]:
         """Its put, and its take if it was taken."""
@@ -103,7 +118,8 @@ def refusal(
 class _Replay:
     def __init__(self, machine: type[Machine], capacity: int, calls: list[LogCall], upto: int,
                  inside: Sequence[Item]) -> None:
-        self._calls = sorted(calls, key=lambda call: call.begun)
+        self._calls = sorted((call for call in dict.fromkeys(calls) if call.begun <= upto),
+                             key=lambda call: call.begun)
         self._upto = upto
         puts = [call for call in self._calls if call.puts and call.result != "full"]
         takes = [call for call in self._calls if not call.puts and call.result != "empty"]
@@ -116,7 +132,7 @@ class _Replay:
         constants: dict[str, int] = {"K": len(self._items) + 1, "T": max(1, len(takes))}
         if issubclass(machine, BoundedQueue):
             constants |= {"C": min(capacity, len(self._items) + 1), "W": self._most_at_once()}
-        self._exact = Exact(bound(machine, tuple(constants.items())))
+        self._exact = Exact(bound(machine, **constants))
         for _ in inside:
             self._exact.sees(("put_done", ()))
 
@@ -162,7 +178,7 @@ class _Replay:
         return "woken_take", (ticket, ("item", self._items[id(call.item)]))
 
     def _instead(self, call: LogCall) -> tuple[str, ...]:
-        """What could have been in the place of a call's end."""
+        """Other events that there could have been in the place of a call's end, in words."""
         words = [f"the {call.begin.operation} has not ended"]
         if call.puts or self._exact.bound.machine is ConservingQueue:
             return tuple(words)

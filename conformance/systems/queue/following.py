@@ -2,21 +2,24 @@
 
 What cannot be seen is in which order overlapping puts came in, and when. Following all orders takes
 a number of states that is exponential in the calls that overlap. But the takes show the order
-later. So the decision is put off until then: the log is read ahead, each item is put behind those
-that certainly came in before it, and otherwise in the order in which the takes end; and the
-machine's hidden steps are taken as late as they can be, in that order. What the machine takes in this
-way is explained: it has taken each step itself, guards and all, so nothing here needs to be
-believed. Where it refuses, another order might do. Then the few items in question are judged by
-themselves in all orders (``calls``), and if that proves nothing, all since the last instant at
-which the queue's contents were certain.
+later. So the decision is put off until then: the log is read ahead, and the machine's hidden steps
+are taken as late as they can be. An item comes in when its put ends, after only those waiting ones
+whose takes ended before its own take began; it leaves when its take ends, or when its room is
+needed. What the machine takes in this way is explained: it has taken each step itself, guards and
+all, so nothing here needs to be believed. Where it refuses, another order might do. Then the few
+items in question are judged by themselves in all orders (``calls``). If that proves nothing, other
+orders are tried from some events before (``_Mark``), and last, all orders since the last instant
+at which the queue's contents were certain.
 
 How far it reads ahead is how many items are in the queue: memory does not grow with the log.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
+from copy import copy
+from random import Random
 from typing import Final
 
 from ....spec.engines.monitor import LostTrack
@@ -30,15 +33,60 @@ __all__ = ["Follower", "WINDOW"]
 WINDOW: Final = 200_000
 """Events of a key that are read ahead at most."""
 
-_WHOLE: Final = 2_000
+_WHOLE: Final = 400
 """Events since the contents were certain that are judged in all orders at most."""
+
+_REST: Final = 200
+"""Calls up to the end of a log that are judged in all orders at most."""
 
 _TRIED: Final = 12
 """Items of a suspected history that are judged in all orders at most."""
 
 
+_AHEAD: Final = 4_096
+"""Events that are read ahead at most for a better choice, where any would do."""
+
+_EVERY: Final = 64
+"""Events after which the state is kept, to try other orders from there; four of them are kept."""
+
+_ATTEMPTS: Final = 96
+"""Other orders that are tried, from ever further back."""
+
+
+class _Mark:
+    """Where the machine was, with what has been replayed since then."""
+
+    def __init__(self, follower: Follower) -> None:
+        self.live = follower._live.saved()
+        self.own = {name: copy(getattr(follower, name)) for name in _KEPT}
+        self.items = [(item, item.progress()) for item in follower._alive.values()]
+        self.slots = [(call, call.slot, call.started) for call in follower._calls.values()]
+        self.replayed: list[tuple[bool, LogCall]] = []
+        self.over: list[Item] = []
+        self.seen = Counter[str]()
+
+    def restores(self, follower: Follower) -> None:
+        """Let a follower be as it was here. What has begun since then begins anew."""
+        follower._live.restore(self.live)
+        follower._live.machine.T = len(follower._live.machine.holds)
+        for name in _KEPT:
+            setattr(follower, name, copy(self.own[name]))
+        for item, progress in self.items:
+            take = item.take
+            item.restore(progress)
+            if take is not None and take.item is item:
+                item.take = take    # known meanwhile, and not only supposed
+        for call, slot, started in self.slots:
+            call.slot, call.started = slot, started
+
+
+_KEPT: Final = (
+    "_alive", "_calls", "_empty_at", "_free_items", "_free_tickets", "_full_at", "_inside_before",
+    "_items", "_open", "_pending", "_putting", "_queue", "_recent", "_steps", "_tickets")
+
+
 class _Later(Exception):
-    """What comes later decides it."""
+    """Later events decide it."""
 
 
 class _Stray(Exception):
@@ -58,12 +106,12 @@ class Follower:
         broken: Callable[[Refused, list[LogCall]], None], unsure: Callable[[str], None],
     ) -> None:
         self._capacity = UNLIMITED if capacity is None else capacity
-        self._live = Live(BoundedQueue, C=self._capacity, K=UNLIMITED, T=8, W=UNLIMITED)
+        self._live = _unbounded(self._capacity)
         self._notes, self._over, self._broken, self._unsure = notes, over, broken, unsure
         self.closed = False
         self._todo: deque[tuple[bool, LogCall]] = deque()
-        self._came_in: deque[Item] = deque()    # by the end of their puts, not placed yet
-        self._to_admit: deque[Item] = deque()   # placed, in their order, and not admitted
+        self._putting: dict[int, Item] = {}     # whose puts have begun and not ended
+        self._pending: dict[int, Item] = {}     # those that are not inside yet
         self._queue: deque[Item] = deque()      # as the machine has them inside
         self._open_takes: dict[int, LogCall] = {}   # not ended in the log, as far as it is read
         self._lost_takes: list[LogCall] = []    # whose end is unknown: they may have an item
@@ -75,26 +123,36 @@ class Follower:
         self._recent: list[LogCall] | None = []
         self._inside_before: list[Item] = []
         self._final = False
+        self._rest: list[LogCall] | None = None     # where only all orders are left to try
+        self._alive: dict[int, Item] = {}       # items that have begun and are not over
+        self._calls: dict[int, LogCall] = {}    # calls that have begun and not ended
+        self._chance: Random | None = None      # another order is being tried
+        self._attempt = 0
+        self._goal = 0                          # steps after which the attempt has succeeded
+        self._marks: deque[_Mark] = deque([_Mark(self)])
 
     # --- reading ahead ---------------------------------------------------------------------
 
     def begins(self, call: LogCall) -> None:
-        """A call begins."""
+        """Take the beginning of the next call of the log."""
         if not call.puts:
             self._open_takes[id(call)] = call
+        if self._rest is not None:
+            self._rest.append(call)
+            if len(self._rest) > _REST:
+                self._close("overlapping calls have another order than the takes show")
+            return
         self._todo.append((False, call))
         self._replays()
 
     def ends(self, call: LogCall) -> None:
         """A call ends, and how is known."""
+        if self._rest is not None:
+            return
         if not call.puts:
             self._open_takes.pop(id(call))
             if call.result == "unknown":
                 self._lost_takes.append(call)
-            elif call.item is not None:
-                self._place(call.item)
-        elif call.result == "ok" and call.item is not None and not call.item.placed:
-            self._came_in.append(call.item)
         self._todo.append((True, call))
         self._replays()
 
@@ -104,23 +162,12 @@ class Follower:
         self._open_takes.clear()
         self._final = True
         self._replays()
-
-    def _place(self, item: Item) -> None:
-        """Give an item its place: behind all that certainly came in before it."""
-        if item.placed:
-            return
-        came_in = self._came_in
-        while came_in and (came_in[0].placed or came_in[0].put.ended < item.put.begun):
-            before = came_in.popleft()
-            if not before.placed:
-                before.overtaken_by = item
-                self._append(before)
-        self._append(item)
-
-    def _append(self, item: Item) -> None:
-        item.placed = True
-        if not item.admitted:
-            self._to_admit.append(item)
+        if self._rest is not None:
+            self._judges_rest()
+        elif self._todo and not self.closed:
+            self._close("what the last calls did is not in the log")
+        while self._marks:
+            self._settle(self._marks.popleft())
 
     # --- taking the machine along ----------------------------------------------------------
 
@@ -135,12 +182,57 @@ class Follower:
                     self._close(f"more than {WINDOW:,} events would have to be read ahead")
                 return
             except _Stray as stray:
-                self._strays(stray, call)
-                return
-            todo.popleft()
-            self._open -= is_end and call.result != "unknown"
+                if not self._tries_again(stray, call):
+                    return
+                continue
+            mark = self._marks[-1]
+            mark.replayed.append(todo.popleft())
+            if is_end and call.result != "unknown":
+                self._open -= 1
+                del self._calls[id(call)]
             self._steps += 1
             self._looks()
+            if len(mark.replayed) >= _EVERY:
+                self._keeps()
+
+    def _keeps(self) -> None:
+        """Keep where the machine is; what was replayed before the oldest mark is final."""
+        if self._chance is not None and self._steps > self._goal:
+            self._chance, self._attempt = None, 0
+        self._marks.append(_Mark(self))
+        if len(self._marks) > 4:
+            self._settle(self._marks.popleft())
+
+    def _settle(self, mark: _Mark) -> None:
+        for item in mark.over:
+            self._over(item)
+        for name, times in mark.seen.items():
+            self._notes.steps[BoundedQueue, name] += times
+
+    def _tries_again(self, stray: _Stray, at: LogCall) -> bool:
+        """Try another order from some events before; False if it is known that none does, or if too
+        many were tried."""
+        if self._attempt == 0:
+            self._goal = self._steps + 1
+            if self._is_proved(stray, at):
+                return False
+        self._attempt += 1
+        if self._attempt > _ATTEMPTS:
+            self._judges_all(max(at.ended, at.begun))
+            return False
+        self._chance = Random(self._attempt)
+        back = min(len(self._marks), 1 + self._attempt * 4 // _ATTEMPTS)
+        for _ in range(back):
+            mark = self._marks.pop()
+            self._todo.extendleft(reversed(mark.replayed))
+            for _, call in mark.replayed:
+                call.slot = -1
+                if call.puts and call.item is not None:
+                    call.item.begins_anew()
+            mark.replayed, mark.over, mark.seen = [], [], Counter()
+        mark.restores(self)
+        self._marks.append(mark)
+        return True
 
     def _act(self, name: str, **args: int) -> None:
         if self._live.takes(name, **args) is not None:
@@ -148,7 +240,7 @@ class Follower:
 
     def _seen(self, name: str, **args: int) -> None:
         self._act(name, **args)
-        self._notes.steps[BoundedQueue, name] += 1
+        self._marks[-1].seen[name] += 1
 
     def _looks(self) -> None:
         """Remember when the queue could be said to be empty, or full; and when it was certain."""
@@ -167,6 +259,7 @@ class Follower:
         machine = self._live.machine
         call.started = self._steps
         self._open += 1
+        self._calls[id(call)] = call
         if self._recent is not None:
             self._recent.append(call)
         if not call.puts:
@@ -181,6 +274,11 @@ class Follower:
         machine.out.discard(item.slot)
         machine.named = item.slot
         self._seen("put_waits")
+        self._alive[id(item)] = item
+        item.certain = not self._putting
+        for other in self._putting.values():
+            other.certain = False
+        self._putting[id(item)] = self._pending[id(item)] = item
 
     def _ticket(self) -> int:
         """A ticket that no call has; the machine has as many as are needed at a time."""
@@ -212,6 +310,7 @@ class Follower:
         if call.result == "ok":
             self._admits(item)
             self._seen("woken_put", item=item.slot)
+            del self._putting[id(item)]
             item.told = True
             self._may_be_over(item)
             return
@@ -220,16 +319,12 @@ class Follower:
         if item.admitted:
             raise _Stray([item])
         self._seen("cancelled_put", item=item.slot)
-        self._free_items.append(item.slot)
-        self._over(item)
+        del self._putting[id(item)], self._pending[id(item)]
+        self._leaves(item)
 
     def _end_take(self, call: LogCall, item: Item) -> None:
         if item.slot < 0:
             raise _Stray([item])
-        if item.overtaken_by is not None:
-            first = item.overtaken_by.take
-            if first is not None and first.ended < call.begun:
-                raise _Stray([item, item.overtaken_by])
         self._admits(item)
         while not item.served:
             self._serves(call, [item])
@@ -240,31 +335,66 @@ class Follower:
 
     def _may_be_over(self, item: Item) -> None:
         if item.out and item.told:
-            self._free_items.append(item.slot)
-            self._over(item)
+            self._leaves(item)
+
+    def _leaves(self, item: Item) -> None:
+        """An item is over: its slot is free again."""
+        self._free_items.append(item.slot)
+        del self._alive[id(item)]
+        self._marks[-1].over.append(item)
 
     # --- the hidden steps, as late as they can be -------------------------------------------
 
-    def _admits(self, item: Item) -> None:
-        """Let an item in, after those of which it is known that they came before it."""
-        machine = self._live.machine
+    def _admits(self, item: Item, freely: bool = True) -> None:
+        """Let an item in, after those waiting ones that certainly came before it; ``freely``: and
+        after those that may as well."""
         if item.admitted:
             return
-        if not item.placed:
-            if len(machine.puts) == 1:
-                item.certain = True     # no other put overlaps: its place is behind all
-                self._lets_in(item)
-                return
-            if not self._final:
+        before = [other for other in self._pending.values()
+                  if other is not item and (self._is_before(other, item)
+                                            or freely and self._may_as_well(other, item))]
+        for other in sorted(before, key=_taken):
+            self._admits(other, freely=False)
+        if not item.admitted:
+            self._lets_in(item)
+
+    def _is_before(self, one: Item, other: Item) -> bool:
+        """True if the take of one ended before that of the other began: so it came in before."""
+        first, second = one.take, other.take
+        if first is None:
+            if second is None and not self._final:
                 raise _Later
-            self._append(item)
-        while not item.admitted:
-            first = self._to_admit[0]
-            if first.slot < 0:
-                raise _Stray([first, item])
-            if not first.admitted:
-                self._lets_in(first)
-            self._to_admit.popleft()
+            return False
+        if second is not None:
+            return first.ended < second.begun
+        oldest = next(iter(self._open_takes.values()), None)
+        if oldest is not None and oldest.begun < first.ended:
+            raise _Later    # that may be the take of the other
+        return True
+
+    def _may_as_well(self, one: Item, other: Item) -> bool:
+        """True if one that need not come in before the other does so: its take began first, so it
+        can make room first, and there is room for both. Any choice is right, if the machine takes
+        it; this is one that rarely has to be taken back."""
+        first, second, now = one.take, other.take, other.put.ended
+        if second is None or not now or self._capacity == UNLIMITED:
+            return False
+        if first is None:
+            oldest = next(iter(self._open_takes.values()), None)
+            if oldest is not None and oldest.begun < second.begun and len(self._todo) < _AHEAD:
+                raise _Later    # that may be its take
+            return False
+        room = self._capacity - len(self._queue)
+        for item in self._queue:
+            if item.take is None or item.take.begun > now:
+                break
+            room += 1
+        needed = 2 + sum(each.take is not None and each.take.begun < first.begun
+                         for each in self._pending.values() if each is not other)
+        choice = first.begun < second.begun and room >= needed
+        if self._chance is not None and self._chance.random() < 0.25:
+            choice = not choice and not self._is_before(other, one)
+        return choice
 
     def _lets_in(self, item: Item) -> None:
         machine = self._live.machine
@@ -272,6 +402,7 @@ class Follower:
             self._serves(item.put, [*self._queue, item])
         self._act("admit", place=machine.puts.index(item.slot))
         item.admitted = True
+        del self._pending[id(item)]
         self._queue.append(item)
 
     def _serves(self, call: LogCall, suspects: list[Item]) -> None:
@@ -310,53 +441,43 @@ class Follower:
                     raise _Stray(stray.items, call) from None
             self._seen("poll_empty")
             return
-        self._notes.steps[BoundedQueue, "poll_empty"] += 1
+        self._marks[-1].seen["poll_empty"] += 1
 
     def _is_full(self, call: LogCall) -> None:
         if self._full_at < call.started and len(self._live.machine.inside) < self._capacity:
             raise _Stray([], call)
-        self._notes.steps[BoundedQueue, "offer_refused"] += 1
+        self._marks[-1].seen["offer_refused"] += 1
 
     # --- where the machine refuses ----------------------------------------------------------
 
-    def _strays(self, stray: _Stray, at: LogCall) -> None:
-        """Look for a few items that no order explains; else judge all that is remembered."""
+    def _is_proved(self, stray: _Stray, at: LogCall) -> bool:
+        """Look for a few items that no order explains; True if there are such."""
         upto = max(at.ended, at.begun)
         things = list(dict.fromkeys(stray.items))[:self._capacity + 1]
-        calls = [call for item in things for call in item.calls()]
+        groups = [item.calls() for item in things]
         if stray.call is not None and stray.call.result == "empty":
-            calls.append(stray.call)
-        lost = [take for take in self._lost_takes if take.begun < upto]
-        seen_takes = {id(call) for call in calls}
-        lost += [take for take in self._open_takes.values()
-                 if take.begun < upto and id(take) not in seen_takes]
-        if calls and len(things) <= max(_TRIED, 2) and self._is_proved(calls, lost, upto):
-            return
-        self._judges_all(upto)
+            groups.append([stray.call])
+        if not groups or len(things) > _TRIED:
+            return False
+        named = {id(call) for calls in groups for call in calls}
+        lost = [take for take in (*self._lost_takes, *self._open_takes.values())
+                if take.begun < upto and id(take) not in named]
 
-    def _is_proved(self, calls: list[LogCall], lost: list[LogCall], upto: int) -> bool:
-        def breaks(some: Iterable[object]) -> bool:
-            return self._refused([*_calls(some), *lost], upto) is not None
+        def refused(some: Iterable[list[LogCall]]) -> Refused | None:
+            calls = [call for calls in some for call in calls]
+            return refusal(BoundedQueue, self._capacity, [*calls, *lost], upto)
 
         try:
-            if not breaks(calls):
+            if refused(groups) is None:
                 return False
-            groups: dict[int, list[LogCall]] = {}
-            for call in calls:
-                groups.setdefault(id(call.item) if call.item else id(call), []).append(call)
-            kept = shortest(list(groups.values()), lambda some: breaks(
-                [call for group in some for call in _calls(group)]))  # type: ignore[call-overload]
-            least = [call for group in kept for call in _calls(group)]  # type: ignore[call-overload]
-            found = self._refused([*least, *lost], upto)
+            least = shortest(groups, lambda some: refused(some) is not None)
+            found = refused(least)
         except LostTrack:
             return False
         assert found is not None
-        self.closed = True
-        self._broken(found, least)
+        self.stops()
+        self._broken(found, [call for calls in least for call in calls])
         return True
-
-    def _refused(self, calls: Iterable[LogCall], upto: int) -> Refused | None:
-        return refusal(BoundedQueue, self._capacity, calls, upto)
 
     def _judges_all(self, upto: int) -> None:
         """Judge all since the contents were certain, in all orders."""
@@ -371,15 +492,48 @@ class Follower:
             self._close("overlapping calls have too many orders")
             return
         if found is None:
-            self._close("overlapping calls have another order than the takes show")
+            self._rest = [*calls, *(call for is_end, call in self._todo if not is_end)]
+            self._todo.clear()
             return
-        self.closed = True
+        self.stops()
         self._broken(found, [call for call in calls if call.begun <= upto][-8:])
 
+    def _judges_rest(self) -> None:
+        """Judge the end of a log, which no order that was tried explains, in all orders."""
+        calls = self._rest or []
+        upto = max([max(call.begun, call.ended) for call in calls], default=0)
+        try:
+            found = refusal(BoundedQueue, self._capacity, calls, upto, self._inside_before)
+        except LostTrack:
+            self._close("overlapping calls have too many orders")
+            return
+        self.stops()
+        if found is not None:
+            self._broken(found, [call for call in calls if call.begun <= upto][-8:])
+
     def _close(self, why: str) -> None:
-        self.closed = True
+        self.stops()
         self._unsure(why)
 
+    def stops(self) -> None:
+        """Follow the queue no more."""
+        self.closed = True
+        while self._marks:
+            self._settle(self._marks.popleft())
+        self._todo.clear()
 
-def _calls(some: Iterable[object]) -> list[LogCall]:
-    return [call for call in some if isinstance(call, LogCall)]
+
+def _taken(item: Item) -> int:
+    return item.take.ended if item.take is not None else 0
+
+
+def _unbounded(capacity: int) -> Live:
+    """The machine of a queue, with any number of items and waiting calls: one state needs no
+    bound, and no guard but those on room for names depends on one."""
+    live = Live(BoundedQueue, C=1, K=1, T=1, W=1)
+    machine = live.machine
+    machine.C, machine.K, machine.W = capacity, UNLIMITED, UNLIMITED
+    machine.inside.capacity, machine.puts.capacity = capacity + 1, UNLIMITED
+    machine.takes.capacity = UNLIMITED
+    machine.holds[:] = [UNLIMITED]
+    return live

@@ -36,15 +36,18 @@ _CANCELLED: Final[Step] = ("cancelled_put", (("item", 0),))
 _WAITS: Final[Step] = ("put_waits", ())
 _REFUSED: Final[Step] = ("offer_refused", ())
 
+_LOOKED_AT: Final = 64
+"""Items that were in before another one of which the order is looked at by pairs."""
+
 _ORDERED: Final = (FULL_REFUSES, ROOM_ACCEPTS, ORDER, NOT_LOST)
 _OF_ITEMS: Final = (NOT_INVENTED, NOT_TWICE, CANCEL_LEAVES_NO_TRACE)
 
 
 class _Common:
-    """What the judges of all queues share: the machine of one item, and the items that ended."""
+    """Shared by the judges of all queues: the machine of one item, and the items that ended."""
 
     def __init__(self, terms: Terms) -> None:
-        self.sets = CandidateSets(bound(ConservingQueue, (("K", 1), ("T", 1))))
+        self.sets = CandidateSets(bound(ConservingQueue, K=1, T=1))
         self.ended = Ended(terms.remember)
 
 
@@ -118,8 +121,8 @@ class QueueJudge:
             self._notes.is_foreign(self._key, "a put has no item", event)
             return False
         if name in self._items or self._common.ended.has(self._key, name):
-            self._stops(f"the item {name!r} is put twice, so it is no identity: map \"item\" to one "
-                        "that is never used again", event)
+            self._stops(f"the item {name!r} is put twice, so it is no identity: map \"item\" to "
+                        "one that is never used again", event)
             return False
         item = call.item = Item(name, call, self._sets.after(self._sets.initial, _WAITS))
         self._items[name] = item
@@ -176,8 +179,24 @@ class QueueJudge:
         self._present.pop(name, None)
         if item.put.result in ("", "ok", "unknown"):
             call.item = item
+        self._is_in_order(item, call)
         if self._follower.closed and item.put.ended:
             self._retires(item)
+
+    def _is_in_order(self, item: Item, call: LogCall) -> None:
+        """Look for two items that are certainly in another order out than in, whatever else there
+        was; what is found is proved on the machine."""
+        first = item.overtaken_by
+        if first is not None and first.ended < call.begun and first.item is not None:
+            calls = [*first.item.calls(), *item.calls()]
+            found = refusal(BoundedQueue, UNLIMITED, calls, call.ended)
+            if found is not None:
+                self._follower.stops()
+                self._is_refused(found, calls)
+        for _, other in zip(range(_LOOKED_AT), self._present.values(), strict=False):
+            if other.put.ended > item.put.begun:
+                break
+            other.overtaken_by = other.overtaken_by or call
 
     def _takes_unknown(self, call: LogCall, name: Hashable) -> None:
         """A take of an item that is none of those that are known now."""
@@ -274,8 +293,7 @@ class QueueJudge:
 
     def _stops(self, why: str, event: Event) -> None:
         """Nothing more can be judged of this queue."""
-        if not self._follower.closed:
-            self._follower.closed = True
+        self._follower.stops()
         if "identity" not in self._found:
             self._found.add("identity")
             self._notes.unsure([rule.id for rule in (*_OF_ITEMS, *_ORDERED)], self._key, why, event)

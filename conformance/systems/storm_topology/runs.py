@@ -31,7 +31,7 @@ from ....spec.storm.topologies.observed_topology import (
 from ...ports.base import Message
 from ...suites.history import rules_of
 from ...suites.breach import Breach
-from ...suites.judge import from_root
+from ...computer.places import from_root
 from ...suites.suite import Exchange
 from .port import FAULTS, WORDS, event_of
 from .telling import TELLING, Observation, Terms, overflows

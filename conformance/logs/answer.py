@@ -1,0 +1,156 @@
+"""The answer: rule by rule, what was found in a log, for people and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import Any, Final
+
+from ...spec.engines.monitor import Failure
+from ...spec.notation.labels import counted
+from ...spec.notation.rules import Rule
+from ..computer.places import from_root
+from .events import Event, shown
+from .kinds import Logs
+from .notes import Finding
+from .run import Judged
+
+__all__ = ["document", "lines", "outcome_of", "outcomes"]
+
+_SHOWN: Final = 3
+"""Keys of one cause that are named."""
+
+
+def outcomes(judged: Judged, logs: Logs) -> Mapping[str, str]:
+    """By rule: violated, unknown, not shown, or passed. Where the recorder dropped events, a
+    violation is unknown: a missing record may have caused it."""
+    notes, exercised = judged.notes, judged.notes.exercised()
+    found = {}
+    for rule in _rules(logs):
+        if notes.violations[rule.id]:
+            found[rule.id] = "unknown" if judged.gaps else "violated"
+        elif notes.unknown_keys[rule.id]:
+            found[rule.id] = "unknown"
+        elif rule.id in notes.not_shown or not exercised.get(rule.id):
+            found[rule.id] = "not shown"
+        else:
+            found[rule.id] = "passed"
+    return found
+
+
+def outcome_of(judged: Judged, logs: Logs) -> str:
+    """The outcome of all: violated, unknown, not a log of this system, or passed."""
+    found = set(outcomes(judged, logs).values())
+    if "violated" in found:
+        return "violated"
+    if judged.notes.foreign:
+        return "not a log of this system"
+    if "unknown" in found or "passed" not in found:
+        return "unknown"
+    return "passed"
+
+
+def _rules(logs: Logs) -> Sequence[Rule]:
+    by_id = {rule.id: rule for machine in logs.machines for rule in machine.rules_declared}
+    return list(dict.fromkeys((*logs.rules, *(by_id[name] for name in logs.with_rest))))
+
+
+def lines(judged: Judged, logs: Logs) -> Iterator[str]:
+    """The answer for people."""
+    notes, exercised = judged.notes, judged.notes.exercised()
+    found = outcomes(judged, logs)
+    yield (f"{counted(judged.events, 'event')} of {counted(judged.keys, 'key')}"
+           + (f"; {counted(judged.ignored, 'line')} ignored" if judged.ignored else "")
+           + (f"; the recorder dropped {counted(judged.gaps, 'record')}" if judged.gaps else ""))
+    for rule in _rules(logs):
+        outcome = found[rule.id]
+        mark = {"violated": "FAIL", "passed": "ok  "}.get(outcome, "?   ")
+        yield f"{mark} {rule.id:10} {_said(judged, logs, rule, outcome, exercised)}"
+        yield f"                {rule.statement}"
+    for _, same in groupby(sorted(notes.findings, key=lambda each: each.cause),
+                           key=attrgetter("cause")):
+        yield from _finding(list(same), judged.gaps)
+    if notes.foreign:
+        yield ""
+        yield ("This is not a log of this system: a record is missing or doubled, or the mapping "
+               "is wrong.")
+        for doubt in notes.foreign[:_SHOWN]:
+            where = f"{doubt.event.source}: " if doubt.event else ""
+            yield f"  {where}{doubt.why}" + (f" (key {doubt.key!r})" if doubt.key else "")
+        if len(notes.foreign_keys) > _SHOWN:
+            yield f"  and {len(notes.foreign_keys) - _SHOWN} keys more"
+
+
+def _said(judged: Judged, logs: Logs, rule: Rule, outcome: str,
+          exercised: Mapping[str, int]) -> str:
+    notes = judged.notes
+    if outcome == "passed":
+        return f"passed: {counted(exercised[rule.id], 'event')} could have broken it"
+    if outcome == "violated":
+        return f"violated at {counted(notes.violations[rule.id], 'key')}"
+    if outcome == "not shown":
+        why = notes.not_shown.get(rule.id)
+        rest = logs.with_rest.get(rule.id)
+        if why is None and rest:
+            why = f"the log has no event {rest!r}, which says that there is nothing left to come"
+        return f"not shown: {why or 'no event of the log could have broken it'}"
+    if notes.violations[rule.id]:
+        return "unknown: it looks violated, but records were dropped, and that may be the cause"
+    doubt = notes.unknown[rule.id][0]
+    where = f" (first at {doubt.event.source})" if doubt.event else ""
+    return f"unknown at {counted(notes.unknown_keys[rule.id], 'key')}: {doubt.why}{where}"
+
+
+def _finding(same: list[Finding], gaps: int) -> Iterator[str]:
+    first = same[0]
+    keys = ", ".join(repr(each.key) for each in same[:_SHOWN])
+    more = f" and {len(same) - _SHOWN} more" if len(same) > _SHOWN else ""
+    yield ""
+    yield f"{first.rule} at {counted(len(same), 'key')}: {keys}{more}"
+    yield f"  {first.event.source}: {shown(first.event)}"
+    yield f"  allowed instead: {first.allowed}"
+    yield f"  needed: {first.failure.conjunct}  [{_place(first.failure)}]"
+    if gaps:
+        yield "  (records were dropped: one of them may be the cause)"
+    yield f"  the shortest history that breaks it, {counted(len(first.history), 'event')}:"
+    for event in first.history:
+        yield f"    {event.line:>8}  {shown(event)}"
+    if first.before:
+        yield "  before it, at the same key:"
+        for event in first.before:
+            yield f"    {event.line:>8}  {shown(event)}"
+
+
+def _place(failure: Failure) -> str:
+    return from_root(failure.where) if failure.where else ""
+
+
+def document(judged: Judged, logs: Logs) -> dict[str, Any]:
+    """The answer as one JSON document."""
+    notes, exercised = judged.notes, judged.notes.exercised()
+    found = outcomes(judged, logs)
+    return {
+        "outcome": outcome_of(judged, logs), "events": judged.events, "keys": judged.keys,
+        "ignored": judged.ignored, "dropped": judged.gaps,
+        "rules": [{
+            "id": rule.id, "strength": rule.strength.value, "statement": rule.statement,
+            "source": rule.source, "outcome": found[rule.id],
+            "could_have_been_broken": exercised.get(rule.id, 0),
+            "violated_keys": notes.violations[rule.id], "unknown_keys": notes.unknown_keys[rule.id],
+            "why": [doubt.why for doubt in notes.unknown.get(rule.id, ())][:1] or None,
+        } for rule in _rules(logs)],
+        "violations": [{
+            "rule": each.rule, "key": each.key, "event": _plain(each.event),
+            "allowed": each.allowed, "needed": each.failure.conjunct,
+            "where": _place(each.failure), "history": [_plain(event) for event in each.history],
+            "before": [_plain(event) for event in each.before],
+        } for each in notes.findings],
+        "not_of_this_system": [{
+            "key": doubt.key, "why": doubt.why,
+            "event": _plain(doubt.event) if doubt.event else None} for doubt in notes.foreign],
+    }
+
+
+def _plain(event: Event) -> dict[str, Any]:
+    return {name: value for name, value in event._asdict().items() if value not in (None, "")}

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.by_name [--publish docs]``: classes by their names, against adapters by hand.
+"""``python -m benchmarks.by_name``: classes by their names, against adapters by hand.
 
 Each class is run twice, once by its name with nothing written for it, once behind the adapter that
 the tree ships for it, with the same suite, seed and number of cases. The table has, by rule, what
@@ -134,8 +134,9 @@ def page(found: Sequence[Compared], cases: int | None) -> str:
     for each in found:
         for rule in each.different:
             why = each.pair.why.get(rule, "**not explained yet**")
-            lines.append(f"- `{each.pair.named}`, {rule}: by name {each.named.get(rule, 'no run')}, "
-                         f"with the adapter {each.by_hand[rule]}. {why}")
+            lines.append(
+                f"- `{each.pair.named}`, {rule}: by name {each.named.get(rule, 'no run')}, "
+                f"with the adapter {each.by_hand[rule]}. {why}")
     return "\n".join(lines) + "\n"
 
 

@@ -12,7 +12,7 @@ import pytest
 TESTS = '''
 import threading
 from collections import deque
-from checkvalve.conformance.testing import PermitsConformance, QueueConformance
+from checkvalve.conformance.testing import QueueConformance, SemaphoreConformance
 
 class Between:
     def __init__(self, capacity):
@@ -39,9 +39,9 @@ class TestBetween(QueueConformance):
     def make_queue(self, capacity):
         return Between(capacity)
 
-class TestSemaphore(PermitsConformance):
+class TestSemaphore(SemaphoreConformance):
     cases = 9
-    def make_permits(self, capacity):
+    def make_semaphore(self, capacity):
         import asyncio
         return asyncio.Semaphore(capacity)
 

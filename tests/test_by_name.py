@@ -378,7 +378,7 @@ def test_a_name_that_does_not_fit_is_bad_input(
     assert words in captured.out + captured.err
 
 
-@pytest.mark.parametrize("suite", ["rate", "awaits.permits", "timer"])
+@pytest.mark.parametrize("suite", ["rate", "awaits.permits"])
 def test_a_queue_is_told_which_suites_are_its_own(
     suite: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 __all__ = [
@@ -69,7 +70,7 @@ class Row:
     place: Place | None = None
     shares_time: bool = False
 
-    @property
+    @cached_property  # the name `property` is that of a field here
     def key(self) -> Key:
         """The names of the row, by which it is found in another report."""
         return self.section, self.subject, self.property

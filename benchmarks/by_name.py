@@ -172,7 +172,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for pair in chosen:
         began = time.perf_counter()
         key = f"{pair.suite} {pair.words}"
-        each = Compared(pair, *kept[key]) if key in kept else compare(pair, given.cases)
+        each = (Compared(pair, kept[key][0], kept[key][1]) if key in kept
+                else compare(pair, given.cases))
         found.append(each)
         if given.keep and not each.errors:
             kept[key] = [each.named, each.by_hand]

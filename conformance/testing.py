@@ -16,9 +16,12 @@ target cannot show it.
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 if TYPE_CHECKING:
@@ -26,7 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AwaitsQueueConformance", "ClosingConformance", "ConditionConformance", "EventConformance",
-    "PermitsConformance", "QueueConformance", "RateConformance", "TimerConformance",
+    "LimiterConformance", "LockConformance", "QueueConformance", "SemaphoreConformance",
+    "TimerConformance",
 ]
 
 _FOLDER: Final = "checkvalve"
@@ -72,8 +76,11 @@ class _Conformance:
             if self.strict and not result.declared:
                 pytest.fail(f"{words}\n{told}", pytrace=False)
             pytest.skip(told)
-        if result.verdict == "violated" and rule in self.known:
+        known = {rule, *result.follows_from} & {*self.known}
+        if result.verdict in ("violated", "follows") and known:
             pytest.xfail(f"known: {result.rule.statement}")
+        if result.verdict == "follows":
+            pytest.skip(f"{result.message}, whose test decides")
         if result.verdict != "passed":
             pytest.fail(f"{words}\n{self._told(result, request)}", pytrace=False)
 
@@ -87,7 +94,20 @@ class _Conformance:
         saved.write_text(result.fixture.to_json(), encoding="utf-8")
         story = "\n".join(f"  {line}" for line in result.fixture.story())
         return (f"{story}\nSource: {result.rule.source}\nSeed: {self.seed}\n"
-                f"Run it again: checkvalve replay '{saved}' '{self.target()}'")
+                f"Run it again: {_places(request.config)}checkvalve replay {quote(str(saved))} "
+                f"{quote(self.target())}")
+
+
+def _places(config: Any) -> str:
+    """An assignment of PYTHONPATH for a shell, with the folders of the project in which pytest has
+    looked for modules; empty if the current one is all."""
+    here = Path.cwd().resolve()
+    roots = {here, Path(config.rootpath).resolve()}
+    found = [place for place in dict.fromkeys(sys.path) if place
+             and any(Path(place).resolve().is_relative_to(root) for root in roots)
+             and not Path(place).resolve().is_relative_to(Path(sys.prefix).resolve())
+             and Path(place).resolve() != here]
+    return f"PYTHONPATH={quote(os.pathsep.join(found))} " if found else ""
 
 
 _runs: Final[dict[type[_Conformance], Summary]] = {}
@@ -130,19 +150,35 @@ class ClosingConformance(QueueConformance):
     suite = "awaits.closing"
 
 
-class PermitsConformance(_Conformance):
-    """A semaphore for tasks; ``make_permits(capacity)`` makes one."""
+class SemaphoreConformance(_Conformance):
+    """A semaphore for tasks, or a limit on those at work; ``make_semaphore(capacity)`` makes one.
+    """
 
     suite = "awaits.permits"
 
-    def make_permits(self, capacity: int) -> Any:
+    def make_semaphore(self, capacity: int) -> Any:
         """A semaphore of so many permits."""
         raise NotImplementedError
 
     @classmethod
     def made(cls, capacity: int) -> Any:
         """Make the object under test, where it runs."""
-        return cls().make_permits(capacity)
+        return cls().make_semaphore(capacity)
+
+
+class LockConformance(_Conformance):
+    """A lock for tasks; ``make_lock()`` makes one."""
+
+    suite = "awaits.permits"
+
+    def make_lock(self) -> Any:
+        """A lock that is free."""
+        raise NotImplementedError
+
+    @classmethod
+    def made(cls) -> Any:
+        """Make the object under test, where it runs."""
+        return cls().make_lock()
 
 
 class ConditionConformance(_Conformance):
@@ -175,19 +211,19 @@ class EventConformance(_Conformance):
         return cls().make_event()
 
 
-class RateConformance(_Conformance):
-    """A limit on a rate; ``make_limit(capacity, rate)`` makes one."""
+class LimiterConformance(_Conformance):
+    """A limit on a rate; ``make_limiter(capacity, rate)`` makes one."""
 
     suite = "rate"
 
-    def make_limit(self, capacity: int, rate: float) -> Any:
+    def make_limiter(self, capacity: int, rate: float) -> Any:
         """A limit that keeps so many permits, and gets so many in a second."""
         raise NotImplementedError
 
     @classmethod
     def made(cls, capacity: int, rate: float) -> Any:
         """Make the object under test, where it runs."""
-        return cls().make_limit(capacity, rate)
+        return cls().make_limiter(capacity, rate)
 
 
 class TimerConformance(_Conformance):

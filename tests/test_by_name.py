@@ -361,6 +361,12 @@ def test_other_names_are_said_by_an_option(capsys: pytest.CaptureFixture[str]) -
     ("thread:mine:Absent", (), "has no Absent"),
     ("thread:mine:CLASSES", (), "has no CLASSES"),
     ("thread:absent_module:Queue", (), "cannot be imported"),
+    ("thread:queue:Qeue", (), "Did you mean Queue"),
+    ("thread:mine:Careful", ("put=putt",), "Did you mean put"),
+    ("thread:mine:Careful", ("putt=put",), "Did you mean put"),
+    ("thread:mine:Careful", ("get=put",), "needs 1 argument, and get is called with none"),
+    ("thread:collections:OrderedDict", (), "cannot be made by OrderedDict(1)"),
+    ("asyncio:asyncio:Semaphore", (), "find all that they need: --suite awaits.permits"),
 ])
 def test_a_name_that_does_not_fit_is_bad_input(
     spec: str, names: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]
@@ -370,6 +376,16 @@ def test_a_name_that_does_not_fit_is_bad_input(
     assert run(root, ["conform", spec, *said_by, "--suite", "queue"]) == 64
     captured = capsys.readouterr()
     assert words in captured.out + captured.err
+
+
+@pytest.mark.parametrize("suite", ["rate", "awaits.permits"])
+def test_a_queue_is_told_which_suites_are_its_own(
+    suite: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its ``get`` is no acquire, for its ``put`` needs an item."""
+    assert run(root, ["conform", "asyncio:asyncio:Queue", "--suite", suite]) == 64
+    captured = capsys.readouterr()
+    assert "--suite queue" in captured.out + captured.err
 
 
 def test_names_go_with_the_target_wherever_it_is_named() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,10 +10,13 @@ from xml.etree import ElementTree
 
 import pytest
 
+from checkvalve.conformance import testing
+from checkvalve.conformance.systems.catalogue import SYSTEMS
+
 TESTS = '''
 import threading
 from collections import deque
-from checkvalve.conformance.testing import PermitsConformance, QueueConformance
+from checkvalve.conformance.testing import QueueConformance, SemaphoreConformance
 
 class Between:
     def __init__(self, capacity):
@@ -39,9 +43,9 @@ class TestBetween(QueueConformance):
     def make_queue(self, capacity):
         return Between(capacity)
 
-class TestSemaphore(PermitsConformance):
+class TestSemaphore(SemaphoreConformance):
     cases = 9
-    def make_permits(self, capacity):
+    def make_semaphore(self, capacity):
         import asyncio
         return asyncio.Semaphore(capacity)
 
@@ -87,7 +91,7 @@ def test_each_rule_is_a_test_that_tells_the_story_and_how_to_run_it_again(
     assert became["TestBetween test_rule[QUEUE-12]"] == "skipped"
     assert became["TestBetween test_rule[QUEUE-9]"] == "skipped"
     assert became["TestSemaphore test_rule[PERMIT-1]"] == "passed"
-    assert "checkvalve replay '" in out and "a call that can continue does" in out
+    assert "checkvalve replay " in out and "a call that can continue does" in out
     assert "Seed: 0" in out and "has no method for put" in out
 
 
@@ -108,3 +112,34 @@ def test_a_design_is_checked_by_a_fixture(kind: str, code: int, tmp_path: Path) 
     (tmp_path / "test_design.py").write_text(CHECKS)
     ended, out, _ = run_pytest(tmp_path)
     assert ended == code and (code == 0 or "checkvalve check design.yaml ended with 1" in out)
+
+
+DOCS = (Path(__file__).parents[1] / "docs" / "pytest.md").read_text(encoding="utf-8")
+
+
+def test_the_classes_of_the_docs_run_as_they_are(tmp_path: Path) -> None:
+    """One for each suite that takes a class by its name; here in two cases each."""
+    found = re.search(r"<!-- tested: classes -->\n\n```python\n(.*?)```", DOCS, re.DOTALL)
+    assert found is not None
+    (tmp_path / "test_docs.py").write_text(
+        re.sub(r"(class Test\w+\(\w+\):)", r"\1\n    cases = 2", found[1]))
+    code, out, became = run_pytest(tmp_path, "-rs")
+    assert code == 0 and set(became.values()) <= {"passed", "skipped"}
+    classes = {each.partition(" ")[0] for each in became}
+    assert len(classes) == len(testing.__all__) and "too few cases" in out
+    assert {kind.suite for kind in vars(testing).values() if hasattr(kind, "suite")} == {
+        system.name for system in SYSTEMS.values() if system.looked_for}
+
+
+def test_a_failure_runs_again_by_the_command_that_it_prints(tmp_path: Path) -> None:
+    """From the folder of the run, also if the test and its class lie in folders below."""
+    (tmp_path / "tests").mkdir()
+    tests = TESTS.partition("class TestSemaphore")[0]
+    (tmp_path / "tests" / "test_mine.py").write_text(tests)
+    _, out, _ = run_pytest(tmp_path, "-k", "QUEUE-1]")
+    line = next(line for line in out.splitlines() if line.startswith("Run it again: "))
+    command = line.removeprefix("Run it again: ").replace(
+        "checkvalve replay", f"{sys.executable} -m checkvalve.conformance.cli replay")
+    again = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True,
+                           check=False)
+    assert again.returncode == 1 and "This breaks QUEUE-1" in again.stdout, again.stderr

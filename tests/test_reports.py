@@ -83,11 +83,16 @@ def place(result: dict[str, Any]) -> tuple[str, int, int]:
             region["startColumn"])
 
 
-@given(st.lists(ROWS))
-def test_sarif_fits_its_schema_whatever_the_rows_say(rows: list[Row]) -> None:
-    """A result for each row that is violated, unknown or an error; each has a rule with help."""
-    document = json.loads(sarif(Report("x.toml", tuple(rows), 1.0)))
+@given(st.lists(ROWS), st.sampled_from(({}, {"against": {}})))
+def test_sarif_fits_its_schema_whatever_the_rows_say(
+    rows: list[Row], compared: dict[str, Any]
+) -> None:
+    """A result for each row that is violated, unknown or an error; each has a rule with help. What
+    is left of a comparison is new."""
+    document = json.loads(sarif(Report("x.toml", tuple(rows), 1.0, compared)))
     SARIF.validate(document)
+    assert all((result.get("baselineState") == "new") == bool(compared)
+               for result in document["runs"][0]["results"])
     found = document["runs"][0]
     rules = found["tool"]["driver"]["rules"]
     wrong = [row for row in rows if row.judgement in ("violated", "unknown", "error")]

@@ -283,6 +283,7 @@ def _starting(real: Callable[..., Any]) -> Callable[..., Any]:
         if STAGE.plays:
             raise TargetError(
                 "it starts a thread of its own below threading.Thread, and only threads of "
-                "threading can be run one at a time", next_step="Write an adapter for it: docs/settling.md.")
+                "threading can be run one at a time",
+                next_step="Write an adapter for it: docs/settling.md.")
         return real(*arguments, **more)
     return start

@@ -11,18 +11,20 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
 from ...spec.notation.errors import InputError, TargetError
+from ...spec.notation.labels import counted
 from ..ports.base import excerpt
 from .guard import guarded
 from .loading import IMPORT_ADVICE
 from .place import ASYNCIO, PYTHON, THREAD, Place
 
 __all__ = [
-    "Missing", "Renamed", "Surface", "Wanted", "found_at", "is_in_c", "knows_loops", "made_with",
-    "takes_argument", "waits_in_coroutines", "wrong_kind",
+    "Missing", "Renamed", "Surface", "Wanted", "found_at", "has_coroutines", "is_in_c",
+    "knows_loops", "made_with", "takes_argument", "waits_in_coroutines", "wrong_kind",
 ]
 
 
@@ -30,16 +32,29 @@ __all__ = [
 class Wanted:
     """An operation that a class may have: the names under which it is searched, in order.
 
-    ``needed``: without it there is nothing to test.
+    ``needed``: without it there is nothing to test. ``given``: the number of arguments that it is
+    called with; a method that needs more is another one, whatever its name.
     """
 
     name: str
     usual: tuple[str, ...]
     needed: bool = False
+    given: int | None = None
+
+    def is_in(self, made: Any) -> bool:
+        """True if an object has it, by one of its usual names."""
+        return any(_has(made, name) and self.fits(_reach(made, name)) for name in self.usual)
+
+    def fits(self, method: Any) -> bool:
+        """True if a method needs no more arguments than it is given, as far as that shows."""
+        return self.given is None or _least(method) <= self.given
 
 
 class Missing(InputError):
-    """The class lacks an operation without which nothing can be tested."""
+    """The class lacks an operation without which nothing can be tested. ``made`` is an object of
+    it."""
+
+    made: Any = None
 
 
 class Surface:
@@ -100,24 +115,35 @@ class Surface:
         if unknown:
             raise InputError(
                 f"--names says {unknown[0]}, which is no operation here",
-                next_step=f"These have names: {', '.join((*known, *self._also))}.")
+                next_step=f"{_meant(unknown[0], (*known, *self._also))}These have names: "
+                f"{', '.join((*known, *self._also))}.")
 
     def _lacks(self, wanted: Wanted) -> Missing:
-        return Missing(
+        lacks = Missing(
             f"{self.place.words} has no method for {wanted.name}: none of "
             f"{', '.join(wanted.usual)}",
             next_step=f"Say what it calls it: --names {wanted.name}=…; it has "
-            f"{', '.join(_methods(self.made)) or 'no public methods'}. Or is it of another "
-            "--suite?")
+            f"{', '.join(_methods(self.made)) or 'no public methods'}.")
+        lacks.made = self.made
+        return lacks
 
     def _name_of(self, wanted: Wanted) -> str:
         said = self.place.names.get(wanted.name)
         if said is None:
-            return next((name for name in wanted.usual if _has(self.made, name)), "")
+            return next((name for name in wanted.usual if _has(self.made, name)
+                         and wanted.fits(_reach(self.made, name))), "")
+        there = _methods(self.made)
         if not _has(self.made, said):
             raise InputError(
                 f"{self.place.words} has no {said}, which --names says is its {wanted.name}",
-                next_step=f"It has {', '.join(_methods(self.made)) or 'no public methods'}.")
+                next_step=f"{_meant(said, there)}It has {', '.join(there) or 'no public methods'}.")
+        if not wanted.fits(_reach(self.made, said)):
+            raise InputError(
+                f"{said} of {self.place.words} needs "
+                f"{counted(_least(_reach(self.made, said)), 'argument')}, and {wanted.name} is "
+                f"called with {wanted.given or 'none'}",
+                next_step="Name another method, or give it one that needs no more: a class of your "
+                "own with methods of these names will do.")
         return said
 
 
@@ -147,6 +173,11 @@ def takes_argument(factory: Callable[..., Any], place: Place, ours: str, usual: 
 def is_in_c(method: Callable[..., Any]) -> bool:
     """True if a method is written in C, where its waits cannot be seen."""
     return inspect.isbuiltin(method)
+
+
+def has_coroutines(made: Any) -> bool:
+    """True if any of the public methods is a coroutine function."""
+    return waits_in_coroutines(made, _methods(made))
 
 
 def waits_in_coroutines(made: Any, names: Sequence[str]) -> bool:
@@ -195,7 +226,17 @@ def made_with(
     for value, _ in arguments.values() if not by_name else ():
         if parameters is None or _takes_more(parameters, len(in_place)):
             in_place.append(value)
-    return factory(*in_place, **by_name)
+    try:
+        return factory(*in_place, **by_name)
+    except TypeError as error:
+        if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+            raise       # of a line of its own
+        told = ", ".join((*map(str, in_place), *(f"{name}={value}"
+                                                 for name, value in by_name.items())))
+        raise InputError(
+            f"{place.words} cannot be made by {place.attributes}({told}): {error}",
+            next_step="Name a function of yours that makes one of these arguments, in place of the "
+            "class.") from None
 
 
 def found_at(place: Place) -> Callable[..., Any]:
@@ -210,7 +251,8 @@ def found_at(place: Place) -> Callable[..., Any]:
         if not hasattr(found, part):
             raise InputError(f"the module {place.module} has no {excerpt(place.attributes)}",
                              str(getattr(module, "__file__", None) or ""),
-                             "Name a class, or a function that makes what is to be tested.")
+                             f"{_meant(part, _methods(found))}Name a class, or a function that "
+                             "makes what is to be tested.")
         found = getattr(found, part)
     if not callable(found):
         raise InputError(f"{place.words} cannot be called: it is of the type "
@@ -225,6 +267,20 @@ def _parameters(method: Callable[..., Any]) -> Mapping[str, inspect.Parameter] |
         return inspect.signature(method).parameters
     except (TypeError, ValueError):     # as of some classes that are written in C
         return None
+
+
+def _least(method: Any) -> int:
+    """The number of arguments without which a method cannot be called; 0 if that does not show."""
+    parameters = _parameters(method) if callable(method) else None
+    return sum(each.default is each.empty and each.kind in (
+        each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
+        for each in (parameters or {}).values())
+
+
+def _meant(name: str, among: Sequence[str]) -> str:
+    """The question whether a name that is near was meant; empty if none is."""
+    near = get_close_matches(name, among, n=2)
+    return f"Did you mean {' or '.join(near)}? " if near else ""
 
 
 def _takes_more(parameters: Mapping[str, inspect.Parameter], given: int) -> bool:

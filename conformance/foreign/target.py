@@ -16,7 +16,10 @@ from ...spec.notation.errors import InputError
 from ..ports.base import Adapter, Message, excerpt
 from .place import ASYNCIO, PYTHON, THREAD, Place, place_of
 from .stage import STAGE, install
-from .surface import Surface, Wanted, found_at, knows_loops, waits_in_coroutines, wrong_kind
+from .surface import (
+    Missing, Surface, Wanted, found_at, has_coroutines, knows_loops, waits_in_coroutines,
+    wrong_kind,
+)
 
 __all__ = ["Makers", "Named", "NamedAdapter", "named_factory", "named_of"]
 
@@ -65,8 +68,9 @@ class Named:
         if not isinstance(made, type):
             with VirtualLoop().running():
                 made = sample()
-        # A method that is no coroutine may return a future, and not declare it.
-        said_so = self.place.kind == ASYNCIO and knows_loops(made)
+        # A method that is no coroutine may return a future, and not declare it; and a class whose
+        # methods have other names is for tasks all the same.
+        said_so = self.place.kind == ASYNCIO and (knows_loops(made) or has_coroutines(made))
         kind = ASYNCIO if said_so or is_for_tasks(made) else THREAD
         if self.place.kind not in (PYTHON, kind):
             raise wrong_kind(self.place, kind)
@@ -102,6 +106,31 @@ class NamedAdapter:
 
     def request(self, message: Message) -> Message:
         """Answer ``message`` with one of ``ok``, ``waiting`` or ``error``, and ``events``."""
+        try:
+            return self._answer(message)
+        except Missing as error:
+            fitting = self._fitting(error.made)
+            more = (f" Or is it of another suite? These find all that they need: "
+                    f"{', '.join(f'--suite {each}' for each in fitting)}." if fitting else "")
+            raise InputError(error.what, error.where, f"{error.next_step}{more}") from None
+
+    def _fitting(self, made: Any) -> list[str]:
+        """The suites whose operations an object has, by their usual names."""
+        found = []
+        for port, maker in self._makers.items():
+            name, _, function = maker.partition(":")
+            module = import_module(name)
+            needed = [each for each in module.WANTED if each.needed]
+            if not needed or not all(each.is_in(made) for each in needed):
+                continue
+            try:
+                getattr(module, function)(self._named)
+            except InputError:      # it is of the other kind
+                continue
+            found.append(port)
+        return found
+
+    def _answer(self, message: Message) -> Message:
         if message["do"] == "hello":
             self.close()
             self._adapter = self._made(message["port"])

@@ -44,7 +44,7 @@ class _End(Waitable):
         return self.task.done or self._is_late(task)
 
     def holders(self) -> tuple[str, ...]:
-        """The thread itself."""
+        """The thread that has not ended yet, if it has not."""
         return () if self.task.done else (self.task.name,)
 
     def held_by(self) -> Task | None:

@@ -93,7 +93,8 @@ def _entry(row: Any, number: int, path: Path) -> tuple[Key, Mapping[str, Any]]:
             isinstance(cycle, list) and all(isinstance(task, str) for task in cycle)
             for cycle in cycles):
         raise _bad(f"rows[{number}] has cycles that are not lists of tasks", path)
-    return (found[0], found[1], found[2]), row
+    section, subject, name = map(str, found)
+    return (section, subject, name), row
 
 
 def _bad(what: str, path: Path, line: int = 0) -> InputError:

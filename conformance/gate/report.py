@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Row:
     shares_time: bool = False
     checked: DesignReport | None = field(default=None, compare=False, repr=False)
 
-    @property
+    @cached_property  # the name `property` is that of a field here
     def key(self) -> Key:
         """The names of the row, by which it is found in another report."""
         return self.section, self.subject, self.property

@@ -13,8 +13,8 @@ from .adapter import ReferenceClosing
 __all__ = ["WANTED", "NamedClosing", "make"]
 
 WANTED: Final = (
-    Wanted("put", ("put", "push", "send", "enqueue", "add"), needed=True),
-    Wanted("get", ("get", "pop", "take", "receive", "recv", "dequeue"), needed=True),
+    Wanted("put", ("put", "push", "send", "enqueue", "add"), needed=True, given=1),
+    Wanted("get", ("get", "pop", "take", "receive", "recv", "dequeue"), needed=True, given=0),
     Wanted("join", ("join", "wait_done")),
     Wanted("done", ("task_done", "done")),
     Wanted("close", ("shutdown", "close")),

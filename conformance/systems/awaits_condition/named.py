@@ -11,10 +11,10 @@ from .adapter import ReferenceCondition
 __all__ = ["WANTED", "NamedCondition", "make"]
 
 WANTED: Final = (
-    Wanted("acquire", ("acquire", "lock", "enter"), needed=True),
-    Wanted("release", ("release", "unlock", "leave"), needed=True),
-    Wanted("wait", ("wait", "sleep"), needed=True),
-    Wanted("notify", ("notify", "signal", "wake"), needed=True),
+    Wanted("acquire", ("acquire", "lock", "enter"), needed=True, given=0),
+    Wanted("release", ("release", "unlock", "leave"), needed=True, given=0),
+    Wanted("wait", ("wait", "sleep"), needed=True, given=0),
+    Wanted("notify", ("notify", "signal", "wake"), needed=True, given=0),
 )
 """The usual names of the methods. ``notify`` takes how many are to be notified."""
 

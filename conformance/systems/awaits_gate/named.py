@@ -11,9 +11,9 @@ from .adapter import ReferenceGate
 __all__ = ["WANTED", "NamedGate", "make"]
 
 WANTED: Final = (
-    Wanted("wait", ("wait", "join", "drain", "wait_open"), needed=True),
-    Wanted("open", ("set", "open", "fire", "resume"), needed=True),
-    Wanted("shut", ("clear", "shut", "close", "reset", "pause")),
+    Wanted("wait", ("wait", "join", "drain", "wait_open"), needed=True, given=0),
+    Wanted("open", ("set", "open", "fire", "resume"), needed=True, given=0),
+    Wanted("shut", ("clear", "shut", "close", "reset", "pause"), given=0),
 )
 """The usual names of the methods."""
 

@@ -14,8 +14,9 @@ from .adapter import ReferencePermits
 __all__ = ["WANTED", "NamedPermits", "make"]
 
 WANTED: Final = (
-    Wanted("acquire", ("acquire", "lock", "enter", "wait", "take", "get"), needed=True),
-    Wanted("release", ("release", "unlock", "leave", "signal", "give", "put"), needed=True),
+    Wanted("acquire", ("acquire", "lock", "enter", "wait", "take", "get"), needed=True, given=0),
+    Wanted("release", ("release", "unlock", "leave", "signal", "give", "put"), needed=True,
+           given=0),
     Wanted("locked", ("locked", "is_locked", "is_full")),
 )
 """The usual names of the methods. ``locked`` answers whether an acquire would have to wait."""

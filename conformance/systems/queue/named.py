@@ -28,8 +28,8 @@ __all__ = ["NamedLoopQueue", "NamedThreadQueue", "WANTED", "make"]
 Item = str | int
 
 WANTED: Final = (
-    Wanted("put", ("put", "push", "send", "enqueue", "add", "append"), needed=True),
-    Wanted("get", ("get", "pop", "take", "receive", "recv", "dequeue"), needed=True),
+    Wanted("put", ("put", "push", "send", "enqueue", "add", "append"), needed=True, given=1),
+    Wanted("get", ("get", "pop", "take", "receive", "recv", "dequeue"), needed=True, given=0),
     Wanted("put_nowait", ("put_nowait", "try_put", "offer", "push_nowait", "send_nowait",
                           "try_send")),
     Wanted("get_nowait", ("get_nowait", "try_get", "poll", "pop_nowait", "receive_nowait",

@@ -25,7 +25,7 @@ __all__ = ["WANTED", "NamedLoopRate", "NamedThreadRate", "make"]
 WANTED: Final = (
     Wanted("take", ("try_acquire", "try_take", "allow", "allows", "consume", "hit", "take",
                     "is_allowed")),
-    Wanted("acquire", ("acquire", "wait")),
+    Wanted("acquire", ("acquire", "wait"), given=1),
 )
 """The usual names of the methods. ``take`` answers at once; ``acquire`` is a coroutine."""
 

@@ -1,0 +1,82 @@
+"""The source of the site: docs/ as it is, with links that leave it led back in, and made pages."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from checkvalve.conformance.computer.files import write_whole
+
+from . import gallery, reference, rulebook
+
+__all__ = ["in_menu", "stage", "write_whole_below"]
+
+ABOVE: Final = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")
+"""Pages of the root that the site has as well."""
+
+REST: Final = "<!-- the rest -->"
+"""Where the first page lists the pages of docs/ that no other menu has."""
+
+_LINK: Final = re.compile(r"(\]\()((?:\.\./)+|docs/)?([\w./-]+)(#[\w.-]+)?(\))")
+_MENU: Final = re.compile(r"```\{toctree\}\n(.*?)```", re.DOTALL)
+
+
+def stage(root: Path, source: Path) -> None:
+    """Write the source of the site below ``source``."""
+    docs = root / "docs"
+    shutil.copytree(docs, source, dirs_exist_ok=True, ignore=shutil.ignore_patterns("site"))
+    for name in ("conf.py", "site.css"):
+        shutil.copy(docs / "site" / name, source / name)
+    made: dict[str, str] = {}
+    for module in (reference, rulebook, gallery):
+        made |= module.pages(root, source)
+    made |= {name: (root / name).read_text(encoding="utf-8") for name in ABOVE}
+    for page in sorted(docs.rglob("*.md")):
+        made[str(page.relative_to(docs))] = page.read_text(encoding="utf-8")
+    index = made.pop("site/index.md")
+    for name, text in made.items():
+        write_whole_below(source / name, _for_the_site(name, text, root))
+    rest = sorted(name.removesuffix(".md") for name in made
+                  if "/" not in name and name.removesuffix(".md") not in set(in_menu(index)))
+    write_whole(source / "index.md", index.replace(REST, "\n".join(rest)))
+
+
+def in_menu(index: str) -> Iterator[str]:
+    """The names of the pages in the menus of the first page."""
+    for block in _MENU.findall(index):
+        for line in block.splitlines():
+            if line and not line.startswith((":", "<")):
+                yield line.rpartition("<")[2].rstrip(">")
+
+
+def _for_the_site(name: str, text: str, root: Path) -> str:
+    """A page with its links led to pages of the site, and out of the menu where it is below one."""
+    text = _LINK.sub(lambda link: _led(link, name, root), text)
+    is_below = name.count("/") and not name.endswith("README.md")
+    return f"---\norphan: true\n---\n\n{text}" if is_below and not text.startswith("---") else text
+
+
+def _led(link: re.Match[str], name: str, root: Path) -> str:
+    """A link to a file of the repository, as the site has it."""
+    opened, up, target, fragment, closed = link.groups(default="")
+    place = (root / ("docs" if name not in ABOVE else "") / name).parent / up / target
+    place = place.resolve()
+    back = "../" * name.count("/")
+    if place.name in ABOVE and place.parent == root:
+        return f"{opened}{back}{place.name}{fragment}{closed}"
+    if place == root / "README.md":
+        return f"{opened}{back}index.md{closed}"
+    if place.is_relative_to(root / "docs") and place.exists():
+        where = place.relative_to(root / "docs")
+        where = where / "README.md" if place.is_dir() else where
+        return f"{opened}{back}{where.as_posix()}{fragment}{closed}"
+    return link[0]
+
+
+def write_whole_below(path: Path, text: str) -> None:
+    """Write a file, and its folder if there is none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, text)

@@ -1,4 +1,4 @@
-"""Pages made of records: the commands, the suites by subject, the rules that twins break, schemas."""
+"""Pages made of records: the commands, the rules that twins break, the schemas."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from checkvalve.conformance.cli import GROUPS, root as command_line
 from checkvalve.conformance.suites.system import SUBJECTS, System
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 
-from ..pages.records import anchor
-
 __all__ = ["pages"]
 
 
@@ -21,7 +19,6 @@ def pages(root: Path, source: Path) -> dict[str, str]:
     """The pages by name."""
     return {
         "commands.md": "\n".join(_commands()),
-        "suites.md": "\n".join(_suites(root)),
         "killed.md": "\n".join(_killed()),
         "schemas.md": "\n".join(_schemas(root)),
     }
@@ -41,28 +38,6 @@ def _commands() -> Iterator[str]:
             context = click.Context(command, info_name=name, parent=top, terminal_width=90,
                                     max_content_width=90)
             yield f"### checkvalve {name}\n\n```text\n{command.get_help(context)}\n```\n"
-
-
-def _suites(root: Path) -> Iterator[str]:
-    """The catalogue of suites, by subject."""
-    yield "# Suites and targets\n"
-    yield ("A suite asks an implementation through a port, which has a page. The targets of the last "
-           "column come with checkvalve. What default runs showed of those that are not of this "
-           "project stands in [the matrix](matrix.md).\n")
-    for subject in SUBJECTS:
-        yield f"## {subject[:1].upper()}{subject[1:]}\n"
-        yield "| suite | what it tests | cases | comes with |\n|---|---|--:|---|"
-        for system in SYSTEMS.values():
-            if system.subject == subject:
-                yield _row(system, root)
-        yield ""
-
-
-def _row(system: System, root: Path) -> str:
-    page = (root / "docs" / system.page).read_text(encoding="utf-8")
-    place = f"{system.page}{anchor(page, f'<!-- made: port of {system.name} -->')}"
-    names = ", ".join(f"`{each.name}`" for each in system.shipped)
-    return f"| [`{system.name}`]({place}) | {system.about} | {system.cases} | {names} |"
 
 
 def _killed() -> Iterator[str]:

@@ -21,13 +21,17 @@ REST: Final = "<!-- the rest -->"
 """Where the first page lists the pages of docs/ that no other menu has."""
 
 _LINK: Final = re.compile(r"(\]\()((?:\.\./)+|docs/)?([\w./-]+)(#[\w.-]+)?(\))")
+_ANCHOR: Final = re.compile(r'<a id="([^"]+)"></a>')
+_FRAGMENT: Final = re.compile(r"(?<=[\w(])#[\w.-]+(?=\))")
+"""The fragment of a link: Sphinx writes all of them small."""
+
 _MENU: Final = re.compile(r"```\{toctree\}\n(.*?)```", re.DOTALL)
 
 
 def stage(root: Path, source: Path) -> None:
     """Write the source of the site below ``source``."""
     docs = root / "docs"
-    shutil.copytree(docs, source, dirs_exist_ok=True, ignore=shutil.ignore_patterns("site"))
+    shutil.copytree(docs, source, dirs_exist_ok=True, ignore=shutil.ignore_patterns("site", "*.md"))
     for name in ("conf.py", "site.css"):
         shutil.copy(docs / "site" / name, source / name)
     made: dict[str, str] = {}
@@ -41,7 +45,7 @@ def stage(root: Path, source: Path) -> None:
         write_whole_below(source / name, _for_the_site(name, text, root))
     rest = sorted(name.removesuffix(".md") for name in made
                   if "/" not in name and name.removesuffix(".md") not in set(in_menu(index)))
-    write_whole(source / "index.md", index.replace(REST, "\n".join(rest)))
+    write_whole_below(source / "index.md", index.replace(REST, "\n".join(rest)))
 
 
 def in_menu(index: str) -> Iterator[str]:
@@ -55,6 +59,8 @@ def in_menu(index: str) -> Iterator[str]:
 def _for_the_site(name: str, text: str, root: Path) -> str:
     """A page with its links led to pages of the site, and out of the menu where it is below one."""
     text = _LINK.sub(lambda link: _led(link, name, root), text)
+    text = _ANCHOR.sub(lambda anchor: f"[]{{#{anchor[1].lower()}}}", text)
+    text = _FRAGMENT.sub(lambda link: link[0].lower(), text)
     is_below = name.count("/") and not name.endswith("README.md")
     return f"---\norphan: true\n---\n\n{text}" if is_below and not text.startswith("---") else text
 
@@ -77,6 +83,7 @@ def _led(link: re.Match[str], name: str, root: Path) -> str:
 
 
 def write_whole_below(path: Path, text: str) -> None:
-    """Write a file, and its folder if there is none."""
+    """Write a file, and its folder if there is none; one that is as it should be keeps its time."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, text)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        write_whole(path, text)

@@ -6,9 +6,9 @@ SHELL := /bin/sh
 BIN := .venv/bin
 LAB := $(BIN)/python -m benchmarks
 
-.PHONY: help lab gate test test-all unit types bench doctor wheel ci clean \
+.PHONY: help lab gate test test-all unit types bench doctor docs wheel ci clean \
     lint quick durations bench-designs bench-finders bench-peers bench-purgatory bench-storm bookie \
-    breakers certificates coverage differential election explanations failover fuzz mutants needs \
+    breakers certificates coverage differential election explanations failover fuzz matrix mutants needs \
     oracles pages races repairs sabotage verdicts witnesses core dev programs
 
 help: ## List the targets that one needs most.
@@ -36,6 +36,9 @@ bench: core ## The explorer, programs a second, and SPIN on a ring if it is here
 
 doctor: core ## Show what this machine has and what each part needs.
 	@$(BIN)/checkvalve doctor
+
+docs: dev ## Build the site into build/site/html; a link that leads nowhere is an error.
+	@$(LAB).site $(ARGS)
 
 wheel: dev ## Build the wheel into dist/.
 	@rm -rf dist build/lib && $(BIN)/python -m build --outdir dist . >/dev/null && rm -rf *.egg-info \
@@ -99,6 +102,9 @@ failover: dev #- A thousand random fault schedules on a cluster of brokers; ARGS
 
 fuzz: core #- Mutated designs, configurations, fixtures, chapters and replies; ARGS="--seed 7"
 	@$(LAB).fuzz $(ARGS)
+
+matrix: dev programs #- All targets of other projects by default runs: docs/matrix.md (an hour; continues).
+	@nice -n 10 $(LAB).matrix $(ARGS)
 
 mutants: dev #- Change one thing at a time: does anybody notice? (half an hour); ARGS="--only judge"
 	@nice -n 5 $(LAB).mutants $(ARGS)

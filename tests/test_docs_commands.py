@@ -27,6 +27,9 @@ PAGES = [ROOT / "README.md", ROOT / "docs" / "site" / "index.md",
 
 NOT_RUN = re.compile(r"<!-- not run: .{10,} -->")
 STARTS = re.compile(r"(?:\$ )?((?:cd \S+ && )?(?:checkvalve|make|python|pip|cd)\b.*)")
+NAMED = re.compile(r"^```(?:toml|yaml|python)\n# ([\w-]+\.\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+"""A file that a page shows: its name is the comment in the first line."""
+
 SHELLS = ("", "console", "sh")
 GOOD = (0, 1, 2)
 """All as expected, something violated, something unknown: what a page shows may be any of these."""
@@ -100,9 +103,12 @@ def test_each_command_runs(
     for name in ("awaits", "finds"):
         shutil.copytree(ROOT / "docs" / name, tmp_path / "docs" / name)
     here = tmp_path
+    named = dict(NAMED.findall(page.read_text(encoding="utf-8")))
     for each in commands(page):
         if each.words[0] == "cd":
             here = here / each.words[1]
+        for name, text in named.items():
+            (here / name).write_text(text, encoding="utf-8")
         if each.words[0] != "checkvalve" or not each.runs:
             continue
         monkeypatch.chdir(here / each.folder)

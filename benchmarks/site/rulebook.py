@@ -131,7 +131,7 @@ def _prose(text: str) -> Iterator[str]:
         if len(lines) == 2 and set(lines[1]) <= set("-=~") and lines[1]:
             yield f"## {plain(lines[0])}\n"
         elif all(line.startswith("  ") for line in lines):
-            yield f"```text\n{textwrap.dedent(block)}\n```\n"
+            yield f"```text\n{textwrap.dedent(block).replace('``', '')}\n```\n"
         elif len(lines) > 1 and any("  " in line.strip() for line in lines[1:]):
             yield f"```text\n{block}\n```\n"
         else:
@@ -139,8 +139,9 @@ def _prose(text: str) -> Iterator[str]:
 
 
 def _inline(text: str) -> str:
-    """A paragraph: names in double backquotes as code, all other marks as they are."""
-    parts = re.split(r"(``.+?``)", text, flags=re.DOTALL)
-    return "".join(part[1:-1] if part.startswith("``") else
+    """A paragraph: names in double backquotes as code, words in stars stressed, all other marks as
+    they are."""
+    parts = re.split(r"(``.+?``|(?<!\w)\*\w[^*\n]{0,60}\w\*(?!\w))", text, flags=re.DOTALL)
+    return "".join(part[1:-1] if part.startswith("``") else part if number % 2 else
                    re.sub(r"([\\*_<\[$`])", r"\\\1", re.sub(r"^#", r"\#", part, flags=re.M))
-                   for part in parts)
+                   for number, part in enumerate(parts))

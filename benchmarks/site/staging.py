@@ -22,8 +22,11 @@ REST: Final = "<!-- the rest -->"
 
 _LINK: Final = re.compile(r"(\]\()((?:\.\./)+|docs/)?([\w./-]+)(#[\w.-]+)?(\))")
 _ANCHOR: Final = re.compile(r'<a id="([^"]+)"></a>')
-_FRAGMENT: Final = re.compile(r"(?<=[\w(])#[\w.-]+(?=\))")
+_FRAGMENT: Final = re.compile(r"\]\([\w./-]*#[\w.-]+\)")
 """The fragment of a link: Sphinx writes all of them small."""
+
+_SHOWN: Final = re.compile(r"^\[`[\w.]+`\]\(\.\./(examples/[\w./-]+\.py)\)$", re.MULTILINE)
+"""A link to a program that stands alone in its line: the site has the program in its place."""
 
 _MENU: Final = re.compile(r"```\{toctree\}\n(.*?)```", re.DOTALL)
 
@@ -58,9 +61,10 @@ def in_menu(index: str) -> Iterator[str]:
 
 def _for_the_site(name: str, text: str, root: Path) -> str:
     """A page with its links led to pages of the site, and out of the menu where it is below one."""
+    text = _SHOWN.sub(lambda link: _shown(root / link[1]), text)
     text = _LINK.sub(lambda link: _led(link, name, root), text)
     text = _ANCHOR.sub(lambda anchor: f"[]{{#{anchor[1].lower()}}}", text)
-    text = _FRAGMENT.sub(lambda link: link[0].lower(), text)
+    text = _FRAGMENT.sub(_small_fragment, text)
     is_below = name.count("/") and not name.endswith("README.md")
     return f"---\norphan: true\n---\n\n{text}" if is_below and not text.startswith("---") else text
 
@@ -80,6 +84,15 @@ def _led(link: re.Match[str], name: str, root: Path) -> str:
         where = where / "README.md" if place.is_dir() else where
         return f"{opened}{back}{where.as_posix()}{fragment}{closed}"
     return link[0]
+
+
+def _shown(program: Path) -> str:
+    return f"```python\n{program.read_text(encoding='utf-8')}```"
+
+
+def _small_fragment(link: re.Match[str]) -> str:
+    page, _, fragment = link[0].partition("#")
+    return f"{page}#{fragment.lower()}"
 
 
 def write_whole_below(path: Path, text: str) -> None:

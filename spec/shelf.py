@@ -4,8 +4,8 @@ A chapter is a module below this folder that has a table ``EXPECTATIONS`` or ``L
 empty one. It is called by its book and its own name: ``storm.acker`` is the module ``acker`` below
 ``spec/storm``, in whichever of its rooms. What it is about, its docstring says in the first
 sentence. A chapter comes after those of its book that it imports, and a book after those that its
-chapters import. Where that leaves a choice, a book comes by its subject (``_SUBJECTS``), so that people
-with a queue find that first, and then the names decide.
+chapters import. Where that leaves a choice, a book comes by its subject (``_SUBJECTS``), so that
+people with a queue find that first, and then the names decide.
 
 Only texts are read, and nothing is imported: a name alone should not cost the import of the book.
 """
@@ -27,8 +27,8 @@ _TABLES: Final = ("\nEXPECTATIONS", "\nLEMMAS", "\ndef __getattr__(")
 """A text that only chapters have in them: a table, or what makes one when it is asked for."""
 
 _SUBJECTS: Final = ("queues", "flow", "reactive", "bookkeeper", "election", "design")
-"""The order of books by subject: queues, links, streams, requests, elections, designs. The systems that the
-source texts are about, and every other book, come after these."""
+"""The order of books by subject: queues, links, streams, requests, elections, designs. The systems
+that the source texts are about, and every other book, come after these."""
 
 _IMPORTS: Final = re.compile(r"^from (\.+)([\w.]*) import ", re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""Every command in README.md and docs/ runs: in the order of its page, in a folder with the examples.
+"""Every command in README.md and docs/ runs: in the order of its page, beside the examples.
 
 A command whose block follows ``<!-- not run: REASON -->`` is parsed and no more: its options and
 its command are there. A run of a suite gets two cases, unless it is to save failures.
@@ -27,7 +27,7 @@ PAGES = [ROOT / "README.md", ROOT / "docs" / "site" / "index.md",
 
 NOT_RUN = re.compile(r"<!-- not run: .{10,} -->")
 STARTS = re.compile(r"(?:\$ )?((?:cd \S+ && )?(?:checkvalve|make|python|pip|cd)\b.*)")
-NAMED = re.compile(r"^```(?:toml|yaml|python)\n# ([\w-]+\.\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+NAMED = re.compile(r"^```(?:toml|yaml|python)\n# ([\w-]+\.\w+)\n(.*?)^```", re.M | re.DOTALL)
 """A file that a page shows: its name is the comment in the first line."""
 
 SHELLS = ("", "console", "sh")
@@ -37,7 +37,7 @@ GOOD = (0, 1, 2)
 
 @dataclass(frozen=True)
 class Command:
-    """A line of a page, split into words; ``runs`` is false where the page says that it does not."""
+    """A line of a page, split into words; ``runs`` is false where the page says so."""
 
     words: tuple[str, ...]
     folder: str
@@ -55,9 +55,9 @@ def commands(page: Path) -> Iterator[Command]:
             language, runs = None, True
         elif language is None and NOT_RUN.match(line):
             runs = False
-        elif language in SHELLS or line.startswith("    checkvalve "):
-            if found := STARTS.match(line.strip()):
-                yield _command(found[1], runs)
+        elif ((language in SHELLS or line.startswith("    checkvalve "))
+              and (found := STARTS.match(line.strip()))):
+            yield _command(found[1], runs)
 
 
 def _command(line: str, runs: bool) -> Command:
@@ -72,7 +72,7 @@ def pages_with(first: str) -> list[Path]:
 
 
 def names(page: Path) -> str:
-    """What a test of a page is called."""
+    """The name of a test of a page."""
     return page.name
 
 

@@ -13,12 +13,14 @@ __all__ = ["page"]
 HEAD = """\
 # Releases of other projects, rule by rule
 
-This page is made by `make matrix`. It has a row for each target that comes with checkvalve and is not
-of this project, and says what a default run of its suite showed on the named release. *Kept* are rules
-that *passed*: a sample found nothing, which proves nothing. *Broken* rules have the shortest failure
-as a fixture, which `checkvalve replay FIXTURE TARGET` runs again. *Not shown* are rules that the target
-does not offer, or that the run exercised too little. A broken rule is a fact about behaviour. It is no
-mistake where a library promises something else: `collections.deque(maxlen=…)` is meant to drop.
+This page is made by `make matrix`. It has a row for each target that comes with checkvalve and is
+not of this project, and says what a default run of its suite showed on the named release. *Kept*
+are rules that *passed*: a sample found nothing, which proves nothing. *Broken* rules have the
+shortest failure as a fixture, which `checkvalve replay FIXTURE TARGET` runs again. *Not shown* are
+rules that the target does not offer, or that the run exercised too little. A broken rule is a fact
+about behaviour. It is no mistake where a library promises something else:
+`collections.deque(maxlen=…)` is meant to drop. The release is what the target says at hello: where
+it says only 1, the suite's adapter knows no more; `checkvalve doctor` has the versions.
 [finds.md](finds.md) says what the documentation of libraries promises.
 
 """
@@ -34,8 +36,9 @@ def _lines(rows: Mapping[tuple[str, str], Row]) -> Iterator[str]:
     targets = [(system.name, each.name) for system, each in foreign_targets()]
     done = [rows[key] for key in targets if key in rows]
     good = [row for row in done if not row.error]
-    yield (f"{len(targets)} targets; {len(good)} have a result: {sum(bool(r.broken) for r in good)} "
-           f"break at least one rule, {sum(not r.broken for r in good)} break none. "
+    breaking = sum(bool(row.broken) for row in good)
+    yield (f"{len(targets)} targets; {len(good)} have a result: {breaking} "
+           f"break at least one rule, {len(good) - breaking} break none. "
            f"{len(targets) - len(good)} have no result: "
            f"{len(done) - len(good)} of them could not be run, and "
            f"{len(targets) - len(done)} were not run.")

@@ -34,8 +34,8 @@ class Row:
     """What a run of one target in one suite gave.
 
     ``release`` is the name and version that the target says at hello. ``broken`` maps a rule to the
-    name of its fixture below docs/matrix, or to "" where that was too long to keep; ``not_shown`` maps
-    a reason to rules. ``error`` says why there is no result, and is empty where there is one.
+    name of its fixture below docs/matrix, or to "" where that was too long to keep; ``not_shown``
+    maps a reason to rules. ``error`` says why there is no result, and is empty where there is one.
     """
 
     suite: str
@@ -67,8 +67,8 @@ def command(suite: str, target: str) -> list[str]:
 def run(system: System, shipped: Shipped, folder: Path) -> Row:
     """Run one target by default, with its fixtures written below ``folder``."""
     suite, target = system.name, shipped.name
-    about = {"suite": suite, "target": target, "date": time.strftime("%Y-%m-%d"),
-             "machine": machine()}
+    about: dict[str, Any] = {
+        "suite": suite, "target": target, "date": time.strftime("%Y-%m-%d"), "machine": machine()}
     with tempfile.TemporaryDirectory() as scratch:
         report, fault = _json([
             "-m", "checkvalve.conformance.cli", *command(suite, target), "--json",

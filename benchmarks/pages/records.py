@@ -118,7 +118,8 @@ def stale_pages(root: Path) -> dict[Path, str]:
     """The pages and figures below ``root`` that are not as the records have them, with the right
     text."""
     catalogue = root / "docs" / "suites.md"
-    texts = {page: page.read_text(encoding="utf-8") for page in sorted((root / "docs").glob("*.md"))}
+    pages = sorted((root / "docs").glob("*.md"))
+    texts = {page: page.read_text(encoding="utf-8") for page in pages}
     made = {page: _BLOCK.sub(_made, text) for page, text in texts.items() if page != catalogue}
     for system in SYSTEMS.values():
         for what in _OF_A_SYSTEM:

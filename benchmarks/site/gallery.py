@@ -16,9 +16,9 @@ __all__ = ["entries", "pages"]
 HEAD = """\
 # A gallery of hangs
 
-Twelve programs that stop forever, each as a design of ten to thirty lines: what happens, a picture with the
-cycle of waits, the shortest run into the deadlock to step through, and a fix. Each pair of files is
-checked by `checkvalve gate examples/`: the first one deadlocks, the second one does not.
+Twelve programs that stop forever, each as a design of ten to thirty lines: what happens, a picture
+with the cycle of waits, the shortest run into the deadlock to step through, and a fix. Each pair of
+files is checked by `checkvalve gate examples/`: the first one deadlocks, the second one does not.
 
 """
 
@@ -59,7 +59,8 @@ def _page(entry: Path, source: Path) -> Iterator[str]:
     folder = f"examples/gallery/{entry.name}"
     yield tale
     yield f"\n![The tasks and queues, with the cycle of waits in red]({entry.name}.svg)\n"
-    yield f'<p><a class="steps" href="../steps/{entry.name}.html">Step through the deadlock</a></p>\n'
+    steps = f"../steps/{entry.name}.html"
+    yield f'<p><a class="steps" href="{steps}">Step through the deadlock</a></p>\n'
     yield "## The design that hangs\n"
     hangs = (entry / "hangs.yaml").read_text(encoding="utf-8")
     fixed = (entry / "fixed.yaml").read_text(encoding="utf-8")

@@ -43,9 +43,9 @@ def _commands() -> Iterator[str]:
 def _killed() -> Iterator[str]:
     """By suite and rule, the twins that break it."""
     yield "# Rules and the twins that break them\n"
-    yield ("A *twin* is a sound implementation with one seeded bug. Each rule of a suite is broken by at "
-           "least one of them, and a default run names it: `checkvalve zoo --default` repeats that, "
-           "and [the zoo](zoo.md) has the figures.\n")
+    yield ("A *twin* is a sound implementation with one seeded bug. Each rule of a suite is broken by "
+           "at least one of them, and a default run names it: `checkvalve zoo --default` repeats "
+           "that, and [the zoo](zoo.md) has the figures.\n")
     for subject in SUBJECTS:
         for system in SYSTEMS.values():
             if system.subject == subject:
@@ -65,8 +65,8 @@ def _killed_in(system: System) -> Iterator[str]:
 def _schemas(root: Path) -> Iterator[str]:
     """The schemas, and what they are about."""
     yield "# Schemas\n"
-    yield ("JSON Schemas of what the commands print with `--json`, and of design files, whose schema "
-           "comes with the package (`spec/design/schema.json`).\n")
+    yield ("JSON Schemas of what the commands print with `--json`, and of design files, whose "
+           "schema comes with the package (`spec/design/schema.json`).\n")
     yield "| schema | of | has |\n|---|---|---|"
     for path in sorted((root / "docs" / "schemas").glob("*.json")):
         schema = json.loads(path.read_text(encoding="utf-8"))

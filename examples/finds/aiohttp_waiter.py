@@ -11,7 +11,7 @@ async def half(reader, writer):          # a server that sends half of each body
 
 async def main():
     server = await asyncio.start_server(half, "127.0.0.1", 0)
-    url = "http://127.0.0.1:%d/" % server.sockets[0].getsockname()[1]
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=1)) as session:
         a = await session.get(url)       # holds the one connection
         b = asyncio.create_task(session.get(url))

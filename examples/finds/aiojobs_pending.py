@@ -19,7 +19,8 @@ async def main():
     await asyncio.sleep(0)
     ends.set()                                      # both jobs end in one turn of the loop
     await asyncio.sleep(1)
-    print(f"{started} runs, {scheduler.active_count} of 2 active, {scheduler.pending_count} pending")
+    active, pending = scheduler.active_count, scheduler.pending_count
+    print(f"{started} runs, {active} of 2 active, {pending} pending")
     fourth.cancel()
     await scheduler.close()
 

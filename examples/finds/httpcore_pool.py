@@ -1,4 +1,4 @@
-"""httpcore: a request that is cancelled at the wrong instant fills its place in the pool forever."""
+"""httpcore: a request that is cancelled at a wrong instant fills its place in the pool forever."""
 import asyncio
 
 import httpcore
@@ -24,7 +24,7 @@ async def cancelled_after(turns, url):
 
 async def main():
     server = await asyncio.start_server(ok, "127.0.0.1", 0)
-    url = "http://127.0.0.1:%d/" % server.sockets[0].getsockname()[1]
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
     full = [turns for turns in range(16) if await cancelled_after(turns, url)]
     print(f"of 16 instants, {len(full)} leave the pool full")
 

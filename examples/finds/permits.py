@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Permits:
-    """What all have: `acquire` gets something from the pool, `release` gives one of them back."""
+    """Common to all: `acquire` gets something from the pool, `release` gives one of them back."""
 
     def __init__(self) -> None:
         self.held = []

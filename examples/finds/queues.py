@@ -7,7 +7,7 @@ import aiologic
 
 
 class Queue:
-    """A queue for tasks; its calls that must not wait are those for threads, as they are in aiologic."""
+    """A queue for tasks; its calls that must not wait are those for threads, as in aiologic."""
 
     def __init__(self, maxsize: int) -> None:
         self.queue = aiologic.Queue(maxsize)

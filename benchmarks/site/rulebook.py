@@ -45,7 +45,7 @@ def _rules() -> Rules:
 def _list(rules: Rules) -> Iterator[str]:
     yield "# The rule book\n"
     yield ("Each chapter begins with its theory and its source; then come its state, its actions "
-           "with their guards, and its rules. `checkvalve verify CHAPTER` decides all of them again. "
+           "with their guards, and its rules. `checkvalve verify CHAPTER` decides all again. "
            "[Notation](notation.md) explains how a chapter is written.\n")
     book = ""
     for chapter in chapters():

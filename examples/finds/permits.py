@@ -20,7 +20,7 @@ class Permits:
 
 
 class Key(NamedTuple):
-    """What distinguishes connections."""
+    """The key by which connections are kept apart."""
 
     host: str = "a.host"
     is_ssl: bool = False

@@ -44,8 +44,8 @@ def _killed() -> Iterator[str]:
     """By suite and rule, the twins that break it."""
     yield "# Rules and the twins that break them\n"
     yield ("A *twin* is a sound implementation with one seeded bug. Each rule of a suite is "
-           "broken by at least one of them, and a default run names it: `checkvalve zoo --default` repeats "
-           "that, and [the zoo](zoo.md) has the figures.\n")
+           "broken by at least one of them, and a default run names it: `checkvalve zoo "
+           "--default` repeats that, and [the zoo](zoo.md) has the figures.\n")
     for subject in SUBJECTS:
         for system in SYSTEMS.values():
             if system.subject == subject:

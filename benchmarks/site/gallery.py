@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import re
 from collections.abc import Iterator
@@ -24,13 +25,19 @@ files is checked by `checkvalve gate examples/`: the first one deadlocks, the se
 
 
 def entries(root: Path) -> list[Path]:
-    """The folders of the gallery."""
-    return sorted(path.parent for path in (root / "examples" / "gallery").glob("*/story.md"))
+    """The folders of the gallery, relative to the root: no report names a place on this machine."""
+    found = sorted((root / "examples" / "gallery").glob("*/story.md"))
+    return [path.parent.relative_to(root) for path in found]
 
 
 def pages(root: Path, source: Path) -> dict[str, str]:
     """The page of each hang and their list, by name; pictures and reports are written below
     ``source``."""
+    with contextlib.chdir(root):
+        return _pages(root, source)
+
+
+def _pages(root: Path, source: Path) -> dict[str, str]:
     found = {f"gallery/{each.name}.md": "\n".join(_page(each, source)) for each in entries(root)}
     rows = "\n".join(_row(each) for each in entries(root))
     return {"gallery.md": f"{HEAD}{rows}\n", **found}
@@ -56,7 +63,7 @@ def _page(entry: Path, source: Path) -> Iterator[str]:
     write_designs(source / "extra" / "steps" / f"{entry.name}.html", [report])
     story = (entry / "story.md").read_text(encoding="utf-8")
     tale, _, fix = story.partition("\n## Fix\n")
-    folder = f"examples/gallery/{entry.name}"
+    folder = entry.as_posix()
     yield tale
     yield f"\n![The tasks and queues, with the cycle of waits in red]({entry.name}.svg)\n"
     steps = f"../steps/{entry.name}.html"

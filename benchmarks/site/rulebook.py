@@ -19,7 +19,7 @@ from checkvalve.spec.notation.machine import Machine
 from .reference import plain
 from .transitions import drawing
 
-__all__ = ["pages"]
+__all__ = ["chapter_page", "pages"]
 
 Rules = Mapping[str, list[dict[str, Any]]]
 
@@ -27,7 +27,7 @@ Rules = Mapping[str, list[dict[str, Any]]]
 def pages(root: Path, source: Path) -> dict[str, str]:
     """A page for each chapter and the list of all, by name."""
     rules = _rules()
-    found = {f"rules/{each.name}.md": "\n".join(_page(each, rules, source / "rules"))
+    found = {f"rules/{each.name}.md": "\n".join(chapter_page(each, rules, source / "rules"))
              for each in chapters()}
     return {"rules.md": "\n".join(_list(rules)), **found}
 
@@ -57,7 +57,8 @@ def _list(rules: Rules) -> Iterator[str]:
                f"{number or ''} |")
 
 
-def _page(chapter: Chapter, rules: Rules, folder: Path) -> Iterator[str]:
+def chapter_page(chapter: Chapter, rules: Rules, folder: Path) -> Iterator[str]:
+    """The page of a chapter; its picture is written below ``folder``."""
     yield f"# {chapter.name}\n"
     yield from _prose(chapter.module.__doc__ or "")
     own = rules.get(chapter.name, [])
@@ -141,7 +142,8 @@ def _prose(text: str) -> Iterator[str]:
 def _inline(text: str) -> str:
     """A paragraph: names in double backquotes as code, words in stars stressed, all other marks as
     they are."""
-    parts = re.split(r"(``.+?``|(?<!\w)\*\w[^*\n]{0,60}\w\*(?!\w))", text, flags=re.DOTALL)
+    stressed = r"(?<![\w*])\*{1,2}\w[^*\n]{0,60}\w\*{1,2}(?![\w*])"
+    parts = re.split(rf"(``.+?``|{stressed})", text, flags=re.DOTALL)
     return "".join(part[1:-1] if part.startswith("``") else part if number % 2 else
                    re.sub(r"([\\*_<\[$`])", r"\\\1", re.sub(r"^#", r"\#", part, flags=re.M))
                    for number, part in enumerate(parts))

@@ -12,7 +12,7 @@ from checkvalve.conformance.computer.files import write_whole
 
 from . import gallery, reference, rulebook
 
-__all__ = ["in_menu", "stage", "write_whole_below"]
+__all__ = ["ABOVE", "for_the_site", "in_menu", "stage", "write_whole_below"]
 
 ABOVE: Final = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")
 """Pages of the root that the site has as well."""
@@ -45,7 +45,7 @@ def stage(root: Path, source: Path) -> None:
         made[str(page.relative_to(docs))] = page.read_text(encoding="utf-8")
     index = made.pop("site/index.md")
     for name, text in made.items():
-        write_whole_below(source / name, _for_the_site(name, text, root))
+        write_whole_below(source / name, for_the_site(name, text, root))
     rest = sorted(name.removesuffix(".md") for name in made
                   if "/" not in name and name.removesuffix(".md") not in set(in_menu(index)))
     write_whole_below(source / "index.md", index.replace(REST, "\n".join(rest)))
@@ -59,7 +59,7 @@ def in_menu(index: str) -> Iterator[str]:
                 yield line.rpartition("<")[2].rstrip(">")
 
 
-def _for_the_site(name: str, text: str, root: Path) -> str:
+def for_the_site(name: str, text: str, root: Path) -> str:
     """A page with its links led to pages of the site, and out of the menu where it is below one."""
     text = _SHOWN.sub(lambda link: _shown(root / link[1]), text)
     text = _LINK.sub(lambda link: _led(link, name, root), text)

@@ -30,10 +30,6 @@ unit: dev programs ## Run the tests, on two cores; more arguments: make unit ARG
 types: dev ## Check the types, strictly.
 	@$(BIN)/mypy -p checkvalve -p benchmarks
 
-bench: core ## The explorer, programs a second, and SPIN on a ring if it is here (minutes; not a test).
-	@$(LAB)
-	@$(LAB).peers --quick
-
 doctor: core ## Show what this machine has and what each part needs.
 	@$(BIN)/checkvalve doctor
 
@@ -60,6 +56,10 @@ quick: dev programs #- The tests that `make durations` did not note as slow.
 
 durations: dev programs #- Run all tests, and note which are slow (tests/durations.json).
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup --note-durations $(ARGS)
+
+bench: core #- The explorer, programs a second, and SPIN on a ring if it is here (minutes; not a test).
+	@$(LAB)
+	@$(LAB).peers --quick
 
 bench-designs: core #- Designs of up to 100,000 queues: verdicts, times, certificates (minutes); quick: ARGS=--quick
 	@$(LAB).designs $(ARGS)

@@ -21,7 +21,8 @@ rules that the target does not offer, or that the run exercised too little. A br
 about behaviour. It is no mistake where a library promises something else:
 `collections.deque(maxlen=…)` is meant to drop. The release is what the target says at hello: where
 it says only 1, the suite's adapter knows no more; `checkvalve doctor` has the versions.
-[finds.md](finds.md) says what the documentation of libraries promises.
+[finds.md](finds.md) says what the documentation of libraries promises. Elections by real servers
+take minutes a row; [election.md](election.md) has all of them, by scenarios.
 
 """
 

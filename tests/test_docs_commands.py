@@ -22,7 +22,7 @@ from checkvalve.conformance.cli import root as command_line
 from checkvalve.conformance.cli.outcome import run
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", ROOT / "docs" / "site" / "index.md",
+PAGES = [ROOT / "README.md", ROOT / "docs" / "site" / "index.myst",
          *sorted((ROOT / "docs").glob("*.md"))]
 
 NOT_RUN = re.compile(r"<!-- not run: .{10,} -->")

@@ -84,7 +84,7 @@ def test_a_link_is_led_to_a_page_of_the_site(name: str, link: str, led: str) -> 
 
 def test_each_page_of_the_menu_is_there() -> None:
     """Those of docs/ that it lacks are added by themselves."""
-    index = (ROOT / "docs" / "site" / "index.md").read_text(encoding="utf-8")
+    index = (ROOT / "docs" / "site" / "index.myst").read_text(encoding="utf-8")
     made = {"commands", "gallery", "killed", "rules", "schemas"}
     assert [name for name in staging.in_menu(index) if name not in made
             and not (ROOT / "docs" / f"{name}.md").exists()

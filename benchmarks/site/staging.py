@@ -43,7 +43,7 @@ def stage(root: Path, source: Path) -> None:
     made |= {name: (root / name).read_text(encoding="utf-8") for name in ABOVE}
     for page in sorted(docs.rglob("*.md")):
         made[str(page.relative_to(docs))] = page.read_text(encoding="utf-8")
-    index = made.pop("site/index.md")
+    index = (docs / "site" / "index.myst").read_text(encoding="utf-8")
     for name, text in made.items():
         write_whole_below(source / name, for_the_site(name, text, root))
     rest = sorted(name.removesuffix(".md") for name in made
@@ -77,6 +77,12 @@ def _led(link: re.Match[str], name: str, root: Path) -> str:
     back = "../" * name.count("/")
     if place.name in ABOVE and place.parent == root:
         return f"{opened}{back}{place.name}{fragment}{closed}"
+    if place.is_relative_to(root / "examples" / "gallery"):
+        entry = place.relative_to(root / "examples").as_posix()
+        return f"{opened}{back}{entry}.md{closed}"
+    if place.is_relative_to(root / "spec") and place.suffix == ".py":
+        chapter = f"{place.relative_to(root / 'spec').parts[0]}.{place.stem}"
+        return f"{opened}{back}rules/{chapter}.md{closed}"
     if place == root / "README.md":
         return f"{opened}{back}index.md{closed}"
     if place.is_relative_to(root / "docs") and place.exists():

@@ -6,9 +6,9 @@ SHELL := /bin/sh
 BIN := .venv/bin
 LAB := $(BIN)/python -m benchmarks
 
-.PHONY: help lab gate test test-all unit types bench doctor wheel ci clean \
+.PHONY: help lab gate test test-all unit types bench doctor docs wheel ci clean \
     lint quick durations bench-designs bench-finders bench-nets bench-peers bench-purgatory bench-storm bookie \
-    breakers certificates coverage differential election explanations failover fuzz mutants needs \
+    breakers certificates coverage differential election explanations failover fuzz matrix mutants needs \
     oracles pages races repairs sabotage verdicts witnesses core dev programs
 
 help: ## List the targets that one needs most.
@@ -30,12 +30,11 @@ unit: dev programs ## Run the tests, on two cores; more arguments: make unit ARG
 types: dev ## Check the types, strictly.
 	@$(BIN)/mypy -p checkvalve -p benchmarks
 
-bench: core ## The explorer, programs a second, and SPIN on a ring if it is here (minutes; not a test).
-	@$(LAB)
-	@$(LAB).peers --quick
-
 doctor: core ## Show what this machine has and what each part needs.
 	@$(BIN)/checkvalve doctor
+
+docs: dev ## Build the site into build/site/html; a link that leads nowhere is an error.
+	@$(LAB).site $(ARGS)
 
 wheel: dev ## Build the wheel into dist/.
 	@rm -rf dist build/lib && $(BIN)/python -m build --outdir dist . >/dev/null && rm -rf *.egg-info \
@@ -57,6 +56,10 @@ quick: dev programs #- The tests that `make durations` did not note as slow.
 
 durations: dev programs #- Run all tests, and note which are slow (tests/durations.json).
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup --note-durations $(ARGS)
+
+bench: core #- The explorer, programs a second, and SPIN on a ring if it is here (minutes; not a test).
+	@$(LAB)
+	@$(LAB).peers --quick
 
 bench-designs: core #- Designs of up to 100,000 queues: verdicts, times, certificates (minutes); quick: ARGS=--quick
 	@$(LAB).designs $(ARGS)
@@ -102,6 +105,9 @@ failover: dev #- A thousand random fault schedules on a cluster of brokers; ARGS
 
 fuzz: core #- Mutated designs, configurations, fixtures, chapters and replies; ARGS="--seed 7"
 	@$(LAB).fuzz $(ARGS)
+
+matrix: dev programs #- All targets of other projects by default runs: docs/matrix.md (an hour; continues).
+	@nice -n 10 $(LAB).matrix $(ARGS)
 
 mutants: dev #- Change one thing at a time: does anybody notice? (half an hour); ARGS="--only judge"
 	@nice -n 5 $(LAB).mutants $(ARGS)

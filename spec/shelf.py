@@ -4,7 +4,8 @@ A chapter is a module below this folder that has a table ``EXPECTATIONS`` or ``L
 empty one. It is called by its book and its own name: ``storm.acker`` is the module ``acker`` below
 ``spec/storm``, in whichever of its rooms. What it is about, its docstring says in the first
 sentence. A chapter comes after those of its book that it imports, and a book after those that its
-chapters import; where that leaves a choice, the names decide.
+chapters import. Where that leaves a choice, a book comes by its subject (``_SUBJECTS``), so that
+people with a queue find that first, and then the names decide.
 
 Only texts are read, and nothing is imported: a name alone should not cost the import of the book.
 """
@@ -24,6 +25,10 @@ __all__ = ["chapter_names", "module_of"]
 _ROOT: Final = Path(__file__).parent
 _TABLES: Final = ("\nEXPECTATIONS", "\nLEMMAS", "\ndef __getattr__(")
 """A text that only chapters have in them: a table, or what makes one when it is asked for."""
+
+_SUBJECTS: Final = ("queues", "flow", "reactive", "bookkeeper", "election", "design")
+"""The order of books by subject: queues, links, streams, requests, elections, designs. The systems
+that the source texts are about, and every other book, come after these."""
 
 _IMPORTS: Final = re.compile(r"^from (\.+)([\w.]*) import ", re.MULTILINE)
 
@@ -81,13 +86,18 @@ def _sorted(needs: Mapping[str, Iterable[str]]) -> Iterator[str]:
         if name in done:
             return
         done.add(name)
-        for other in sorted(needs[name]):
+        for other in sorted(needs[name], key=_by_subject):
             if other != name:
                 yield from with_its_needs(other)
         yield name
 
-    for name in sorted(needs):
+    for name in sorted(needs, key=_by_subject):
         yield from with_its_needs(name)
+
+
+def _by_subject(name: str) -> tuple[int, str]:
+    """The place of a book or chapter where nothing else decides."""
+    return (_SUBJECTS.index(name) if name in _SUBJECTS else len(_SUBJECTS), name)
 
 
 def chapter_names() -> tuple[str, ...]:

@@ -299,11 +299,11 @@ def test_what_is_not_on_the_page_is_no_answer(name: str) -> None:
 
 
 @each_port
-def test_the_readme_leads_to_the_section_of_the_port(name: str) -> None:
+def test_the_catalogue_leads_to_the_section_of_the_port(name: str) -> None:
     """Its link has the heading that stands before the tables."""
     place = anchor(page(name), f"<!-- made: port of {name} -->")
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert place != "" and f"[`{name}`](docs/{SYSTEMS[name].page}{place})" in readme
+    catalogue = (ROOT / "docs" / "suites.md").read_text(encoding="utf-8")
+    assert place != "" and f"[`{name}`]({SYSTEMS[name].page}{place})" in catalogue
 
 
 def verdicts(target: str, suite: str, cases: int, programs: int) -> dict[str, str]:

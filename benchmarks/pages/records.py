@@ -1,4 +1,4 @@
-"""The tables, conversations and figures of README.md and docs/ about systems, made of the records;
+"""The tables, conversations and figures of docs/ about systems, made of the records;
 the table of docs/design-language.md that says how long the checker of certificates is, the one of
 docs/awaits.md that lists what an adapter does with the event loop, and the one of docs/by-name.md
 that lists what the operations of a class are called.
@@ -21,7 +21,7 @@ from .tables import (
     fields_table, operations_table, policies_table, settings_table, words_table,
 )
 from checkvalve.conformance.suites.capacities import capacities_table
-from checkvalve.conformance.suites.system import System
+from checkvalve.conformance.suites.system import SUBJECTS, System
 from checkvalve.conformance.systems.catalogue import SYSTEMS, system_of
 from .conversations import conversation, in_lines, not_offered
 from checkvalve.reference.drivers.schedules import virtual_loop
@@ -39,14 +39,16 @@ _END: Final = "<!-- made. -->"
 
 
 def suites_table(pages: Mapping[str, str]) -> str:
-    """One row a system: its suite, the system under test, the number of cases of a default run, and
-    the targets that come with checkvalve.
+    """A table for each subject, with one row a system: its suite, the system under test, the number
+    of cases of a default run, and the targets that come with checkvalve.
 
     ``pages`` are the texts of docs/ by name: a suite is linked to the section that has its port.
     """
-    rows = ["| suite | what it tests | cases | comes with |", "|---|---|--:|---|"]
-    return "\n".join(rows + [
-        _suite_row(system, pages.get(system.page, "")) for system in SYSTEMS.values()])
+    head = "| suite | what it tests | cases | comes with |\n|---|---|--:|---|"
+    return "\n\n".join("\n".join([
+        f"## {subject[:1].upper()}{subject[1:]}", "", head, *(
+            _suite_row(system, pages.get(system.page, "")) for system in SYSTEMS.values()
+            if system.subject == subject)]) for subject in SUBJECTS)
 
 
 def chapters_table() -> str:
@@ -57,7 +59,7 @@ def chapters_table() -> str:
 
 def _suite_row(system: System, page: str) -> str:
     names = ", ".join(f"`{each.name}`" for each in system.shipped)
-    place = f"docs/{system.page}{anchor(page, _head('port', system))}"
+    place = f"{system.page}{anchor(page, _head('port', system))}"
     return f"| [`{system.name}`]({place}) | {system.about} | {system.cases} | {names} |"
 
 
@@ -115,9 +117,10 @@ _OF_A_SYSTEM: Final[Mapping[str, Callable[[System], str]]] = {
 def stale_pages(root: Path) -> dict[Path, str]:
     """The pages and figures below ``root`` that are not as the records have them, with the right
     text."""
-    pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+    catalogue = root / "docs" / "suites.md"
+    pages = sorted((root / "docs").glob("*.md"))
     texts = {page: page.read_text(encoding="utf-8") for page in pages}
-    made = {page: _BLOCK.sub(_made, text) for page, text in texts.items() if page != pages[0]}
+    made = {page: _BLOCK.sub(_made, text) for page, text in texts.items() if page != catalogue}
     for system in SYSTEMS.values():
         for what in _OF_A_SYSTEM:
             head = _head(what, system)
@@ -125,8 +128,8 @@ def stale_pages(root: Path) -> dict[Path, str]:
                 page = root / "docs" / system.page
                 made[page] = f"{made.get(page, '')}\n{_section(what, system)}"
     docs = {page.name: text for page, text in made.items()}
-    made[pages[0]] = _BLOCK.sub(
-        lambda block: f"{block[1]}\n{suites_table(docs)}\n\n", texts[pages[0]])
+    made[catalogue] = _BLOCK.sub(
+        lambda block: f"{block[1]}\n{suites_table(docs)}\n\n", texts[catalogue])
     for name, figure in (drawn for system in SYSTEMS.values() for drawn in system.figures.items()):
         path = root / "docs" / "figures" / name
         texts[path] = path.read_text(encoding="utf-8") if path.is_file() else ""

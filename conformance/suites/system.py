@@ -52,13 +52,21 @@ class Shipped:
     (``file.js``) or the launchers of Java and Go (``File.java``, ``File.go``). One that has a
     ``rehearsal`` runs in real time, it waits for clocks and other processes: a program takes it
     seconds. So few are run, those that exercise most on the target of that name, which answers
-    alike in virtual time.
+    alike in virtual time. ``made_here`` says of one that it is of this project, where its name and
+    ``about`` do not.
     """
 
     name: str
     place: str
     about: str
     rehearsal: str = ""
+    made_here: bool = False
+
+    @property
+    def is_ours(self) -> bool:
+        """True of the reference in any form, and of other code of this project."""
+        return (self.made_here or self.name.partition(".")[0] == "reference"
+                or self.about.startswith("the reference"))
 
     @property
     def in_real_time(self) -> bool:

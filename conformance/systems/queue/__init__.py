@@ -74,6 +74,7 @@ SYSTEM = System(
                 "a list in a real Redis, trimmed after each push", rehearsal="policy.drop-oldest"),
         Shipped("nats", "nats_reader:NatsReader",
                 "a reader of a real NATS server that stalls", rehearsal="policy.disconnect"),
-        Shipped("js", "queue.js", "a queue in JavaScript behind the protocol (needs node)"),
+        Shipped("js", "queue.js", "a queue in JavaScript behind the protocol (needs node)",
+                made_here=True),
     ),
 )

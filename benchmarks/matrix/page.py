@@ -1,0 +1,103 @@
+"""docs/matrix.md from the rows that were run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from checkvalve.conformance.systems.catalogue import SYSTEMS
+
+from .rows import Row, command, foreign_targets
+
+__all__ = ["page"]
+
+HEAD = """\
+# Releases of other projects, rule by rule
+
+This page is made by `make matrix`. It has a row for each target that comes with checkvalve and is
+not of this project, and says what a default run of its suite showed on the named release. *Kept*
+are rules that *passed*: a sample found nothing, which proves nothing. *Broken* rules have the
+shortest failure as a fixture, which `checkvalve replay FIXTURE TARGET` runs again. *Not shown* are
+rules that the target does not offer, or that the run exercised too little. A broken rule is a fact
+about behaviour. It is no mistake where a library promises something else:
+`collections.deque(maxlen=…)` is meant to drop. The release is what the target says at hello: where
+it says only 1, the suite's adapter knows no more; `checkvalve doctor` has the versions.
+[finds.md](finds.md) says what the documentation of libraries promises. Elections by real servers
+take minutes a row; [election.md](election.md) has all of them, by scenarios.
+
+"""
+
+
+def page(rows: Mapping[tuple[str, str], Row]) -> str:
+    """The page; a target without a row is listed as not run."""
+    return HEAD + "\n".join(_lines(rows)) + "\n"
+
+
+def _lines(rows: Mapping[tuple[str, str], Row]) -> Iterator[str]:
+    """Totals, a table for each suite, and how each row is repeated."""
+    targets = [(system.name, each.name) for system, each in foreign_targets()]
+    done = [rows[key] for key in targets if key in rows]
+    good = [row for row in done if not row.error]
+    breaking = sum(bool(row.broken) for row in good)
+    yield (f"{len(targets)} targets; {len(good)} have a result: {breaking} "
+           f"break at least one rule, {len(good) - breaking} break none. "
+           f"{len(targets) - len(good)} have no result: "
+           f"{len(done) - len(good)} of them could not be run, and "
+           f"{len(targets) - len(done)} were not run.")
+    yield ""
+    for where in sorted({f"{row.date}, {row.machine}" for row in done}):
+        number = sum(f"{row.date}, {row.machine}" == where for row in done)
+        yield f"{number} rows: {where}."
+    for suite in SYSTEMS:
+        own = [target for name, target in targets if name == suite]
+        if own:
+            yield from _suite(suite, own, rows)
+
+
+def _suite(suite: str, targets: list[str], rows: Mapping[tuple[str, str], Row]) -> Iterator[str]:
+    """The table of one suite."""
+    yield ""
+    yield f"## `{suite}`"
+    yield ""
+    yield SYSTEMS[suite].about[:1].upper() + SYSTEMS[suite].about[1:] + ". A row is repeated by"
+    yield f"`checkvalve {' '.join(command(suite, 'TARGET'))}`."
+    yield ""
+    yield "| target | release | kept | broken | not shown | cases |"
+    yield "|---|---|---|---|---|--:|"
+    for target in targets:
+        row = rows.get((suite, target))
+        yield f"| `{target}` | {_cells(row)} |"
+
+
+def _cells(row: Row | None) -> str:
+    """All cells but the first."""
+    if row is None:
+        return "not run | | | | "
+    release = row.release or "says none"
+    if row.error:
+        return f"{release} | no result: {_plain(row.error)} | | | "
+    broken = ", ".join(_broken(rule, name, rule in row.follows)
+                       for rule, name in row.broken.items())
+    shown = "; ".join(f"{reason}: {_ids(rules)}" for reason, rules in row.not_shown.items())
+    return " | ".join([release, _ids(row.kept), broken or "none", shown or "none",
+                       f"{row.cases}{' (cut)' if row.cut else ''}"])
+
+
+def _broken(rule: str, name: str, follows: bool) -> str:
+    """A broken rule, with its fixture."""
+    linked = f"[{rule}](matrix/{name})" if name else rule
+    return f"{linked} (follows)" if follows else linked
+
+
+def _ids(rules: list[str]) -> str:
+    """The ids of rules, of which the first has the family's name: ``QUEUE-1, 2, 4``."""
+    said, family = [], ""
+    for rule in rules:
+        name, _, number = rule.rpartition("-")
+        said.append(number if name == family else rule)
+        family = name
+    return ", ".join(said) or "none"
+
+
+def _plain(text: str) -> str:
+    """A text that does not break a table."""
+    return " ".join(text.replace("|", "/").replace("<", "‹").replace(">", "›").split())[:240]

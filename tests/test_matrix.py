@@ -1,0 +1,56 @@
+"""docs/matrix.md: a row for each target of other projects, as the rows that were run say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.matrix.page import page
+from benchmarks.matrix.rows import Row, command, foreign_targets, saved
+from checkvalve.conformance.suites.fixture import read_fixture
+from checkvalve.conformance.systems.catalogue import SYSTEMS
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+ROWS = saved(DOCS / "matrix" / "rows.json")
+PAGE = (DOCS / "matrix.md").read_text(encoding="utf-8")
+
+
+def test_the_page_is_as_the_rows_have_it() -> None:
+    """``make matrix ARGS=--page`` writes it, and runs nothing."""
+    assert page(ROWS) == PAGE
+
+
+def test_each_target_of_others_has_a_line_and_no_target_of_ours() -> None:
+    """Also those that were not run, which the page says."""
+    for system in SYSTEMS.values():
+        for each in system.shipped:
+            part = PAGE.partition(f"## `{system.name}`\n")[2].partition("\n## ")[0]
+            assert (f"\n| `{each.name}` |" in part) != each.is_ours
+            if not each.is_ours and (system.name, each.name) not in ROWS:
+                assert f"\n| `{each.name}` | not run |" in part
+
+
+def test_a_rule_is_in_one_cell_of_its_row() -> None:
+    """Kept, broken or not shown: every rule of the suite once."""
+    for (suite, _), row in ROWS.items():
+        said = [*row.kept, *row.broken, *(rule for rules in row.not_shown.values()
+                                          for rule in rules)]
+        assert row.error or sorted(said) == sorted(
+            rule.id for rule in SYSTEMS[suite].suite.rules())
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.target)
+def test_the_fixtures_of_a_row_are_of_the_rules_that_it_breaks(row: Row) -> None:
+    """They are read as ``checkvalve replay`` reads them."""
+    for rule, name in row.broken.items():
+        if name:
+            path = DOCS / "matrix" / name
+            assert read_fixture(path.read_text(encoding="utf-8"), str(path)).rule_id == rule
+
+
+def test_a_row_is_repeated_by_a_command_of_the_command_line() -> None:
+    """With a bound on its time, as it was run."""
+    system, target = next(foreign_targets())
+    assert command(system.name, target.name)[:4] == [
+        "conform", target.name, "--suite", system.name]

@@ -1,0 +1,91 @@
+"""The pages that are made for the site: nothing of the tree is missing, nothing of a machine in it.
+
+``make docs`` builds the site, with warnings as errors; here it is only what goes into it.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks.site import gallery, reference, rulebook, staging, transitions
+from checkvalve.conformance.cli import COMMANDS
+from checkvalve.conformance.systems.catalogue import SYSTEMS
+from checkvalve.spec.chapters import Chapter, chapters
+from checkvalve.spec.flow.credit import Link
+
+ROOT = Path(__file__).resolve().parent.parent
+CREDIT: Chapter = next(each for each in chapters(["flow.credit"]))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The pages made of records and of the gallery."""
+    source = tmp_path_factory.mktemp("source")
+    return reference.pages(ROOT, source) | gallery.pages(ROOT, source)
+
+
+def test_each_command_has_its_help(made: dict[str, str]) -> None:
+    """In the groups of ``checkvalve --help``."""
+    heads = re.findall(r"^### checkvalve (\S+)$", made["commands.md"], re.MULTILINE)
+    assert heads == [*COMMANDS]
+
+
+def test_each_rule_of_a_suite_that_a_twin_breaks_is_listed_with_it(made: dict[str, str]) -> None:
+    """And each twin once."""
+    for system in SYSTEMS.values():
+        part = made["killed.md"].partition(f"## `{system.name}`\n")[2].partition("\n## ")[0]
+        named = re.findall(r"^\| (\S+) \| `([^`]+)` \|", part, re.MULTILINE)
+        ids = {rule.id for rule in system.suite.rules()}
+        assert sorted(named) == sorted(
+            (twin.rule, name) for name, twin in system.twins.items() if twin.rule in ids)
+
+
+def test_each_hang_has_its_picture_its_steps_and_its_fix(tmp_path: Path) -> None:
+    """And no report names a place on this machine."""
+    pages = gallery.pages(ROOT, tmp_path)
+    for entry in gallery.entries(ROOT):
+        page = pages[f"gallery/{entry.name}.md"]
+        steps = (tmp_path / "extra" / "steps" / f"{entry.name}.html").read_text(encoding="utf-8")
+        assert "<svg" in (tmp_path / "gallery" / f"{entry.name}.svg").read_text(encoding="utf-8")
+        assert "```diff" in page and "**holds**" in page
+        assert str(ROOT) not in steps
+
+
+def test_a_chapter_shows_its_theory_and_its_guards(tmp_path: Path) -> None:
+    """Read off its own text."""
+    text = "\n".join(rulebook.chapter_page(CREDIT, {}, tmp_path))
+    assert "Theory of operation\n---" in text
+    assert "| `arrive` (fair) | `D > 0` | An element is enqueued at B. |" in text
+
+
+def test_a_small_machine_is_drawn_with_all_its_states() -> None:
+    """One token has five places, and five steps between them."""
+    found = transitions.drawing(CREDIT, Link)
+    assert found is not None
+    picture, words = found
+    assert words == "All 5 states with C = 1, b = 1:"
+    assert picture.count("<rect") == 5 + 5 and picture.count("marker-end") == 5
+
+
+@pytest.mark.parametrize(("name", "link", "led"), [
+    ("finds.md", "[a](awaits.md#what-it-found)", "[a](awaits.md#what-it-found)"),
+    ("finds.md", "[a](../README.md)", "[a](index.md)"),
+    ("sources/003.md", "[a](../zoo.md)", "[a](../zoo.md)"),
+    ("CHANGELOG.md", "[a](docs/zoo.md)", "[a](zoo.md)"),
+    ("sources/storm.md", "[a](#STORM-17)", "[a](#storm-17)"),
+])
+def test_a_link_is_led_to_a_page_of_the_site(name: str, link: str, led: str) -> None:
+    """Pages of the root stand beside those of docs/, and fragments are small."""
+    assert staging.for_the_site(name, link, ROOT).rpartition("\n")[2] == led
+
+
+def test_each_page_of_the_menu_is_there() -> None:
+    """Those of docs/ that it lacks are added by themselves."""
+    index = (ROOT / "docs" / "site" / "index.myst").read_text(encoding="utf-8")
+    made = {"commands", "gallery", "killed", "rules", "schemas"}
+    assert [name for name in staging.in_menu(index) if name not in made
+            and not (ROOT / "docs" / f"{name}.md").exists()
+            and f"{name}.md" not in staging.ABOVE] == []

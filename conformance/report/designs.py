@@ -39,7 +39,8 @@ def section(report: DesignReport, mark: str) -> Section:
               for finding in report.findings),
         tuple(run_of(design, finding, number if is_drawn else None)
               for number, finding in enumerate(shown) if not design.net_alone),
-        drawings, tuple(_runs_of_a_net(report) if design.net_alone else _fixes(report)), _command(report),
+        drawings, tuple(_runs_of_a_net(report) if design.net_alone else _fixes(report)),
+        _command(report),
         tuple(line.strip() for line in notes(
             design.assumed, [lint.to_json() for lint in lints(design)])))
 

@@ -70,8 +70,8 @@ def test_a_deadlock_has_a_state_for_each_step(path: Path) -> None:
     check_format(document)
     assert len(document["states"]) == finding.length + 1
     assert [state["step"] for state in document["states"]] == ["the start", *finding.steps]
-    queues = dict((name, int(held["#bigint"])) for name, held in
-                  document["states"][-1].get("queues", {"#map": []})["#map"])
+    queues = {name: int(held["#bigint"]) for name, held in
+              document["states"][-1].get("queues", {"#map": []})["#map"]}
     assert queues == {name: held for name, held in finding.contents if name in queues}
 
 

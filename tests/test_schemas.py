@@ -101,6 +101,19 @@ tasks: {t0: {kind: script, steps: [{release: p}, {write: l0}, {acquire: p}]}, t1
 links: [{name: l0, from: t0, to: t1, capacity: 2}]
 pools: {p: {threads: 3}}
 """,
+    "an end": """
+tasks:
+  main: {kind: script, count: 1, steps: [{join: child}, {read: out, count: 2}]}
+  child: {kind: script, count: 1, steps: [{write: out, count: 2}]}
+links: [{name: out, from: child, to: main, capacity: 1}]
+""",
+    "a close": """
+tasks:
+  main: {kind: script, count: 1, steps: [{read: out, until: closed}]}
+  child: {kind: script, count: 1, steps: [{write: out}]}
+  never: {kind: script, count: 1, steps: [{join: main}, {close: out}]}
+links: [{name: out, from: child, to: main, capacity: 1}]
+""",
 }
 
 

@@ -127,7 +127,7 @@ class _Work:
         return [at for at, takes in enumerate(self.takes) if takes is not None]
 
     def change(self, transition: int) -> Side:
-        """What a transition adds to each place that it changes."""
+        """The change that a transition makes to each place that it changes."""
         found = dict(self.gives[transition])
         for place, weight in (self.takes[transition] or {}).items():
             found[place] = found.get(place, 0) - weight

@@ -15,8 +15,8 @@ from functools import cached_property
 from ...notation.labels import counted
 from ..reading.kinds import slots_of
 from ..reading.language import Design, Link, Task
-from ..reading.signs import is_sign
-from ..why.blocked import OF_A_POOL, Blocked
+from ..reading.signs import OPEN, RUNNING, is_sign, sign_of
+from ..why.blocked import ENDS, OF_A_POOL, Blocked
 from ..why.cycles import led
 from .folding import Groups, folded, named_alike
 from .words import BOLD, MANY_SLOTS, SMALL, described, flow_of, is_named, lines_of, width
@@ -63,7 +63,8 @@ class Box:
 
 @dataclass(frozen=True)
 class Edge:
-    """An arrow between two boxes, by their numbers: a ``link``, or one that ``uses`` a pool."""
+    """An arrow between two boxes, by their numbers: a ``link``, one that ``uses`` a pool, or one
+    that ``ends``: the task closes a queue, or joins or cancels a task."""
 
     kind: str
     start: int
@@ -167,6 +168,9 @@ class Picture:
             for pool in _pools_of(task):
                 found.setdefault(Edge("uses", self._number["task", task.name],
                                       self._number["pool", pool]))
+            for ended in _ends_of(task):
+                found.setdefault(Edge("ends", self._number["task", task.name],
+                                      self._number[ended]))
         return list(found)
 
     def sizes(self) -> list[tuple[float, float]]:
@@ -216,6 +220,8 @@ class Picture:
         """The queue or pool that a task waits at, as the kind of its box and a member of it."""
         if wait.what in _OF_POOL and ("pool", wait.where) in self._number:
             return "pool", wait.where
+        if wait.what == ENDS[RUNNING]:
+            return "task", wait.where
         link = self.design.links.get(wait.where)
         return "queue", slots_of(wait.where) if link is None else link.queue
 
@@ -233,6 +239,17 @@ def _times(members: Sequence[str]) -> str:
 
 def _titled(members: Sequence[str]) -> str:
     return f"{named_alike(members)} {_times(members)}".strip()
+
+
+def _ends_of(task: Task) -> list[tuple[str, str]]:
+    """The queues that a task closes, the tasks that it joins or cancels, as kinds and members of
+    boxes."""
+    asked = [step.target for own in task.steps for step in own.asked]
+    signs = [*(step.target for step in task.actions if is_sign(step.target)),
+             *(name for name in asked if not name.endswith(OPEN))]
+    found = dict.fromkeys(("queue" if name.endswith(OPEN) else "task", sign_of(name))
+                          for name in signs)
+    return [end for end in found if end != ("task", task.name)]
 
 
 def _pools_of(task: Task) -> list[str]:

@@ -124,8 +124,9 @@ class _Drawing:
     def _edges(self, routes: Sequence[Sequence[Point]]) -> Iterator[str]:
         """The links, and the uses of pools."""
         for number, (edge, route) in enumerate(zip(self.picture.edges, routes, strict=True)):
-            head = ' marker-end="url(#end)"' if edge.kind == "link" else ""
-            kind = "uses holds" if number in self.picture.held else edge.kind
+            head = ' marker-end="url(#end)"' if edge.kind != "uses" else ""
+            kind = "uses holds" if number in self.picture.held else (
+                "uses" if edge.kind == "ends" else edge.kind)
             holds = ""
             if self.numbered and edge.kind == "uses":
                 ends = (self._of("task", self.picture.boxes[edge.start].members),

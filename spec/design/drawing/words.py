@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from textwrap import wrap
 
-from ..reading.language import Flow, Kind, Link, Merging, Routing, Task
+from ..reading.language import Flow, Kind, Link, Merging, Routing, Step, StepKind, Task
+from ..reading.signs import OPEN
 
 __all__ = ["BOLD", "MANY_SLOTS", "SMALL", "described", "flow_of", "is_named", "lines_of", "width"]
 
@@ -54,6 +55,18 @@ def flow_of(link: Link, initial: bool) -> list[str]:
     return extra
 
 
+def _of_step(step: Step) -> str:
+    """The word for a step, as the file has it where that was written out (see ``endings``)."""
+    first = step.branches[0][0] if step.branches and step.branches[0] else None
+    if step.kind is StepKind.EITHER and step.besides:
+        return "read until closed" if step.loops else "read" if first else "join"
+    if step.kind is StepKind.EITHER and first is not None and first.words:
+        return "close" if first.target.endswith(OPEN) else "cancel"
+    if first is not None and first.up_to:
+        return f"read up to {first.up_to}"
+    return f"{step.kind.value} {step.count if step.count > 1 else ''}".strip()
+
+
 def described(task: Task) -> str:
     """The work of a task, as the small text of its box."""
     parts = [task.kind.value]
@@ -67,10 +80,8 @@ def described(task: Task) -> str:
     if task.kind is Kind.ALIGN:
         parts.append(f"waits for each {task.barrier}")
     if task.kind is Kind.SCRIPT:
-        parts.append("; ".join(
-            f"{step.kind.value} {step.count if step.count > 1 else ''}".strip()
-            for step in task.steps[:4]
-        ) + ("; …" if len(task.steps) > 4 else ""))
+        told = [_of_step(step) for step in task.steps if not step.words]
+        parts.append("; ".join(told[:4]) + ("; …" if len(told) > 4 else ""))
     if task.kind is Kind.CALL:
         parts.append(f"{task.roots} at once, {task.depth} deep")
     if task.may.value:

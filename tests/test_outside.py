@@ -198,4 +198,4 @@ def test_an_equivalent_mutant_is_equivalent_when_it_is_decided_again() -> None:
         assert row.words and not row.refused and kinds[row.rule] in ("always", "step"), row
         again = decided(row, machines, watched)
         assert again is not None and again.equivalent, row
-    assert len(rows) < 15, "they are few; each one is printed by `checkvalve rules`"
+    assert len(rows) < 25, "they are few; each one is printed by `checkvalve rules`"

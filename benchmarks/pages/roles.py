@@ -13,7 +13,8 @@ from checkvalve.spec import certify
 __all__ = ["READING", "ROLES", "lengths", "needed_for", "table"]
 
 READING: Final = (
-    "system", "transitions", "scripts", "meetings", "signals", "lines", "parts", "checker")
+    "system", "transitions", "scripts", "steps", "meetings", "signals", "lines", "parts", "limits",
+    "checker")
 """The modules that each certificate needs: how a design is read, and what a certificate has to
 show."""
 ROLES: Final[Mapping[str, tuple[str, ...]]] = {

@@ -46,17 +46,18 @@ class _Seen(NamedTuple):
 
 
 def culprits_of(
-    suite: AnySuite, capacity: int, run: Run, breach: Breach
+    suite: AnySuite, capacity: int, run: Run, breach: Breach, items: int = 0
 ) -> Iterator[Culprit]:
     """The replies before a breach that explain it, each with what would have done in its place;
-    none if the breach is what came first, or the suite judges no replies one by one."""
+    none if the breach is what came first, or the suite judges no replies one by one. The run
+    could name ``items``, where these are more than a short one can."""
     if not isinstance(suite, Suite) or breach.step >= _STEPS_MAX:
         return
     seen = [each for at, exchange in enumerate(run.exchanges[:breach.step + 1])
             for each in _shown(at, exchange)]
     own = next((place for place, each in enumerate(seen)
                 if each.at == breach.step and _is_of(each, breach)), len(seen))
-    constants = tuple(suite.constants(capacity, ITEMS_MAX).items())
+    constants = tuple(suite.constants(capacity, max(items, ITEMS_MAX)).items())
     watchers = watchers_of(suite.watches, constants, STATES_MAX)
     for place, each in enumerate(seen[:own]):
         for answer in _others(each):

@@ -157,7 +157,7 @@ def fixture_of(
         "steps": steps,
         "because": {
             "observation": breach.observation, "false": breach.conjunct, "where": breach.where,
-            **_culprits(culprits_of(suite, capacity, run, breach)),
+            **_culprits(culprits_of(suite, capacity, run, breach, items)),
         },
         "story": [*_story(scene, rule, breach, [str(step["words"]) for step in steps]),
                   *_seldom(broke, runs)],

@@ -116,7 +116,8 @@ class Journal(Machine):
         """Work is always left: there is always another add."""
         return False
 
-    @always("BK-82", MUST, "An add is answered only when the journal has been forced to disk.",
+    @always("BK-82", MUST, "An add is answered only after its journal entry has been forced to "
+                           "disk.",
             source=f"{ORDER} ('finished when journal's write is fsynced')")
     def what_is_answered_is_on_disk(self) -> bool:
         """Otherwise a power failure loses entries that were confirmed."""

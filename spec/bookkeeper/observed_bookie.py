@@ -44,7 +44,8 @@ LIMIT = seen_from_outside(Admission.rules_declared, "BK-2")
 COUNTED = seen_from_outside(Admission.rules_declared, "BK-3")
 
 ONCE = guard_rule(
-    "BK-50", MUST, "A request is started or rejected once, and answered once after that.",
+    "BK-50", MUST, "A request is started or rejected at most once; its response is then written "
+                   "or dropped at most once.",
     source="bookkeeper#B3")
 STARTS = guard_rule(
     "BK-51", MUST,
@@ -55,7 +56,7 @@ IN_ORDER = guard_rule(
     source="bookkeeper#decoded")
 FAIR = guard_rule(
     "BK-53", MUST,
-    "Of the channels that wait for one kind, the one that has waited longest is served first.",
+    "A permit goes to the channel that has waited longest for a permit of that kind (add or read).",
     source="bookkeeper#fair")
 REJECTS = guard_rule(
     "BK-54", MUST,

@@ -180,8 +180,8 @@ class ObservedMemtable(Machine):
         """True if an entry waits for room."""
         return any(self.place[entry] == Entry.WAITING for entry in range(self.R))
 
-    @always("BK-76", MUST, "By the observer's account, at most 2 L bytes are in "
-            "memory.", source="bookkeeper#B6")
+    @always("BK-76", MUST, "The table and its snapshot together never "
+                           "hold more than 2 L bytes.", source="bookkeeper#B6")
     def books_agree(self) -> bool:
         """Count the table and the snapshot."""
         return self.room() >= 0

@@ -90,8 +90,8 @@ class Echo(Machine):
         """True if the client has read as many elements as it wrote."""
         return self.read == self.W
 
-    @always("FLOW-31", MUST, "An element is unwritten, in one of the four places, or read, and no "
-            "place holds more than it can.",
+    @always("FLOW-31", MUST, "Every element is unwritten, in one of the four buffers, or read, "
+                             "and no buffer holds more than its size.",
             source=COMPOSING)
     def none_is_lost(self) -> bool:
         """The sum over all places is W, and each place is within its size."""

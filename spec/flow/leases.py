@@ -140,7 +140,8 @@ class Leases(Machine):
         """True if the lease of the job has no tick left."""
         return self.left[job] == 0
 
-    @eventually_always("FLOW-100", MUST, "Every job is done eventually, although workers die.",
+    @eventually_always("FLOW-100", MUST, "Every job is done eventually if at least one worker "
+                                         "survives and a lease lasts longer than the work.",
                        source=WORKERS)
     def all_are_done(self) -> bool:
         """Provided that one worker lives, and a lease lasts longer than the work."""

@@ -51,7 +51,8 @@ SENDS = guard_rule(
     source=f"{TOKENS}; 003#E7: a credit that is taken and not spent is lost",
 )
 ANNOUNCES = guard_rule(
-    "FLOW-9", MUST, "A receiver that has freed a batch of slots announces it at once.",
+    "FLOW-9", MUST, "A receiver that has freed b slots since its last grant grants b credits at "
+                    "once.",
     source=f"{TOKENS}; 003#E8: a slot that is never announced is a token lost",
 )
 SENT_IN_ORDER = guard_rule(

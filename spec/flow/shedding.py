@@ -163,8 +163,8 @@ class Shedding(Machine):
         """The sender's places do not count."""
         return self.pending <= self.C
 
-    @always("FLOW-138", MUST, "On a channel that drops nothing the tokens of a link stay C, "
-            "whatever its sender drops and wherever the elements of the sender wait.",
+    @always("FLOW-138", MUST, "If the channel drops nothing, credits at the sender and in flight "
+                              "plus elements in flight and at the receiver always total C.",
             source=f"{TOKENS}; 003#E7")
     def tokens_are_conserved(self) -> bool:
         """True of a channel that drops elements itself (X = 1), where no credits are needed."""

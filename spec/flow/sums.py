@@ -287,7 +287,8 @@ class Spending(Machine):
         return max(0, self.waiting - self.u)
 
     @always("FLOW-94", MUST,
-            "Saved tokens, and elements sent beyond the rate, together never exceed the depth.",
+            "The tokens in the bucket plus the elements sent in any window beyond r per tick "
+            "never exceed the depth b.",
             source=f"{DROPPING}; 003#E17")
     def tokens_are_spent_once(self) -> bool:
         """No window of t ticks has more than b + r t elements."""

@@ -88,8 +88,8 @@ FENCED = guard_rule(
     "new.",
     source="kafka#failover; KAFKA-1188, KAFKA-7235")
 REPLACED = guard_rule(
-    "KAFKA-F10", MUST, "A controller that has been replaced begins no new leader epoch in the "
-                       "quorum.",
+    "KAFKA-F10", MUST, "Once a newer controller has been elected, an older one writes no new "
+                       "leader epoch to the coordination service.",
     source="kafka#failover; KAFKA-6082")
 GROWS = guard_rule(
     "KAFKA-F11", MUST, "The quorum's leader epoch does not decrease, and each epoch has one "
@@ -100,8 +100,8 @@ CLEAN = guard_rule(
                        "leader leaves the ISR.",
     source="kafka#replication")
 ENOUGH = guard_rule(
-    "KAFKA-F13", MUST, "A record acknowledged with acks=all is held by at least "
-                       "min.insync.replicas replicas.",
+    "KAFKA-F13", MUST, "When a record is acknowledged with acks=all, at least "
+                       "min.insync.replicas replicas hold it.",
     source="kafka#failover")
 LED = guard_rule(
     "KAFKA-F14", MUST, "Once all faults are over, every partition with at least "
@@ -121,7 +121,7 @@ LISTED = guard_rule(
                        "replicas.",
     source="kafka#reassignment; KAFKA-1097, KAFKA-1170, KAFKA-9672")
 ALONE = guard_rule(
-    "KAFKA-F21", MUST, "After an unclean election the new leader is the only member of the ISR.",
+    "KAFKA-F21", MUST, "An unclean election leaves the new leader as the only member of the ISR.",
     source="kafka#selectors")
 CARRIED_OUT = guard_rule(
     "KAFKA-F22", MUST, "Once all faults are over, every request of an operator has been carried "

@@ -62,7 +62,7 @@ IN_TURN = guard_rule(
 )
 ANSWERED = guard_rule(
     "PERMIT-10", MUST,
-    "Once an acquire has taken its first step, it has a permit or waits for one.",
+    "A call of acquire that has run up to its first suspension holds a permit or waits for one.",
     source="003#tokens",
 )
 

@@ -104,7 +104,8 @@ THE_43: Final[dict[str, Stated]] = {
         "caller"),
     "3.2": Stated("MUST", "A subscriber may call request from within onSubscribe and onNext.",
                   how="such a request returns normally, and its elements come"),
-    "3.3": Stated("MUST", "The recursion of onNext and request is bounded.",
+    "3.3": Stated("MUST", "Synchronous recursion between request and onNext is bounded: at most "
+                          "D onNext calls are open at a time on one thread.",
                   how="the number of signals open at a time, compared with the setting `depth`"),
     "3.4": Stated("SHOULD", "request returns promptly.",
                   how="it does not wait for a signal that has not returned; no clock is needed"),

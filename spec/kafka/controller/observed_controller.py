@@ -138,8 +138,9 @@ NOT_THE_LEADER = guard_rule(
     "had a leader does not go offline (in 0.9).", source=REPLICAS,
 )
 LISTED = guard_rule(
-    "KAFKA-C23", MUST, "A new replica that comes online is appended to the list, unless it is on "
-    "it.", source=REPLICAS,
+    "KAFKA-C23", MUST, "A new replica that comes online is appended to its "
+                       "partition's replica list, unless it is already on the "
+                       "list.", source=REPLICAS,
 )
 
 IN_TURN = guard_rule(

@@ -37,7 +37,9 @@ __all__ = ["EXPECTATIONS", "Busy", "ObservedStatus", "Taken", "Told"]
 
 
 ON = guard_rule(
-    "STORM-O1", MUST, "ON is sent when the first tuple of a task spills.", source="000#detecting")
+    "STORM-O1", MUST, "If a tuple spills while its task is not marked as "
+                      "backlogged, the worker sends ON to a connected "
+                      "sender.", source="000#detecting")
 REMINDER = guard_rule(
     "STORM-O2", MUST, "ON is sent again when the overflowQ has grown by more than the reminder.",
     source="000#memory ('as a reminder'); storm#remote-receive")

@@ -117,7 +117,8 @@ class Retrying(Machine):
         """The task needs no wake-up."""
         return self.refused and self.room, not self.refused or not self.room
 
-    @always("STORM-W2", MUST, "A task makes at most l1 + l2 + 1 attempts in a row without a sleep.",
+    @always("STORM-W2", MUST, "A task retries a refused tuple at most l1 + l2 + 1 times in a row "
+                              "without a sleep (l1 spins, l2 parks).",
             source=f"{STRATEGY}: 'to conserve CPU'")
     def waiting_costs_little(self) -> bool:
         """This holds however long its receiver is backlogged."""

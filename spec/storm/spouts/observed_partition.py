@@ -36,7 +36,8 @@ COMMIT_SAFE = guard_rule(
 )
 COMMIT_GOES_ON = guard_rule(
     "STORM-K21", MUST,
-    "A commit reaches the lowest offset that is emitted and not done, or passes all emitted ones.",
+    "A commit is at or above the lowest offset that is under way or failed, or above all emitted "
+    "offsets if there is none.",
     source=f"{FLOW}: commit = lowest pending; STORM-2361, STORM-810",
 )
 COMMIT_STAYS = guard_rule(

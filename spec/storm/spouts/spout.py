@@ -116,7 +116,7 @@ class MaxPending(Machine):
         """One root less than STORM-K1 allows."""
         return self.M == 0 or self.pending() < self.M * self.k - 1 + self.k * self.E
 
-    @always("STORM-K4", CLAIM, "A spout has one root pending unless the maximum is set.",
+    @always("STORM-K4", CLAIM, "If the maximum is not set, at most one root of a spout is pending.",
             source="001#max-pending ('unspecified means 1'); storm#D12: it means unlimited")
     def default_is_one(self) -> bool:
         """The notes say this of a maximum that is not given."""

@@ -124,8 +124,8 @@ WRITABLE = guard_rule(
     "messages are under way on it.",
     source="000#within; storm#remote-send: Client.send waits for a channel that is writable")
 OWN_FLAG = guard_rule(
-    "STORM-C24", MUST, "A message is held back only while the newest status heard says that its "
-    "own task is backlogged: messages to other tasks are sent.",
+    "STORM-C24", MUST, "A worker holds back a tuple only while the newest status that it has "
+                       "heard marks the destination task as backlogged.",
     source="000#aims ('bubble up', in the place of a global 'throttle on/off'); storm#status")
 
 FALLS = guard_rule(

@@ -60,6 +60,12 @@ class Between(Careful):
             self.items.append(item)
             self.changed.notify_all()
 
+class Unsized:
+    def __init__(self, capacity):
+        self.changed = threading.Condition()
+        self.items, self.capacity = deque(), capacity
+    put, get = Between.put, Careful.get
+
 class Polling(Careful):
     def get(self):
         while True:
@@ -232,11 +238,12 @@ def test_a_put_that_looks_and_appends_later_is_found_to_hold_too_much(spec: str)
     assert max(largest(spec, steps) for steps in PAUSES) == 2
 
 
-@pytest.mark.parametrize("spec", ["thread:mine:Unlocked", "thread:mine:Between"])
+@pytest.mark.parametrize("spec", [
+    "thread:mine:Unlocked", "thread:mine:Between", "thread:mine:Unsized"])
 def test_the_suite_finds_it_in_a_few_steps(
     spec: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In a run of the cases that look for each rule once."""
+    """In a run of the cases that look for each rule once; whether it says its size, or not."""
     results = conform(capsys, spec, "--cases", "9", "--fixtures", "found")["results"]
     saved = [Path(each["fixture"]) for each in results
              if each["rule"] in ("QUEUE-1", "QUEUE-7") and each["fixture"]]

@@ -46,15 +46,32 @@ def run(*arguments: str) -> tuple[int, int, str]:
 needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="reads /proc")
 
 
+def check(name: str, budget: int) -> tuple[int, int, str]:
+    """What :func:`run` gives for a check of a design with a budget of so many MiB."""
+    return run("check", str(DESIGNS / f"{name}.yaml"), "--no-repair",
+               "--max-seconds", "8", "--max-memory", f"{budget}M")
+
+
+@pytest.fixture(scope="module")
+def bare() -> int:
+    """The MiB of a check that needs next to nothing: Python and its libraries, of which the kernel
+    maps more on one machine than on another (170 MiB on one, 220 on another)."""
+    code, peak, said = check("small", 2000)
+    assert code == 0, said
+    return peak // MIB
+
+
 @needs_proc
-@pytest.mark.parametrize(("name", "budget"), [("million", 200), ("states", 300), ("lassos", 250)])
-def test_no_phase_of_a_check_takes_a_tenth_more_than_it_may(name: str, budget: int) -> None:
+@pytest.mark.parametrize(("name", "beside"), [("million", 30), ("states", 130), ("lassos", 80)])
+def test_no_phase_of_a_check_takes_a_tenth_more_than_it_may(
+    name: str, beside: int, bare: int
+) -> None:
     """Measured in a child: rows by capacity, tables of native code, graphs of a liveness rule; the
-    search for local deadlocks and the solvers are in all of them."""
-    code, peak, said = run("check", str(DESIGNS / f"{name}.yaml"), "--no-repair",
-                           "--max-seconds", "8", "--max-memory", f"{budget}M")
+    search for local deadlocks and the solvers are in all of them. The budget is so many MiB beside
+    what any check takes."""
+    code, peak, said = check(name, bare + beside)
     assert code in (0, 2), said
-    assert peak <= 1.1 * budget * MIB, said
+    assert peak <= 1.1 * (bare + beside) * MIB, (bare, said)
     assert "internal" not in said, said
 
 

@@ -1,7 +1,8 @@
 """The tables, conversations and figures of docs/ about systems, made of the records;
 the table of docs/design-language.md that says how long the checker of certificates is, the one of
-docs/awaits.md that lists what an adapter does with the event loop, and the one of docs/by-name.md
-that lists what the operations of a class are called.
+docs/awaits.md that lists what an adapter does with the event loop, the one of docs/by-name.md that lists what the
+operations of a class are called, and the one of docs/sources/reactive.md with the rules of the
+specification.
 
 A block between ``<!-- made: NAME of SYSTEM -->`` and ``<!-- made. -->`` is that table; around it is
 prose. A system whose port has no block yet gets a section at the end of its page.
@@ -26,6 +27,7 @@ from checkvalve.conformance.systems.catalogue import SYSTEMS, system_of
 from .conversations import conversation, in_lines, not_offered
 from checkvalve.reference.drivers.schedules import virtual_loop
 from checkvalve.spec.chapters import chapters
+from checkvalve.spec.reactive.specification import table_of_the_43
 from .roles import table as checker_table
 
 __all__ = [
@@ -118,7 +120,7 @@ def stale_pages(root: Path) -> dict[Path, str]:
     """The pages and figures below ``root`` that are not as the records have them, with the right
     text."""
     catalogue = root / "docs" / "suites.md"
-    pages = sorted((root / "docs").glob("*.md"))
+    pages = sorted((root / "docs").glob("sources/*.md")) + sorted((root / "docs").glob("*.md"))
     texts = {page: page.read_text(encoding="utf-8") for page in pages}
     made = {page: _BLOCK.sub(_made, text) for page, text in texts.items() if page != catalogue}
     for system in SYSTEMS.values():
@@ -127,7 +129,7 @@ def stale_pages(root: Path) -> dict[Path, str]:
             if not any(head in text for text in made.values()):
                 page = root / "docs" / system.page
                 made[page] = f"{made.get(page, '')}\n{_section(what, system)}"
-    docs = {page.name: text for page, text in made.items()}
+    docs = {page.name: text for page, text in made.items() if page.parent.name == "docs"}
     made[catalogue] = _BLOCK.sub(
         lambda block: f"{block[1]}\n{suites_table(docs)}\n\n", texts[catalogue])
     for name, figure in (drawn for system in SYSTEMS.values() for drawn in system.figures.items()):
@@ -148,7 +150,7 @@ def names_table() -> str:
 
 def _made(block: re.Match[str]) -> str:
     of_none = {"chapters": chapters_table, "checker": checker_table, "loop": loop_table,
-               "names": names_table}
+               "names": names_table, "specification": table_of_the_43}
     if block["what"] in of_none:
         return f"{block[1]}\n{of_none[block['what']]()}\n\n"
     return f"{block[1]}\n{_OF_A_SYSTEM[block['what']](system_of(block['system']))}\n\n"

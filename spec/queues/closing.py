@@ -49,11 +49,8 @@ PUTS_ARE_TOLD = guard_rule(
     source="libraries#closing; janus #237: it waited on",
 )
 STILL_GIVEN = guard_rule(
-    "CLOSE-4", MUST,
-    "The items that are inside when a queue is closed are handed out before a take is refused as "
-    "closed.",
-    source="libraries#closing",
-)
+    "CLOSE-4", MUST, "Unless it is cut off, a closed queue hands out the items inside before it "
+    "refuses a take as closed.", source="libraries#closing")
 CUT_IS_CUT = guard_rule(
     "CLOSE-5", MUST,
     "After a queue was cut off, a take that begins gets no item.",

@@ -76,12 +76,10 @@ TAKES_TURN = guard_rule(
 )
 
 NOT_CONSUMED = guard_rule(
-    "COND-8", MUST,
-    "No notification is used up by a sleeper that ends cancelled, whether its cancellation was "
-    "requested before or after the notification, while another call still sleeps that slept when "
-    "it was given.",
-    source="libraries#conditions: POSIX; libraries#anyio-conditions: it was lost",
-)
+    "COND-8", MUST, "While another call sleeps that slept when a notification was given, that "
+    "notification is not used up by a sleeper that ends cancelled, whether its cancellation was "
+    "requested before or after.",
+    source="libraries#conditions: POSIX; libraries#anyio-conditions: it was lost")
 
 
 class ConditionVariable(Machine):

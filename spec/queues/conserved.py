@@ -165,7 +165,8 @@ class ConservingQueue(Machine):
 
     # --- what is true of all of it -------------------------------------------------------
 
-    @step("QUEUE-16", MUST, "An item that has come out, was refused or was cancelled stays so.",
+    @step("QUEUE-16", MUST,
+          "The fate of an item that came out, was refused or was cancelled never changes.",
           source="003#tokens", item=upto(K))
     def what_is_over_is_over(self, after: ConservingQueue, item: int) -> bool:
         """True if the fate of an item that is out, refused or cancelled does not change."""

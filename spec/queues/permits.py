@@ -29,11 +29,8 @@ from ..notation import (
 __all__ = ["EXPECTATIONS", "OrderlyPermits", "Permits"]
 
 NO_MORE = guard_rule(
-    "PERMIT-1", MUST,
-    "A permit is granted, or reported as free, only while one is free: with one permit, one call "
-    "holds it.",
-    source="003#tokens; bpo-32734: two held an asyncio.Lock",
-)
+    "PERMIT-1", MUST, "A permit is granted, or reported as free, only while one is free: with one "
+    "permit, at most one call holds it.", source="003#tokens; bpo-32734: two held an asyncio.Lock")
 NOT_LOST = guard_rule(
     "PERMIT-2", MUST,
     "A permit that no call holds is reported as free, unless a call waits for it.",

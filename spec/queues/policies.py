@@ -229,11 +229,10 @@ class UnknownQueue(OverflowingQueue):
         """True also for queues that are unbounded or spill: they have a place for each item."""
         return len(self.inside) <= self.places()
 
-    @always("QUEUE-21", MUST, "After an overflow, the newest items are left (drop-oldest), or the "
-                              "oldest (drop-newest), the oldest but one place and the newest "
-                              "(drop-youngest-queued), or those that came since the last overflow "
-                              "(clear).",
-            source="libraries#policies, libraries#rx-dropping")
+    @always("QUEUE-21", MUST, "Until the first item is taken, a queue that has overflowed holds "
+            "the newest items (drop-oldest), the oldest (drop-newest), the oldest and in its last "
+            "place the newest (drop-youngest-queued), or the item that overflowed it last and "
+            "those after it (clear).", source="libraries#policies, libraries#rx-dropping")
     def what_is_left_tells(self) -> bool:
         """Checked after any number of arrivals, before an item is taken."""
         if self.draining or self.dropped == 0:

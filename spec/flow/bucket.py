@@ -70,22 +70,23 @@ class Bucket(Machine):
         """Elements left after a tick's work."""
         return waiting if self.idle > 0 else max(0, waiting - self.u)
 
-    @always("FLOW-42", MUST, "At most b + r th elements of a source with a bucket wait.",
+    @always("FLOW-42", MUST, "At the end of a tick at most b + r th elements of a source with a "
+            "bucket (depth b, rate r) wait, th being the ticks until the receiver begins to serve.",
             source=f"{DROPPING}; 003#E17")
     def few_wait(self) -> bool:
         """At the end of a tick: the elements served in it are gone."""
         return self.waiting <= self.b + self.r * self.th
 
-    @always("FLOW-43", MUST, "In t ticks in a row a source with a bucket sends at most b + r t "
-            "elements.",
+    @always("FLOW-43", MUST,
+            "In any t ticks in a row a source with a bucket sends at most b + r t elements.",
             source=f"{DROPPING}; 003#E17")
     def no_window_has_more(self) -> bool:
         """In each window that ends now: at most b more than r a tick."""
         return self.burst <= self.b
 
 
-    @always("FLOW-44", MUST, "Saved tokens, and elements sent beyond the rate, are together at "
-            "most b.",
+    @always("FLOW-44", MUST, "The tokens in the bucket plus the elements sent in any window "
+            "beyond r per tick never exceed the depth b, counted at the end of a tick.",
             source=DROPPING)
     def tokens_are_spent_once(self) -> bool:
         """A token is in the bucket, was spent, or was lost because the bucket was full."""
@@ -100,8 +101,9 @@ class FastEnough(Bucket):
         """True if the rate that the bucket simulates is at most the receiver's."""
         return self.r <= self.u
 
-    @always("FLOW-45", MUST, "Waiting elements and saved tokens are together at most b, and r for "
-            "each tick in which the receiver has been idle.", source="003#E17 (what the book adds)")
+    @always("FLOW-45", MUST, "Waiting elements plus the tokens in the bucket are at most b plus r "
+            "for each tick in which the receiver has been idle.",
+            source="003#E17 (what the book adds)")
     def idleness_costs_the_rate(self) -> bool:
         """The receiver begins to serve after th of them."""
         return self.waiting + self.tokens <= self.b + self.r * (self.th - self.idle)

@@ -118,13 +118,14 @@ class Composed(Machine):
         self.F2 -= self.b2
         self.P2 += self.b2
 
-    @always("FLOW-64", MUST, "Each link of a chain keeps its own tokens.", source=FRAMES)
+    @always("FLOW-64", MUST, "In each link of a chain, credits, elements and freed slots that are "
+            "not announced always total the slots of that link.", source=FRAMES)
     def links_are_apart(self) -> bool:
         """The same whatever its stages make of elements."""
         return self.P1 + self.N1 + self.F1 == self.C1 and self.P2 + self.N2 + self.F2 == self.C2
 
-    @always("FLOW-65", SHOULD, "A stage has at most one frame in hand, its inputs or its outputs.",
-            source=FRAMES)
+    @always("FLOW-65", SHOULD, "A stage holds inputs of one frame, or at most the n outputs of "
+            "one frame, and never both at once.", source=FRAMES)
     def hand_is_bounded(self) -> bool:
         """A chain holds the slots of its links, and a frame for each stage."""
         return self.outputs <= self.n and (self.inputs == 0 or self.outputs == 0)

@@ -120,7 +120,7 @@ class Link(Machine):
         """True if a batch of slots is free."""
         return self.F >= self.b
 
-    @always("FLOW-1", MUST, "No token is created, and none is lost but by the channel.",
+    @always("FLOW-1", MUST, "No token is created, and none is lost except by the channel.",
             source=f"{DEFINING}; 003#E1, 003#E2, 003#E3")
     def tokens_are_conserved(self) -> bool:
         """P + Q + D + N + F + lost = C: the balance with nothing left out."""
@@ -139,7 +139,8 @@ class Link(Machine):
         """False: there is always data to send and a consumer to take it."""
         return False
 
-    @always("FLOW-4", MUST, "A's credits never exceed the room that no other token claims.",
+    @always("FLOW-4", MUST, "A holds at most C credits less the elements at B, the elements and "
+            "credits under way, and the slots that are freed and not announced.",
             source=f"{DEFINING}; 003#E4")
     def permits_fit(self) -> bool:
         """The sufficient form of the text's necessary condition: P <= C - N."""

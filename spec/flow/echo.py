@@ -91,8 +91,7 @@ class Echo(Machine):
         return self.read == self.W
 
     @always("FLOW-31", MUST, "Every element is unwritten, in one of the four buffers, or read, "
-                             "and no buffer holds more than its size.",
-            source=COMPOSING)
+            "and no buffer holds more than its size.", source=COMPOSING)
     def none_is_lost(self) -> bool:
         """The sum over all places is W, and each place is within its size."""
         return self.unwritten + sum(self.held) + self.read == self.W and all(

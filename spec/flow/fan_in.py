@@ -67,7 +67,8 @@ class FanIn(Machine):
         """Give the credit to the sender of the element."""
         self.P[sender] += 1
 
-    @always("FLOW-61", MUST, "Each of several senders keeps as many tokens as it began with.",
+    @always("FLOW-61", MUST, "For each of several senders, unused credits plus elements sent and "
+            "not processed always total the credits that it began with.",
             source=f"{WORKERS}; 003#E11")
     def each_link_keeps_its_tokens(self) -> bool:
         """Credits, and elements that are sent and not processed; whatever the others do."""

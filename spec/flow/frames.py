@@ -125,7 +125,8 @@ class Gathering(Machine):
         """False: the sender has always more."""
         return False
 
-    @always("FLOW-36", MUST, "Credits and elements in the buffer are at most B in all.",
+    @always("FLOW-36", MUST,
+            "The credits of the sender plus the elements in the buffer are at most B.",
             source=COMPOSING)
     def it_fits(self) -> bool:
         """The inputs that the stage has taken do not count; they are at most m."""
@@ -219,8 +220,8 @@ class WideDiamond(Diamond):
         """While a group is made, its elements wait on the other branch."""
         return self.n <= self.B
 
-    @always("FLOW-39", MUST, "As many elements wait on the other branch as are in the group.",
-            source=PARTING)
+    @always("FLOW-39", MUST, "As many elements wait on the one branch as are in the group that "
+            "the other branch makes.", source=PARTING)
     def both_ways_are_alike(self) -> bool:
         """Each element takes both branches."""
         return self.waiting == self.group

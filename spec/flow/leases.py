@@ -141,8 +141,7 @@ class Leases(Machine):
         return self.left[job] == 0
 
     @eventually_always("FLOW-100", MUST, "Every job is done eventually if at least one worker "
-                                         "survives and a lease lasts longer than the work.",
-                       source=WORKERS)
+                       "survives and a lease lasts longer than the work.", source=WORKERS)
     def all_are_done(self) -> bool:
         """Provided that one worker lives, and a lease lasts longer than the work."""
         return all(self.place[job] == Place.DONE for job in range(self.J))
@@ -153,8 +152,8 @@ class Leases(Machine):
         """The same however many workers have worked on the job."""
         return self.counted[job] <= 1
 
-    @always("FLOW-102", MUST, "No job is taken back from a worker that lives and works on it.",
-            source=WORKERS)
+    @always("FLOW-102", MUST, "If a lease lasts longer than the work, no job is taken back from a "
+            "worker that is alive and works on it.", source=WORKERS)
     def nobody_is_robbed(self) -> bool:
         """Provided that a lease lasts longer than the work."""
         return not self.robbed

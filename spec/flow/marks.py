@@ -78,9 +78,8 @@ class Marks(Machine):
         """True if the receiver has to say go."""
         return self.held <= self.L
 
-    @always("FLOW-110", MUST,
-            "A receiver with marks holds at most its high mark, one element more, and those that "
-            "came after it had said stop.", source=f"{DROPPING}; 003#E14")
+    @always("FLOW-110", MUST, "A receiver holds at most its high mark H, one element more, and "
+            "those that came after it had said stop.", source=f"{DROPPING}; 003#E14")
     def it_fits(self) -> bool:
         """The receiver needs so much room."""
         return self.held <= self.H + 1 + self.late

@@ -42,10 +42,8 @@ REPEATS = guard_rule(
     source=f"{DROPS}: timeout and retry",
 )
 LETS_GO = guard_rule(
-    "FLOW-21", MUST,
-    "A repeats no element that an ACK covers, or a limit that is more than C above its number.",
-    source=f"{DROPS}; 003#E10",
-)
+    "FLOW-21", MUST, "A repeats no element that is covered by an ACK or by a limit that is more "
+    "than C above its number.", source=f"{DROPS}; 003#E10")
 NUMBERED = guard_rule(
     "FLOW-22", MUST, "A numbers its elements in the order in which it is offered them, and sends "
                      "new ones in that order.",
@@ -196,9 +194,8 @@ class ObservedCountedLink(Machine):
         require(not self.announcing, REPEATS_LIMIT)
         require(self.freed + self.C - self.granted < self.b, ANNOUNCES)
 
-    @always("FLOW-26", MUST, "The counters of a link, as the network keeps them, stay in the order "
-            "of FLOW-13.",
-            source=f"{DROPS}; 003#tokens")
+    @always("FLOW-26", MUST, "As the network counts them: freed <= accepted <= sent <= limit "
+            "known to A <= limit granted <= freed + C.", source=f"{DROPS}; 003#tokens")
     def counters_are_in_order(self) -> bool:
         """Freed, accepted, sent, known limit, granted limit, and the room that there is."""
         return (self.freed <= self.accepted <= self.sent <= self.told <= self.granted

@@ -30,12 +30,11 @@ DROPS_WHERE_FULL = guard_rule(
     "FLOW-52", MUST, "A job is dropped only while more jobs wait than there are places.",
     source=f"{DROPPING}: it drops jobs from the front of the queue if necessary")
 KEEPS_TO_ITS_PLACES = guard_rule(
-    "FLOW-53", MUST, "When a master has finished reacting to an event, at most K jobs wait in "
-                     "its queue of K places.",
-    source=f"{DROPPING}: master maintains a fixed size job queue")
+    "FLOW-53", MUST, "When a master has finished reacting to an event, at most K jobs wait in its "
+    "queue of K places.", source=f"{DROPPING}: master maintains a fixed size job queue")
 GIVES_AT_ONCE = guard_rule(
-    "FLOW-54", MUST, "A master is not idle while a job waits and a worker is asking.",
-    source=WORKERS)
+    "FLOW-54", MUST, "When a master has finished reacting to an event, no job waits while a "
+    "worker is asking for one.", source=WORKERS)
 
 
 class ObservedMaster(Machine):

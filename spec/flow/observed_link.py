@@ -52,9 +52,7 @@ SENDS = guard_rule(
 )
 ANNOUNCES = guard_rule(
     "FLOW-9", MUST, "A receiver that has freed b slots since its last grant grants b credits at "
-                    "once.",
-    source=f"{TOKENS}; 003#E8: a slot that is never announced is a token lost",
-)
+    "once.", source=f"{TOKENS}; 003#E8: a slot that is never announced is a token lost")
 SENT_IN_ORDER = guard_rule(
     "FLOW-10", MUST, "A sends the elements that it is offered, in their order, each once.",
     source=f"{TOKENS}: no data is made, and none is lost",

@@ -19,15 +19,14 @@ __all__ = ["EXPECTATIONS", "ObservedMarks"]
 DROPPING = "003#dropping"
 
 IN_TIME = guard_rule(
-    "FLOW-112", MUST, "A receiver that holds more than its high mark has said stop.",
-    source=f"{DROPPING}; 003#E14")
+    "FLOW-112", MUST, "When a receiver has finished reacting to an event and holds more than its "
+    "high mark, it has said stop, and not go since.", source=f"{DROPPING}; 003#E14")
 NOT_EARLY = guard_rule(
     "FLOW-113", MUST, "A receiver says stop only if it holds more than its high mark.",
     source=DROPPING)
 GOES_ON = guard_rule(
-    "FLOW-114", MUST,
-    "A receiver that has said stop, and now holds no more than its low mark, has said go.",
-    source=DROPPING)
+    "FLOW-114", MUST, "When a receiver has finished reacting to an event and holds no more than "
+    "its low mark, it has said go since it last said stop.", source=DROPPING)
 NOT_BETWEEN = guard_rule(
     "FLOW-115", MUST, "A receiver says go only if it holds no more than its low mark.",
     source=DROPPING)

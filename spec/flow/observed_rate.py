@@ -45,17 +45,17 @@ WITHIN_THE_RATE = guard_rule(
     "FLOW-80", MUST, "A limit of r a tick with a depth of b admits at most b + r t permits in t "
     "ticks in a row.", source=f"{DROPPING}; 003#E17")
 NOT_HELD_BACK = guard_rule(
-    "FLOW-81", MUST, "While no other call waits, no caller is refused for which a bucket of that "
-                     "rate and depth has enough.",
-    source=DROPPING)
+    "FLOW-81", MUST, "While no other call waits, a caller is refused only if a bucket of that "
+    "rate and depth has too few tokens for it.", source=DROPPING)
 WAITERS_GO_ON = guard_rule(
-    "FLOW-82", MUST, "Waiting calls do not all keep waiting while a bucket of that rate and depth "
-    "has enough for each of them.", source=DROPPING)
+    "FLOW-82", MUST, "As soon as a bucket of that rate and depth has enough for the largest of "
+    "the waiting calls, one of them is admitted.", source=DROPPING)
 IN_TURN = guard_rule(
-    "FLOW-83", SHOULD, "A waiting call is admitted as soon as a bucket has enough for it, in the "
-    "order in which the calls came; none overtakes another.", source="libraries#rate-limits")
+    "FLOW-83", SHOULD, "Waiting calls are admitted in the order in which they came, the first as "
+    "soon as a bucket has enough for it, and no later call before them.",
+    source="libraries#rate-limits")
 WITHIN_THE_PERIOD = guard_rule(
-    "FLOW-84", MUST, "A sliding log admits at most its number of permits in a period.",
+    "FLOW-84", MUST, "A sliding log admits at most b permits within any period.",
     source="libraries#rate-limits")
 NOT_BESIDE_THE_LOG = guard_rule(
     "FLOW-85", MUST, "A sliding log refuses no caller whose request fits beside what it admitted "

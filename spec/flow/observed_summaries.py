@@ -20,7 +20,8 @@ __all__ = ["EXPECTATIONS", "ObservedBatches", "ObservedSummaries"]
 ROLLED, FRAMES = "003#rolling", "003#frames"
 
 WHOLE = guard_rule(
-    "FLOW-56", MUST, "An output stands for every value that came since the previous output.",
+    "FLOW-56", MUST, "The sum in an output is that of all values that came since the previous "
+    "output.",
     source=f"{ROLLED}: instead of dropping messages, we start to roll them up into summaries")
 NOBODY_WAITS = guard_rule(
     "FLOW-120", MUST, "A stage that rolls up takes every value that comes.", source=ROLLED)

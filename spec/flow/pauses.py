@@ -117,15 +117,16 @@ class Pausing(Machine):
         """True: any number, up to the rate."""
         return True
 
-    @always("FLOW-130", MUST, "A receiver that calls again while it holds too much is not overrun "
-                              "by a sender that pauses for each call, even if some calls are lost.",
+    @always("FLOW-130", MUST, "A receiver that calls every A ticks while it holds too much is not "
+            "overrun by a sender that pauses P ticks for each call, with up to L calls lost in a "
+            "row, if C >= H + R (F + B + L A) and P >= (L + 1) A.",
             source=f"{DROPPING} ('notifies the sender to back-off for a while'); 003#E21")
     def there_is_room(self) -> bool:
         """The receiver holds no more than it has room for."""
         return self.held <= self.C
 
-    @always("FLOW-131", MUST, "A sender that pauses may send again B + P ticks after its receiver "
-            "has last held more than its mark.", source=f"{DROPPING}; 003#E21")
+    @always("FLOW-131", MUST, "A sender that pauses may send again at the latest B + P ticks "
+            "after its receiver last held more than its mark.", source=f"{DROPPING}; 003#E21")
     def a_pause_ends(self) -> bool:
         """No message is needed to resume, so no loss can keep the sender paused."""
         return self.calm < self.B + self.P or self.paused == 0

@@ -176,14 +176,14 @@ class Pushing(Machine):
         """The messages that are late make no difference."""
         return self.given[worker] - self.done[worker] <= 1
 
-    @always("FLOW-141", MUST, "A job that is pushed goes to a worker that is on-line.",
+    @always("FLOW-141", MUST, "A job that is pushed finds its worker on-line when it arrives.",
             source=f"{WORKERS} ('the set of all the currently on-line workers'); 003#E24")
     def nobody_is_missing(self) -> bool:
         """A job that is pushed to a missing worker would be lost unnoticed."""
         return self.wasted == 0
 
-    @leads_to("FLOW-142", MUST, "A waiting job is pushed eventually, if workers stay.",
-              source=f"{WORKERS}; 003#E24, 003#drops")
+    @leads_to("FLOW-142", MUST, "While jobs wait and a worker is on-line, eventually no job "
+              "waits, or no worker is on-line.", source=f"{WORKERS}; 003#E24, 003#drops")
     def nobody_waits_for_ever(self) -> tuple[bool, bool]:
         """Provided that losses come to an end."""
         return (self.queue > 0 and any(self.here),

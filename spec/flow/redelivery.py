@@ -125,7 +125,7 @@ class Unacknowledged(Machine):
     def hear_again(self) -> None:
         """Ignored: the server has had the first acknowledgement."""
 
-    @always("FLOW-143", MUST, "No more messages are unacknowledged than the limit.",
+    @always("FLOW-143", MUST, "At most C messages, the limit, are unacknowledged.",
             source=f"{PENDING}; 003#E10")
     def few_are_pending(self) -> bool:
         """Lost messages, and those sent again, make no difference."""

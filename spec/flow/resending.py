@@ -91,15 +91,17 @@ class Resending(Machine):
         require(self.waits and self.ahead > 0)
         self.ahead -= 1
 
-    @always("FLOW-67", SHOULD, "No job waits beside a copy of itself.",
+    @always("FLOW-67", SHOULD, "No job waits beside a copy of itself, if the client's timer T is "
+            "at least K u ticks, the service of all places.",
             source=f"{DROPPING}: size the queue so that the waiting time is less than the resend "
                    "timeout")
     def there_is_one_copy(self) -> bool:
         """No copy was submitted while the first one waited."""
         return not self.doubled
 
-    @always("FLOW-68", SHOULD, "A job waits no longer than the service of all places takes: K u "
-                               "ticks.", source=DROPPING)
+    @always("FLOW-68", SHOULD,
+            "A job waits at most K u ticks, the time in which the jobs of all K places are served.",
+            source=DROPPING)
     def a_wait_is_bounded(self) -> bool:
         """Its wait so far, and the longest rest of it, fit."""
         return not self.waits or (

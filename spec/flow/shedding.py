@@ -142,8 +142,8 @@ class Shedding(Machine):
         self.announced -= 1
         self.permits = min(self.C, self.permits + 1)
 
-    @always("FLOW-134", MUST, "Every element that is offered to a sender that drops was sent, was "
-            "dropped, or waits there.", source=f"{DROPPING}; 003#E23")
+    @always("FLOW-134", MUST, "Every element that is offered to a sender that drops has been "
+            "sent, has been dropped, or waits there.", source=f"{DROPPING}; 003#E23")
     def nothing_is_missing(self) -> bool:
         """Each element is one of them."""
         return self.offered == self.sent + self.dropped + self.waiting
@@ -164,7 +164,7 @@ class Shedding(Machine):
         return self.pending <= self.C
 
     @always("FLOW-138", MUST, "If the channel drops nothing, credits at the sender and in flight "
-                              "plus elements in flight and at the receiver always total C.",
+            "plus elements in flight and at the receiver always total C.",
             source=f"{TOKENS}; 003#E7")
     def tokens_are_conserved(self) -> bool:
         """True of a channel that drops elements itself (X = 1), where no credits are needed."""

@@ -72,15 +72,15 @@ class Squelch(Machine):
         """True: any number, up to the rate."""
         return True
 
-    @always("FLOW-40", MUST, "A receiver that calls in time is not overrun.",
-            source=f"{DROPPING}; 003#E14")
+    @always("FLOW-40", MUST, "A receiver that calls when it holds more than its mark H is never "
+            "overrun, if it has room for H + R (F + B) elements.", source=f"{DROPPING}; 003#E14")
     def there_is_room(self) -> bool:
         """The receiver holds no more than it has room for."""
         return self.held <= self.C
 
-    @always("FLOW-127", MUST, "A receiver that has called holds, with the elements under way, no "
-            "more than its mark and those that were sent since the call, or were under way at the "
-            "call.",
+    @always("FLOW-127", MUST, "A receiver that has not called holds at most H elements; after its "
+            "call, what it holds and what is under way to it are at most H + R (F + t), t being "
+            "the ticks since in which the sender has not heard the call.",
             source=f"{DROPPING}; 003#E14")
     def what_comes_is_known(self) -> bool:
         """Counts the B ticks in which the sender has not heard, as far as they are over."""

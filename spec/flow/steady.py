@@ -97,8 +97,8 @@ class Steady(Machine):
         """The elements that the receiver takes in this tick: those sent F ticks ago."""
         return self.under_way[self.F - 1]
 
-    @always("FLOW-128", SHOULD, "A sender at a steady rate has credits for all its elements.",
-            source=SCHEDULING)
+    @always("FLOW-128", SHOULD, "A sender at a steady rate never lacks a credit, if the receiver "
+            "has at least R (F + B) + b - g slots.", source=SCHEDULING)
     def the_sender_goes_on(self) -> bool:
         """In no tick does it have to wait."""
         return not self.held_up
@@ -117,8 +117,8 @@ class Rounds(Steady):
             self.lately[self.F + self.B - 1 - age] = self.lately[self.F + self.B - 2 - age]
         self.lately[0] = self.under_way[0]
 
-    @always("FLOW-147", MUST,
-            "In the time of a round trip at most as many elements go as the receiver has slots.",
+    @always("FLOW-147", MUST, "Within F + B ticks, a round trip, at most as many elements are "
+            "sent as the receiver has slots.",
             source=f"{SCHEDULING} ('the sender needs to wait the propagation delay')")
     def a_round_has_few(self) -> bool:
         """The credit of the first one does not come back earlier."""

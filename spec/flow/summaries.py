@@ -88,7 +88,7 @@ class Summaries(Machine):
         """Counted by weight, at every instant."""
         return self.received == self.sent + self.held
 
-    @always("FLOW-58", MUST, "A stage that rolls up holds one summary at most.", source=ROLLED)
+    @always("FLOW-58", MUST, "A stage that rolls up holds at most one summary.", source=ROLLED)
     def it_does_not_grow(self) -> bool:
         """The size does not depend on what the summary stands for."""
         return self.size <= 1

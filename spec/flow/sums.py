@@ -83,8 +83,8 @@ class FreeSlot(Machine):
         require(self.looking)
         self.looking = False
 
-    @never_stuck("FLOW-90", MUST, "The element behind a free slot of a ring is never blocked.",
-                 source=f"{COMPOSING}; 003#E13")
+    @never_stuck("FLOW-90", MUST, "A ring with a free slot never deadlocks: the element behind "
+                 "the free slot can always move.", source=f"{COMPOSING}; 003#E13")
     def goes_on(self) -> bool:
         """False: no state without a next step is acceptable."""
         return False
@@ -286,10 +286,8 @@ class Spending(Machine):
         """Elements left after a tick's work."""
         return max(0, self.waiting - self.u)
 
-    @always("FLOW-94", MUST,
-            "The tokens in the bucket plus the elements sent in any window beyond r per tick "
-            "never exceed the depth b.",
-            source=f"{DROPPING}; 003#E17")
+    @always("FLOW-94", MUST, "The tokens in the bucket plus the elements sent in any window "
+            "beyond r per tick never exceed the depth b.", source=f"{DROPPING}; 003#E17")
     def tokens_are_spent_once(self) -> bool:
         """No window of t ticks has more than b + r t elements."""
         return self.burst + self.tokens <= self.b

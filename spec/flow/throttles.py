@@ -97,9 +97,9 @@ class Throttles(Machine):
         """Elements that all sources may send before the receiver begins."""
         return self.n * self.b + (self.r1 + (self.n - 1) * self.r) * self.th
 
-    @always("FLOW-132", MUST, "Between ticks, the waiting elements of n sources with a bucket each "
-            "are at most the sum of their depths, and what their rates bring in the receiver's "
-            "latency.",
+    @always("FLOW-132", MUST, "If the rates of n sources with a bucket each sum to at most the "
+            "receiver's rate, then between ticks at most the sum of their depths wait, plus what "
+            "their rates bring in the receiver's latency.",
             source=f"{EXAMPLE} ('so that the aggregate load is always below'); 003#E22")
     def few_wait(self) -> bool:
         """Provided that the sum of the rates is at most the receiver's rate."""
@@ -123,8 +123,8 @@ class EachAlone(Throttles):
         """True of each source by itself, whatever the others send."""
         return self.r1 <= self.u and self.r <= self.u
 
-    @always("FLOW-133", CLAIM, "Few elements wait if no source sends faster than the receiver "
-            "serves.", source=f"{EXAMPLE}; 003#E22: what the text does not say")
+    @always("FLOW-133", CLAIM, "The bound of FLOW-132 also holds if no source alone sends faster "
+            "than the receiver serves.", source=f"{EXAMPLE}; 003#E22: what the text does not say")
     def few_wait_of_each(self) -> bool:
         """The bound is that of FLOW-132."""
         return self.within or self.waiting <= self.most()

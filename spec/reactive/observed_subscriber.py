@@ -215,8 +215,9 @@ class Subscribing(Machine):
         """True if it has processed everything, and is not done."""
         return self.wants() and self.takes() and self.W == 0
 
-    @always("RS-0.8", MUST, "While a subscriber wants elements and has not cancelled, those that "
-            "it has requested or not yet processed fit its buffer.", source="reactive#ours")
+    @always("RS-0.8", MUST, "While a subscriber wants elements and has not cancelled, the "
+            "elements that it has requested and not yet processed fit its buffer.",
+            source="reactive#ours")
     def what_comes_fits(self) -> bool:
         """Elements that wait, plus elements that may still come, fit C slots."""
         return self.cancelled or self.stopped or self.asked + self.W <= self.C

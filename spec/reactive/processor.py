@@ -220,9 +220,8 @@ class Processor(Machine):
 
     # --- rules -----------------------------------------------------------------------------
 
-    @always("RS-0.9", MUST, "Until it is cancelled, what a processor has requested and not passed "
-                            "on fits its buffer.",
-            source="reactive#ours; reactor #167")
+    @always("RS-0.9", MUST, "Until it is cancelled, the elements that a processor has requested "
+            "and not yet passed on fit its buffer.", source="reactive#ours; reactor #167")
     def is_bounded(self) -> bool:
         """Elements that wait, plus elements that may still come, fit C slots."""
         return self.cancelled or self.asked + self.W <= self.C
@@ -234,14 +233,14 @@ class Processor(Machine):
         """Compare the totals so far."""
         return self.sent <= self.allowed
 
-    @always("RS-0.11", MUST, "Two threads meet in a processor, and only one signals at a time.",
-            source="reactive#R1-3; reactive#R4-1")
+    @always("RS-0.11", MUST, "A processor signals serially: of the two threads that meet in it "
+            "only one signals at a time.", source="reactive#R1-3; reactive#R4-1")
     def is_serial(self) -> bool:
         """The thread that signals is alone in the loop."""
         return self.open <= 1 and (self.open == 0) == (self.loop != Loop.SIGNALLING)
 
-    @always("RS-0.12", MUST, "A processor passes the end on after all elements, unless its source "
-            "has failed.", source="reactive#R4-1; reactive#ours")
+    @always("RS-0.12", MUST, "A processor whose source has not failed signals its end only after "
+            "all elements that the source brought.", source="reactive#R4-1; reactive#ours")
     def ends_behind_all(self) -> bool:
         """The end follows all elements if the source completed normally."""
         return not self.ended or self.source == Source.FAILED or self.sent == self.brought
@@ -252,14 +251,15 @@ class Processor(Machine):
         """Neither waiting elements nor demand delay the failure."""
         return self.source != Source.FAILED or after.sent == self.sent
 
-    @leads_to("RS-0.14", MUST, "A stream through a processor that is not cancelled ends "
-              "eventually.", source="reactive#R4-1; reactive#R2-1")
+    @leads_to("RS-0.14", MUST,
+              "A processor that is not cancelled signals the end of its stream eventually.",
+              source="reactive#R4-1; reactive#R2-1")
     def comes_to_its_end(self) -> tuple[bool, bool]:
         """The end comes under every fair order of steps."""
         return True, self.ended or self.cancelled
 
-    @leads_to("RS-0.15", MUST,
-              "A processor passes a cancel on to its publisher, unless the publisher ends first.",
+    @leads_to("RS-0.15", MUST, "A processor eventually passes a cancel on to its publisher, "
+              "unless the publisher ends first.",
               source="reactive#R4-1; reactive#R2-6; RxJava #7081")
     def passes_cancels_on(self) -> tuple[bool, bool]:
         """The publisher may end by itself before the cancel reaches it."""

@@ -81,7 +81,5 @@ IN_ORDER = guard_rule(
     source="reactive#ours",
 )
 BOUNDED = guard_rule(
-    "RS-0.2", MUST,
-    "The elements that a subscriber has requested or not yet processed fit its buffer.",
-    source="reactive#ours; reactor #167",
-)
+    "RS-0.2", MUST, "The elements that a subscriber has requested and not yet processed fit its "
+    "buffer.", source="reactive#ours; reactor #167")

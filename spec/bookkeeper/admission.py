@@ -185,7 +185,7 @@ class Admission(Machine):
 
     # --- rules -------------------------------------------------------------------------------
 
-    @always("BK-1", MUST, "Free permits and requests in progress add up to the limit.",
+    @always("BK-1", MUST, "Under a limit, free permits and requests in progress add up to it.",
             source=f"{LIMIT}; {CODE}")
     def permits_are_conserved(self) -> bool:
         """No outcome of a request keeps its permit, and none gives back two."""
@@ -214,15 +214,16 @@ class Admission(Machine):
         """It assumes that requests end."""
         return not self.reading[loop], self.reading[loop]
 
-    @leads_to("BK-6", MUST, "A request that a loop has read is admitted eventually.",
+    @leads_to("BK-6", MUST, "The requests that a loop has read are all admitted eventually.",
               source=f"{LIMIT} (inferred: what is limited waits, and is not refused); "
-              "BookKeeper #3486", loop=upto(E))
+                     "BookKeeper #3486", loop=upto(E))
     def nobody_is_forgotten(self, loop: int) -> tuple[bool, bool]:
         """This covers all requests of one batch."""
         return self.decoded[loop] > 0, self.decoded[loop] == 0
 
-    @always("BK-8", MUST, "The server's accounts add up: permits, gauge, threads and wait queue.",
-            source=CODE)
+    @always("BK-8", MUST, "Free permits and the gauge add up to the limit, the gauge equals the "
+            "number of requests in progress, busy threads are at most W, and a loop is in the "
+            "wait queue at most once, and only with a request to admit.", source=CODE)
     def books_are_right(self) -> bool:
         """A thread keeps its request until it is finished; a waiting loop has a request."""
         return ((self.K == 0 or self.free + self.gauge == self.K)

@@ -78,7 +78,8 @@ class Checker(Machine):
         """True if a thread of the pool does not wait."""
         return self.blocked < self.P
 
-    @never_stuck("BK-15", MUST, "The checker finishes.", source=f"{CODE}; BookKeeper #3070")
+    @never_stuck("BK-15", MUST, "The checker never deadlocks before all its tasks are done.",
+                 source=f"{CODE}; BookKeeper #3070")
     def all_is_checked(self) -> bool:
         """True if all tasks are done."""
         return self.done == self.T

@@ -105,8 +105,9 @@ class Inline(Machine):
         """Number of requests that run on loops or are elsewhere."""
         return self.away + sum(self.doing[loop] == Doing.RUNNING for loop in range(self.E))
 
-    @always("BK-85", MUST, "Without a pool, too, free permits and requests in progress add up to "
-            "the limit.", source=LIMIT)
+    @always("BK-85", MUST,
+            "Without a pool, too, free permits and requests in progress add up to the limit.",
+            source=LIMIT)
     def permits_are_conserved(self) -> bool:
         """The same law holds with a pool."""
         return self.free + self.in_progress() == self.K

@@ -116,14 +116,15 @@ class Journal(Machine):
         """Work is always left: there is always another add."""
         return False
 
-    @always("BK-82", MUST, "An add is answered only after its journal entry has been forced to "
-                           "disk.",
+    @always("BK-82", MUST,
+            "An add is answered only after its journal entry has been forced to disk.",
             source=f"{ORDER} ('finished when journal's write is fsynced')")
     def what_is_answered_is_on_disk(self) -> bool:
         """Otherwise a power failure loses entries that were confirmed."""
         return self.late_force == 0
 
-    @always("BK-83", MUST, "An add is answered only when it is in storage.", source=ORDER)
+    @always("BK-83", MUST, "An add is answered only after its entry has been put into storage.",
+            source=ORDER)
     def what_is_answered_is_in_storage(self) -> bool:
         """A client that receives the answer can read the entry."""
         return self.late_storage == 0

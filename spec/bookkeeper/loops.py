@@ -116,8 +116,9 @@ class Loops(Machine):
         return False
 
     @always("BK-11", MUST,
-            "While a loop waits and no permit is free, some thread that can give one back waits "
-            "for no loop.", source=f"{CODE}; BookKeeper #4827")
+            "While a loop waits and no permit is free, a worker has a request or has still to "
+            "give back a permit, or a loop that does not wait has a response to write.",
+            source=f"{CODE}; BookKeeper #4827")
     def who_releases_does_not_wait(self) -> bool:
         """The thread that releases never needs the thread that waits."""
         return (len(self.waiting) == 0 or self.free > 0

@@ -186,8 +186,9 @@ class Memtable(Machine):
         """Work is always left: there is always another entry."""
         return False
 
-    @always("BK-22", MUST, "While an adder waits for more bytes than are free, a flush is under "
-            "way, or another adder is about to take bytes or to insert its entry.", source=CODE)
+    @always("BK-22", MUST, "While the first waiting adder needs more bytes than are free, a flush "
+            "has been asked for, or another adder is about to take bytes or to insert its entry.",
+            source=CODE)
     def who_waits_is_helped(self) -> bool:
         """Otherwise it waits until another adder brings an entry."""
         if len(self.waiting) == 0 or self.length[self.waiting[0]] <= self.free:
@@ -202,22 +203,23 @@ class Memtable(Machine):
         """The bound does not depend on the disk."""
         return self.table + self.snapshot + self.taken() <= 2 * self.L
 
-    @always("BK-24", MUST, "A snapshot is being flushed, unless the last flush has failed.",
+    @always("BK-24", MUST,
+            "Whenever there is a snapshot, its flush is under way, or its last flush has failed.",
             source=CODE)
     def snapshots_are_flushed(self) -> bool:
         """After a failure, the next adder asks for the flush again, and all later ones count."""
         return (self.snapshot == 0 or self.asked or self.retry) and (
             not self.retry or self.failed > 0)
 
-    @always("BK-26", MUST, "The accounts of the table add up: its bytes, and its waiting adders.",
-            source=CODE)
+    @always("BK-26", MUST, "Free bytes and bytes in memory add up to 2 L, and exactly the adders "
+            "that wait are in the wait queue.", source=CODE)
     def books_are_right(self) -> bool:
         """Exactly the waiting adders are in the wait queue."""
         return self.bytes_are_conserved() and all(
             (adder in self.waiting) == (self.doing[adder] == Doing.WAITING)
             for adder in range(self.A))
 
-    @always("BK-27", MUST, "At least L bytes are set aside for a flush, as long as no flush fails.",
+    @always("BK-27", MUST, "A snapshot holds at least L bytes, as long as no flush has failed.",
             source=f"{TEXT}; {CODE}")
     def flushes_are_worth_it(self) -> bool:
         """A flush of a few bytes costs as much as one of many."""

@@ -45,12 +45,10 @@ COUNTED = seen_from_outside(Admission.rules_declared, "BK-3")
 
 ONCE = guard_rule(
     "BK-50", MUST, "A request is started or rejected at most once; its response is then written "
-                   "or dropped at most once.",
-    source="bookkeeper#B3")
+    "or dropped at most once.", source="bookkeeper#B3")
 STARTS = guard_rule(
-    "BK-51", MUST,
-    "A request waits only while as many requests of its kind are in progress as the limit.",
-    source="004#limit; bookkeeper#B1, bookkeeper#B5")
+    "BK-51", MUST, "A request waits only while as many requests of its kind are in progress as "
+    "the limit allows.", source="004#limit; bookkeeper#B1, bookkeeper#B5")
 IN_ORDER = guard_rule(
     "BK-52", MUST, "The requests of a channel start in the order in which they were read.",
     source="bookkeeper#decoded")
@@ -63,11 +61,11 @@ REJECTS = guard_rule(
     "A request is rejected only if the pool's queue may be full, and always if the pool is full.",
     source="bookkeeper#admission")
 PAUSES = guard_rule(
-    "BK-55", MUST, "Nothing is read from a channel while one of its requests waits.",
-    source="004#autoread")
+    "BK-55", MUST, "When the server is quiescent, it reads from no channel of which a request "
+    "waits.", source="004#autoread")
 READS = guard_rule(
-    "BK-56", MUST, "A channel without a waiting request is read from.",
-    source="bookkeeper#B5")
+    "BK-56", MUST, "When the server is quiescent, it reads from every open channel of which no "
+    "request waits.", source="bookkeeper#B5")
 SENDS = guard_rule(
     "BK-57", MUST, "A response is written at once if its channel is writable.",
     source="004#responses; bookkeeper#responses")
@@ -81,9 +79,8 @@ DROPS = guard_rule(
     "BK-60", MUST, "A response that has waited t ticks, or whose channel is listed or closed, is "
     "dropped.", source="004#responses; bookkeeper#B8")
 CLOSES = guard_rule(
-    "BK-61", MUST,
-    "A channel is closed if and only if a response has waited in vain and closing is "
-    "configured.", source="004#responses ('close the channel')")
+    "BK-61", MUST, "A channel is closed if and only if a response has waited for it until its "
+    "time was over and closing is configured.", source="004#responses ('close the channel')")
 
 
 class Kind(IntEnum):
@@ -335,8 +332,9 @@ class ObservedBookie(Machine):
             self.ahead.discard(other * self.N + channel)
             self.ahead.discard(channel * self.N + other)
 
-    @always("BK-62", MUST, "The observer's accounts add up: the limits are kept, and "
-            "of two channels at most one is ahead.", source="004#limit; bookkeeper#fair")
+    @always("BK-62", MUST, "At most as many adds and reads are in progress as their limits allow, "
+            "and of two channels at most one is ahead of the other.",
+            source="004#limit; bookkeeper#fair")
     def books_agree(self) -> bool:
         """Check each kind, and each pair of channels."""
         return ((self.K == 0 or self.in_progress(Kind.ADD) <= self.K)

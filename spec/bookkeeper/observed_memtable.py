@@ -37,7 +37,7 @@ BOUNDED = seen_from_outside(Memtable.rules_declared, "BK-23")
 FLUSHED = seen_from_outside(Memtable.rules_declared, "BK-24")
 
 ONCE = guard_rule(
-    "BK-70", MUST, "An entry is inserted or refused once, and only if it was added.",
+    "BK-70", MUST, "An entry is inserted or refused at most once, and only if it was added.",
     source="bookkeeper#memtable")
 IN_ORDER = guard_rule(
     "BK-71", MUST, "Entries that wait for room are inserted in the order in which they came.",
@@ -49,9 +49,8 @@ TAKES = guard_rule(
     "BK-73", MUST, "An entry waits only while there is no room for it.",
     source="bookkeeper#B6; BookKeeper #2832")
 WHOLE = guard_rule(
-    "BK-74", MUST,
-    "A flush takes the whole table, and none is set aside while there is a snapshot.",
-    source="bookkeeper#memtable")
+    "BK-74", MUST, "A flush takes the whole table, or after a failed flush the whole snapshot, "
+    "and none begins while another is under way.", source="bookkeeper#memtable")
 WORTH = guard_rule(
     "BK-75", MUST, "Fewer than L bytes are flushed only for an entry that waits.",
     source="004#memtable ('limit that triggers memtable flush')")
@@ -180,8 +179,8 @@ class ObservedMemtable(Machine):
         """True if an entry waits for room."""
         return any(self.place[entry] == Entry.WAITING for entry in range(self.R))
 
-    @always("BK-76", MUST, "The table and its snapshot together never "
-                           "hold more than 2 L bytes.", source="bookkeeper#B6")
+    @always("BK-76", MUST, "The table and its snapshot together never hold more than 2 L bytes.",
+            source="bookkeeper#B6")
     def books_agree(self) -> bool:
         """Count the table and the snapshot."""
         return self.room() >= 0

@@ -100,7 +100,7 @@ class Polls(Machine):
                 and self.polls + self.leaving <= self.G)
 
     @leads_to("BK-41", MUST,
-              "A read of an entry that is there is admitted, however many polls wait.",
+              "A read of an entry that is there is admitted eventually, however many polls wait.",
               source=f"{LATENT}; 004#limit")
     def reads_go_on(self) -> tuple[bool, bool]:
         """No write is needed for that."""

@@ -164,15 +164,15 @@ class Responses(Machine):
         """Time at the monitor counts as well."""
         return self.held[thread] <= self.t
 
-    @always("BK-31", MUST, "After a thread has waited for a channel in vain, none waits for it for "
-            "t ticks, unless it was writable since.", source=f"{CODE}; bookkeeper#B8",
-            thread=upto(H))
+    @always("BK-31", MUST, "For t ticks after a thread has waited for a channel until its time "
+            "was over, no thread waits for that channel, unless it became writable since.",
+            source=f"{CODE}; bookkeeper#B8", thread=upto(H))
     def nobody_waits_again(self, thread: int) -> bool:
         """So a slow client costs at most half of a thread's time."""
         return self.rested >= self.t or self.listed == 0 or self.at[thread] != At.WAITING
 
-    @always("BK-32", MUST, "While a channel is listed, a thread waited for it in vain less than t "
-            "ticks ago.", source=CODE)
+    @always("BK-32", MUST, "A channel is listed for at most t ticks after a thread has waited for "
+            "it until its time was over.", source=CODE)
     def lists_end(self) -> bool:
         """After that the channel gets another chance."""
         return self.listed == 0 or self.listed + self.rested <= self.t

@@ -146,9 +146,8 @@ class Lease(Machine):
         """While clocks run at the same rate, a client that counts is the owner."""
         return sum(1 for left in self.counts if left > 0) <= 1
 
-    @step("ELECT-15", MUST,
-          "An accepted write is of no earlier lease than the accepted write before it.",
-          source="election#fencing; election#redlock; ELECT-10")
+    @step("ELECT-15", MUST, "An accepted write belongs to the lease of the accepted write before "
+          "it, or to a later one.", source="election#fencing; election#redlock; ELECT-10")
     def writes_keep_their_order(self, after: Lease) -> bool:
         """No clock can promise this order."""
         return after.last >= self.last

@@ -170,7 +170,7 @@ class Lock(Machine):
     # --- rules -----------------------------------------------------------------------------
 
     @step("ELECT-10", MUST,
-          "An accepted write has no smaller token than the accepted write before it.",
+          "The token of an accepted write is at least that of the accepted write before it.",
           source="election#fencing")
     def writes_keep_their_order(self, after: Lock) -> bool:
         """The writes that the store took are the truth about leadership."""
@@ -190,7 +190,8 @@ class Lock(Machine):
         return all(after.believes[each] in (0, self.believes[each])
                    or after.believes[each] > self.granted for each in range(self.N))
 
-    @leads_to("ELECT-13", MUST, "If there are candidates, eventually one leads or one is stopped.",
+    @leads_to("ELECT-13", MUST, "If there are candidates, eventually the first in the queue "
+              "leads, one is stopped, or none is left.",
               source="election#recipe; election#sessions")
     def somebody_comes_to_lead(self) -> tuple[bool, bool]:
         """A candidate may be stopped again and again, and all may resign; otherwise one leads."""

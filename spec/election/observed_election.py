@@ -66,10 +66,9 @@ HANDS_OVER = guard_rule(
     source="election#recipe (the holder deletes its node)",
 )
 NONE_FORGOTTEN = guard_rule(
-    "ELECT-7", MUST,
-    "A candidate whose session ended, or whose service was restarted, is still a candidate.",
-    source="election#curator (reconnected: a new node); election#kazoo",
-)
+    "ELECT-7", MUST, "Once the system is quiescent, some candidate leads if there is any: one "
+    "whose session ended, or whose service was restarted, still counts as one.",
+    source="election#curator (reconnected: a new node); election#kazoo")
 DEPOSED_KNOWS = guard_rule(
     "ELECT-8", MUST,
     "Once the system is quiescent again, a replaced leader no longer reports that it leads.",

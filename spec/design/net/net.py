@@ -89,9 +89,9 @@ class Net(Machine):
         """The limit of an unbounded link is one that only a growing link can pass."""
         return all(self.marking[p] <= self.limit[p] for p in range(len(self.start)))
 
-    @leads_to("DESIGN-3", SHOULD, "The watched task continues forever, as long as it should.",
-              source="libraries#akka-cycles: the unfair cycle",
-              phase=upto(2))
+    @leads_to("DESIGN-3", SHOULD, "The watched task takes another step eventually, unless all "
+              "work is done or no step is asked of it.",
+              source="libraries#akka-cycles: the unfair cycle", phase=upto(2))
     def goes_on(self, phase: int) -> tuple[bool, bool]:
         """Each of its steps is followed by another, unless everything is done."""
         return (

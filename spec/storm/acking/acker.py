@@ -255,7 +255,8 @@ class Acker(Machine):
 
     # --- rules -----------------------------------------------------------------------
 
-    @always("STORM-A1", MUST, "The acker answers ack only if every edge of the tree was acked.",
+    @always("STORM-A1", MUST,
+            "A root is acked at the spout only if every edge of its tree was acked.",
             source=f"{TREE} (ACK-SAFE)")
     def acks_are_safe(self) -> bool:
         """No tuple is still being processed, and none was failed."""
@@ -267,7 +268,8 @@ class Acker(Machine):
         """Late answers are ignored."""
         return self.calls <= 1
 
-    @leads_to("STORM-A3", MUST, "A complete tree is acked at the spout, unless it times out first.",
+    @leads_to("STORM-A3", MUST,
+              "A complete tree is acked at the spout eventually, unless it times out first.",
               source=f"{TREE} ('the value is 0')")
     def complete_trees_are_acked(self) -> tuple[bool, bool]:
         """It assumes that no message is lost. With T = 0 there is no timeout, and only an ack will
@@ -309,13 +311,14 @@ class Acker(Machine):
             edge < self.grown and edge not in self.waiting and edge not in self.done
             and edge not in self.fails for edge in range(self.E))
 
-    @always("STORM-A5", MUST, "A value of zero takes precedence over a failure.",
-            source=f"{TREE}: 'precedence over failed'")
+    @always("STORM-A5", MUST, "The acker never answers fail for a tree whose value is zero, even "
+            "if a tuple of it failed.", source=f"{TREE}: 'precedence over failed'")
     def zero_takes_precedence(self) -> bool:
         """The acker never answers fail for a complete tree."""
         return not self.failed_at_zero
 
-    @leads_to("STORM-A6", MUST, "A failed tuple fails at the spout, unless it times out first.",
+    @leads_to("STORM-A6", MUST, "If a tuple fails, its root fails at the spout eventually, unless "
+              "it times out first.",
               source="001#tree (any edge that fails triggers fail at the spout); storm#D12")
     def failures_are_told(self) -> tuple[bool, bool]:
         """It assumes that no message is lost. That the answer comes at once, without waiting for

@@ -227,7 +227,8 @@ class ObservedAcker(Machine):
 
     # --- rules -----------------------------------------------------------------------------
 
-    @always("STORM-A32", MUST, "No entry is kept that is complete, or known to have failed.",
+    @always("STORM-A32", MUST, "No entry whose INIT has arrived is complete, or has a failed "
+            "tuple: it is answered and removed at once.",
             source=f"{TREE}: the state that the guard rules leave behind", root=upto(R))
     def nothing_is_kept_back(self, root: int) -> bool:
         """Such an entry is answered with the message that makes it so."""

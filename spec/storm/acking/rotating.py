@@ -96,7 +96,7 @@ class RotatingMap(Machine):
         """The lifetime is strictly more than (N - 1) P."""
         return self.lifetime == 0 or self.lifetime > (self.N - 1) * self.P
 
-    @always("STORM-R2", MUST, "No entry is held for longer than N P after its put.",
+    @always("STORM-R2", MUST, "An entry is held for less than N P after its put.",
             source=f"{ROTATION}: ((N-1)P, N·P], closed above")
     def nothing_stays_long(self) -> bool:
         """At N P the entry has been dropped."""

@@ -37,11 +37,11 @@ __all__ = ["EXPECTATIONS", "Busy", "ObservedStatus", "Taken", "Told"]
 
 
 ON = guard_rule(
-    "STORM-O1", MUST, "If a tuple spills while its task is not marked as "
-                      "backlogged, the worker sends ON to a connected "
-                      "sender.", source="000#detecting")
+    "STORM-O1", MUST, "If a tuple spills while its task is not marked as backlogged, the worker "
+    "sends ON to a connected sender.", source="000#detecting")
 REMINDER = guard_rule(
-    "STORM-O2", MUST, "ON is sent again when the overflowQ has grown by more than the reminder.",
+    "STORM-O2", MUST, "ON is sent again once the overflowQ has grown by more than R, the "
+    "reminder, since it was last sent.",
     source="000#memory ('as a reminder'); storm#remote-receive")
 OFF = guard_rule(
     "STORM-O3", MUST, "OFF is sent at the first check that finds a backlogged task's overflowQ "
@@ -61,8 +61,8 @@ JOINED = guard_rule(
     "STORM-O7", MUST, "The current status is sent to a new connection.",
     source="000#memory (its end)")
 MADE_GOOD = guard_rule(
-    "STORM-O8", MUST, "A lost status is made good: the next one is sent within P "
-    "checks.", source="storm#D6; STORM-3763, STORM-1949, JStorm #404")
+    "STORM-O8", MUST, "After a status was lost, the next one is sent to a connected sender within "
+    "P checks.", source="storm#D6; STORM-3763, STORM-1949, JStorm #404")
 NEWEST = guard_rule(
     "STORM-O9", MUST, "A sender believes the newest of the statuses that have reached it, and "
     "ignores older ones.", source="storm#D4; STORM-3763")
@@ -365,8 +365,8 @@ class ObservedStatus(Machine):
 
     # --- rules ---------------------------------------------------------------------------
 
-    @always("STORM-O11", MUST, "While the receiving thread is idle and no status is lost, "
-            "the newest status that was sent is true, on its way or heard.",
+    @always("STORM-O11", MUST, "While the receiving thread is idle and no status is lost, the "
+            "newest status, heard or on its way, has the present flags of all tasks.",
             source="storm#bp-convergence")
     def what_was_told_is_true(self) -> bool:
         """So a sender that hears all statuses believes the true one eventually."""

@@ -292,8 +292,8 @@ class StatusAsWritten(Machine):
         """About to be: setting the flag is what N does next. To have set it does not count."""
         return self.overflowq == 0 or self.backlogged or self.at[Thread.N] == Step.WRITE
 
-    @leads_to("STORM-S2", MUST,
-              "Once no tuple is on its way, sender and receiver agree eventually.",
+    @leads_to("STORM-S2", MUST, "If sender and receiver disagree about a task, eventually they "
+              "agree, or a tuple is on its way again.",
               source=f"{DETECTING}; storm#bp-convergence, storm#D4, storm#D6")
     def flags_converge(self) -> tuple[bool, bool]:
         """If they differ, they agree eventually, unless U starts sending again."""

@@ -128,14 +128,14 @@ class LimitedInput(Machine):
 
     # --- rules -------------------------------------------------------------------------------
 
-    @always("STORM-L1", MUST, "A task processes a subsequence of the tuples of each sender.",
-            source=f"{ORDERING}; storm#fifo")
+    @always("STORM-L1", MUST, "A task processes the tuples of each sender in the order of "
+            "emission; some may be missing.", source=f"{ORDERING}; storm#fifo")
     def order_is_kept(self) -> bool:
         """No tuple was processed after a later one of its sender."""
         return not self.disordered
 
-    @always("STORM-L2", CLAIM, "A task processes a prefix of the tuples of each sender.",
-            source=ORDERING)
+    @always("STORM-L2", CLAIM, "A task processes a prefix of the tuples of each sender: none is "
+            "missing before one that is processed.", source=ORDERING)
     def nothing_is_left_out(self) -> bool:
         """The text promises order only, and may be misread as this (D7)."""
         return not self.gap
@@ -176,7 +176,7 @@ class LimitedInput(Machine):
         return (len(after.overflowq) > last and after.overflowq[0] == self.overflowq[0]
                 and after.overflowq[last] == self.overflowq[last])
 
-    @leads_to("STORM-L8", MUST, "Every tuple that is not dropped is processed eventually.",
+    @leads_to("STORM-L8", MUST, "Every tuple that was sent is processed or dropped eventually.",
               source=ORDERING, thread=upto(k))
     def the_rest_is_processed(self, thread: int) -> tuple[bool, bool]:
         """All sent tuples are processed or dropped eventually; K is finite."""

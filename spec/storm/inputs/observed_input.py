@@ -55,11 +55,9 @@ NOT_TWICE = guard_rule(
     "STORM-I7", MUST, "No tuple is processed twice, and none that was refused or dropped.",
     source="000#order")
 FOLLOWS = guard_rule(
-    "STORM-I8", MUST, "A remote tuple that is kept "
-                      "goes to recvQ if recvQ has "
-                      "room and the overflowQ is "
-                      "empty, and otherwise to the "
-                      "overflowQ.", source="000#overflow, 000#order; storm#D9")
+    "STORM-I8", MUST, "A remote tuple that is kept goes to recvQ if recvQ has room and the "
+    "overflowQ is empty, and otherwise to the overflowQ.",
+    source="000#overflow, 000#order; storm#D9")
 COUNTED = guard_rule(
     "STORM-I9", MUST, "Every dropped tuple is counted, and no other tuple is.",
     source="storm#remote-receive")

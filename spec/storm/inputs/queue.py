@@ -212,14 +212,14 @@ class TaskInput(Machine):
         return (len(after.recvq) <= len(self.recvq) or not self.overflowq
                 or after.recvq[-1].sender >= self.R)
 
-    @leads_to("STORM-Q5", MUST, "The overflowQ is not starved: its tuples are processed.",
-              source=f"{ORDERING} ('Tasks alternate'); storm#D3")
+    @leads_to("STORM-Q5", MUST, "The overflowQ is not starved: while it is not empty, one of its "
+              "tuples is taken eventually.", source=f"{ORDERING} ('Tasks alternate'); storm#D3")
     def overflowq_is_not_starved(self) -> tuple[bool, bool]:
         """While it is not empty, one of its tuples is taken eventually."""
         return len(self.overflowq) > 0, self.from_overflowq or not self.overflowq
 
-    @leads_to("STORM-Q6", SHOULD, "recvQ is not starved by the overflowQ.",
-              source=f"{ORDERING} ('Tasks alternate')")
+    @leads_to("STORM-Q6", SHOULD, "recvQ is not starved by the overflowQ: while it is not empty, "
+              "one of its tuples is taken eventually.", source=f"{ORDERING} ('Tasks alternate')")
     def recvq_is_not_starved(self) -> tuple[bool, bool]:
         """While recvQ is not empty, one of its tuples is taken eventually."""
         return len(self.recvq) > 0, not self.from_overflowq or not self.recvq

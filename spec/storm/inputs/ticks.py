@@ -87,14 +87,15 @@ class WaitingTimer(Machine):
 
     # --- rules -------------------------------------------------------------------------------
 
-    @leads_to("STORM-L12", MUST,
-              "A tick that is due to a task that continues does not stay due forever.",
-              source=f"{TICKS}; STORM-2786, STORM-3514", other=upto(n - 1))
+    @leads_to("STORM-L12", MUST, "A tick that is due to one task does not stay due forever, even "
+              "if another task is blocked.", source=f"{TICKS}; STORM-2786, STORM-3514",
+              other=upto(n - 1))
     def ticks_are_not_delayed(self, other: int) -> tuple[bool, bool]:
         """Task 0 must not delay the others."""
         return self.due[other + 1], not self.due[other + 1]
 
-    @step("STORM-L13", SHOULD, "A due tick is not left out.", source=TICKS, task=upto(n))
+    @step("STORM-L13", SHOULD, "A due tick stays due until it is in the recvQ of its task.",
+          source=TICKS, task=upto(n))
     def ticks_are_not_left_out(self, after: WaitingTimer, task: int) -> bool:
         """It stays due until it is in recvQ."""
         is_settled = self.due[task] and not after.due[task]

@@ -111,20 +111,20 @@ class Retrying(Machine):
         require(not self.room)
         self.room = True
 
-    @leads_to("STORM-W1", MUST, "A refused tuple is sent if its receiver keeps having room.",
+    @leads_to("STORM-W1", MUST,
+              "A refused tuple is sent eventually, if its receiver keeps having room.",
               source="000#aims ('required to retry until the situation changes')")
     def retries_succeed(self) -> tuple[bool, bool]:
         """The task needs no wake-up."""
         return self.refused and self.room, not self.refused or not self.room
 
     @always("STORM-W2", MUST, "A task retries a refused tuple at most l1 + l2 + 1 times in a row "
-                              "without a sleep (l1 spins, l2 parks).",
-            source=f"{STRATEGY}: 'to conserve CPU'")
+            "without a sleep (l1 spins, l2 parks).", source=f"{STRATEGY}: 'to conserve CPU'")
     def waiting_costs_little(self) -> bool:
         """This holds however long its receiver is backlogged."""
         return self.busy <= self.l1 + self.l2 + 1
 
-    @always("STORM-W3", MUST, "While no tuple is refused, the count of idle turns is 0.",
+    @always("STORM-W3", MUST, "The count of turns without success is 0 while no tuple is refused.",
             source=f"{STRATEGY}; storm#defaults")
     def success_begins_anew(self) -> bool:
         """So the next refusal is retried at once, and not after a sleep."""

@@ -35,11 +35,9 @@ COMMIT_SAFE = guard_rule(
     source=f"{FLOW}; storm#commit-safe; storm#D13",
 )
 COMMIT_GOES_ON = guard_rule(
-    "STORM-K21", MUST,
-    "A commit is at or above the lowest offset that is under way or failed, or above all emitted "
-    "offsets if there is none.",
-    source=f"{FLOW}: commit = lowest pending; STORM-2361, STORM-810",
-)
+    "STORM-K21", MUST, "A commit is at or above the lowest offset that is under way or failed, or "
+    "above all emitted offsets if there is none.",
+    source=f"{FLOW}: commit = lowest pending; STORM-2361, STORM-810")
 COMMIT_STAYS = guard_rule(
     "STORM-K22", MUST,
     "A commit never goes back.",
@@ -296,7 +294,8 @@ class ObservedPartition(Machine):
 
     # --- rules -----------------------------------------------------------------------------
 
-    @always("STORM-K33", MUST, "Every message that a restart would not emit again is done.",
+    @always("STORM-K33", MUST, "Every message below the commit, which a restart would not emit "
+            "again, was processed, was given up, or has left the log.",
             source=f"{FLOW}; storm#commit-safe; storm#D13: the state that the guard rules leave")
     def restarts_lose_nothing(self) -> bool:
         """These are the messages below the commit."""
@@ -304,7 +303,7 @@ class ObservedPartition(Machine):
             offset >= self.committed or offset in self.done or offset in self.given_up
             or offset in self.dropped for offset in range(self.L))
 
-    @always("STORM-K34", MUST, "No more messages are outstanding than the maximum allows.",
+    @always("STORM-K34", MUST, "At most M messages are outstanding, if there is a maximum M.",
             source="001#max-pending")
     def the_maximum_is_kept(self) -> bool:
         """A failed message no longer counts as outstanding."""

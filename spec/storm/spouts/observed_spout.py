@@ -40,10 +40,8 @@ BELOW_MAXIMUM = guard_rule(
     source=f"{CONFIG}; STORM-3514, STORM-549",
 )
 OWN_ID = guard_rule(
-    "STORM-K42", MUST,
-    "A root id that is pending is not given to another message.",
-    source="STORM-17: the first message is neither acked nor failed",
-)
+    "STORM-K42", MUST, "A root id that is pending is not given to another root.",
+    source="STORM-17: the first message is neither acked nor failed")
 ONE_CALL = guard_rule(
     "STORM-K43", MUST,
     "At most one of ack() and fail() is called for a root, and none for one that is not pending.",

@@ -257,7 +257,8 @@ class PartitionManager(Machine):
         A manager whose retries wait does not meet it (``guarantees``)."""
         return self.M == 0 or len(self.pending) <= self.M + self.F
 
-    @always("STORM-K14", CLAIM, "The number of offsets kept is smaller than STORM-K10 allows.",
+    @always("STORM-K14", CLAIM,
+            "The number of offsets kept is always below the bound of STORM-K10.",
             source="storm#partition-manager; STORM-K10: expected to be violated, since that is "
                    "exact")
     def bound_is_not_attained(self) -> bool:

@@ -98,7 +98,8 @@ class MaxPending(Machine):
         require(self.left == 0 and self.lost > 0)
         self.lost -= 1
 
-    @always("STORM-K1", MUST, "Pending roots exceed the maximum by less than one round emits.",
+    @always("STORM-K1", MUST, "Pending roots exceed the maximum of all k tasks by less than one "
+            "round of all of them emits.",
             source=f"{CONFIG} (overshoot of at most emits in one round - 1)")
     def overshoot_is_bounded(self) -> bool:
         """With a maximum, the bound is M k - 1 + k E."""
@@ -110,7 +111,7 @@ class MaxPending(Machine):
         """True only if a round emits no more than one root."""
         return self.M == 0 or self.pending() <= self.M * self.k
 
-    @always("STORM-K3", CLAIM, "The overshoot is smaller than STORM-K1 allows.",
+    @always("STORM-K3", CLAIM, "The number of pending roots is always below the bound of STORM-K1.",
             source=f"{CONFIG}; STORM-K1: expected to be violated, since that is exact")
     def overshoot_is_not_attained(self) -> bool:
         """One root less than STORM-K1 allows."""
@@ -122,7 +123,8 @@ class MaxPending(Machine):
         """The notes say this of a maximum that is not given."""
         return self.M > 0 or self.pending() <= 1
 
-    @always("STORM-K13", MUST, "A round that has begun fits the overshoot that STORM-K1 allows.",
+    @always("STORM-K13", MUST, "Pending roots, plus those that the present round may still emit, "
+            "stay within the bound of STORM-K1.",
             source=f"{CONFIG}; STORM-K1: the induction behind it")
     def round_fits(self) -> bool:
         """Count the pending roots, and those that the round may still emit."""

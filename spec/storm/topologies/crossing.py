@@ -141,8 +141,9 @@ class CrossingPaths(Machine):
         """The next tuple on the link can always be placed."""
         return not self.link[1 - worker] or self.can_place(worker)
 
-    @always("STORM-L11", MUST, "An overflowQ holds at most the W tuples that were on the link, and "
-            "for a middle H more, which its spout sent before it heard ON.",
+    @always("STORM-L11", MUST,
+            "recvQ and overflowQ of a last bolt hold at most C + W tuples together, those of a "
+            "middle bolt C + W + H: W were on the link, and H were sent before the spout heard ON.",
             source="000#overflow; storm#status", worker=upto(2))
     def overflow_is_what_was_in_flight(self, worker: int) -> bool:
         """A limit of an overflowQ is chosen by this bound."""

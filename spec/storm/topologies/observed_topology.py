@@ -125,7 +125,7 @@ WRITABLE = guard_rule(
     source="000#within; storm#remote-send: Client.send waits for a channel that is writable")
 OWN_FLAG = guard_rule(
     "STORM-C24", MUST, "A worker holds back a tuple only while the newest status that it has "
-                       "heard marks the destination task as backlogged.",
+    "heard marks the destination task as backlogged.",
     source="000#aims ('bubble up', in the place of a global 'throttle on/off'); storm#status")
 
 FALLS = guard_rule(
@@ -175,7 +175,7 @@ class ObservedLane(Machine):
         """The topology is quiescent, so all emitted tuples are accounted for."""
         require(self.processed + self.lost == self.emitted, COUNTED)
 
-    @always("STORM-C16", MUST, "Every tuple that is processed or lost on a lane was emitted on it.",
+    @always("STORM-C16", MUST, "On a lane no more tuples are processed or lost than were emitted.",
             source="000#order")
     def accounts_agree(self) -> bool:
         """No more tuples come out than went in."""
@@ -382,7 +382,7 @@ class ObservedSource(Machine):
         require(self.acked and not self.out, DELIVERED)
         require(len(self.reached) == self.n, DELIVERED)
 
-    @always("STORM-C18", MUST, "A message that is done is not out, and was acked.",
+    @always("STORM-C18", MUST, "A message that is done has no attempt under way, and was acked.",
             source="001#replay")
     def done_is_not_out(self) -> bool:
         """The two marks exclude each other."""

@@ -142,8 +142,8 @@ class Sender(Machine):
 
     # --- rules -----------------------------------------------------------------------
 
-    @leads_to("STORM-T6", CLAIM,
-              "An executor's tuple for a free task does not wait forever for a backlogged one.",
+    @leads_to("STORM-T6", CLAIM, "A tuple of an executor for a free task does not wait forever "
+              "because an earlier one is for a backlogged task.",
               source=f"{THROTTLING} (read of one executor); storm#D8")
     def free_task_is_served(self) -> tuple[bool, bool]:
         """Once tuples for Y are pending, eventually none is."""

@@ -420,7 +420,7 @@ class LoopingBolts(Machine):
         self.pending[bolt] = False
         self.recvq[1 - bolt] += 1
 
-    @never_stuck("STORM-T5", MUST, "Bolts never wait for each other in a cycle.",
+    @never_stuck("STORM-T5", MUST, "Bolts that send to each other never deadlock.",
                  source=f"{WITHIN}; STORM-3637 (closed as abandoned); storm#waits")
     def never_at_rest(self) -> bool:
         """Work is always left: the spout always has more."""

@@ -138,15 +138,9 @@ class Checkpoints(Machine):
         return (after.file[partition] >= self.file[partition]
                 or after.file[partition] >= self.log[partition])
 
-    @always("KAFKA-R9", MUST, "A log never ends "
-                              "below the highest "
-                              "high watermark "
-                              "ever checkpointed "
-                              "for it, unless it "
-                              "was cut to a "
-                              "shorter leader's "
-                              "log.", source=f"{CHECKPOINTS}; KAFKA-851, KAFKA-2143",
-            partition=upto(P))
+    @always("KAFKA-R9", MUST, "A log never ends below the highest high watermark ever "
+            "checkpointed for it, unless it was cut to a shorter leader's log.",
+            source=f"{CHECKPOINTS}; KAFKA-851, KAFKA-2143", partition=upto(P))
     def what_is_committed_stays(self, partition: int) -> bool:
         """All replicas may be cut at the same time."""
         return self.log[partition] >= self.known[partition]

@@ -65,7 +65,7 @@ NOT_WHILE_MOVING = guard_rule(
     "KAFKA-F29", MUST, "A replica that a reassignment keeps is not deleted before the reassignment "
     "ends, except by a late request of an earlier reassignment.", source="kafka#topics")
 EMPTY = guard_rule(
-    "KAFKA-F30", MUST, "A topic disappears only when none of its replicas holds a record.",
+    "KAFKA-F30", MUST, "A topic disappears only when no replica on its list holds a record.",
     source="kafka#topics")
 STAYS_DEAD = guard_rule(
     "KAFKA-F31", MUST, "A partition gets no new leader after one of its replicas was deleted "

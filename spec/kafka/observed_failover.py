@@ -89,8 +89,7 @@ FENCED = guard_rule(
     source="kafka#failover; KAFKA-1188, KAFKA-7235")
 REPLACED = guard_rule(
     "KAFKA-F10", MUST, "Once a newer controller has been elected, an older one writes no new "
-                       "leader epoch to the coordination service.",
-    source="kafka#failover; KAFKA-6082")
+    "leader epoch to the coordination service.", source="kafka#failover; KAFKA-6082")
 GROWS = guard_rule(
     "KAFKA-F11", MUST, "The quorum's leader epoch does not decrease, and each epoch has one "
                        "leader.",
@@ -100,9 +99,8 @@ CLEAN = guard_rule(
                        "leader leaves the ISR.",
     source="kafka#replication")
 ENOUGH = guard_rule(
-    "KAFKA-F13", MUST, "When a record is acknowledged with acks=all, at least "
-                       "min.insync.replicas replicas hold it.",
-    source="kafka#failover")
+    "KAFKA-F13", MUST, "When a record is acknowledged with acks=all, at least min.insync.replicas "
+    "replicas hold it.", source="kafka#failover")
 LED = guard_rule(
     "KAFKA-F14", MUST, "Once all faults are over, every partition with at least "
     "min.insync.replicas replicas has a leader, and all of its producers have been answered.",
@@ -198,8 +196,9 @@ class ObservedPlace(Machine):
         """A consumer reads this value at the offset."""
         require(self.committed == value + 1, READ)
 
-    @always("KAFKA-F16", MUST, "Every in-sync replica has the committed record, so a clean "
-            "election loses nothing.", source="kafka#replication (StrongIsr)", replica=upto(N))
+    @always("KAFKA-F16", MUST,
+            "Every in-sync replica has every committed record, so a clean election loses nothing.",
+            source="kafka#replication (StrongIsr)", replica=upto(N))
     def the_isr_has_it(self, replica: int) -> bool:
         """The ISR is the quorum's."""
         return self.committed == 0 or not self.in_sync[replica] or self.has(replica)

@@ -69,9 +69,8 @@ NOT_LATE = guard_rule(
     source=f"{EXACT}; 002#old; KAFKA-4051",
 )
 AT_LEAST_ONE = guard_rule(
-    "KAFKA-W26", MUST, "setTimeout treats a delay of less than 1 ms as 1 ms.",
-    source=SET_TIMEOUT,
-)
+    "KAFKA-W26", MUST, "setTimeout with a delay below 1 ms runs its task no earlier than 1 ms "
+    "after the call.", source=SET_TIMEOUT)
 IN_ORDER = guard_rule(
     "KAFKA-W27", MUST, "Tasks that are due together run in the order in which they were added.",
     source=f"{SET_TIMEOUT}; libraries#asyncio-call-at (sched)",

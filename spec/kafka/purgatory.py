@@ -361,8 +361,8 @@ class Purgatory(PurgatoryCalls):
             for request in range(self.K)
         ) <= self.Q
 
-    @leads_to("KAFKA-P6L", MUST, "If more than Q completed requests are on watcher lists, "
-              "eventually at most Q are.",
+    @leads_to("KAFKA-P6L", MUST,
+              "If more than Q completed requests are on watcher lists, eventually at most Q are.",
               source=f"{PURGING}; kafka#P6; KAFKA-664")
     def the_dead_go(self) -> tuple[bool, bool]:
         """The reaper runs again and again."""
@@ -377,7 +377,7 @@ class Purgatory(PurgatoryCalls):
         """The count begins with the previous purge."""
         return not self.needless
 
-    @always("KAFKA-P7", MUST, "A key without watched requests is removed from the map.",
+    @always("KAFKA-P7", MUST, "Between two calls, no key without watched requests is in the map.",
             source="kafka#P7; KAFKA-2160")
     def empty_keys_go(self) -> bool:
         """Between two calls no key has an empty list."""

@@ -142,7 +142,7 @@ class Programs(Machine):
         """Programs repeat forever, so every state without a next step is a deadlock."""
         return False
 
-    @always("KAFKA-P9X", MUST, "A lock that a thread holds exclusively is shared by no thread.",
+    @always("KAFKA-P9X", MUST, "A lock that one thread holds exclusively has no sharer.",
             source="kafka#locks (held by one thread at a time)")
     def locks_exclude(self) -> bool:
         """A lock has one owner or sharers, not both."""

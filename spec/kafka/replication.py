@@ -314,7 +314,7 @@ class Replication(Machine):
         """There is no leader at first, and after a leader has failed."""
         return self.leading == self.N or self.in_sync[min(self.leading, self.N - 1)]
 
-    @always("KAFKA-R4", MUST, "A high watermark is not beyond the end of its log.",
+    @always("KAFKA-R4", MUST, "A replica's high watermark is not beyond the end of its log.",
             source="kafka#replication (HwWithinLog)", replica=Replica)
     def hw_is_in_the_log(self, replica: int) -> bool:
         """Committed records are in the log."""

@@ -301,7 +301,7 @@ class Timer(Machine):
 
     # --- rules -----------------------------------------------------------------------
 
-    @always("KAFKA-W1", MUST, "A task that was added runs at most once.",
+    @always("KAFKA-W1", MUST, "A task runs at most once for each time that it is added.",
             source=f"{WHEEL}; kafka#W1", task=upto(K))
     def runs_at_most_once(self, task: int) -> bool:
         """Counted since its last add."""
@@ -313,8 +313,8 @@ class Timer(Machine):
         """Unless it is added again."""
         return self.phase[task] != Phase.CANCELLED or self.runs[task] == 0
 
-    @always("KAFKA-W1T", MUST, "A task runs by the time of the firing law plus the driver's "
-            "lateness, unless it is cancelled.",
+    @always("KAFKA-W1T", MUST, "A task that is not cancelled has run by max(time of its add, "
+            "floor(deadline / u) * u) plus the driver's lateness.",
             source=f"{WHEEL} ('expire all timer tasks in it'); kafka#W1", task=upto(K))
     def no_task_is_left(self, task: int) -> bool:
         """No task is pending after its time."""
@@ -356,8 +356,8 @@ class Timer(Machine):
             for bucket in range(self.M * self.n)
         )
 
-    @step("KAFKA-W5H", MUST,
-          "No task is put into the bucket of a wheel's present tick; n - 1 buckets are in use.",
+    @step("KAFKA-W5H", MUST, "No task is put into the bucket of a wheel's present tick: only the "
+          "other n - 1 buckets are filled.",
           source=f"{WHEEL} ('never inserts a task into the bucket for the current time'); "
                  "kafka#W5", task=upto(K))
     def present_bucket_is_not_used(self, after: Timer, task: int) -> bool:
@@ -393,9 +393,8 @@ class Timer(Machine):
             for bucket in range(self.M * self.n)
         )
 
-    @step("KAFKA-W8", MUST,
-          "A wheel is made only if the longest delay plus the clock's staleness reaches it.",
-          source=f"{WHEEL} ('on-demand'); kafka#W8")
+    @step("KAFKA-W8", MUST, "A wheel is made only if the longest delay plus the clock's staleness "
+          "is at least its tick.", source=f"{WHEEL} ('on-demand'); kafka#W8")
     def wheels_are_few(self, after: Timer) -> bool:
         """So there are about log_n of (delay + staleness) / u."""
         return all(
@@ -404,8 +403,8 @@ class Timer(Machine):
             for level in range(1, self.M)
         )
 
-    @always("KAFKA-W9", MUST, "A task is inserted again at most as often as there are wheels "
-            "above the lowest.", source=f"{WHEEL} ('recursively'); kafka#W9", task=upto(K))
+    @always("KAFKA-W9", MUST, "A task is inserted at most once for each wheel.",
+            source=f"{WHEEL} ('recursively'); kafka#W9", task=upto(K))
     def insertions_are_few(self, task: int) -> bool:
         """Each cascade moves the task at least one level down."""
         return self.insertions[task] <= self.wheels

@@ -226,7 +226,7 @@ class Cascade(Machine):
         """A cancelled task would not be counted."""
         return not self.marked or self.size == 0
 
-    @leads_to("KAFKA-W2D", MUST, "A cancelled task is not counted forever.",
+    @leads_to("KAFKA-W2D", MUST, "A cancelled task is eventually no longer counted.",
               source=f"{LISTS}; kafka#W2 ('only eventually')")
     def dead_entries_go(self) -> tuple[bool, bool]:
         """Until its bucket expires, at the latest."""
@@ -396,13 +396,14 @@ class Clock(Machine):
         require(self.pending and self.is_due())
         self.pending = False
 
-    @always("KAFKA-W12", MUST, "A request does not wait for longer than its timeout.",
+    @always("KAFKA-W12", MUST, "A request waits at most its timeout, measured in real time.",
             source="002#requests; kafka#wheel (hiResClockMs); KAFKA-4051")
     def timeouts_are_kept(self) -> bool:
         """Measured in real time, whatever the timer's clock shows."""
         return self.waited <= self.D
 
-    @leads_to("KAFKA-W12L", MUST, "A request eventually expires.",
+    @leads_to("KAFKA-W12L", MUST,
+              "A pending request eventually expires, whatever happens to the clock.",
               source="002#requests; KAFKA-4051")
     def requests_expire(self) -> tuple[bool, bool]:
         """Holds whatever happens to the clock."""

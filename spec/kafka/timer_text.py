@@ -76,8 +76,8 @@ class TimerByTheText(Timer):
         return not wakes or any(
             after.bucket[task] == after.flushed for task in range(self.K))
 
-    @step("KAFKA-WE7", CLAIM, "An overflow wheel is made only if its tick is at most the longest "
-                              "delay.",
+    @step("KAFKA-WE7", CLAIM,
+          "An overflow wheel is made only if its tick is at most the longest delay.",
           source=f"{WHEEL} ('If a timer request is out of this interval'); 002#WE7, kafka#W8: "
                  "a stale clock can push a task without any delay into an overflow wheel")
     def delay_decides_wheels(self, after: TimerByTheText) -> bool:

@@ -266,7 +266,7 @@ class BrokerChanges(Machine):
     # --- rules ---------------------------------------------------------------------------------
 
     @leads_to("KAFKA-C81", MUST, "A partition without a live leader eventually gets one, as long "
-              "as an in-sync replica is live.", source=CHANGES)
+              "as a live in-sync replica is not shutting down.", source=CHANGES)
     def it_gets_a_leader(self) -> tuple[bool, bool]:
         """Whichever brokers went or came; a broker that wants to go may continue to lead if no
         other can.
@@ -297,13 +297,15 @@ class BrokerChanges(Machine):
         return (not has(both(self.leaving, after.leaving), broker) or has(self.isr, broker)
                 or not has(after.isr, broker))
 
-    @always("KAFKA-C85", MUST, "A broker that may shut down leads nothing.", source=CHANGES)
+    @always("KAFKA-C85", MUST,
+            "A broker that the controller allows to shut down leads no partition.", source=CHANGES)
     def who_may_go_leads_nothing(self) -> bool:
         """Clients would find no leader until its session ends."""
         return not has(self.released, self.leader)
 
-    @always("KAFKA-C86", MUST, "A broker that may shut down knows that it leads nothing.",
-            source=f"{CHANGES}; KAFKA-7482", broker=upto(BROKERS))
+    @always("KAFKA-C86", MUST, "A broker that the controller allows to shut down does not "
+            "consider itself a leader any longer.", source=f"{CHANGES}; KAFKA-7482",
+            broker=upto(BROKERS))
     def who_may_go_knows(self, broker: int) -> bool:
         """Otherwise it takes writes that no replica follows."""
         return not has(self.released, broker) or not self.leads[broker]

@@ -148,8 +148,8 @@ class Channels(Machine):
         """This is the only end of the retries."""
         return not self.registered[broker], not self.known[broker] and not self.busy[broker]
 
-    @always("KAFKA-C69", MUST, "A broker is given up only when its znode is gone, never because a "
-            "connection breaks or an answer is missing.",
+    @always("KAFKA-C69", MUST, "The controller gives up a broker only when its znode is gone, "
+            "never because a connection breaks or an answer is missing.",
             source="001#channels; kafka#broker-changes", broker=upto(B))
     def silence_is_not_death(self, broker: int) -> bool:
         """Or when it has asked to shut down: see ``broker_changes``."""

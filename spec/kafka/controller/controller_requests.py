@@ -130,12 +130,8 @@ class ControllerRequests(Machine):
         """Only one request is under way at a time."""
         return after.reached <= self.reached + 1
 
-    @step("KAFKA-C60", CLAIM, "LeaderAndIsr, "
-                              "StopReplica and "
-                              "UpdateMetadata are "
-                              "idempotent: a repeated "
-                              "copy, however late, "
-                              "changes nothing.", source="001#controller; kafka#requests")
+    @step("KAFKA-C60", CLAIM, "LeaderAndIsr, StopReplica and UpdateMetadata are idempotent: a "
+          "repeated copy, however late, changes nothing.", source="001#controller; kafka#requests")
     def requests_are_idempotent(self, after: ControllerRequests) -> bool:
         """Whenever the copy arrives."""
         return not after.went_back

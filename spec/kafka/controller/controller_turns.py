@@ -145,7 +145,7 @@ class Turns(Machine):
         """Otherwise the request is gone without an effect."""
         return self.wish or self.led
 
-    @always("KAFKA-C113", SHOULD, "An event is handled once, however often a broker was elected.",
+    @always("KAFKA-C113", SHOULD, "No event is handled twice, however often a broker was elected.",
             source=f"{START}; KAFKA-1578")
     def watches_are_taken_back(self) -> bool:
         """A controller that resigns removes its watches."""
@@ -163,8 +163,8 @@ class Turns(Machine):
         """Every broker has the state machines, and only the controller's run."""
         return not self.usurped
 
-    @leads_to("KAFKA-C115", MUST, "A broker that is elected eventually has begun and has handled "
-              "all events, or has resigned.", source=START)
+    @leads_to("KAFKA-C115", MUST, "A broker that was elected eventually has taken up its duties "
+              "and handled all events, or has resigned.", source=START)
     def it_begins(self) -> tuple[bool, bool]:
         """Resignation ends the obligation."""
         return (self.begun > 0 and (self.begun < BEGUN or self.waiting > 0),

@@ -138,10 +138,8 @@ NOT_THE_LEADER = guard_rule(
     "had a leader does not go offline (in 0.9).", source=REPLICAS,
 )
 LISTED = guard_rule(
-    "KAFKA-C23", MUST, "A new replica that comes online is appended to its "
-                       "partition's replica list, unless it is already on the "
-                       "list.", source=REPLICAS,
-)
+    "KAFKA-C23", MUST, "A new replica that comes online is appended to its partition's replica "
+    "list, unless it is already on the list.", source=REPLICAS)
 
 IN_TURN = guard_rule(
     "KAFKA-C24", MUST, "Within a batch a broker gets LeaderAndIsr first, then UpdateMetadata, then "

@@ -290,21 +290,24 @@ class PartitionChanges(Machine):
         """Leaders write only a limited number of times."""
         return any(self.todo), not any(self.todo)
 
-    @always("KAFKA-C33", MUST, "The leader is in the ISR of its node.", source=SELECTORS,
-            partition=upto(P))
+    @always("KAFKA-C33", MUST,
+            "The leader that a partition's node names, if any, is in the ISR of that node.",
+            source=SELECTORS, partition=upto(P))
     def the_leader_is_in_sync(self, partition: int) -> bool:
         """Every selector ensures that."""
         return (self.leader[partition] == NOBODY
                 or has(self.isr[partition], self.leader[partition]))
 
-    @step("KAFKA-C34", MUST, "Every elected leader is live.", source=f"{SELECTORS}; KAFKA-3670",
+    @step("KAFKA-C34", MUST, "Every leader that the controller elects is live and not shutting "
+          "down, as far as the controller knows.", source=f"{SELECTORS}; KAFKA-3670",
           partition=upto(P))
     def the_elected_is_live(self, after: PartitionChanges, partition: int) -> bool:
         """According to the controller's knowledge."""
         return after.leader[partition] == self.leader[partition] or has(
             without(self.registered, self.shutting_down), after.leader[partition])
 
-    @step("KAFKA-C35", MUST, "With unclean elections off, every elected leader was in sync.",
+    @step("KAFKA-C35", MUST,
+          "With unclean elections off, every elected leader was in the ISR before.",
           source=SELECTORS, partition=upto(P))
     def elections_are_clean(self, after: PartitionChanges, partition: int) -> bool:
         """So it has all committed records."""

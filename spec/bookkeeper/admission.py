@@ -222,8 +222,8 @@ class Admission(Machine):
         return self.decoded[loop] > 0, self.decoded[loop] == 0
 
     @always("BK-8", MUST, "Free permits and the gauge add up to the limit, the gauge equals the "
-            "number of requests in progress, busy threads are at most W, and a loop is in the "
-            "wait queue at most once, and only with a request to admit.", source=CODE)
+            "number of requests in progress, no more threads are busy than there are, and a loop "
+            "is in the wait queue at most once, and only with a request to admit.", source=CODE)
     def books_are_right(self) -> bool:
         """A thread keeps its request until it is finished; a waiting loop has a request."""
         return ((self.K == 0 or self.free + self.gauge == self.K)

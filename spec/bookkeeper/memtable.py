@@ -211,16 +211,16 @@ class Memtable(Machine):
         return (self.snapshot == 0 or self.asked or self.retry) and (
             not self.retry or self.failed > 0)
 
-    @always("BK-26", MUST, "Free bytes and bytes in memory add up to 2 L, and exactly the adders "
-            "that wait are in the wait queue.", source=CODE)
+    @always("BK-26", MUST, "Free bytes and bytes in memory add up to 2 L, twice the size of a "
+            "table, and exactly the adders that wait are in the wait queue.", source=CODE)
     def books_are_right(self) -> bool:
         """Exactly the waiting adders are in the wait queue."""
         return self.bytes_are_conserved() and all(
             (adder in self.waiting) == (self.doing[adder] == Doing.WAITING)
             for adder in range(self.A))
 
-    @always("BK-27", MUST, "A snapshot holds at least L bytes, as long as no flush has failed.",
-            source=f"{TEXT}; {CODE}")
+    @always("BK-27", MUST, "A snapshot holds at least L bytes, the size of a table, as long as no "
+            "flush has failed.", source=f"{TEXT}; {CODE}")
     def flushes_are_worth_it(self) -> bool:
         """A flush of a few bytes costs as much as one of many."""
         return self.snapshot == 0 or self.snapshot >= self.L or self.failed > 0

@@ -43,8 +43,8 @@ IN_ORDER = guard_rule(
     "BK-71", MUST, "Entries that wait for room are inserted in the order in which they came.",
     source="bookkeeper#memtable")
 FITS = guard_rule(
-    "BK-72", MUST, "An entry is refused if and only if it is longer than 2 L bytes.",
-    source="bookkeeper#B7")
+    "BK-72", MUST, "An entry is refused if and only if it is longer than 2 L bytes, twice the "
+    "size of a table.", source="bookkeeper#B7")
 TAKES = guard_rule(
     "BK-73", MUST, "An entry waits only while there is no room for it.",
     source="bookkeeper#B6; BookKeeper #2832")
@@ -52,8 +52,8 @@ WHOLE = guard_rule(
     "BK-74", MUST, "A flush takes the whole table, or after a failed flush the whole snapshot, "
     "and none begins while another is under way.", source="bookkeeper#memtable")
 WORTH = guard_rule(
-    "BK-75", MUST, "Fewer than L bytes are flushed only for an entry that waits.",
-    source="004#memtable ('limit that triggers memtable flush')")
+    "BK-75", MUST, "Fewer than L bytes, the size of a table, are flushed only for an entry that "
+    "waits.", source="004#memtable ('limit that triggers memtable flush')")
 
 
 class Entry(IntEnum):
@@ -179,8 +179,8 @@ class ObservedMemtable(Machine):
         """True if an entry waits for room."""
         return any(self.place[entry] == Entry.WAITING for entry in range(self.R))
 
-    @always("BK-76", MUST, "The table and its snapshot together never hold more than 2 L bytes.",
-            source="bookkeeper#B6")
+    @always("BK-76", MUST, "The table and its snapshot together never hold more than 2 L bytes, "
+            "twice the size of a table.", source="bookkeeper#B6")
     def books_agree(self) -> bool:
         """Count the table and the snapshot."""
         return self.room() >= 0

@@ -158,7 +158,7 @@ class Responses(Machine):
 
     # --- rules -------------------------------------------------------------------------------
 
-    @always("BK-30", MUST, "A thread waits for a channel at most t ticks.",
+    @always("BK-30", MUST, "A thread waits for a channel at most t ticks, its time limit.",
             source=f"{TEXT} ('wait up to certain timeout'); {CODE}", thread=upto(H))
     def nobody_waits_long(self, thread: int) -> bool:
         """Time at the monitor counts as well."""

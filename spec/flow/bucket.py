@@ -101,8 +101,8 @@ class FastEnough(Bucket):
         """True if the rate that the bucket simulates is at most the receiver's."""
         return self.r <= self.u
 
-    @always("FLOW-45", MUST, "Waiting elements plus the tokens in the bucket are at most b plus r "
-            "for each tick in which the receiver has been idle.",
+    @always("FLOW-45", MUST, "Waiting elements plus the tokens in the bucket are at most its "
+            "depth b plus its rate r for each tick in which the receiver has been idle.",
             source="003#E17 (what the book adds)")
     def idleness_costs_the_rate(self) -> bool:
         """The receiver begins to serve after th of them."""

@@ -169,7 +169,7 @@ class CountedLink(Machine):
         """The text: otherwise we would violate boundedness."""
         return self.accepted - self.freed <= self.C
 
-    @always("FLOW-15", MUST, "A keeps at most C elements for retries.",
+    @always("FLOW-15", MUST, "A keeps at most C elements for retries, as many as B has slots.",
             source=f"{DROPS}; 003#E10")
     def store_is_bounded(self) -> bool:
         """Elements that were sent, and that B is not known to have."""

@@ -125,9 +125,8 @@ class Gathering(Machine):
         """False: the sender has always more."""
         return False
 
-    @always("FLOW-36", MUST,
-            "The credits of the sender plus the elements in the buffer are at most B.",
-            source=COMPOSING)
+    @always("FLOW-36", MUST, "The credits of the sender plus the elements in the buffer are at "
+            "most the buffer's B slots.", source=COMPOSING)
     def it_fits(self) -> bool:
         """The inputs that the stage has taken do not count; they are at most m."""
         return self.permits + self.waiting <= self.B

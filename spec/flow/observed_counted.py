@@ -42,8 +42,8 @@ REPEATS = guard_rule(
     source=f"{DROPS}: timeout and retry",
 )
 LETS_GO = guard_rule(
-    "FLOW-21", MUST, "A repeats no element that is covered by an ACK or by a limit that is more "
-    "than C above its number.", source=f"{DROPS}; 003#E10")
+    "FLOW-21", MUST, "A repeats no element that is covered by an ACK, or by a limit that is more "
+    "than C, the slots of B, above its number.", source=f"{DROPS}; 003#E10")
 NUMBERED = guard_rule(
     "FLOW-22", MUST, "A numbers its elements in the order in which it is offered them, and sends "
                      "new ones in that order.",
@@ -54,10 +54,8 @@ TRUE_ACK = guard_rule(
     source=f"{DROPS}; 003#E10: a duplicate is not a new element",
 )
 LIMIT_FITS = guard_rule(
-    "FLOW-24", MUST, "A limit of B is at most C above the number of elements that it has "
-                     "processed.",
-    source=f"{DROPS}; 003#tokens: a retry creates no token",
-)
+    "FLOW-24", MUST, "A limit of B, which has C slots, is at most C above the number of elements "
+    "that it has processed.", source=f"{DROPS}; 003#tokens: a retry creates no token")
 REPEATS_LIMIT = guard_rule(
     "FLOW-25", MUST, "When its timer runs out, B repeats its latest limit.",
     source="003#E19",

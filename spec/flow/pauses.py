@@ -125,8 +125,9 @@ class Pausing(Machine):
         """The receiver holds no more than it has room for."""
         return self.held <= self.C
 
-    @always("FLOW-131", MUST, "A sender that pauses may send again at the latest B + P ticks "
-            "after its receiver last held more than its mark.", source=f"{DROPPING}; 003#E21")
+    @always("FLOW-131", MUST, "A sender that pauses may send again at the latest B + P ticks, the "
+            "delay of a call and a pause, after its receiver last held more than its mark.",
+            source=f"{DROPPING}; 003#E21")
     def a_pause_ends(self) -> bool:
         """No message is needed to resume, so no loss can keep the sender paused."""
         return self.calm < self.B + self.P or self.paused == 0

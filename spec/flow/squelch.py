@@ -73,14 +73,16 @@ class Squelch(Machine):
         return True
 
     @always("FLOW-40", MUST, "A receiver that calls when it holds more than its mark H is never "
-            "overrun, if it has room for H + R (F + B) elements.", source=f"{DROPPING}; 003#E14")
+            "overrun, if it has room for H + R (F + B) elements: R are sent a tick, F ticks are "
+            "to the receiver, and B until a call works.", source=f"{DROPPING}; 003#E14")
     def there_is_room(self) -> bool:
         """The receiver holds no more than it has room for."""
         return self.held <= self.C
 
-    @always("FLOW-127", MUST, "A receiver that has not called holds at most H elements; after its "
-            "call, what it holds and what is under way to it are at most H + R (F + t), t being "
-            "the ticks since in which the sender has not heard the call.",
+    @always("FLOW-127", MUST,
+            "A receiver that has not called holds at most its mark H; after its call, what it "
+            "holds and what is under way are at most H + R (F + t): R are sent a tick, F ticks "
+            "are to the receiver, and t have passed in which the sender has not heard the call.",
             source=f"{DROPPING}; 003#E14")
     def what_comes_is_known(self) -> bool:
         """Counts the B ticks in which the sender has not heard, as far as they are over."""
@@ -89,9 +91,8 @@ class Squelch(Machine):
         coming = sum(self.under_way[age] for age in range(self.F))
         return self.held <= self.H if self.stops_in > self.B else self.held + coming <= most
 
-    @always("FLOW-41", CLAIM, "R places above the mark for each tick of the signal's delay are "
-            "enough.",
-            source=f"{DROPPING}; 003#E14")
+    @always("FLOW-41", CLAIM, "R places above the mark, the elements of one tick, for each tick "
+            "of the signal's delay are enough.", source=f"{DROPPING}; 003#E14")
     def the_signals_delay_is_enough(self) -> bool:
         """Counted above the mark, as the mail does."""
         return self.held <= self.H + self.R * self.B

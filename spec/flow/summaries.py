@@ -180,7 +180,7 @@ class Batching(Summaries):
         """True while the batch is not full."""
         return self.held < self.m
 
-    @always("FLOW-60", MUST, "A batch has at most m elements.", source=ROLLED)
+    @always("FLOW-60", MUST, "A batch has at most m elements, its size.", source=ROLLED)
     def a_batch_is_bounded(self) -> bool:
         """Counted by number; a full batch takes nothing until it goes."""
         return self.held <= self.m

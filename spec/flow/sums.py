@@ -89,9 +89,8 @@ class FreeSlot(Machine):
         """False: no state without a next step is acceptable."""
         return False
 
-    @always("FLOW-91", MUST, "Behind each free slot of a ring there is an element, at a distance "
-                             "of less than K slots.",
-            source=f"{COMPOSING}; 003#E13")
+    @always("FLOW-91", MUST, "In a ring of K slots, behind each free slot there is an element at "
+            "a distance of less than K.", source=f"{COMPOSING}; 003#E13")
     def it_is_there(self) -> bool:
         """The distance is at least one slot, and less than a whole round."""
         return 1 <= self.g and self.g < self.K
@@ -292,17 +291,16 @@ class Spending(Machine):
         """No window of t ticks has more than b + r t elements."""
         return self.burst + self.tokens <= self.b
 
-    @always("FLOW-95", MUST,
-            "Waiting elements and saved tokens together are at most b plus the tokens that came "
-            "while the receiver did not serve.",
+    @always("FLOW-95", MUST, "Waiting elements plus the tokens in the bucket are at most its "
+            "depth b plus the tokens that came while the receiver did not serve.",
             source=f"{DROPPING}; 003#E17")
     def idleness_costs_the_rate(self) -> bool:
         """During a tick, its own tokens count as well."""
         own = self.r if self.within else 0
         return self.waiting + self.tokens <= self.b + self.r * (self.th - self.idle) + own
 
-    @always("FLOW-96", MUST,
-            "Between ticks, at most b + r th elements of a source with a bucket wait.",
+    @always("FLOW-96", MUST, "Between ticks, at most b + r th elements of a source with a bucket "
+            "(depth b, rate r) wait, th being the ticks until the receiver begins to serve.",
             source=f"{DROPPING}; 003#E17")
     def few_wait(self) -> bool:
         """For a receiver of any rate that is not below the bucket's, and of any latency."""

@@ -123,8 +123,9 @@ class EachAlone(Throttles):
         """True of each source by itself, whatever the others send."""
         return self.r1 <= self.u and self.r <= self.u
 
-    @always("FLOW-133", CLAIM, "The bound of FLOW-132 also holds if no source alone sends faster "
-            "than the receiver serves.", source=f"{EXAMPLE}; 003#E22: what the text does not say")
+    @always("FLOW-133", CLAIM, "If no source alone sends faster than the receiver serves, at most "
+            "as many elements wait as FLOW-132 says.",
+            source=f"{EXAMPLE}; 003#E22: what the text does not say")
     def few_wait_of_each(self) -> bool:
         """The bound is that of FLOW-132."""
         return self.within or self.waiting <= self.most()

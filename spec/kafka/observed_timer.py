@@ -77,10 +77,9 @@ IN_ORDER = guard_rule(
 )
 SIZE = seen_from_outside(Timer.rules_declared, "KAFKA-W2")
 QUEUE = guard_rule(
-    "KAFKA-W29", MUST, "The DelayQueue holds at most n buckets of each wheel.",
-    source="002#driving ('capped by the number of buckets'); "
-           "kafka#W6",
-)
+    "KAFKA-W29", MUST, "The DelayQueue holds at most n buckets of each wheel, all that a wheel "
+    "has.",
+    source="002#driving ('capped by the number of buckets'); " "kafka#W6")
 WHEELS = guard_rule(
     "KAFKA-W30", MUST,
     "A timer makes no more wheels than its longest delay and the staleness of its clock require.",

@@ -335,23 +335,21 @@ class Purgatory(PurgatoryCalls):
         """Between purges E counts at least the requests on lists."""
         return len(self.to_purge) > 0 or self.distinct() <= self.estimate
 
-    @always("KAFKA-P5U", MUST, "E exceeds the timer's size by at most the number of requests "
-            "completed since E was set.",
+    @always("KAFKA-P5U", MUST, "The estimate E exceeds the timer's size by at most the number of "
+            "requests completed since E was set.",
             source=f"{PURGING} ('we can avoid unnecessary purge operations'); kafka#purgatory")
     def estimate_is_not_high(self) -> bool:
         """A request counts once, not once for each key."""
         return self.estimate - len(self.timer) <= self.done
 
-    @always("KAFKA-P6", MUST,
-            "While the reaper is idle, at most Q completed requests are on watcher lists.",
-            source=f"{PURGING}; kafka#P6")
+    @always("KAFKA-P6", MUST, "While the reaper is idle, at most Q (the purge threshold) "
+            "completed requests are on watcher lists.", source=f"{PURGING}; kafka#P6")
     def the_dead_are_few(self) -> bool:
         """The number of requests that it need not purge is small."""
         return not self.rests() or self.dead() <= self.Q
 
-    @always("KAFKA-P6M", MUST,
-            "While the reaper is idle, at most Q completed requests are held in memory, on watcher "
-            "lists or in the timer.",
+    @always("KAFKA-P6M", MUST, "While the reaper is idle, at most Q (the purge threshold) "
+            "completed requests are held in memory, on watcher lists or in the timer.",
             source=f"{OLD} ('exhaust JVM heap', 'virtually avoid the memory problem')")
     def memory_is_bounded(self) -> bool:
         """Every reference keeps a request in memory."""

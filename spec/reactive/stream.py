@@ -164,7 +164,8 @@ class Stream(Machine):
         """Compare the totals so far."""
         return self.sent <= self.allowed
 
-    @always("RS-0.6", MUST, "No two signals are open at a time.", source="reactive#R1-3")
+    @always("RS-0.6", MUST, "No signal begins before the one before it has returned.",
+            source="reactive#R1-3")
     def is_serial(self) -> bool:
         """The thread that signals is alone in the loop."""
         return self.open <= 1 and (self.open == 0) == (self.loop != Loop.SIGNALLING)

@@ -90,14 +90,15 @@ class RotatingMap(Machine):
                 self.held_in.discard(self.N - 1 - back)
                 self.held_in.add(self.N - back)
 
-    @always("STORM-R1", MUST, "An entry is dropped only more than (N - 1) P after its put.",
+    @always("STORM-R1", MUST, "In a map of N buckets that rotates every P, an entry is dropped "
+            "only more than (N - 1) P after its put.",
             source=f"{ROTATION}: ((N-1)P, N·P], open below")
     def nothing_goes_early(self) -> bool:
         """The lifetime is strictly more than (N - 1) P."""
         return self.lifetime == 0 or self.lifetime > (self.N - 1) * self.P
 
-    @always("STORM-R2", MUST, "An entry is held for less than N P after its put.",
-            source=f"{ROTATION}: ((N-1)P, N·P], closed above")
+    @always("STORM-R2", MUST, "In a map of N buckets that rotates every P, an entry is held for "
+            "less than N P after its put.", source=f"{ROTATION}: ((N-1)P, N·P], closed above")
     def nothing_stays_long(self) -> bool:
         """At N P the entry has been dropped."""
         return not self.held_in or self.age < self.N * self.P

@@ -95,9 +95,8 @@ class Cascade(Machine):
         require(self.other > 0)
         self.other -= 1
 
-    @always("STORM-H1", MUST,
-            "However long the last bolt is blocked, at most n C + n - 1 tuples are "
-            "between it and its spout.", source=CASCADE)
+    @always("STORM-H1", MUST, "However long the last of n bolts is blocked, at most n C + n - 1 "
+            "tuples are between it and its spout, C being the capacity of a recvQ.", source=CASCADE)
     def backpressure_bubbles_up(self) -> bool:
         """n full recvQs, and one output held by each bolt but the last."""
         return sum(self.recvq) + sum(self.held) <= self.n * self.C + self.n - 1

@@ -307,9 +307,8 @@ class StatusAsWritten(Machine):
         """The task continues to process, so there is no reason to stay blocked."""
         return self.blocked, not self.blocked
 
-    @always("STORM-S4", MUST,
-            "The overflowQ holds at most the tuple at hand, W on their way, and H that U sends "
-            "before it hears ON.",
+    @always("STORM-S4", MUST, "The overflowQ holds at most the tuple at hand, W that were on "
+            "their way, and H that the sender sends before it hears ON.",
             source="000#overflow; storm#status, storm#D6")
     def overflow_is_what_was_in_flight(self) -> bool:
         """Tuples on their way when U heard ON, and those of the halt-lag."""

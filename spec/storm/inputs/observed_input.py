@@ -62,8 +62,8 @@ COUNTED = guard_rule(
     "STORM-I9", MUST, "Every dropped tuple is counted, and no other tuple is.",
     source="storm#remote-receive")
 SERVED = guard_rule(
-    "STORM-I10", MUST, "The overflowQ is not starved: while it is not empty, at most 2 C tuples of "
-    "recvQ are processed before one of the overflowQ is.",
+    "STORM-I10", MUST, "The overflowQ is not starved: while it is not empty, at most 2 C tuples "
+    "of recvQ, twice its capacity, are processed before one of the overflowQ is.",
     source="000#order ('Tasks alternate'); storm#D3")
 NEVER_WAITS = guard_rule(
     "STORM-I11", MUST, "The receiving thread never waits: each tuple that arrives is kept or "

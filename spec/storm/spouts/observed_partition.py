@@ -75,11 +75,9 @@ RETRIES_BOUNDED = guard_rule(
     source="storm#partition-manager (retry limit); STORM-2413, STORM-2014",
 )
 REPLAYED_FIRST = guard_rule(
-    "STORM-K29", MUST,
-    "A failed message is emitted again before anything further is fetched: at most F - 1 new "
-    "ones come first.",
-    source=f"{FLOW}: fill begins at the first failed offset",
-)
+    "STORM-K29", MUST, "A failed message is emitted again before anything further is fetched: at "
+    "most F - 1 new ones, the rest of one fetch, come first.",
+    source=f"{FLOW}: fill begins at the first failed offset")
 GONE_BLOCKS_NOTHING = guard_rule(
     "STORM-K30", MUST,
     "A message that has left the log delays neither emissions nor commits.",

@@ -164,7 +164,8 @@ class ObservedSpout(Machine):
             require(calls == due, CALLED)
         self.left[root] = 0
 
-    @always("STORM-K47", MUST, "With rounds of up to two roots, at most M + 1 roots are pending.",
+    @always("STORM-K47", MUST,
+            "With rounds of up to two roots, at most one root more than the maximum is pending.",
             source=f"{CONFIG}; STORM-K1 (with k E = 2)")
     def overshoot_is_bounded(self) -> bool:
         """A round begins with at most M - 1 pending, and emits two."""

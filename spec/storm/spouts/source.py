@@ -249,8 +249,8 @@ class PartitionManager(Machine):
         """The commit passes every offset that the log has not dropped."""
         return True, self.committed > offset or offset in self.dropped
 
-    @always("STORM-K10", MUST,
-            "With a maximum of M, no more than M + F offsets are kept, failed ones included.",
+    @always("STORM-K10", MUST, "With a maximum of M, no more than M + F offsets are kept, failed "
+            "ones included, F being what one fetch brings.",
             source="001#oom; storm#D12, storm#partition-manager")
     def offsets_are_bounded(self) -> bool:
         """It needs one condition: new ones are fetched only if nothing waits and nothing failed.

@@ -199,8 +199,8 @@ class PendingOfOneTask(Machine):
         """The notes' sentence, applied to each task alone."""
         return self.pending[task] <= self.M
 
-    @always("STORM-K37", MUST, "A spout's tasks together exceed M k by at most k - 1 roots.",
-            source=f"{CONFIG}; STORM-K1 (with E = 1)")
+    @always("STORM-K37", MUST, "The tasks of a spout, k of them, together exceed k times the "
+            "maximum by at most k - 1 roots.", source=f"{CONFIG}; STORM-K1 (with E = 1)")
     def tasks_together_keep_the_maximum(self) -> bool:
         """The sum is what is tested, with the overshoot of a round."""
         return sum(self.pending) <= self.M * self.k + self.k - 1

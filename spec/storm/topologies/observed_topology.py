@@ -76,8 +76,8 @@ STOPS = guard_rule(
     "pendingEmits never holds more than one execution emits.",
     source="000#within; storm#executors; STORM-3073")
 OVERSHOOT = guard_rule(
-    "STORM-C7", MUST, "At most M + E - 1 roots are pending: the maximum, and one round less one.",
-    source="storm#executors; 001#max-pending")
+    "STORM-C7", MUST, "At most M + E - 1 roots of a spout are pending: the maximum M, and the E "
+    "that one round emits, less one.", source="storm#executors; 001#max-pending")
 COMPLETE = guard_rule(
     "STORM-C8", MUST, "A root is acked only after its whole tree was processed.",
     source="001#tree; storm#ack-safe")
@@ -103,8 +103,8 @@ SURVIVES = guard_rule(
     "raises an exception that is not caught.",
     source="storm#waits, storm#errors; STORM-3073, STORM-3751")
 NOT_HELD_UP = guard_rule(
-    "STORM-C15", MUST, "A tuple leaves a worker's transfer queue within G: no dead or slow "
-    "receiver delays the tuples for others.",
+    "STORM-C15", MUST, "A tuple leaves a worker's transfer queue within the time G: no dead or "
+    "slow receiver delays the tuples for others.",
     source="storm#remote-send; STORM-329, STORM-404, STORM-510")
 
 
@@ -112,8 +112,8 @@ FAILED_STAYS = guard_rule(
     "STORM-C20", MUST, "An attempt is not acked after a bolt has failed one of its tuples.",
     source="001#tree (the fail of any edge fails the root); storm#errors")
 AT_ONCE = guard_rule(
-    "STORM-C21", MUST, "In a calm run, an attempt fails within D after a bolt has failed one of "
-    "its tuples: the spout does not wait for the timeout.",
+    "STORM-C21", MUST, "In a calm run, an attempt fails within the delay D after a bolt has "
+    "failed one of its tuples: the spout does not wait for the timeout.",
     source="001#tree ('at once'); STORM-1595")
 NOT_EARLY = guard_rule(
     "STORM-C22", MUST, "An attempt that no bolt has failed does not fail within P - D of its "
@@ -129,9 +129,8 @@ OWN_FLAG = guard_rule(
     source="000#aims ('bubble up', in the place of a global 'throttle on/off'); storm#status")
 
 FALLS = guard_rule(
-    "STORM-C25", MUST,
-    "If user code raises an exception that is not caught, its worker dies within G: no "
-    "task stops alone, and none continues without it.",
+    "STORM-C25", MUST, "If user code raises an exception that is not caught, its worker dies "
+    "within the time G: no task stops alone, and none continues without it.",
     source="001#replay, docs/decisions/callbacks-that-raise.md; STORM-1750, STORM-2142, STORM-2194")
 
 
@@ -175,7 +174,8 @@ class ObservedLane(Machine):
         """The topology is quiescent, so all emitted tuples are accounted for."""
         require(self.processed + self.lost == self.emitted, COUNTED)
 
-    @always("STORM-C16", MUST, "On a lane no more tuples are processed or lost than were emitted.",
+    @always("STORM-C16", MUST,
+            "From one task to another no more tuples are processed or lost than were emitted.",
             source="000#order")
     def accounts_agree(self) -> bool:
         """No more tuples come out than went in."""

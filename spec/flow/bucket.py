@@ -71,8 +71,8 @@ class Bucket(Machine):
         return waiting if self.idle > 0 else max(0, waiting - self.u)
 
     @always("FLOW-42", MUST, "At the end of a tick at most b + r th elements of a source with a "
-            "bucket (depth b, rate r) wait, th being the ticks until the receiver begins to serve.",
-            source=f"{DROPPING}; 003#E17")
+            "bucket (depth b, rate r) wait, th being the ticks until the receiver begins to "
+            "serve, if the receiver serves at least r a tick.", source=f"{DROPPING}; 003#E17")
     def few_wait(self) -> bool:
         """At the end of a tick: the elements served in it are gone."""
         return self.waiting <= self.b + self.r * self.th

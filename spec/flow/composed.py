@@ -131,7 +131,7 @@ class Composed(Machine):
         return self.outputs <= self.n and (self.inputs == 0 or self.outputs == 0)
 
     @never_stuck("FLOW-66", SHOULD, "A chain is never blocked, whatever its stages make of "
-                 "elements.",
+                 "elements, if in each of its links a batch of credits fits the slots.",
                  source=FRAMES)
     def goes_on(self) -> bool:
         """False: there is always more to send."""

@@ -155,9 +155,8 @@ class CountedLink(Machine):
 
     # --- rules -----------------------------------------------------------------------------
 
-    @always("FLOW-13", MUST,
-            "Freed <= accepted <= sent <= limit known to A <= limit granted <= freed + C.",
-            source=f"{DROPS}; 003#tokens")
+    @always("FLOW-13", MUST, "The counters of a link keep their order: freed <= accepted <= sent "
+            "<= limit known to A <= limit granted <= freed + C.", source=f"{DROPS}; 003#tokens")
     def counters_are_in_order(self) -> bool:
         """Messages that are lost, duplicated or reordered make no difference."""
         return (self.freed <= self.accepted <= self.sent <= self.told <= self.granted

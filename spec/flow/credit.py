@@ -132,8 +132,8 @@ class Link(Machine):
         """The text's Pending(B) + InFlight =< Buf(B)."""
         return self.N + self.D <= self.C
 
-    @never_stuck("FLOW-3", MUST,
-                 "The link never deadlocks while A has data and B is ready.",
+    @never_stuck("FLOW-3", MUST, "While A has data and B is ready, the link never deadlocks, if "
+                 "the C slots less the tokens that the channel loses are at least a batch of b.",
                  source=f"{DEFINING}; 003#E8")
     def never_at_rest(self) -> bool:
         """False: there is always data to send and a consumer to take it."""

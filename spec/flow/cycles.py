@@ -93,8 +93,9 @@ class Ring(Machine):
         self.made -= 1
         self.full[0] = True
 
-    @never_stuck("FLOW-32", MUST, "A ring deadlocks only when too few elements are left in it for "
-                 "another output of a stage.", source=f"{COMPOSING}; 003#E13")
+    @never_stuck("FLOW-32", MUST, "A ring that has an element and a free slot at first deadlocks "
+                 "only when too few elements are left in it for another output of a stage.",
+                 source=f"{COMPOSING}; 003#E13")
     def goes_on(self) -> bool:
         """True only if too few elements are left for the stage's next output, all gathered."""
         return self.begins() and self.is_drained()

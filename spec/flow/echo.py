@@ -84,7 +84,8 @@ class Echo(Machine):
         """True when the client has written all."""
         return self.unwritten == 0
 
-    @never_stuck("FLOW-30", MUST, "The client gets all of its answers.",
+    @never_stuck("FLOW-30", MUST, "The client gets all of its answers, if all that it writes "
+                 "before it reads fits the four buffers on the way: W <= S + h + T + R.",
                  source=f"{COMPOSING}; 003#E20")
     def ends_well(self) -> bool:
         """True if the client has read as many elements as it wrote."""

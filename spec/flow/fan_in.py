@@ -74,8 +74,8 @@ class FanIn(Machine):
         """Credits, and elements that are sent and not processed; whatever the others do."""
         return all(self.P[sender] + self.N[sender] == self.c for sender in upto(self.n))
 
-    @always("FLOW-62", SHOULD, "The elements that several senders have sent fit the buffer that "
-            "they share.",
+    @always("FLOW-62", SHOULD, "The elements that n senders have sent fit the C slots of the "
+            "buffer that they share, if each began with c credits and n c <= C.",
             source=f"{WORKERS}, {EXAMPLE}; 003#E11, 003#E18")
     def all_of_it_fits(self) -> bool:
         """No sender with a credit finds all slots taken: else one is dropped, or overrun."""

@@ -71,8 +71,10 @@ class Edge(Machine):
         require(self.held >= self.c)
         self.held -= self.c
 
-    @never_stuck("FLOW-34", MUST, "Two stages with different frame sizes never block each other.",
-                 source=COMPOSING)
+    @never_stuck("FLOW-34", MUST, "Two stages, one that writes frames of p elements and one that "
+                 "reads frames of c, never block each other, if the buffer between them has p + c "
+                 "- g + d mod g slots (d if that is more than p + c - g): g is the common divisor "
+                 "of p and c, and d elements are there at first.", source=COMPOSING)
     def goes_on(self) -> bool:
         """False: there is always more to write, and a stage to read it."""
         return False
@@ -204,8 +206,8 @@ class Diamond(Machine):
         self.group = 0
         self.waiting -= self.n
 
-    @never_stuck("FLOW-37", MUST, "Two branches that split and join again are never blocked.",
-                 source=PARTING)
+    @never_stuck("FLOW-37", MUST, "Two branches that split and join again are never blocked, if "
+                 "the one has a buffer for the group that the other makes.", source=PARTING)
     def goes_on(self) -> bool:
         """False: there is always another element."""
         return False

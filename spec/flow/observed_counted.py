@@ -192,8 +192,9 @@ class ObservedCountedLink(Machine):
         require(not self.announcing, REPEATS_LIMIT)
         require(self.freed + self.C - self.granted < self.b, ANNOUNCES)
 
-    @always("FLOW-26", MUST, "As the network counts them: freed <= accepted <= sent <= limit "
-            "known to A <= limit granted <= freed + C.", source=f"{DROPS}; 003#tokens")
+    @always("FLOW-26", MUST, "As the network counts them, the counters of a link keep their "
+            "order: freed <= accepted <= sent <= limit known to A <= limit granted <= freed + C.",
+            source=f"{DROPS}; 003#tokens")
     def counters_are_in_order(self) -> bool:
         """Freed, accepted, sent, known limit, granted limit, and the room that there is."""
         return (self.freed <= self.accepted <= self.sent <= self.told <= self.granted

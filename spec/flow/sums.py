@@ -300,8 +300,8 @@ class Spending(Machine):
         return self.waiting + self.tokens <= self.b + self.r * (self.th - self.idle) + own
 
     @always("FLOW-96", MUST, "Between ticks, at most b + r th elements of a source with a bucket "
-            "(depth b, rate r) wait, th being the ticks until the receiver begins to serve.",
-            source=f"{DROPPING}; 003#E17")
+            "(depth b, rate r) wait, th being the ticks until the receiver begins to serve, if "
+            "the receiver serves at least r a tick.", source=f"{DROPPING}; 003#E17")
     def few_wait(self) -> bool:
         """For a receiver of any rate that is not below the bucket's, and of any latency."""
         return self.within or self.waiting <= self.b + self.r * self.th

@@ -47,7 +47,6 @@ def test_a_long_run_of_a_topology_has_a_thousand_messages() -> None:
 
 
 @pytest.mark.parametrize("name", [
-    "cluster-acks-twice-after-300", "cluster-second-turn",
     "kafka-1989-not-cancelled-after-300", "rate-keeps-all-after-40", "marks-calls-late-after-300",
     "link-overdraws-after-40",
     "timer-loses-long-delays", "timer-wraps-at-16-bits", "timer-wraps-at-31-bits",

@@ -47,7 +47,7 @@ needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason=
 
 
 def check(name: str, budget: int) -> tuple[int, int, str]:
-    """What :func:`run` gives for a check of a design with a budget of so many MiB."""
+    """Check a design with a budget of so many MiB: what :func:`run` gives."""
     return run("check", str(DESIGNS / f"{name}.yaml"), "--no-repair",
                "--max-seconds", "8", "--max-memory", f"{budget}M")
 

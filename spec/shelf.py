@@ -3,9 +3,9 @@
 A chapter is a module below this folder that has a table ``EXPECTATIONS`` or ``LEMMAS``, perhaps an
 empty one. It is called by its book and its own name: ``storm.acker`` is the module ``acker`` below
 ``spec/storm``, in whichever of its rooms. What it is about, its docstring says in the first
-sentence. A chapter comes after those of its book that it imports, and a book after those that its
-chapters import. Where that leaves a choice, a book comes by its subject (``_SUBJECTS``), so that
-people with a queue find that first, and then the names decide.
+sentence. Chapters are ordered by subject (``SUBJECTS``), so that people with a queue find that
+first, whichever book it is in. A chapter comes after those of its subject that it imports, and a
+subject after those that its chapters import. Where that leaves a choice the names decide.
 
 Only texts are read, and nothing is imported: a name alone should not cost the import of the book.
 """
@@ -13,22 +13,35 @@ Only texts are read, and nothing is imported: a name alone should not cost the i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from .notation.errors import InternalError
 
-__all__ = ["chapter_names", "module_of"]
+__all__ = ["SUBJECTS", "chapter_names", "module_of", "subject_of"]
 
 _ROOT: Final = Path(__file__).parent
 _TABLES: Final = ("\nEXPECTATIONS", "\nLEMMAS", "\ndef __getattr__(")
 """A text that only chapters have in them: a table, or what makes one when it is asked for."""
 
-_SUBJECTS: Final = ("queues", "flow", "reactive", "bookkeeper", "election", "design")
-"""The order of books by subject: queues, links, streams, requests, elections, designs. The systems
-that the source texts are about, and every other book, come after these."""
+SUBJECTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "queues": ("queues.",),
+    "locks and semaphores": ("queues.conditions", "queues.gates", "queues.permits"),
+    "links and flow control": ("flow.",),
+    "streams": ("reactive.",),
+    "timers and pending requests": (
+        "kafka.given_calls", "kafka.observed_purgatory", "kafka.observed_races",
+        "kafka.observed_timer", "kafka.purgatory", "kafka.races", "kafka.timer"),
+    "servers": ("bookkeeper.",),
+    "stream processors": ("storm.",),
+    "elections and replication": ("election.", "kafka."),
+    "metrics": ("flow.observed_summaries", "flow.summaries"),
+    "designs": ("design.",),
+}
+"""The subjects of chapters and suites, in the order in which all tables and lists have them, with
+how the names of their chapters begin. A name is of the subject whose longest beginning fits."""
 
 _IMPORTS: Final = re.compile(r"^from (\.+)([\w.]*) import ", re.MULTILINE)
 
@@ -66,38 +79,49 @@ def _places() -> Mapping[str, _Place]:
     return {name: found[name] for name in _in_order(found)}
 
 
+def subject_of(chapter: str) -> str:
+    """The subject of a chapter by its name; the name of its book, where SUBJECTS has none."""
+    fits = [(len(start), subject) for subject, starts in SUBJECTS.items() for start in starts
+            if chapter.startswith(start)]
+    return max(fits)[1] if fits else chapter.partition(".")[0]
+
+
 def _in_order(found: Mapping[str, _Place]) -> Iterator[str]:
     by_parts = {place.parts: name for name, place in found.items()}
     needs = {name: [by_parts[parts] for parts in place.imported() if parts in by_parts]
              for name, place in found.items()}
-    books = {found[name].parts[0]: set[str]() for name in sorted(found)}
+    subjects = {subject_of(name): set[str]() for name in sorted(found)}
     for name, others in needs.items():
-        books[found[name].parts[0]] |= {found[other].parts[0] for other in others}
-    for book in _sorted(books):
-        yield from _sorted({name: [other for other in needs[name] if other.startswith(f"{book}.")]
-                            for name in found if found[name].parts[0] == book})
+        subjects[subject_of(name)] |= {subject_of(other) for other in others}
+    for subject in _sorted(subjects, key=_by_subject):
+        yield from _sorted({
+            name: [other for other in needs[name] if subject_of(other) == subject]
+            for name in found if subject_of(name) == subject}, key=str)
 
 
-def _sorted(needs: Mapping[str, Iterable[str]]) -> Iterator[str]:
-    """The keys, each as early as those that it needs allow, in the order of their names."""
+def _sorted(
+    needs: Mapping[str, Iterable[str]], *, key: Callable[[str], tuple[int, str] | str]
+) -> Iterator[str]:
+    """The keys, each as early as those that it needs allow, and else by the key."""
     done: set[str] = set()
 
     def with_its_needs(name: str) -> Iterator[str]:
         if name in done:
             return
         done.add(name)
-        for other in sorted(needs[name], key=_by_subject):
+        for other in sorted(needs[name], key=key):
             if other != name:
                 yield from with_its_needs(other)
         yield name
 
-    for name in sorted(needs, key=_by_subject):
+    for name in sorted(needs, key=key):
         yield from with_its_needs(name)
 
 
-def _by_subject(name: str) -> tuple[int, str]:
-    """The place of a book or chapter where nothing else decides."""
-    return (_SUBJECTS.index(name) if name in _SUBJECTS else len(_SUBJECTS), name)
+def _by_subject(subject: str) -> tuple[int, str]:
+    """The place of a subject where nothing else decides."""
+    known = list(SUBJECTS)
+    return (known.index(subject) if subject in known else len(known), subject)
 
 
 def chapter_names() -> tuple[str, ...]:

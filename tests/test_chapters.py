@@ -6,6 +6,7 @@ import inspect
 import pkgutil
 from collections.abc import Iterator
 from importlib import import_module
+from itertools import groupby
 from types import ModuleType
 
 import pytest
@@ -65,6 +66,12 @@ def test_a_chapter_comes_after_those_of_its_book_that_it_imports() -> None:
             if other is not None and other.split(".")[0] == name.split(".")[0]
             and places[other] > places[name]]
     assert late == []
+
+
+def test_chapters_stand_together_by_subject() -> None:
+    """Each has one, and people with a queue find theirs first, with a design last."""
+    subjects = [subject for subject, _ in groupby(map(shelf.subject_of, chapter_names()))]
+    assert subjects == list(shelf.SUBJECTS)
 
 
 def test_every_chapter_says_what_it_is_about() -> None:

@@ -1,8 +1,8 @@
 """The tables, conversations and figures of docs/ about systems, made of the records;
 the table of docs/design-language.md that says how long the checker of certificates is, the one of
-docs/awaits.md that lists what an adapter does with the event loop, the one of docs/by-name.md that lists what the
-operations of a class are called, and the one of docs/sources/reactive.md with the rules of the
-specification.
+docs/awaits.md that lists what an adapter does with the event loop, the one of docs/by-name.md that
+lists what the operations of a class are called, and the one of docs/sources/reactive.md with the
+rules of the specification.
 
 A block between ``<!-- made: NAME of SYSTEM -->`` and ``<!-- made. -->`` is that table; around it is
 prose. A system whose port has no block yet gets a section at the end of its page.
@@ -14,6 +14,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +29,7 @@ from .conversations import conversation, in_lines, not_offered
 from checkvalve.reference.drivers.schedules import virtual_loop
 from checkvalve.spec.chapters import chapters
 from checkvalve.spec.reactive.specification import table_of_the_43
+from checkvalve.spec.shelf import subject_of
 from .roles import table as checker_table
 
 __all__ = [
@@ -54,9 +56,12 @@ def suites_table(pages: Mapping[str, str]) -> str:
 
 
 def chapters_table() -> str:
-    """One row a chapter, with what it is about, in the book's order."""
-    rows = ["| chapter | what it is about |", "|---|---|"]
-    return "\n".join(rows + [f"| `{chapter.name}` | {chapter.about} |" for chapter in chapters()])
+    """A table for each subject, with one row a chapter and what it is about."""
+    head = "| chapter | what it is about |\n|---|---|"
+    return "\n\n".join("\n".join([
+        f"## {subject[:1].upper()}{subject[1:]}", "", head,
+        *(f"| `{chapter.name}` | {chapter.about} |" for chapter in part)])
+        for subject, part in groupby(chapters(), lambda chapter: subject_of(chapter.name)))
 
 
 def _suite_row(system: System, page: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 from checkvalve.spec.chapters import Chapter, chapters
 from checkvalve.spec.notation.machine import Machine
+from checkvalve.spec.shelf import subject_of
 
 from .reference import plain
 from .transitions import drawing
@@ -47,11 +48,12 @@ def _list(rules: Rules) -> Iterator[str]:
     yield ("Each chapter begins with its theory and its source; then come its state, its actions "
            "with their guards, and its rules. `checkvalve verify CHAPTER` decides all again. "
            "[Notation](notation.md) explains how a chapter is written.\n")
-    book = ""
+    subject = ""
     for chapter in chapters():
-        if chapter.name.partition(".")[0] != book:
-            book = chapter.name.partition(".")[0]
-            yield f"\n## {book}\n\n| chapter | what it is about | rules |\n|---|---|--:|"
+        if subject_of(chapter.name) != subject:
+            subject = subject_of(chapter.name)
+            yield f"\n## {subject[:1].upper()}{subject[1:]}\n"
+            yield "| chapter | what it is about | rules |\n|---|---|--:|"
         number = len(rules.get(chapter.name, ()))
         yield (f"| [`{chapter.name}`](rules/{chapter.name}.md) | {plain(chapter.about)} | "
                f"{number or ''} |")

@@ -36,7 +36,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "identify": "Find out what a queue does when it is full.",
         "replay": "Run a saved failure again, on any implementation.",
         "judge": "Judge recorded logs by the rules of a suite.",
-        "suites": "List the suites, or say of one what it asks and judges.",
+        "suites": "List the suites by subject, or say of one what it asks and judges.",
         "targets": "List the implementations that come with checkvalve, by suite.",
     },
     "Your team": {
@@ -70,7 +70,8 @@ def _print_version(context: click.Context, _option: click.Parameter, asked: bool
     help="Print the version.",
 )
 def root() -> None:
-    """Verify, test and gate backpressure.
+    """Verify, test and gate backpressure: queues, locks, links, streams, timers, pending requests,
+    servers, stream processors, elections, replication, and designs of these.
 
     Exit codes: 0 all as expected, 1 something violated, 2 something unknown,
     64 bad usage or bad input, 69 a target that failed, 70 an error of checkvalve itself.

@@ -15,6 +15,7 @@ import click
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 from checkvalve.spec.notation.rules import natural
+from checkvalve.spec.shelf import subject_of
 
 from .outcome import EXPECTED
 
@@ -102,8 +103,12 @@ def command(names: tuple[str, ...], as_json: bool) -> int:
         document = {"rules": [asdict(entry) for entry in found]}
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
         return EXPECTED
-    chapter = ""
+    chapter = subject = ""
+    several = len({subject_of(entry.chapter) for entry in found}) > 1
     for entry in found:
+        if several and subject_of(entry.chapter) != subject:
+            subject = subject_of(entry.chapter)
+            click.echo("\n" + click.style(subject.capitalize(), bold=True, underline=True))
         if entry.chapter != chapter:
             chapter = entry.chapter
             click.echo(click.style(f"\n{chapter}", bold=True))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from checkvalve.spec.notation.labels import counted
+from checkvalve.spec.shelf import subject_of
 
 from ..computer.files import check_writable
 from ..computer.progress import watched
@@ -51,6 +52,7 @@ def command(
     if html is not None:
         check_writable(html)
     found: list[Row] = []
+    subject = ""
     produced = _rows(chapters, replace(budget, renaming=not all_states))
     if as_json:
         found = list(produced)
@@ -67,6 +69,9 @@ def command(
         found.extend(part)
         if quiet and all(row.as_expected for row in part):
             continue
+        if not (chapters or quiet) and subject_of(part[0].chapter) != subject:
+            subject = subject_of(part[0].chapter)
+            click.echo(click.style(subject.capitalize(), bold=True, underline=True))
         for line in (_lines(part) if rows else [_summary(part)]):
             click.echo(line)
         if traces:

@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ...spec import shelf
 from ...spec.notation.errors import InputError
 from ..computer.launchers import LAUNCHERS
 from ..ports.base import Adapter, Port
@@ -36,11 +37,8 @@ QUICK_CASES: Final = 40
 so that each rule of a suite is in focus with capacity 1, 2, 3, and four with one long program each,
 which find what breaks late."""
 
-SUBJECTS: Final = (
-    "queues", "locks and semaphores", "links and flow control", "streams",
-    "timers and pending requests", "servers", "stream processors", "elections and replication",
-    "metrics")
-"""The subjects of suites, in the order in which all tables have them."""
+SUBJECTS: Final = tuple(subject for subject in shelf.SUBJECTS if subject != "designs")
+"""The subjects of suites, in the order of the book; designs are checked, and not tested."""
 
 
 @dataclass(frozen=True)

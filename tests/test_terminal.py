@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -17,11 +18,21 @@ from click.testing import CliRunner
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.computer import progress
+from checkvalve.conformance.designs import load_file
+from checkvalve.spec.design import check as deciding
+from checkvalve.spec.design.why.findings import Finding
 
 ROOT = Path(__file__).resolve().parent.parent
 DESIGNS = ROOT / "examples" / "designs"
 CHECKVALVE = [sys.executable, "-m", "checkvalve.conformance.cli"]
 NEVER = 60.0
+TURN = (
+    '<pnml><net id="turn" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="page">'
+    + '<place id="p"><initialMarking><text>1</text></initialMarking></place>'
+    + "".join(f'<place id="q{number}"/>' for number in range(300))
+    + '<transition id="t"/><arc id="a" source="p" target="t"/><arc id="b" source="t" target="p"/>'
+    '</page></net></pnml>')
+"""A net that is too large to be written out as tasks and links."""
 
 
 class Terminal(io.StringIO):
@@ -105,6 +116,59 @@ def test_a_pipe_gets_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     with progress.switched_on(stream), progress.watched("x"):
         assert list(progress.counted_off([1, 2], 2)) == [1, 2]
     assert stream.getvalue() == ""
+
+
+class TestVerdictsOfOneDesign:
+    """Each verdict of a design is shown when it is known."""
+
+    def test_a_verdict_is_printed_before_the_next_property_is_decided(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A search that never ends hides none of those before it."""
+        decide = deciding.decide_property
+
+        def endless(*about: Any) -> Finding:
+            if about[3] == "bounded":
+                raise KeyboardInterrupt
+            return decide(*about)
+
+        monkeypatch.setattr(deciding, "decide_property", endless)
+        told = CliRunner().invoke(root, ["check", str(DESIGNS / "ring-live.yaml")]).output
+        assert "ok    deadlock        none" in told and "ok    local deadlock  none" in told
+        assert "growth" not in told
+
+    def test_growth_is_told_before_it_is_known_how_full_each_link_gets(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The numbers take a search of their own, and follow."""
+        def endless(*_: object) -> Finding:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(deciding, "largest", endless)
+        told = CliRunner().invoke(root, ["check", str(DESIGNS / "ring-live.yaml")]).output
+        assert "ok    growth          none" in told and "largest number" not in told
+
+    def test_of_a_net_growth_is_told_before_local_deadlock(self, tmp_path: Path) -> None:
+        """It is known before; the report keeps its order."""
+        net = tmp_path / "net.pnml"
+        net.write_text(TURN)
+        known: list[str] = []
+        report = deciding.check(load_file(net), tell=lambda finding: known.append(finding.name))
+        assert known == ["deadlock-free", "bounded", "no-local-deadlock"]
+        assert [each.name for each in report.findings] == [
+            "deadlock-free", "no-local-deadlock", "bounded"]
+
+    def test_the_line_of_progress_is_away_while_a_verdict_is_printed(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Else both stand in one line of the terminal."""
+        monkeypatch.setattr(progress, "QUIET_SECONDS", 0.0)
+        stream = Terminal()
+        with progress.switched_on(stream), progress.watched("checking loop"):
+            while "checking loop" not in stream.getvalue():
+                progress.time.sleep(0.01)
+            with progress.line_away():
+                assert stream.getvalue().endswith("\r\x1b[2K")
 
 
 class TestQuiet:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,14 +17,14 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
 from ..computer.files import check_writable
-from ..computer.progress import watched
+from ..computer.progress import line_away, watched
 from .options import budget_options, html_option, itf_option, parameters_given, quiet_option
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 from .reports import Reports, report_options
 
 if TYPE_CHECKING:
     from checkvalve.spec.design.check import Engine
-    from checkvalve.spec.design.why.findings import DesignReport
+    from checkvalve.spec.design.why.findings import DesignReport, Finding
     from checkvalve.spec.design.reading.language import Design
     from checkvalve.spec.verdicts.verdict import Budget
 
@@ -148,22 +148,39 @@ def _checked(
     from checkvalve.spec.design.check import Settings
 
     from ..designs import check_design
-    from ..designs.text import head
-    for line in head(design) if say and not quiet else ():
+    from ..designs.text import head, verdict_lines
+    at_once = say and not quiet
+    for line in head(design) if at_once else ():
         click.echo(line)  # what needs no search does not wait for one
     running = budget.start()  # one for the check and for the search for a repair
     with watched(f"checking {design.name}", limit=budget.max_seconds):
-        report = check_design(design, settings=Settings(engine, running))
+        report = check_design(design, settings=Settings(engine, running),
+                              tell=_told_at_once(design) if at_once else None)
     if quiet and report.as_expected:
         say = False
-    for line in head(design) if say and quiet else ():
-        click.echo(line)
+    for line in (*head(design), *verdict_lines(report)) if say and quiet else ():
+        click.echo(_coloured(line))
     drawing = _draw(report, drawings)
     if say:
-        _show(report, drawing, explain)  # the verdict does not wait for the repair
+        _show(report, drawing, explain)  # the counterexample does not wait for the repair
     if certificates is not None:
         written += _certify(report, certificates, running, say)
     return _repaired(report, running, say=say) if repair else report
+
+
+def _told_at_once(design: Design) -> Callable[[Finding], None]:
+    """Print each verdict when it is known: it does not wait for those of other properties."""
+    from checkvalve.spec.design.check import properties
+
+    from ..designs.text import AsKnown
+    verdicts = AsKnown(properties(design))
+
+    def tell(finding: Finding) -> None:
+        with line_away():
+            for line in verdicts.lines(finding):
+                click.echo(_coloured(line))
+
+    return tell
 
 
 def _show_sweep(reports: list[DesignReport]) -> None:
@@ -234,9 +251,9 @@ def _show_written(written: list[Written], folder: Path) -> None:
 
 
 def _show(report: DesignReport, drawing: Path | None, explain: bool) -> None:
-    from ..designs.text import explanation_lines, verdict_lines
-    for line in verdict_lines(report):
-        click.echo(_coloured(line))
+    from ..designs.text import example_lines, explanation_lines
+    for line in example_lines(report):
+        click.echo(line)
     if explain:
         for line in explanation_lines(report):
             click.echo(line)

@@ -16,7 +16,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TextIO, TypeVar
 
-__all__ = ["QUIET_SECONDS", "Progress", "counted_off", "line_of", "switched_on", "watched"]
+__all__ = [
+    "QUIET_SECONDS", "Progress", "counted_off", "line_away", "line_of", "switched_on", "watched",
+]
 
 T = TypeVar("T")
 
@@ -56,6 +58,7 @@ class Progress:
         self._began = time.monotonic()
         self._ended = threading.Event()
         self._drawn = False
+        self._mine = threading.Lock()
         self._thread = threading.Thread(target=self._draw, daemon=True)
         self._thread.start()
 
@@ -65,8 +68,9 @@ class Progress:
         while not self._ended.is_set():
             line = line_of(self._what, self.done, self.total,
                            time.monotonic() - self._began, self._limit)
-            self._write(_CLEAR + line[:shutil.get_terminal_size().columns - 1])
-            self._drawn = True
+            with self._mine:
+                self._write(_CLEAR + line[:shutil.get_terminal_size().columns - 1])
+                self._drawn = True
             self._ended.wait(_EVERY)
 
     def end(self) -> None:
@@ -75,6 +79,15 @@ class Progress:
         self._thread.join()
         if self._drawn:
             self._write(_CLEAR)
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Take the line away while this lasts; it comes back by itself."""
+        with self._mine:
+            if self._drawn:
+                self._write(_CLEAR)
+                self._drawn = False
+            yield
 
     def _write(self, text: str) -> None:
         try:
@@ -113,6 +126,16 @@ def watched(what: str, total: int = 0, limit: float | None = None) -> Iterator[N
         yield
     finally:
         _watched.pop().end()
+
+
+@contextmanager
+def line_away() -> Iterator[None]:
+    """Show no line while something else is printed in the midst of a run."""
+    if not _watched:
+        yield
+        return
+    with _watched[-1].away():
+        yield
 
 
 def counted_off(each: Iterable[T], total: int) -> Iterator[T]:

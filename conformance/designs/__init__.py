@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from ..computer.collecting import collecting_rarely
 
 if TYPE_CHECKING:
     from checkvalve.spec.design.check import Settings
-    from checkvalve.spec.design.why.findings import DesignReport
+    from checkvalve.spec.design.why.findings import DesignReport, Finding
     from checkvalve.spec.design.reading.language import Design
     from checkvalve.spec.verdicts.verdict import Budget
 
@@ -49,9 +49,11 @@ def check_file(path: str | Path, budget: Budget | None = None) -> DesignReport:
 
 
 def check_design(
-    design: str | Path | Design, budget: Budget | None = None, settings: Settings | None = None
+    design: str | Path | Design, budget: Budget | None = None, settings: Settings | None = None,
+    tell: Callable[[Finding], None] | None = None,
 ) -> DesignReport:
-    """Check a design: a path (``Path``), the text of a file (``str``), or one that is loaded."""
+    """Check a design: a path (``Path``), the text of a file (``str``), or one that is loaded.
+    ``tell`` is called with each finding as soon as its verdict is known."""
     from checkvalve.spec.design.check import Settings, check
     from checkvalve.spec.design.loader import load
     if isinstance(design, Path):
@@ -60,4 +62,5 @@ def check_design(
         design = load(design)
     settings = settings or Settings()
     with collecting_rarely():
-        return check(design, settings if budget is None else replace(settings, budget=budget))
+        return check(
+            design, settings if budget is None else replace(settings, budget=budget), tell)

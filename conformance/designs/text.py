@@ -22,8 +22,8 @@ from checkvalve.spec.verdicts.verdict import Outcome, mark
 from .wording import basis, verdict
 
 __all__ = [
-    "explanation_lines", "head", "lines", "numbered", "repair_lines", "sweep_lines",
-    "verdict_lines", "violation_lines",
+    "AsKnown", "example_lines", "explanation_lines", "head", "lines", "numbered", "repair_lines",
+    "sweep_lines", "verdict_lines", "violation_lines",
 ]
 
 SHOWN_CYCLES = 3
@@ -39,6 +39,7 @@ def lines(report: DesignReport) -> Iterator[str]:
     """The report, line by line."""
     yield from head(report.design)
     yield from verdict_lines(report)
+    yield from example_lines(report)
 
 
 def head(design: Design) -> Iterator[str]:
@@ -63,12 +64,30 @@ def _wrapped(text: str) -> list[str]:
 
 
 def verdict_lines(report: DesignReport) -> Iterator[str]:
-    """The verdicts, and the counterexample of each violation."""
-    width = max(len(fact(finding.name)) for finding in report.findings)
+    """The verdicts, a line for each property."""
+    verdicts = AsKnown(finding.name for finding in report.findings)
     for finding in report.findings:
-        yield from _verdict(finding, width)
+        yield from verdicts.lines(finding)
+
+
+class AsKnown:
+    """The lines on verdicts, one after another as they get known; ``names`` are the properties."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._width = max(len(fact(name)) for name in names)
+        self._told: set[str] = set()
+
+    def lines(self, finding: Finding) -> Iterator[str]:
+        """The verdict, once; then how full each link gets, where the finding has that."""
+        if finding.name not in self._told:
+            self._told.add(finding.name)
+            yield from _verdict(finding, self._width)
         if finding.name == BOUNDED:
             yield from _fullest(finding)
+
+
+def example_lines(report: DesignReport) -> Iterator[str]:
+    """The counterexample of each violation, and what is left of the wait-for graph."""
     for finding in report.findings:
         if finding.outcome is Outcome.VIOLATED:
             yield ""

@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -38,7 +38,7 @@ from .verdicts.deadlock import decide_deadlock, told_all
 from .verdicts.duplication import decide_duplication
 from .verdicts.live import decide_live, going_round, is_steady
 from .verdicts.local import Spaces, decide_local
-from .verdicts.nets import check_net, growth_of
+from .verdicts.nets import NET_PROPERTIES, check_net, growth_of
 from .verdicts.occupancy import largest
 from .verdicts.order import decide_order
 from .verdicts.steady import PROOF, is_fed
@@ -49,34 +49,35 @@ from .why.blocked import Blocked
 
 __all__ = [
     "Engine", "Part", "Settings", "check", "decide_deadlock", "decide_one", "decide_property",
-    "fullest", "parts",
+    "fullest", "parts", "properties",
 ]
 
 GROWTHS = (8, 40, 200)
 
 
-def check(design: Design, settings: Settings | None = None) -> DesignReport:
+def check(
+    design: Design, settings: Settings | None = None,
+    tell: Callable[[Finding], None] | None = None,
+) -> DesignReport:
     """Decide every property that the design's author expects something of, and those that
     every design should have: that it is never deadlocked, is bounded, and does not fail.
+
+    ``tell`` is called with each finding as soon as its verdict is known; with that on boundedness
+    once more when it is known how full each link gets.
     """
     settings = settings or Settings()
     settings = replace(settings, budget=settings.budget.start())
-    deadline = settings.budget.deadline
     if design.net_alone:
-        return DesignReport(design, tuple(replace(finding, expected=_expected(design, finding))
-                                          for finding in check_net(design, settings)))
+        known = {each.name: each for each in _told(design, check_net(design, settings), tell)}
+        return DesignReport(design, tuple(known[name] for name in properties(design)))
+    deadline = settings.budget.deadline
     found = parts(design)
     sections = [Part.of(part, deadline=deadline.share(2 * (len(found) - place)))
                 for place, part in enumerate(found)]
     spaces = Spaces(sections, settings, NO_LOCAL_DEADLOCK in design.expect)
-    findings = []
-    for name in _properties(design):
-        finding = decide_property(design, sections, spaces, name, settings)
-        if name == BOUNDED:
-            finding = _with_bounds(finding, design, spaces)
-        findings.append(replace(finding, expected=_expected(design, finding)))
-        if name == DEADLOCK_FREE:
-            spaces.know(finding)
+    decided = {finding.name: finding for finding in _told(
+        design, _each(design, sections, spaces, settings), tell)}
+    findings = [decided[name] for name in properties(design)]
     told = [_told_cycles(section, deadline) for section in sections]
     complete = all(section.graph.complete for section in sections) and None not in told
     proofs = _proofs(findings)
@@ -85,14 +86,38 @@ def check(design: Design, settings: Settings | None = None) -> DesignReport:
     return DesignReport(design, tuple(findings), tuple(cycles), complete)
 
 
+def _each(
+    design: Design, sections: list[Part], spaces: Spaces, settings: Settings
+) -> Iterator[Finding]:
+    """The findings, each when it is known; a better one on the same property replaces it."""
+    for name in properties(design):
+        finding = decide_property(design, sections, spaces, name, settings)
+        yield finding
+        if name == DEADLOCK_FREE:
+            spaces.know(finding)
+        if name == BOUNDED:
+            yield _with_bounds(finding, design, spaces)
+
+
+def _told(
+    design: Design, findings: Iterator[Finding], tell: Callable[[Finding], None] | None
+) -> Iterator[Finding]:
+    """The findings with what was expected of them, as soon as ``tell`` was called with each."""
+    for finding in findings:
+        judged = replace(finding, expected=_expected(design, finding))
+        if tell is not None:
+            tell(judged)
+        yield judged
+
+
 def decide_one(design: Design, name: str, settings: Settings | None = None) -> Finding:
     """The finding on one property that is asked of the design, without all others.
 
     Raises InputError for a property that the design does not ask for.
     """
-    if name not in _properties(design):
+    if name not in properties(design):
         raise InputError(f"the design does not ask for the property {name[:60]!r}", design.file,
-                         f"Name it in `expect`. Decided are: {', '.join(_properties(design))}.")
+                         f"Name it in `expect`. Decided are: {', '.join(properties(design))}.")
     settings = settings or Settings()
     settings = replace(settings, budget=settings.budget.start())
     if design.net_alone:
@@ -131,7 +156,10 @@ def _expected(design: Design, finding: Finding) -> str | None:
     return None if known or finding.outcome is Outcome.UNKNOWN else "holds"
 
 
-def _properties(design: Design) -> list[str]:
+def properties(design: Design) -> list[str]:
+    """The names of the properties that ``check`` decides, in the order of its report."""
+    if design.net_alone:
+        return [*NET_PROPERTIES]
     names = [DEADLOCK_FREE, NO_LOCAL_DEADLOCK, BOUNDED]
     if any(link.may_fail for link in design.links.values()):
         names.append(NO_FAILURE)

@@ -30,7 +30,7 @@ from ..why.blocked import Blocked
 from ..why.findings import Attempt, Finding
 from ..why.parts import Part
 
-__all__ = ["asked", "check_net", "growth_of"]
+__all__ = ["NET_PROPERTIES", "asked", "check_net", "growth_of"]
 
 ENGINES = {
     "graph": frozenset[str](), "structure": frozenset({"reduce", "equations"}),
@@ -46,8 +46,12 @@ Timed = tuple[Answer, float]
 """An answer, and the seconds that it took."""
 
 
-def check_net(design: Design, settings: Settings) -> list[Finding]:
-    """The findings on a net alone: deadlock, local deadlock and growth."""
+NET_PROPERTIES = (DEADLOCK_FREE, NO_LOCAL_DEADLOCK, BOUNDED)
+"""What is decided of a net alone, in the order of a report."""
+
+
+def check_net(design: Design, settings: Settings) -> Iterator[Finding]:
+    """The findings on a net alone, each when it is known: deadlock, growth, local deadlock."""
     assert design.net is not None
     sections = net_parts(design.net)
     budget = settings.budget.start()
@@ -56,14 +60,15 @@ def check_net(design: Design, settings: Settings) -> list[Finding]:
         dead.append(_timed(partial(_deadlock, each.net, share, settings.engine), budget))
         if dead[-1][0].outcome is Outcome.VIOLATED:
             break
+    yield _found(DEADLOCK_FREE, sections, dead)
     bounded = [_timed(partial(decide_bounded, each.net, _limits(share)), budget)
                for each, share in _shared(sections, budget, 1.5)]
+    yield _found(BOUNDED, sections, bounded)
     known = [answer for answer, _ in dead] + [_NOT_ASKED] * (len(sections) - len(dead))
     local = [_timed(partial(decide_local, each.net, _limits(share), deadlock, growth), budget)
              for (each, share), deadlock, (growth, _) in zip(
                  _shared(sections, budget, 1), known, bounded, strict=True)]
-    return [_found(DEADLOCK_FREE, sections, dead), _found(NO_LOCAL_DEADLOCK, sections, local),
-            _found(BOUNDED, sections, bounded)]
+    yield _found(NO_LOCAL_DEADLOCK, sections, local)
 
 
 _NOT_ASKED = Answer(Outcome.UNKNOWN, "", "another part deadlocks")

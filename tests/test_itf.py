@@ -119,3 +119,29 @@ def test_check_and_verify_write_files_of_the_format(tmp_path: Path) -> None:
     assert len(files) > 10
     for path in files:
         check_format(json.loads(path.read_text()))
+
+
+class TestReplays:
+    """``checkvalve replay --itf``."""
+
+    fixture = ROOT / "docs" / "matrix" / "awaits.queue-awaits.asyncio.Queue-QUEUE-12.json"
+
+    def test_a_replay_that_breaks_a_rule_has_a_state_for_each_step(self, tmp_path: Path) -> None:
+        """The last one names the rule; the requests are those of the fixture."""
+        told = CliRunner().invoke(root, [
+            "replay", str(self.fixture), "awaits.asyncio.Queue", "--itf", str(tmp_path)])
+        assert told.output.endswith(f"1 counterexample in the Informal Trace Format in {tmp_path}\n")
+        (path,) = tmp_path.iterdir()
+        document = json.loads(path.read_text())
+        check_format(document)
+        first, *states = document["states"]
+        assert first["step"] == "the start" and document["#meta"]["source"] == str(self.fixture)
+        asked = [step["request"]["do"] for step in json.loads(self.fixture.read_text())["steps"]]
+        assert [state["request"]["do"] for state in states] == asked[:len(states)]
+        assert [state["broken"] for state in states] == [""] * (len(states) - 1) + ["QUEUE-12"]
+
+    def test_a_replay_that_breaks_none_has_no_file(self, tmp_path: Path) -> None:
+        """There is no counterexample."""
+        told = CliRunner().invoke(root, [
+            "replay", str(self.fixture), "reference.awaits.queue", "--itf", str(tmp_path)])
+        assert "0 counterexamples" in told.output and [*tmp_path.iterdir()] == []

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from checkvalve.spec.notation.errors import InputError
+from checkvalve.spec.notation.labels import counted
 
 from ..computer.files import check_writable
-from .options import Seconds, html_option, states_option
+from .options import Seconds, html_option, itf_option, states_option
 from ..suites.results import NO_OCCASION
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
@@ -30,9 +31,11 @@ __all__ = ["command"]
               show_default=True, help="Seconds that the target has for one reply.")
 @states_option
 @html_option
+@itf_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
-    fixture: Path, target: str, timeout: float, max_states: int, html: Path | None, as_json: bool
+    fixture: Path, target: str, timeout: float, max_states: int, html: Path | None,
+    itf: Path | None, as_json: bool,
 ) -> int:
     """Run the failure in FIXTURE again on TARGET: does it break the same rule?
 
@@ -62,6 +65,12 @@ def command(
             replay_section(loaded, found, str(fixture), list(_outcome(loaded, found)))])
         if not as_json:
             click.echo(f"Report: {html}")
+    if itf is not None:
+        from ..report.itf import write_replay
+        traces = write_replay(itf, loaded, found, str(fixture))
+        if not as_json:
+            click.echo(f"{counted(len(traces), 'counterexample')} in the Informal Trace Format "
+                       f"in {itf}")
     return code
 
 

@@ -26,7 +26,13 @@ if TYPE_CHECKING:
     from checkvalve.spec.notation.model import Value
     from checkvalve.spec.verify import Row
 
-__all__ = ["MOST_STATES", "SUFFIX", "itf_of_finding", "itf_of_row", "write_findings", "write_rows"]
+    from ..campaigns.replay import Replay
+    from ..suites.fixture import Fixture
+
+__all__ = [
+    "MOST_STATES", "SUFFIX", "itf_of_finding", "itf_of_replay", "itf_of_row", "write_findings",
+    "write_replay", "write_rows",
+]
 
 MOST_STATES = 10_000
 """Steps of a counterexample that a file has; of a longer one it has so many from the beginning."""
@@ -52,6 +58,14 @@ def write_rows(folder: Path, rows: Sequence[Row]) -> list[Path]:
         if row.verdict.trace is not None:
             first.setdefault(f"{row.chapter}.{row.machine}-{row.rule}".replace("..", "."), row)
     return [_write(folder, name, itf_of_row(row)) for name, row in first.items()]
+
+
+def write_replay(folder: Path, fixture: Fixture, found: Replay, source: str) -> list[Path]:
+    """Write a replay that breaks a rule into a folder; its path, in a list that is else empty."""
+    document = itf_of_replay(fixture, found, source)
+    if document is None or found.breach is None:
+        return []
+    return [_write(folder, f"{fixture.suite}-{found.target}-{found.breach.rule.id}", document)]
 
 
 def _write(folder: Path, name: str, document: Itf) -> Path:
@@ -109,6 +123,41 @@ def itf_of_row(row: Row) -> Itf:
                          len(trace.steps))
     document["#meta"]["constants"] = dict(row.constants)
     return document
+
+
+def itf_of_replay(fixture: Fixture, found: Replay, source: str) -> Itf | None:
+    """The run of a fixture that breaks a rule, up to there; None where it breaks none. A state has
+    the last request and its reply as they were said, and in the last one the rule that is broken
+    and what was allowed."""
+    breach = found.breach
+    if breach is None:
+        return None
+    length = breach.step + 1
+
+    def state(label: str, request: Any, reply: Any, *, broken: bool = False) -> dict[str, Any]:
+        return {"step": label, "request": _said(request), "reply": _said(reply),
+                "broken": breach.rule.id if broken else "",
+                "allowed": [*breach.allowed] if broken else []}
+
+    said = zip(found.words[:length], fixture.requests, found.replies, strict=False)
+    states = [state(_START, {}, {}), *islice(
+        (state(words, request, reply, broken=number == length)
+         for number, (words, request, reply) in enumerate(said, start=1)), MOST_STATES)]
+    document = _document(f"{breach.rule.id} on {found.target}", source, states, None, length)
+    document["#meta"]["settings"] = dict(fixture.document["settings"])
+    return document
+
+
+def _said(message: Any) -> Any:
+    """A message, or a part of one: numbers are numbers of the format, and what it has no value for
+    is text."""
+    if isinstance(message, Mapping):
+        return {key.lstrip("#") or "_": _said(value) for key, value in message.items()}
+    if isinstance(message, list | tuple):
+        return [_said(value) for value in message]
+    if isinstance(message, bool | str):
+        return message
+    return _number(message) if isinstance(message, int) else json.dumps(message)
 
 
 def _document(what: str, source: str, states: list[dict[str, Any]], loop: int | None,

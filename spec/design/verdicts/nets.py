@@ -47,7 +47,7 @@ Timed = tuple[Answer, float]
 
 
 NET_PROPERTIES = (DEADLOCK_FREE, NO_LOCAL_DEADLOCK, BOUNDED)
-"""What is decided of a net alone, in the order of a report."""
+"""The properties that are decided of a net alone, in the order of a report."""
 
 
 def check_net(design: Design, settings: Settings) -> Iterator[Finding]:

@@ -22,9 +22,13 @@ JAVA_PACKAGES = ("openjdk-21-jre-headless", "openjdk-17-jre-headless", "openjdk-
 NODE_PACKAGES = ("nodejs",)
 GO_PACKAGES = ("golang-go",)
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-AXE_PACKAGE = "axe-core@4.10.3"
-AXE = (Path(__file__).resolve().parent.parent
-       / ".venv" / "browser" / "node_modules" / "axe-core" / "axe.min.js")
+VENV = Path(__file__).resolve().parent.parent / ".venv"
+FETCHED = {
+    VENV / "browser": {"axe-core/axe.min.js": "axe-core@4.10.3"},
+    VENV / "editors": {".bin/taplo": "@taplo/cli@0.7.0",
+                       ".bin/yaml-language-server": "yaml-language-server@1.25.0"},
+}
+"""Packages of npm that only tests use, by the folder that has them, with a file of each."""
 
 
 def main() -> None:
@@ -37,7 +41,7 @@ def main() -> None:
         install("Go", GO_PACKAGES)
     if not any(map(shutil.which, BROWSERS)):   # without it the tests of HTML reports are left out
         install("Chromium", ("chromium",))
-    fetch_axe()
+    fetch_packages()
     for program in PROGRAMS:
         if program.path() is None:
             install(program.what, (program.package,))
@@ -54,16 +58,17 @@ def main() -> None:
         sys.exit("The tests need:\n- " + "\n- ".join(missing))
 
 
-def fetch_axe() -> None:
-    """Fetch what checks a page for accessibility, if it is not there. It is under the MPL-2.0, and
-    only the tests use it."""
-    if AXE.is_file():
-        return
-    if shutil.which("npm") is None:
-        install("npm", ("npm",))
-    if shutil.which("npm") is not None:
-        run(["npm", "install", "--silent", "--no-save", "--no-audit", "--no-fund", "--prefix",
-             str(AXE.parents[2]), AXE_PACKAGE])
+def fetch_packages() -> None:
+    """Fetch what checks a page for accessibility (it is under the MPL-2.0), and what editors check
+    TOML and YAML with (MIT), where it is not there."""
+    for folder, packages in FETCHED.items():
+        if all((folder / "node_modules" / file).is_file() for file in packages):
+            continue
+        if shutil.which("npm") is None:
+            install("npm", ("npm",))
+        if shutil.which("npm") is not None:
+            run(["npm", "install", "--silent", "--no-save", "--no-audit", "--no-fund", "--prefix",
+                 str(folder), *packages.values()])
 
 
 def java_fits() -> bool:

@@ -222,6 +222,27 @@ def test_a_file_and_its_tasks_may_be_renamed() -> None:
     assert words(document, "added") == words(document, "removed") == []
 
 
+def test_a_chapter_is_verified_where_the_change_lists_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One that was listed before comes with checkvalve: no change of the user's touches it."""
+    commit(talk=LIVE)
+    config = Path("checkvalve.toml")
+    without = config.read_text()
+    config.write_text('verify = ["queues.bounded"]\n' + without)
+    _, document = gate("--against", "HEAD")
+    assert any(row["section"] == "chapters" for row in document["results"])
+    assert words(document, "added") == []
+    git("commit", "-qam", "verify a chapter")
+    _, document = gate("--against", "HEAD")
+    assert not any(row["section"] == "chapters" for row in document["results"])
+    assert document["against"]["notes"][0].startswith("Not verified again: queues.bounded, ")
+    assert "Not verified again: queues.bounded" in capsys.readouterr().out
+    config.write_text(without)
+    _, document = gate("--against", "HEAD")
+    assert words(document, "dropped") == ["no longer verifies chapter queues.bounded"]
+
+
 def test_a_deadlock_that_is_expected_is_named_and_does_not_count() -> None:
     """As is a design that is not listed any more."""
     commit(talk=LIVE, other="# another text\n" + THREE)

@@ -52,16 +52,14 @@ class Earlier:
 
     def begin(self, settings: GateConfig, strict: bool, say: Callable[[str], None]) -> GateConfig:
         """Run what there was at the revision, if there is one. The list of what is to be run now:
-        against a revision that has no chapters, which no change of the user's touches."""
+        against a revision without its chapters, which no change of the user's touches."""
         if self._against is None:
             return settings
         from ..gate.against import report_at
 
-        now = replace(settings, verify=())
-        if settings.verify:
-            say(f"Not verified here: {', '.join(settings.verify)}. No change of yours touches a "
-                "chapter; the gate without --against verifies them.")
-        self._before = report_at(self._against, now, strict, say)
+        before = report_at(self._against, settings, strict, say)
+        now, note = before.not_again(settings)
+        self._before = replace(before, notes=(*before.notes, *filter(None, [note])))
         for note in self._before.notes:
             say(note)
         return now

@@ -45,6 +45,9 @@ class Before:
     """The report as of a revision, with the names that its rows have now.
 
     ``why`` says why there is none, and is empty if there is; ``notes`` are for the reader.
+    ``chapters`` are those that its configuration lists, ``listed`` those of now. They come with
+    checkvalve, so whatever is found of them is the same then and now, and only those that are
+    listed newly are verified.
     """
 
     revision: str
@@ -53,6 +56,8 @@ class Before:
     why: str = ""
     notes: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
+    chapters: tuple[str, ...] = ()
+    listed: tuple[str, ...] = ()
 
     @cached_property
     def _then(self) -> dict[Key, Row]:
@@ -94,12 +99,25 @@ class Before:
         return {"added": list(self._added(now)), "removed": list(self._removed(now)),
                 "dropped": list(self._dropped(now))}
 
+    def not_again(self, config: GateConfig) -> tuple[GateConfig, str]:
+        """The configuration without the chapters that the revision lists too; and a note on them,
+        which is empty where there are none."""
+        same = [name for name in config.verify if name in self.chapters]
+        if not same:
+            return config, ""
+        new = tuple(name for name in config.verify if name not in self.chapters)
+        return replace(config, verify=new), (
+            f"Not verified again: {', '.join(same)}, listed as of {self.revision} already. A "
+            "chapter comes with checkvalve, and no change of this repository touches it; the gate "
+            "without --against verifies it.")
+
     def _added(self, now: Report) -> Iterator[Change]:
         for row in now.rows:
             then = self._then.get(row.key)
             if row.judgement in GRAVITY:
                 yield Change(*row.key, self._adds(row), counts=True)
-            elif row.judgement == "as expected" and _is_broken(row) and (
+            elif row.section != "chapters" and row.judgement == "as expected" and (
+                    _is_broken(row)) and (
                     then is None or not _is_broken(then) or is_new(row.details, then.details)):
                 yield Change(*row.key, f"{_words(row, 'adds', 'breaks')}, as is expected of it")
 
@@ -119,6 +137,9 @@ class Before:
         for section, subject in dict.fromkeys(row.key[:2] for row in self.report.rows):
             if (section, subject) not in listed:
                 yield Change(section, subject, "", f"no longer checks {subject}")
+        for name in self.chapters:
+            if name not in self.listed:
+                yield Change("chapters", name, "", f"no longer verifies chapter {name}")
 
     def _adds(self, row: Row) -> str:
         failed = self._unusable.get(row.key[:2])
@@ -127,7 +148,7 @@ class Before:
             return told if failed is None else f"{told}, as {self.revision} has"
         then = self._then.get(row.key)
         if row.judgement == "unknown":
-            return (f"leaves {row.title()} in {row.subject} undecided" if row.section == "designs"
+            return (f"leaves {row.title()} in {row.subject} undecided" if row.section != "suites"
                     else f"leaves {row.property} undecided in {_of_suite(row.subject)}")
         if row.found != "violated":
             told = f"has \"{row.claim()}\" in {row.subject}, where {row.wanted()} is expected"
@@ -156,6 +177,8 @@ def _of_suite(subject: str) -> str:
 
 def _words(row: Row, adds: str, breaks: str) -> str:
     """A finding in words, after the verb that fits it."""
+    if row.section == "chapters":
+        return f"{breaks} {row.property} in chapter {row.subject}"
     if row.section == "designs":
         cycles = cycles_of(row.details) if row.details.get("around") else []
         return f"{adds} {said(cycles[0]) if cycles else row.title()} in {row.subject}"
@@ -185,10 +208,11 @@ def report_at(
             return Before(revision, repository.commit, nothing,
                           f"{revision} has no {path.relative_to(repository.top)}", tuple(notes))
         try:
-            old = replace(load(then), verify=())
+            old = load(then)
         except InputError as error:
             return Before(revision, repository.commit, nothing,
                           f"{path.name} of {revision} cannot be used: {error.what}", tuple(notes))
+        chapters, old = old.verify, replace(old, verify=())
         show(f"Running what {path.name} lists as of {revision} ({repository.commit[:12]}) …")
         with repository.modules_from(tree, _modules(old)):
             old, gone = _there(old, repository, tree)
@@ -197,7 +221,7 @@ def report_at(
     notes += [f"{target} is not there as of {revision}." for target in gone]
     notes += list(_unusable(report, revision))
     return Before(revision, repository.commit, _moved(report, found), "", tuple(notes),
-                  found.subjects)
+                  found.subjects, chapters, config.verify)
 
 
 def _modules(config: GateConfig) -> list[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import gzip
 import json
 import runpy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,13 @@ from checkvalve.conformance.cli.judge import command
 from checkvalve.conformance.cli.judge import judged_of as on_logs
 from checkvalve.conformance.logs.memory import Ended
 from checkvalve.conformance.recorder import Recorder, identity
+from checkvalve.conformance import systems
+from checkvalve.conformance.suites.plain import PlainConversation
+from checkvalve.conformance.systems.awaits_permits.suite import PermitsConversation
 from checkvalve.conformance.systems.catalogue import SYSTEMS
+from checkvalve.conformance.systems.marks.suite import MarksConversation
+from checkvalve.conformance.systems.queue.suite import QueueConversation
+from checkvalve.conformance.systems.rate.suite import RateConversation
 from checkvalve.spec.notation.errors import InputError
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "logs"
@@ -87,6 +94,41 @@ def test_each_rule_is_found_broken_and_kept(tmp_path: Path, rule: str) -> None:
     assert code == 1
     assert [each["rule"] for each in document["violations"]] == [rule]
     assert document["violations"][0]["event"]["line"] == len(wrong)
+
+
+def literals(module: Path) -> Iterator[tuple[int, str]]:
+    """The texts in a module that are neither keys of a dictionary, which name operations of a log,
+    nor what is looked up in the table."""
+    tree = ast.parse(module.read_text())
+    keys = {id(key) for node in ast.walk(tree) if isinstance(node, ast.Dict) for key in node.keys}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("_SAYS."):
+            keys |= {id(each) for each in ast.walk(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in keys:
+            yield node.lineno, node.value
+
+
+@pytest.mark.parametrize(("folder", "conversation"), [
+    ("queue", QueueConversation), ("awaits_permits", PermitsConversation),
+    ("rate", RateConversation), ("marks", MarksConversation)])
+def test_no_action_of_a_suites_table_is_named_again_for_its_logs(
+    folder: str, conversation: type[PlainConversation]
+) -> None:
+    """What a message means is said once. (An operation of a log may be named as an action is.)"""
+    table = conversation.says
+    assert table is not None
+    actions = {entry.action for rows in table.rows.values() for row in rows for entry in (
+        *row.tells, *(entry for part in (*row.parts, *([row.later] if row.later else []))
+                      for group in part.groups for entry in group))}
+    operations = SYSTEMS[folder.replace("_", ".")].logs
+    assert operations is not None
+    for module in ("logs", "calls", "following"):
+        path = Path(systems.__path__[0]) / folder / f"{module}.py"
+        if path.exists():
+            again = [(line, text) for line, text in literals(path)
+                     if text and text in actions - operations.operations.keys()]
+            assert again == []
 
 
 def raft(tmp_path: Path, change: Callable[[int, dict[str, Any]], object]) -> Path:

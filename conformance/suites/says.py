@@ -33,7 +33,7 @@ from ..ports.base import Message, excerpt
 from .exchange import Answer
 
 __all__ = [
-    "ANY", "WAITS", "Fields", "Known", "On", "Part", "Says", "Seen", "Table", "done", "each",
+    "ANY", "END", "WAITS", "Fields", "Known", "On", "Part", "Says", "Seen", "Table", "done", "each",
     "ends", "on", "one", "over", "says", "table", "unsaid",
 ]
 
@@ -46,6 +46,9 @@ class _Other(Enum):
 
 ANY: Final = _Other.ANY
 """Every answer or event that has no line of its own."""
+
+END: Final = _Other.END
+"""Nothing more was done: after the last event of a list."""
 
 WAITS: Final = _Other.WAITS
 """No answer yet: the call waits, and an event will end that."""

@@ -19,9 +19,19 @@ from ...logs.events import Event
 from ...logs.exact import Exact
 from ...logs.kinds import Call, Logs, Terms
 from ...logs.live import Live, bound
+from ...logs.meanings import Meanings
 from ...logs.notes import AROUND, Finding, Notes
+from .suite import PermitsConversation
 
 __all__ = ["LOGS", "PermitsJudge"]
+
+_SAYS: Final = Meanings(PermitsConversation.says)
+_WAITS: Final = _SAYS.answer("acquire", "waits")
+_WOKEN: Final = _SAYS.answer("run", "has")
+_CANCELLED: Final = _SAYS.answer("run", "cancelled")
+_RELEASED: Final = _SAYS.answer("run", "released")
+_GIVES: Final = "gives"
+"""The begin of a release. No message of the suite shows it: its conversation adds it, too."""
 
 _MANY: Final = 1 << 20
 _TRIED: Final = 10
@@ -81,7 +91,7 @@ class PermitsJudge:
         hold.acquires.append((self._now, event))
         self._calls[event.call] = hold
         self._live.machine.asked = slot
-        self._step("acquire_waits", event, hold)
+        self._step(_WAITS, event, hold)
 
     def _ends(self, event: Event) -> None:
         hold = self._calls.pop(event.call, None)
@@ -94,13 +104,13 @@ class PermitsJudge:
             hold.holder = event.item
         hold.acquires.append((self._now, event))
         if event.result != "ok":
-            self._step("cancelled", event, hold, call=hold.slot)
+            self._step(_CANCELLED, event, hold, call=hold.slot)
             self._free.append(hold.slot)
             return
         machine = self._live.machine
         if machine.free > 0:
             self._live.takes("grant", place=machine.line.index(hold.slot))
-        if self._step("woken", event, hold, call=hold.slot):
+        if self._step(_WOKEN, event, hold, call=hold.slot):
             self._held.setdefault(hold.holder, []).append(hold)
 
     # --- release ---------------------------------------------------------------------------
@@ -118,7 +128,7 @@ class PermitsJudge:
             del self._held[holder]
         hold.releases.append((self._now, event))
         self._calls[event.call] = hold
-        self._step("gives", event, hold, call=hold.slot)
+        self._step(_GIVES, event, hold, call=hold.slot)
         self._live.takes("becomes_free", call=hold.slot)
 
     def _gave(self, event: Event) -> None:
@@ -129,7 +139,7 @@ class PermitsJudge:
             return
         if event.result == "unknown":
             return
-        self._step("released", event, hold, call=hold.slot)
+        self._step(_RELEASED, event, hold, call=hold.slot)
         self._free.append(hold.slot)
 
     # --- the machine -----------------------------------------------------------------------
@@ -167,10 +177,10 @@ class PermitsJudge:
         try:
             for _, is_end, index in events:
                 if is_end:
-                    failure = exact.sees(("woken", (("call", numbers[index]),)))
+                    failure = exact.sees((_WOKEN, (("call", numbers[index]),)))
                 else:
                     numbers[index] = len(numbers)
-                    failure = exact.sees(("acquire_waits", ()))
+                    failure = exact.sees((_WAITS, ()))
                 if failure is not None:
                     return failure
         except LostTrack:

@@ -1,7 +1,8 @@
 """Leader epochs and high watermarks in a log, of whatever consensus: two of the small machines.
 
 An *epoch* (a term, a view) is a key, in which at most one process leads. A *mark* (a commit index)
-is a key too, that of one leader in one epoch: it does not fall.
+is a key too, that of one leader in one epoch: it does not fall. The suite has no table of messages
+(it reads histories), so the rows are written here.
 """
 
 from __future__ import annotations

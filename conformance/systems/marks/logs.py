@@ -8,18 +8,25 @@ from ....spec.flow.observed_marks import (
     GIVEN, IN_TURN, NOT_BETWEEN, NOT_EARLY, NOT_KEPT, ObservedMarks,
 )
 from ...logs.kinds import Call, Logs
-from ...logs.points import PointJudge, Row, Watching
+from ...logs.meanings import Meanings
+from ...logs.points import PointJudge, Watching
+from ...suites.says import ANY, END
+from .suite import MarksConversation
 
 __all__ = ["LOGS"]
 
 _MOST: Final = 1 << 40
 """Elements that a receiver may hold: more than any log has."""
 
+_SAYS: Final = Meanings(MarksConversation.says)
 _WATCHING: Final = Watching(
     ObservedMarks,
     lambda terms: {"H": terms.settings["high"], "L": terms.settings["low"], "M": _MOST},
-    {"arrives": Row("arrives", {"count": "value"}), "gives": Row("gives", {"count": "value"}),
-     "stop": Row("says_stop"), "go": Row("says_go"), "rest": Row("rests")})
+    {"arrives": _SAYS.row(_SAYS.request("arrive"), "value"),
+     "gives": _SAYS.row(_SAYS.answer("take", ANY, of="given"), "value"),
+     "stop": _SAYS.row(_SAYS.answer("arrive", "stop")),
+     "go": _SAYS.row(_SAYS.answer("arrive", "go")),
+     "rest": _SAYS.row(_SAYS.answer("arrive", END))})
 
 LOGS: Final = Logs(
     machines=(ObservedMarks,),

@@ -19,8 +19,35 @@ from ....spec.queues.conserved import ConservingQueue
 from ...logs.events import Event
 from ...logs.exact import Exact
 from ...logs.live import bound
+from ...logs.meanings import Meanings
+from ...suites.says import ANY, WAITS
+from .suite import QueueConversation
 
-__all__ = ["UNLIMITED", "Item", "LogCall", "Refused", "refusal"]
+__all__ = [
+    "DONE", "PUT", "TAKE", "TAKEN", "UNLIMITED", "Acts", "Item", "LogCall", "Refused", "refusal",
+]
+
+
+class Acts(NamedTuple):
+    """The actions of a call: at its begin, at its end if it was done or undone, and at the instant
+    at which it found the queue full, or empty."""
+
+    waits: str
+    woken: str
+    cancelled: str
+    in_vain: str
+
+
+_SAYS: Final = Meanings(QueueConversation.says)
+PUT: Final = Acts(_SAYS.answer("put", WAITS), _SAYS.end("put", True),
+                  _SAYS.answer("cancel", True, where="put"), _SAYS.answer("offer", False))
+TAKE: Final = Acts(_SAYS.answer("take", WAITS), _SAYS.end("take", ANY),
+                   _SAYS.answer("cancel", True, where="take"), _SAYS.answer("poll", None))
+DONE: Final = _SAYS.answer("put", True)
+"""A put that is done at once: what was in before, without a call in the log."""
+
+TAKEN: Final = _SAYS.answer("take", ANY)
+"""A take that is done at once: the item alone is judged so, and has no take that waits."""
 
 UNLIMITED: Final = 1 << 40
 """The capacity of a queue without one."""
@@ -46,6 +73,11 @@ class LogCall:
     def puts(self) -> bool:
         """True for a put, false for a take."""
         return self.begin.operation == "put"
+
+    @property
+    def acts(self) -> Acts:
+        """The actions that it is."""
+        return PUT if self.puts else TAKE
 
     def ends(self, event: Event, at: int) -> None:
         """Note the event of its end, with its place in the order."""
@@ -134,7 +166,7 @@ class _Replay:
             constants |= {"C": min(capacity, len(self._items) + 1), "W": self._most_at_once()}
         self._exact = Exact(bound(machine, **constants))
         for _ in inside:
-            self._exact.sees(("put_done", ()))
+            self._exact.sees((DONE, ()))
 
     def _most_at_once(self) -> int:
         edges = sorted((at, step) for call in self._calls for at, step in (
@@ -159,9 +191,9 @@ class _Replay:
 
     def _begins(self, call: LogCall) -> Failure | None:
         if call.result in ("empty", "full"):
-            self._exact.opens(id(call), ("offer_refused" if call.puts else "poll_empty", ()))
+            self._exact.opens(id(call), (call.acts.in_vain, ()))
             return None
-        return self._exact.sees(("put_waits" if call.puts else "take_waits", ()))
+        return self._exact.sees((call.acts.waits, ()))
 
     def _ends(self, call: LogCall) -> Failure | None:
         if call.result in ("empty", "full"):
@@ -170,12 +202,12 @@ class _Replay:
 
     def _step(self, call: LogCall) -> Step:
         if call.puts:
-            return ("woken_put" if call.result == "ok" else "cancelled_put",
+            return (PUT.woken if call.result == "ok" else PUT.cancelled,
                     (("item", self._items[id(call.item)]),))
         ticket = ("ticket", self._tickets[id(call)])
         if call.result != "ok" or id(call.item) not in self._items:
-            return "cancelled_take", (ticket,)
-        return "woken_take", (ticket, ("item", self._items[id(call.item)]))
+            return TAKE.cancelled, (ticket,)
+        return TAKE.woken, (ticket, ("item", self._items[id(call.item)]))
 
     def _instead(self, call: LogCall) -> tuple[str, ...]:
         """Other events that there could have been in the place of a call's end, in words."""
@@ -187,7 +219,7 @@ class _Replay:
                               for name in self._names.values()))
         ticket = ("ticket", self._tickets[id(call)])
         could = self._exact.could([
-            ("woken_take", (ticket, ("item", number))) for number in self._names])
+            (TAKE.woken, (ticket, ("item", number))) for number in self._names])
         return (*(f"the take gets {self._names[dict(args)['item']]!r}" for _, args in could),
                 *words)
 

@@ -26,7 +26,7 @@ from ....spec.engines.monitor import LostTrack
 from ....spec.queues.bounded import BoundedQueue
 from ...logs.live import Live
 from ...logs.notes import Notes, shortest
-from .calls import UNLIMITED, Item, LogCall, Refused, refusal
+from .calls import PUT, TAKE, UNLIMITED, Item, LogCall, Refused, refusal
 
 __all__ = ["Follower", "WINDOW"]
 
@@ -265,7 +265,7 @@ class Follower:
         if not call.puts:
             call.slot = self._ticket()
             machine.asked = call.slot
-            self._seen("take_waits")
+            self._seen(TAKE.waits)
             return
         item = call.item
         assert item is not None
@@ -273,7 +273,7 @@ class Follower:
         self._items = max(self._items, item.slot + 1)
         machine.out.discard(item.slot)
         machine.named = item.slot
-        self._seen("put_waits")
+        self._seen(PUT.waits)
         self._alive[id(item)] = item
         item.certain = not self._putting
         for other in self._putting.values():
@@ -301,7 +301,7 @@ class Follower:
         else:
             if call.result == "empty":
                 self._is_empty(call)
-            self._seen("cancelled_take", ticket=call.slot)
+            self._seen(TAKE.cancelled, ticket=call.slot)
             self._free_tickets.append(call.slot)
 
     def _end_put(self, call: LogCall) -> None:
@@ -309,7 +309,7 @@ class Follower:
         assert item is not None
         if call.result == "ok":
             self._admits(item)
-            self._seen("woken_put", item=item.slot)
+            self._seen(PUT.woken, item=item.slot)
             del self._putting[id(item)]
             item.told = True
             self._may_be_over(item)
@@ -318,7 +318,7 @@ class Follower:
             self._is_full(call)
         if item.admitted:
             raise _Stray([item])
-        self._seen("cancelled_put", item=item.slot)
+        self._seen(PUT.cancelled, item=item.slot)
         del self._putting[id(item)], self._pending[id(item)]
         self._leaves(item)
 
@@ -328,7 +328,7 @@ class Follower:
         self._admits(item)
         while not item.served:
             self._serves(call, [item])
-        self._seen("woken_take", ticket=call.slot, item=item.slot)
+        self._seen(TAKE.woken, ticket=call.slot, item=item.slot)
         self._free_tickets.append(call.slot)
         item.out = True
         self._may_be_over(item)
@@ -439,14 +439,14 @@ class Follower:
                     self._serves(call, [self._queue[0]])
                 except _Stray as stray:
                     raise _Stray(stray.items, call) from None
-            self._seen("poll_empty")
+            self._seen(TAKE.in_vain)
             return
-        self._marks[-1].seen["poll_empty"] += 1
+        self._marks[-1].seen[TAKE.in_vain] += 1
 
     def _is_full(self, call: LogCall) -> None:
         if self._full_at < call.started and len(self._live.machine.inside) < self._capacity:
             raise _Stray([], call)
-        self._marks[-1].seen["offer_refused"] += 1
+        self._marks[-1].seen[PUT.in_vain] += 1
 
     # --- where the machine refuses ----------------------------------------------------------
 

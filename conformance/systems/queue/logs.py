@@ -25,16 +25,16 @@ from ...logs.kinds import Call, Logs, Terms
 from ...logs.live import bound
 from ...logs.memory import Ended
 from ...logs.notes import AROUND, Finding, Notes
-from .calls import UNLIMITED, Item, LogCall, Refused, refusal
+from .calls import DONE, PUT, TAKE, TAKEN, UNLIMITED, Item, LogCall, Refused, refusal
 from .following import Follower
 
 __all__ = ["LOGS", "QueueJudge"]
 
-_ITEM: Final[Step] = ("take_item", (("item", 0),))
-_WOKEN: Final[Step] = ("woken_put", (("item", 0),))
-_CANCELLED: Final[Step] = ("cancelled_put", (("item", 0),))
-_WAITS: Final[Step] = ("put_waits", ())
-_REFUSED: Final[Step] = ("offer_refused", ())
+_ITEM: Final[Step] = (TAKEN, (("item", 0),))
+_WOKEN: Final[Step] = (PUT.woken, (("item", 0),))
+_CANCELLED: Final[Step] = (PUT.cancelled, (("item", 0),))
+_WAITS: Final[Step] = (PUT.waits, ())
+_REFUSED: Final[Step] = (PUT.in_vain, ())
 
 _LOOKED_AT: Final = 64
 """Items that were in before another one of which the order is looked at by pairs."""
@@ -155,7 +155,7 @@ class QueueJudge:
             return
         if result == "full" and item.take is None:
             item.fate = self._sets.after(self._sets.initial, _REFUSED)
-            self._count("offer_refused")
+            self._count(PUT.in_vain)
         else:
             self._judges(item, _CANCELLED, call)
         if self._follower.closed:
@@ -202,7 +202,7 @@ class QueueJudge:
         """A take of an item that is none of those that are known now."""
         if self._common.ended.has(self._key, name):
             item = Item(name, call, self._sets.after(
-                self._after(self._sets.initial, ("put_done", ())), _ITEM))
+                self._after(self._sets.initial, (DONE, ())), _ITEM))
             self._judges(item, _ITEM, call)
         elif not self._terms.from_start:
             return
@@ -217,7 +217,7 @@ class QueueJudge:
     def _is_empty(self, call: LogCall) -> None:
         """A take found nothing: of the items that were surely in before it began, each may be with
         a take that has not ended."""
-        self._count("poll_empty")
+        self._count(TAKE.in_vain)
         if self._loses:
             return
         may_hold = sum(take.begun < call.ended for take in self._takes.values())

@@ -15,13 +15,17 @@ from ....spec.flow.observed_rate import (
 )
 from ...logs.events import Event
 from ...logs.kinds import Call, Logs, Terms
+from ...logs.meanings import Meanings
 from ...logs.notes import Notes
-from ...logs.points import PointJudge, Row, Watching
+from ...logs.points import PointJudge, Watching
+from .suite import RateConversation
 
 __all__ = ["LOGS", "RateJudge"]
 
-_ROWS: Final = {"admits": Row("passes", {"permits": "value"}),
-                "refuses": Row("is_turned_away", {"permits": "value"}), "tick": Row("tick")}
+_SAYS: Final = Meanings(RateConversation.says)
+_ROWS: Final = {"admits": _SAYS.row(_SAYS.answer("take", True), "value"),
+                "refuses": _SAYS.row(_SAYS.answer("take", False), "value"),
+                "tick": _SAYS.row(_SAYS.answer("tick", True))}
 
 
 def _constants(terms: Terms) -> Mapping[str, int]:

@@ -1,7 +1,8 @@
 """A lane in a log: what one sender sends to one receiver over a channel that keeps order.
 
 A partition of a log is a lane, a connection, a stream of one publisher. It may lose elements (their
-loss is counted, or not), and never reorders them, makes them up or hands one over twice.
+loss is counted, or not), and never reorders them, makes them up or hands one over twice. The suite
+has no table of messages (it runs whole topologies), so the rows are written here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an event of a log means to a machine, as the table ``says`` of a suite has it.
+"""The meaning of an event of a log to a machine, as the table ``says`` of a suite has it.
 
 A suite's table says already which action a request or an answer stands for. A log has requests and
 answers as well, at the begin and at the end of a call; so the actions are looked up there, by the

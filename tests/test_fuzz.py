@@ -1,5 +1,5 @@
-"""Whatever the input, there is a verdict or one message: 400 mutated inputs of each kind (``make fuzz``
-tries as many as it is asked to).
+"""Whatever the input, there is a verdict or one message: 400 mutated inputs of each kind
+(``make fuzz`` tries as many as it is asked to).
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def literals(module: Path) -> Iterator[tuple[int, str]]:
 def test_no_action_of_a_suites_table_is_named_again_for_its_logs(
     folder: str, conversation: type[PlainConversation]
 ) -> None:
-    """The meaning of a message is said once. (An operation of a log may be named as an action is.)"""
+    """The meaning of a message is said once. (An operation may be named as an action is.)"""
     table = conversation.says
     assert table is not None
     actions = {entry.action for rows in table.rows.values() for row in rows for entry in (

@@ -61,7 +61,7 @@ def _compile(argv: tuple[str, ...], name: str, advice: str) -> None:
 
 LAUNCHERS: Final = {
     ".js": Launcher(("node",), NODE_ADVICE),
-    # The quick compiler alone: a program lives for a second, half of which the other one would take.
+    # The quick compiler alone: half of a short program's life goes to the other one.
     ".java": Launcher(("java", "-XX:TieredStopAtLevel=1"), JAVA_ADVICE),
     ".go": Launcher(("go", "run"), GO_ADVICE, ("go", "build", "-o", os.devnull)),
 }

@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from checkvalve.spec.engines import graph as engine
 from checkvalve.spec.engines.elements import ElementEffects, effects_of
 from checkvalve.spec.engines.graph import explore_with_interpreter
 from checkvalve.spec.notation import (
@@ -15,6 +16,12 @@ from checkvalve.spec.verdicts.verdict import Budget
 
 RUNS: Counter[int] = Counter()
 """Number of runs of the method of each step, by its lane."""
+
+
+@pytest.fixture(autouse=True)
+def small_machines_are_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As large ones are."""
+    monkeypatch.setattr(engine, "SMALL", 1)
 
 
 class Lanes(Machine):
@@ -69,3 +76,16 @@ def test_an_element_out_of_its_range_is_a_fault() -> None:
     assert isinstance(effects_of(bind(Loose).interpreter), ElementEffects)
     with pytest.raises(ModelFault, match="lanes becomes 4, outside"):
         explore_with_interpreter(bind(Loose).interpreter, Budget(), learning=True)
+
+
+def test_of_a_machine_with_few_states_nothing_is_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each step is run, and the graph is the same; one state more, and it is learnt."""
+    class Few(Lanes):
+        """One of which nothing is known yet."""
+
+    size = len(explore_with_interpreter(bind(Lanes).interpreter, Budget()).states)
+    for small, limit in ((size, size), (size - 1, 16)):
+        monkeypatch.setattr(engine, "SMALL", small)
+        RUNS.clear()
+        graph = explore_with_interpreter(bind(Few).interpreter, Budget(), learning=True)
+        assert (len(graph.states), max(RUNS.values()) > limit) == (size, small < size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, overload
 
 from ..notation.errors import ModelFault
@@ -21,6 +21,10 @@ TRIED_AT_ONCE = 32  # steps between two looks at the clock
 _BYTES_OF_A_STATE = 600
 _BYTES_OF_A_VALUE = 8
 _MACHINES_KEPT = 3
+
+SMALL: Final = 128
+"""States up to which nothing is learnt. Grids of small machines take two thirds of the time then,
+and larger machines a few milliseconds more."""
 
 Row = Sequence[int]
 """Numbers by state or by edge: a list, or a view of a native engine's array."""
@@ -64,14 +68,27 @@ def explore_with_interpreter(
     """Every reachable state, one CPython step at a time.
 
     With ``learning`` a step is run by CPython only where what it reads is news (``effects``): the
-    same graph, several times as fast.
+    same graph, several times as fast; not tried before there are many states, for that much takes
+    longer to learn than to run.
     Stops with ``complete`` false when ``max_attempts`` steps were tried, when there are more
     states than the budget allows, or its seconds or its memory (by estimate) are spent. Raises
     ModelFault with the way to a state in which an action leaves the declared ranges; ``within``
     leaves such steps out.
     """
     budget = budget.start()
-    way = _learnt(interpreter) if learning else _plain(interpreter)
+    if not learning:
+        return _explored(interpreter, _plain(interpreter), budget, max_attempts, within)
+    if (budget.max_states is None or budget.max_states > SMALL) and not _is_learnt(interpreter):
+        few = replace(budget, max_states=SMALL)
+        graph = _explored(interpreter, _plain(interpreter), few, max_attempts, within)
+        if graph.stopped_by != "states":
+            return graph
+    return _explored(interpreter, _learnt(interpreter), budget, max_attempts, within)
+
+
+def _explored(
+    interpreter: Interpreter, way: _Way, budget: Budget, max_attempts: int | None, within: bool
+) -> Graph:
     take, steps = way.step, interpreter.steps()
     keys = [way.key(interpreter.initial())]
     first, target, via = [0], list[int](), list[int]()
@@ -170,11 +187,21 @@ class _Kept(threading.local):
 _kept: Final = _Kept()
 
 
-def _effects_of(interpreter: Interpreter) -> Effects:
+def _is_learnt(interpreter: Interpreter) -> bool:
+    """True if something of a machine is learnt already."""
+    return _kept_of(interpreter) is not None
+
+
+def _kept_of(interpreter: Interpreter) -> Effects | None:
     machine, constants = interpreter.machine, interpreter.constants
-    for kept in _kept.effects:
-        if kept[0] is machine and kept[1] == constants:
-            return kept[2]
+    return next((effects for kept, its, effects in _kept.effects
+                 if kept is machine and its == constants), None)
+
+
+def _effects_of(interpreter: Interpreter) -> Effects:
+    if (known := _kept_of(interpreter)) is not None:
+        return known
+    machine, constants = interpreter.machine, interpreter.constants
     effects = effects_of(interpreter)
     _kept.effects = [*_kept.effects, (machine, dict(constants), effects)][-_MACHINES_KEPT:]
     return effects

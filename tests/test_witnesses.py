@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 
+import benchmarks
 from benchmarks.witnesses.classes import mutant_named, mutants
 from benchmarks.witnesses.confirm import confirm
 from benchmarks.witnesses.mutate import edits
@@ -207,3 +209,18 @@ def test_a_witness_of_another_text_is_not_confirmed() -> None:
         ({"steps": kept.steps[:-1]}, "does not replay"),
     ):
         assert why in confirm(Witness(**{**vars(kept), **changed}))
+
+
+def test_no_program_of_a_package_hands_its_own_functions_to_other_processes() -> None:
+    """``python -m benchmarks.witnesses`` did, and ended with an error: a new process imports no
+    ``__main__`` of a package, and so does not find what it is to run."""
+    wrong = []
+    for file in sorted(Path(str(benchmarks.__path__[0])).glob("*/__main__.py")):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        own = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        wrong += [f"{file.parent.name}: {name.id}" for call in ast.walk(tree)
+                  if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+                  and ast.unparse(call.func) in ("pool.map", "pool.submit")
+                  for argument in call.args for name in ast.walk(argument)
+                  if isinstance(name, ast.Name) and name.id in own]
+    assert wrong == []

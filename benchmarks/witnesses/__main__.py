@@ -22,7 +22,7 @@ from checkvalve.spec.chapters import chapters
 from checkvalve.spec.witnesses.book import TABLE, Witness, to_json, witnesses
 
 from .confirm import confirm
-from .find import find_in
+from .find import of_chapter
 from .of_twins import of_twins
 
 __all__ = ["main"]
@@ -40,7 +40,7 @@ def main() -> int:
     print(f"{len(kept)} witnesses replay.")
     selected = [chapter.name for chapter in chapters(options.chapters)]
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("forkserver")) as pool:
-        for found in pool.map(partial(_of_chapter, known=frozenset(kept)), selected):
+        for found in pool.map(partial(of_chapter, known=frozenset(kept)), selected):
             for witness in found:
                 if kept.setdefault(witness.rule, witness) is witness:
                     print(f"{witness.rule:14} {len(witness.steps):3} steps  {witness}", flush=True)
@@ -53,10 +53,6 @@ def main() -> int:
     print(f"{len(kept)} of {len(_ids())} rules can be broken."
           + (f" No mutant breaks {', '.join(missing)}." if missing else ""))
     return int(bool(missing))
-
-
-def _of_chapter(name: str, known: frozenset[str]) -> list[Witness]:
-    return list(find_in(next(chapters([name])), known))
 
 
 def _guards_of(selected: Sequence[str]) -> set[str]:

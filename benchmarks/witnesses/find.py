@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from typing import Any
 
-from checkvalve.spec.chapters import Chapter
+from checkvalve.spec.chapters import Chapter, chapters
 from checkvalve.spec.engines.search import RuleInstance, check_rules, instances
 from checkvalve.spec.notation.bound import BoundMachine, bind
 from checkvalve.spec.notation.errors import ModelFault
@@ -21,7 +21,7 @@ from .confirm import states
 from .refusals import refusals
 from .walk import Walk
 
-__all__ = ["find_in"]
+__all__ = ["find_in", "of_chapter"]
 
 BUDGET = Budget(max_states=30_000)
 """For one mutant; no budget of time, for the table has to be the same on any machine."""
@@ -31,6 +31,12 @@ WITHIN_RANGES = 100_000
 Steps = tuple[Step, ...]
 Found = tuple[RuleInstance, Steps, int | None]
 Place = tuple[type[Machine], tuple[tuple[str, Any], ...]]
+
+
+def of_chapter(name: str, known: Collection[str]) -> list[Witness]:
+    """What is found in a chapter of this name. It is here, and not in ``__main__``, since a new
+    process cannot import that."""
+    return list(find_in(next(chapters([name])), known))
 
 
 def find_in(chapter: Chapter, known: Collection[str]) -> Iterator[Witness]:

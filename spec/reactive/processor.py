@@ -59,12 +59,14 @@ class Processor(Machine):
     W = integer(0, C)                   # elements that wait in its buffer
     F = integer(0, C)                   # slots that are free and not requested again
     left = boolean(False)               # it has cancelled above
+    told = boolean(False)               # so its publisher has been told
 
     allowed = integer(0, N)             # requested below in all
     sent = integer(0, N)                # elements signalled below
     loop = choice(Loop, Loop.IDLE)
     open = integer(0, 1)                # signals below that have not returned
     ended = boolean(False)              # the end was signalled below
+    over = boolean(False)               # so its subscriber has been told
     cancelled = boolean(False)          # below
 
     @assume
@@ -77,12 +79,16 @@ class Processor(Machine):
     @action(fair=True)
     def bring(self) -> None:
         """A requested element arrives, perhaps one that was under way at the cancel."""
-        require(self.source == Source.OPEN and self.asked > 0 and self.brought < self.N)
+        require(self.may_bring())
         self.asked -= 1
         self.brought += 1
         if not self.cancelled:
             self.put()
         self.enter()
+
+    def may_bring(self) -> bool:
+        """True if the publisher has an element left that was requested."""
+        return self.source == Source.OPEN and self.asked > 0 and self.brought < self.N
 
     @action(fair=True)
     def complete(self) -> None:
@@ -131,6 +137,7 @@ class Processor(Machine):
         """Signal onComplete or onError, which need no demand."""
         require(self.loop == Loop.LOOKING and self.is_on() and self.end_is_due())
         self.ended = True
+        self.over = True
 
     @action(fair=True)
     def leave(self) -> None:
@@ -150,6 +157,7 @@ class Processor(Machine):
         """The subscriber has cancelled: cancel above, too."""
         require(self.may_leave())
         self.left = True
+        self.told = True
 
     # --- the subscriber below --------------------------------------------------------------
 
@@ -243,7 +251,7 @@ class Processor(Machine):
             "all elements that the source brought.", source="reactive#R4-1; reactive#ours")
     def ends_behind_all(self) -> bool:
         """The end follows all elements if the source completed normally."""
-        return not self.ended or self.source == Source.FAILED or self.sent == self.brought
+        return not self.over or self.source == Source.FAILED or self.sent == self.brought
 
     @step("RS-0.13", MUST, "Once its source has failed, a processor signals no further element.",
           source="reactive#R4-2")
@@ -263,7 +271,7 @@ class Processor(Machine):
               source="reactive#R4-1; reactive#R2-6; RxJava #7081")
     def passes_cancels_on(self) -> tuple[bool, bool]:
         """The publisher may end by itself before the cancel reaches it."""
-        return self.cancelled, self.left or self.source != Source.OPEN
+        return self.cancelled, self.told or self.source != Source.OPEN
 
 
 # --- variants, above ---------------------------------------------------------------------------

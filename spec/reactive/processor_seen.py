@@ -33,7 +33,8 @@ RETURNS = see("signal_returns")
 class OutletSeen(View[Processor]):
     """The view of its subscriber: its own calls, its signals, and what is brought meanwhile."""
 
-    around = ("all_is_brought", "is_to_fail")       # the publisher above
+    # The publisher above; and the signals that the subscriber has not returned from.
+    around = ("may_bring", "all_is_brought", "is_to_fail", "open")
 
     def begins(self, machine: Processor) -> Iterable[Seen]:
         """Its subscriber has a subscription, and has requested nothing."""

@@ -33,9 +33,8 @@ from .source import GivingUp, PartitionManager
 
 __all__ = [
     "EXPECTATIONS", "AckedAtEmit", "BackingOff", "CommittingBeforeProcessing", "CommittingOnTimer",
-    "CommittingWithNextFetch", "GivingUpAll", "RememberingAcked", "RememberingInside",
-    "RememberingOdd",
-    "RetryingAtOnce", "RetryingAllButLast",
+    "CommittingWithNextFetch", "GivingUpAll", "GivingUpBelow", "RememberingAcked",
+    "RememberingInside", "RememberingOdd", "RetryingAtOnce", "RetryingAllButLast",
     "RetryingTogether",
 ]
 
@@ -268,6 +267,18 @@ class GivingUpAll(GivingUp):
                     self.pending.discard(other)
 
 
+class GivingUpBelow(GivingUp):
+    """Where one message is given up, the commit does not wait for older ones any more."""
+
+    def schedule(self, offset: int) -> None:
+        """After the last retry of one, forget what is pending below it."""
+        super().schedule(offset)
+        if offset in self.given_up:
+            for other in range(self.L):
+                if other < offset:
+                    self.pending.discard(other)
+
+
 SAFE, LOST = "STORM-K6", "STORM-K7"
 
 EXPECTATIONS = (
@@ -306,6 +317,8 @@ EXPECTATIONS = (
            "bodies do not add up while offsets wait for their retries", L=5, F=1, M=1, X=2, Y=0),
     expect(GivingUpAll, "STORM-K12", "violated", "one that is given up takes others with it",
            L=2, F=2, X=3, Y=0, retries=1),
+    expect(GivingUpBelow, "STORM-K12", "violated", "a commit passes what is older than a message "
+           "that is given up", L=2, F=2, X=1, Y=0, retries=0),
     expect(RetryingAtOnce, "STORM-K16", "violated", "the delay is not used", L=2),
     expect(RetryingAllButLast, "STORM-K16", "violated", "a retry of all but the last", L=2),
     expect(RetryingTogether, "STORM-K16", "violated", "one retry takes all others along", L=2, X=2),

@@ -57,9 +57,9 @@ from ...notation import (
 __all__ = [
     "EXPECTATIONS", "AddingAtEmit", "CommittingHighest", "CountingSiblings", "FetchingAhead",
     "ForgettingFailed", "ForgettingRetries", "GivingUp", "GivingUpInSilence",
-    "IgnoringFailed",
-    "KeepingBodies", "KeepingDroppedFailed", "KeepingDroppedPending", "LookingBackOnly",
-    "PartitionManager", "ReplayingAll", "SharingAnId",
+    "IgnoringFailed", "KeepingBodies",
+    "KeepingDroppedFailed", "KeepingDroppedPending", "LookingBackOnly", "PartitionManager",
+    "ReplayingAll", "SharingAnId",
 ]
 
 FLOW = "001#flow; storm#partition-manager"
@@ -158,11 +158,15 @@ class PartitionManager(Machine):
     @action(offset=upto(L))
     def fail(self, offset: int) -> None:
         """The tree failed or timed out, perhaps although everything was processed."""
-        require(offset in self.under_way and self.failures < self.X)
+        require(self.may_fail(offset))
         self.failures += 1
         self.settle(offset)
         self.emitted.discard(offset)
         self.schedule(offset)
+
+    def may_fail(self, offset: int) -> bool:
+        """True if it is outstanding: the topology gives up nothing else."""
+        return offset in self.under_way and self.failures < self.X
 
     def settle(self, offset: int) -> None:
         """The root is no longer outstanding."""
@@ -271,7 +275,6 @@ class PartitionManager(Machine):
     def offsets_are_few(self) -> bool:
         """The notes' "OOM? No, only offsets are kept", made precise; unacked offsets add up."""
         return len(self.pending) <= self.F
-
 
     @always("STORM-K18", MUST, "No more bodies are kept than one fetch brings.",
             source="001#oom (emitted messages are not kept); storm#partition-manager")
@@ -536,8 +539,7 @@ EXPECTATIONS = (
     expect(PartitionManager, "STORM-K18", "holds", "bodies of one fetch, with any maximum",
            L=4, F=(1, 2), M=1, X=2, Y=0),
     expect(PartitionManager, "STORM-K18", "holds",
-           "bodies of one fetch, even without a maximum", L=3, F=(1, 2), M=0,
-           X=1, Y=1),
+           "bodies of one fetch, even without a maximum", L=3, F=(1, 2), M=0, X=1, Y=1),
     expect(PartitionManager, "STORM-K19", "holds", "a restart continues from the commit", X=1, Y=1),
     expect(FetchingAhead, "STORM-K18", "violated", "fetches while messages wait", L=4, F=1, M=1,
            Y=0),
@@ -568,8 +570,7 @@ EXPECTATIONS = (
     expect(ForgettingRetries, "STORM-K12", "violated",
            "a commit passes an offset that waits for its retry", retries=1, Y=0),
     expect(GivingUpInSilence, "STORM-K12", "violated",
-           "a retry limit without a record loses silently",
-           retries=(0, 1), X=2, Y=0),
+           "a retry limit without a record loses silently", retries=(0, 1), X=2, Y=0),
     expect(LookingBackOnly, SAFE, "violated",
            "maxOffsetBehind commits past dropped offsets (STORM-399)", Y=0),
     expect(LookingBackOnly, LOST, "violated",

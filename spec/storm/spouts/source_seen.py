@@ -24,8 +24,8 @@ from typing import ClassVar
 from ...notation.views import Seen, View, see, shown
 from ...refinements import refines, refused
 from .guarantees import (
-    BackingOff, GivingUpAll, RememberingAcked, RememberingInside, RememberingOdd, RetryingAtOnce,
-    RetryingAllButLast, RetryingTogether,
+    BackingOff, GivingUpAll, GivingUpBelow, RememberingAcked, RememberingInside, RememberingOdd,
+    RetryingAllButLast, RetryingAtOnce, RetryingTogether,
 )
 from .observed_partition import ObservedPartition
 from .source import (
@@ -45,7 +45,7 @@ class PartitionSeen(View[PartitionManager]):
     history: bool = False
     # The topology and its acker, the log, and the faults.
     around: ClassVar[tuple[str, ...]] = (
-        "process", "is_complete", "settle", "drop", "crashes", "failures")
+        "process", "is_complete", "may_fail", "settle", "drop", "crashes", "failures")
 
     def follows(self, machine: PartitionManager, action: str) -> bool:
         """True unless ``action`` breaks into a call, or would fetch at the maximum."""
@@ -153,6 +153,8 @@ EXPECTATIONS = (
     refused(RememberingInside, "STORM-K21", "an offset that is acked among others stays",
             like=SLOWLY, F=2, longest=1),
     refused(RememberingOdd, "STORM-K21", "every second offset stays", like=SLOWLY, longest=1),
+    refused(GivingUp, "STORM-K27", "it gives up, and its policy is to retry always", like=SEEN,
+            F=2, M=0, X=1, Y=0, retries=0),
     refused(KeepingDroppedFailed, "STORM-K30", "a dropped offset is sought forever (STORM-643)",
             like=GONE),
     refused(KeepingDroppedPending, "STORM-K30", "a dropped offset stays pending (STORM-2608)",
@@ -163,4 +165,6 @@ EXPECTATIONS = (
     refused(RetryingTogether, "STORM-K35", "one retry takes all others along", like=SLOWLY, F=2),
     refused(GivingUpAll, "STORM-K20", "one that is given up takes others with it", like=LIMITED,
             X=3, Y=0, retries=1),
+    refused(GivingUpBelow, "STORM-K20", "one that is given up takes older ones with it",
+            like=LIMITED, X=1, Y=0, retries=0),
 )

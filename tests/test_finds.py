@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "finds.md").read_text(encoding="utf-8")
 FINDS = [part for part in PAGE.split("\n## ")[1:] if "**Rule**" in part]
 PROGRAMS = sorted(path for path in (ROOT / "examples" / "finds").glob("*_*.py"))
-HERE = {"anyio": "4.16.0", "janus": "2.0.0", "limits": "5.8.0"}
-"""The libraries that the extra `targets` has, in the releases of the page."""
+HERE = dict(re.findall(r"^## (\w+) ([\d.]+),", PAGE, re.MULTILINE))
+"""The libraries with the releases that the page is about."""
 
 
 def unfit(program: Path) -> str:
@@ -26,13 +26,11 @@ def unfit(program: Path) -> str:
     library = program.stem.partition("_")[0]
     if library == "asyncio":
         return ""
-    if library == "limits":
-        return "it measures real time, which a machine with other work to do has not"
     try:
         here = version(library)
     except PackageNotFoundError:
-        return f"{library} is not installed: no extra of checkvalve has it"
-    return "" if here == HERE.get(library, here) else f"the page is about {library} {HERE[library]}"
+        return f"{library} is not installed: the extra `dev` has it"
+    return "" if here == HERE[library] else f"the page is about {library} {HERE[library]}"
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)

@@ -14,12 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checkvalve.conformance.cli import root
+from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.campaigns.case import RunSettings, plan
 from checkvalve.conformance.engines.cluster import SUPERVISE, StandaloneCluster
 from checkvalve.conformance.engines.local import row_of, run_locally
 from checkvalve.conformance.engines.seal import seal_of
 from checkvalve.conformance.engines.session import check_master, explain, within
-from checkvalve.conformance.engines.shipping import pack
+from checkvalve.conformance.engines.shipping import check_shippable, pack, pack_folder
 from checkvalve.conformance.engines.table import (
     KEY, arrow_schema, read_rows, rows_of, sort_rows, spark_schema, table_of, write_rows,
 )
@@ -129,6 +131,31 @@ def test_a_task_gives_the_local_rows_batch_by_batch() -> None:
     task = work(Order.here("queue", "reference", SETTINGS))
     rows = rows_of(pa.Table.from_batches(task(iter(table.to_batches()))))
     assert rows == run_locally("queue", "reference", cases, SETTINGS)
+
+
+def test_a_folder_is_packed_as_a_package_or_as_what_is_in_it(tmp_path: Path) -> None:
+    """Twice the same bytes under the same name; what was compiled for this Python stays here."""
+    package = tmp_path / "shop"
+    (package / "__pycache__").mkdir(parents=True)
+    for name in ("__init__.py", "queue.py", "__pycache__/queue.pyc", ".hidden"):
+        (package / name).write_text("")
+    (packed,) = {pack_folder(package, tmp_path) for _ in range(2)}
+    assert zipfile.ZipFile(packed).namelist() == ["shop/__init__.py", "shop/queue.py"]
+    (package / "__init__.py").unlink()
+    assert zipfile.ZipFile(pack_folder(package, tmp_path)).namelist() == ["queue.py"]
+
+
+def test_what_no_archive_can_hold_is_refused_before_a_cluster_starts(tmp_path: Path) -> None:
+    """A path that is not there, a broken wheel, and compiled code: each is named."""
+    (tmp_path / "fast.so").touch()
+    (tmp_path / "broken.whl").write_text("no zip")
+    for path, told in ((tmp_path / "no", "no such file"), (tmp_path, "is compiled"),
+                       (tmp_path / "broken.whl", "not a zip")):
+        with pytest.raises(InputError, match=told):
+            check_shippable([path])
+        assert run(root, ["conform", "reference", "--engine", "spark", "--master", "local[2]",
+                          "--ship-also", str(path)]) == 64
+    assert run(root, ["conform", "reference", "--ship-also", str(tmp_path)]) == 64
 
 
 def test_another_edition_on_an_executor_is_refused() -> None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,7 @@ from checkvalve.conformance.engines import spark
 from checkvalve.conformance.engines.cluster import StandaloneCluster
 from checkvalve.conformance.engines.local import run_locally
 from checkvalve.conformance.engines.session import spark_session
+from checkvalve.conformance.engines.shipping import ship_files
 from checkvalve.conformance.engines.spark import run_on_spark, run_to_parquet
 from checkvalve.conformance.engines.table import read_rows, write_rows
 from checkvalve.conformance.engines.task import work
@@ -107,6 +110,30 @@ def test_the_reference_of_a_suite_passes_with_equal_rows_wherever_it_runs(
     here = run_locally(suite, target, cases, settings)
     assert {row.verdict for row in here} == {PASSED}
     assert run_on_spark(suite, target, cases, settings, session=session) == here
+
+
+@pytest.mark.parametrize("session", [LOCAL], indirect=True)
+def test_an_adapter_is_shipped_as_a_file_a_package_or_a_wheel(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The executors import it from what was sent: no other folder that they know of has it."""
+    text = (Path(__file__).parent.parent / "examples" / "tutorial" / "myqueue.py").read_text()
+    package, wheel = tmp_path / "sent_b", tmp_path / "sent_d-1-py3.whl"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    for path in (tmp_path / "sent_a.py", package / "sent.py"):
+        path.write_text(text)
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("sent_d.py", text)
+    ship_files(session, [tmp_path / "sent_a.py", package, wheel])
+    monkeypatch.chdir(Path(__file__).parent.parent / "examples" / "tutorial")
+    (here,) = run_locally(SUITE, "python:myqueue:Adapter", CASES[:1], SETTINGS)
+    assert here.verdict == VIOLATED
+    for module in ("sent_a", "sent_b.sent", "sent_d"):
+        (row,) = run_on_spark(
+            SUITE, f"python:{module}:Adapter", CASES[:1], SETTINGS, session=session, partitions=1)
+        # The fixture names the target.
+        assert replace(row, target="", fixture="") == replace(here, target="", fixture="")
 
 
 def kill_python() -> None:

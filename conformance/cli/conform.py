@@ -84,6 +84,10 @@ def _numbers() -> str:
               help="Tasks on the cluster  [default: one for every 25 cases]")
 @click.option("--ship", is_flag=True,
               help="Send checkvalve's own code to the cluster, whose nodes lack it.")
+@click.option("--ship-also", "files", multiple=True, metavar="PATH",
+              type=click.Path(path_type=Path),
+              help="Send your adapter to the cluster: a Python file, a package, a folder of "
+                   "sources, a wheel, or a program; may be given more than once.")
 @click.option("--parquet", "out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Write the rows, one a case, to this Parquet file.")
 @click.option("--fixtures", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
@@ -226,18 +230,24 @@ def _check_table(out: Path) -> None:
 
 
 def _engine(
-    engine: str, master: str | None, jobs: int, partitions: int | None, ship: bool
+    engine: str, master: str | None, jobs: int, partitions: int | None, ship: bool,
+    files: tuple[Path, ...],
 ) -> Engine:
     from ..engines.conduct import Engine
 
     if (engine == "spark") != (master is not None):
         raise InputError("--engine spark and --master go together", "",
                          "Write for example: --engine spark --master local[2].")
-    if engine != "spark" and (partitions is not None or ship):
-        name = "--ship" if partitions is None else "--partitions"
+    given = {"--partitions": partitions is not None, "--ship": ship, "--ship-also": bool(files)}
+    if engine != "spark" and any(given.values()):
+        name = next(name for name, is_given in given.items() if is_given)
         raise InputError(f"{name} is about a cluster, and the cases run here", "",
                          "Add --engine spark --master ADDRESS, or leave it out.")
-    return Engine(jobs, master, partitions=partitions, ship=ship)
+    if files:
+        from ..engines.shipping import check_shippable
+
+        check_shippable(files)
+    return Engine(jobs, master, partitions=partitions, ship=ship, files=files)
 
 
 def _code(summaries: Iterator[Summary]) -> int:

@@ -20,6 +20,8 @@ from ..suites.system import QUICK_CASES
 from ..systems.catalogue import system_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql import SparkSession
 
 __all__ = ["Engine", "Order", "conduct", "next_cases"]
@@ -37,8 +39,8 @@ class Engine:
 
     On a cluster if either ``master`` (its address) or ``session`` is given; then
     ``partitions`` is the number of tasks (None: one for every 25 cases), and ``ship`` sends
-    the code of checkvalve along with them. ``thin``: of its failures, rows that were made here have
-    no more than a summary says. No case begins here after the ``deadline``.
+    the code of checkvalve along with them; ``files`` are sent too (``ship_files``). ``thin``: of
+    its failures, rows that were made here have no more than a summary says. No case begins here after the ``deadline``.
     """
 
     jobs: int = 1
@@ -46,6 +48,7 @@ class Engine:
     session: SparkSession | None = None
     partitions: int | None = None
     ship: bool = False
+    files: tuple[Path, ...] = ()
     thin: bool = False
     deadline: Deadline = field(default_factory=Deadline)
 
@@ -74,7 +77,7 @@ class Engine:
         from .spark import run_on_spark
 
         rows = run_on_spark(suite, target, cases, settings, partitions=self.partitions,
-                            session=self.session, ship=self.ship)
+                            session=self.session, ship=self.ship, files=self.files)
         return list(until_given_up(rows))
 
     @contextmanager
@@ -86,11 +89,12 @@ class Engine:
         from .session import spark_session
 
         with spark_session(self.master) as session:
-            if self.ship:
-                from .shipping import ship_checkvalve
+            from .shipping import ship_checkvalve, ship_files
 
+            if self.ship:
                 ship_checkvalve(session)
-            yield replace(self, master=None, session=session, ship=False)
+            ship_files(session, self.files)
+            yield replace(self, master=None, session=session, ship=False, files=())
 
 
 @dataclass(frozen=True)

@@ -19,16 +19,18 @@ from ..campaigns.case import RunSettings
 from ..suites.results import Case, CaseRow
 from .seal import seal_folder
 from .session import explain, spark_session, within
-from .shipping import ship_checkvalve
+from .shipping import ship_checkvalve, ship_files
 from .table import rows_of, spark_schema
 from .task import Order, work
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = [
     "PATIENCE_SECONDS", "Place", "check_executors", "results_frame", "run_on_spark",
-    "run_to_parquet", "ship_checkvalve", "spark_session", "write_frame",
+    "run_to_parquet", "ship_checkvalve", "ship_files", "spark_session", "write_frame",
 ]
 
 PATIENCE_SECONDS = 60.0
@@ -46,14 +48,15 @@ class Place(TypedDict, total=False):
     """The cluster to run on: ``session``, which stays as it is, or the cluster at ``master``.
 
     There a session with the settings ``options`` is made, and stopped again. ``ship`` sends
-    the code of checkvalve along; ``patience_s`` is how long, in seconds, the cluster may
-    take to start with the work.
+    the code of checkvalve along, and ``files`` are sent too; ``patience_s`` is how long, in
+    seconds, the cluster may take to start with the work.
     """
 
     master: str | None
     session: SparkSession | None
     options: Mapping[str, str]
     ship: bool
+    files: Sequence[Path]
     patience_s: float
 
 
@@ -109,6 +112,7 @@ def _ready(place: Place) -> Iterator[SparkSession]:
     with opened as session:
         if place.get("ship"):
             ship_checkvalve(session)
+        ship_files(session, place.get("files", ()))
         check_executors(session, patience_s=place.get("patience_s", PATIENCE_SECONDS))
         yield session
 

@@ -8,7 +8,7 @@ LAB := $(BIN)/python -m benchmarks
 
 .PHONY: help lab gate test test-all unit types bench doctor docs wheel ci clean \
     lint quick durations bench-designs bench-finders bench-nets bench-peers bench-purgatory bench-storm bookie \
-    breakers certificates coverage differential election explanations failover fuzz matrix mutants needs \
+    breakers certificates coverage differential election explanations failover fuzz killed matrix mutants needs \
     oracles pages races repairs sabotage verdicts witnesses core dev programs
 
 help: ## List the targets that one needs most.
@@ -105,6 +105,9 @@ failover: dev #- A thousand random fault schedules on a cluster of brokers; ARGS
 
 fuzz: core #- Mutated designs, configurations, fixtures, chapters and replies; ARGS="--seed 7"
 	@$(LAB).fuzz $(ARGS)
+
+killed: dev #- Which rules each twin breaks: the grids of the site (half an hour; continues).
+	@nice -n 10 $(LAB).killed $(ARGS)
 
 matrix: dev programs #- All targets of other projects by default runs: docs/matrix.md (an hour; continues).
 	@nice -n 10 $(LAB).matrix $(ARGS)

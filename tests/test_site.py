@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.site import gallery, reference, rulebook, staging, transitions
+from benchmarks.site import drawn, gallery, reference, rulebook, staging, transitions
 from checkvalve.conformance.cli import COMMANDS
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 from checkvalve.spec.chapters import Chapter, chapters
@@ -63,11 +63,43 @@ def test_a_chapter_shows_its_theory_and_its_guards(tmp_path: Path) -> None:
 
 def test_a_small_machine_is_drawn_with_all_its_states() -> None:
     """One token has five places, and five steps between them."""
-    found = transitions.drawing(CREDIT, Link)
+    found = transitions.drawing(CREDIT)
     assert found is not None
-    picture, words = found
+    machine, picture, words = found
+    assert machine is Link
     assert words == "All 5 states with C = 1, b = 1:"
     assert picture.count("<rect") == 5 + 5 and picture.count("marker-end") == 5
+
+
+def test_a_larger_machine_is_drawn_by_the_values_that_tell_most_apart() -> None:
+    """And the sentence says which, and of how many states."""
+    gates = next(each for each in chapters(["queues.gates"]))
+    found = transitions.drawing(gates)
+    assert found is not None
+    _, picture, words = found
+    assert words.startswith("All 20 states with K = 1, by `came` and `open`: a box is all states")
+    assert 3 <= picture.count('fill="#eef3ff"') <= transitions.BOXES
+
+
+def test_a_design_in_a_page_is_drawn_below_its_text(tmp_path: Path) -> None:
+    """That of the tutorial deadlocks, and a file that a page shows is drawn too."""
+    page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    page += "\n[`fixed.yaml`](../examples/gallery/echo/fixed.yaml)\n"
+    text = drawn.with_drawings("tutorial.md", page, ROOT, tmp_path)
+    assert "![shop: the tasks and queues, with the cycle of waits in red](drawn/tutor" in text
+    assert "the tasks and queues](drawn/tutorial-2.svg)" in text
+    assert all("<svg" in (tmp_path / "drawn" / f"tutorial-{number}.svg").read_text()
+               for number in (1, 2))
+
+
+def test_the_grid_of_a_suite_marks_the_rule_of_each_twin(made: dict[str, str]) -> None:
+    """A row for each rule, a column for each twin, one full mark in each column."""
+    for system in SYSTEMS.values():
+        part = made["killed.md"].partition(f"## `{system.name}`\n")[2].partition("</tbody>")[0]
+        rows = re.findall(r"<tr><th>(\S+?)</th>(.*?)</tr>", part.partition("<tbody>")[2])
+        assert [name for name, _ in rows] == [rule.id for rule in system.suite.rules()]
+        assert all(cells.count("<td") == len(system.twins) for _, cells in rows)
+        assert sum(cells.count("●") for _, cells in rows) == len(system.twins)
 
 
 @pytest.mark.parametrize(("name", "link", "led"), [

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from html import escape
 from pathlib import Path
 
 import click
@@ -11,6 +12,8 @@ import click
 from checkvalve.conformance.cli import GROUPS, root as command_line
 from checkvalve.conformance.suites.system import SUBJECTS, System
 from checkvalve.conformance.systems.catalogue import SYSTEMS
+
+from ..killed import CASES, known
 
 __all__ = ["pages"]
 
@@ -46,20 +49,51 @@ def _killed() -> Iterator[str]:
     yield ("A *twin* is a sound implementation with one seeded bug. Each rule of a suite is "
            "broken by at least one of them, and a default run names it: `checkvalve zoo "
            "--default` repeats that, and [the zoo](zoo.md) has the figures.\n")
+    yield ("In the grids, ● is the rule that a twin was made to break, and ○ another one that it "
+           f"was seen to break in the first {CASES} cases of a default run: by the same bug, or "
+           "because of what broke before. A number is that of the twin in the table below.\n")
+    measured = known()
     for subject in SUBJECTS:
         for system in SYSTEMS.values():
             if system.subject == subject:
-                yield from _killed_in(system)
+                yield from _killed_in(system, measured.get(system.name, {}))
 
 
-def _killed_in(system: System) -> Iterator[str]:
-    yield f"## `{system.name}`\n\n| rule | twin | its bug |\n|---|---|---|"
-    for rule in system.suite.rules():
-        for name, twin in system.twins.items():
-            if twin.rule == rule.id:
-                same = " (equivalent to its original)" if twin.equivalent else ""
-                yield f"| {rule.id} | `{name}` | {plain(twin.bug)}{same} |"
+def _killed_in(system: System, broken: Mapping[str, list[str]]) -> Iterator[str]:
+    """The grid of a suite, and its twins in the order of the grid."""
+    ordered = [name for rule in system.suite.rules() for name, twin in system.twins.items()
+               if twin.rule == rule.id]
+    yield f"## `{system.name}`\n"
+    yield from _grid(system, ordered, broken)
+    yield "\n| rule | twin | its bug | |\n|---|---|---|--:|"
+    for number, name in enumerate(ordered, start=1):
+        twin = system.twins[name]
+        same = " (equivalent to its original)" if twin.equivalent else ""
+        yield f"| {twin.rule} | `{name}` | {plain(twin.bug)}{same} | {number} |"
     yield ""
+
+
+def _grid(
+    system: System, ordered: Sequence[str], broken: Mapping[str, list[str]]
+) -> Iterator[str]:
+    """A row for each rule, a column for each twin. The twins are in the order of the rules, so
+    their own marks go down in steps."""
+    heads = "".join(f'<th title="{escape(name)}">{number}</th>'
+                    for number, name in enumerate(ordered, start=1))
+    yield f'<div class="grid"><table><thead><tr><th>twin</th>{heads}</tr></thead><tbody>'
+    for rule in system.suite.rules():
+        cells = "".join(_cell(rule.id, name, system.twins[name].rule, broken.get(name, ()))
+                        for name in ordered)
+        yield f"<tr><th>{rule.id}</th>{cells}</tr>"
+    yield "</tbody></table></div>\n"
+    if not broken:
+        yield "Which other rules they break was not measured.\n"
+
+
+def _cell(rule: str, twin: str, own: str, broken: Collection[str]) -> str:
+    mark = "●" if rule == own else "○" if rule in broken else ""
+    title = f' title="{escape(twin)} breaks {rule}"' if mark else ""
+    return f"<td{title}>{mark}</td>"
 
 
 def _schemas(root: Path) -> Iterator[str]:

@@ -67,14 +67,13 @@ def chapter_page(chapter: Chapter, rules: Rules, folder: Path) -> Iterator[str]:
     if own:
         yield "\n## Rules\n"
         yield from _rule_table(own)
-    drawn = False
+    drawn = drawing(chapter)
     for machine in chapter.machines:
         yield f"\n## {machine.__name__}\n"
         yield from _prose(inspect.getdoc(machine) or "")
         yield from _machine(machine)
-        if not drawn and (found := drawing(chapter, machine)):
-            drawn = True
-            picture, words = found
+        if drawn is not None and drawn[0] is machine:
+            _, picture, words = drawn
             folder.mkdir(parents=True, exist_ok=True)
             name = f"{chapter.name}.{machine.__name__}.svg"
             (folder / name).write_text(picture, encoding="utf-8")

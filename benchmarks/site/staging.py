@@ -11,6 +11,7 @@ from typing import Final
 from checkvalve.conformance.computer.files import write_whole
 
 from . import gallery, reference, rulebook
+from .drawn import with_drawings
 
 __all__ = ["ABOVE", "for_the_site", "in_menu", "stage", "write_whole_below"]
 
@@ -42,7 +43,8 @@ def stage(root: Path, source: Path) -> None:
         made |= module.pages(root, source)
     made |= {name: (root / name).read_text(encoding="utf-8") for name in ABOVE}
     for page in sorted(docs.rglob("*.md")):
-        made[str(page.relative_to(docs))] = page.read_text(encoding="utf-8")
+        name = str(page.relative_to(docs))
+        made[name] = with_drawings(name, page.read_text(encoding="utf-8"), root, source)
     index = (docs / "site" / "index.myst").read_text(encoding="utf-8")
     for name, text in made.items():
         write_whole_below(source / name, for_the_site(name, text, root))
@@ -78,8 +80,8 @@ def _led(link: re.Match[str], name: str, root: Path) -> str:
     if place.name in ABOVE and place.parent == root:
         return f"{opened}{back}{place.name}{fragment}{closed}"
     if place.is_relative_to(root / "examples" / "gallery"):
-        entry = place.relative_to(root / "examples").as_posix()
-        return f"{opened}{back}{entry}.md{closed}"
+        entry = place.relative_to(root / "examples" / "gallery").parts[:1]
+        return f"{opened}{back}{'/'.join(('gallery', *entry))}.md{closed}"
     if place.is_relative_to(root / "spec") and place.suffix == ".py":
         chapter = f"{place.relative_to(root / 'spec').parts[0]}.{place.stem}"
         return f"{opened}{back}rules/{chapter}.md{closed}"

@@ -1,10 +1,15 @@
-"""Small machines as pictures: each reachable state is a box, each step an arrow with its action."""
+"""Machines as pictures: each reachable state is a box, each step an arrow with its action.
+
+Of a machine with more states, a box is all states that have the same values of one or two
+variables, and an arrow a step that some of them takes.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
+from itertools import combinations
 from typing import Any, Final
 
 import graphlay
@@ -17,27 +22,74 @@ from checkvalve.spec.notation.machine import Machine
 __all__ = ["drawing"]
 
 STATES: Final = 14
-"""A machine with more states is not drawn."""
+"""A machine with more states is drawn by the values of some of its variables."""
 
 ARROWS: Final = 40
-"""Nor is one with more arrows."""
+"""The most arrows of a picture."""
 
+VISITED: Final = 150
+"""A machine with more states than this, with its smallest constants, is not drawn."""
+
+BOXES: Final = 9
+"""The most boxes of a picture by values."""
+
+Slots = Mapping[str, Any]
 Edges = dict[tuple[int, int], list[str]]
 
 
-def drawing(chapter: Chapter, machine: type[Machine]) -> tuple[str, str] | None:
-    """The picture of a machine with small constants, and a sentence that has them; None where it
-    has too many states, or no step."""
+def drawing(chapter: Chapter) -> tuple[type[Machine], str, str] | None:
+    """The picture of a machine of a chapter, and a sentence on it: of the first one of which all
+    states can be drawn, else of the first that can be drawn by values; None where none can."""
+    larger: tuple[type[Machine], str, str] | None = None
+    for machine in chapter.machines:
+        for whole, picture, words in _pictures(chapter, machine):
+            if whole:
+                return machine, picture, words
+            larger = larger or (machine, picture, words)
+    return larger
+
+
+def _pictures(chapter: Chapter, machine: type[Machine]) -> Iterator[tuple[bool, str, str]]:
+    """Pictures of a machine with small constants, and sentences that have them: whether it is one
+    of all states."""
     for constants in _small(chapter, machine):
         try:
-            found = _graph(bind(machine, **constants))
+            states, edges = _graph(bind(machine, **constants), VISITED)
         except CheckvalveError:
             continue
-        if found is not None and found[1]:
-            said = ", ".join(f"{name} = {value}" for name, value in constants.items())
-            return _svg(*found), (f"All {len(found[0])} states with {said}:" if said
-                                  else f"All {len(found[0])} states:")
-    return None
+        if not edges:
+            continue
+        said = ", ".join(f"{name} = {value}" for name, value in constants.items())
+        every = f"All {len(states)} states{f' with {said}' if said else ''}"
+        if len(states) <= STATES and len(edges) <= ARROWS:
+            yield True, _svg([_words(each) for each in states], edges), f"{every}:"
+        elif (part := _by_values(states, edges)) is not None:
+            names, boxes, steps = part
+            told = " and ".join(f"`{name}`" for name in names)
+            yield False, _svg(boxes, steps), (
+                f"{every}, by {told}: a box is all states with these values, an arrow a step that "
+                "some of them takes:")
+
+
+def _by_values(
+    states: Sequence[Slots], edges: Edges
+) -> tuple[Sequence[str], list[str], Edges] | None:
+    """The one or two variables that tell most apart in a picture of few boxes, with its boxes and
+    arrows; None where each of them has too many values, or one."""
+    best: tuple[Sequence[str], list[str], Edges] | None = None
+    for names in (*combinations(states[0], 1), *combinations(states[0], 2)):
+        seen: dict[tuple[Any, ...], int] = {}
+        part = [seen.setdefault(tuple(each[name] for name in names), len(seen)) for each in states]
+        if not 3 <= len(seen) <= BOXES or (best is not None and len(seen) <= len(best[1])):
+            continue
+        steps: Edges = {}
+        for (start, to), labels in edges.items():
+            if part[start] != part[to]:
+                told = steps.setdefault((part[start], part[to]), [])
+                told += [label for label in labels if label not in told]
+        if 0 < len(steps) <= ARROWS // 2:
+            best = names, [_told(zip(names, values, strict=True)) for values in seen], steps
+    return best
 
 
 def _small(chapter: Chapter, machine: type[Machine]) -> Iterator[dict[str, Any]]:
@@ -58,12 +110,12 @@ def _small(chapter: Chapter, machine: type[Machine]) -> Iterator[dict[str, Any]]
             yield point
 
 
-def _graph(bound: BoundMachine) -> tuple[list[str], Edges] | None:
-    """The words of the states and the actions between them; None if there are too many."""
+def _graph(bound: BoundMachine, most: int) -> tuple[list[Slots], Edges]:
+    """The states and the actions between them; neither if there are more than ``most``."""
     reads = bound.interpreter
     first = reads.initial()
     number, waiting, edges = {first: 0}, [first], Edges()
-    names: list[str] = [_words(reads.slots(first))]
+    states: list[Slots] = [reads.slots(first)]
     while waiting:
         state = waiting.pop(0)
         for step in reads.steps():
@@ -71,23 +123,27 @@ def _graph(bound: BoundMachine) -> tuple[list[str], Edges] | None:
             if after is None or after == state:
                 continue
             if after not in number:
-                if len(number) == STATES:
-                    return None
+                if len(number) == most:
+                    return [], {}
                 number[after] = len(number)
-                names.append(_words(reads.slots(after)))
+                states.append(reads.slots(after))
                 waiting.append(after)
             label = step[0].replace("_", " ")
             said = edges.setdefault((number[state], number[after]), [])
             if label not in said:
                 said.append(label)
-    return (names, edges) if len(edges) <= ARROWS else None
+    return states, edges
 
 
 def _words(slots: Mapping[str, Any]) -> str:
     """The slots of a state that are not 0, at most six of them."""
-    said = [f"{name}={int(value) if isinstance(value, bool) else value}"
-            for name, value in slots.items() if value not in (0, False, None)]
-    return ", ".join(said[:6]) + (" …" if len(said) > 6 else "") or "all 0"
+    said = [each for each in slots.items() if each[1] not in (0, False, None)]
+    return _told(said[:6]) + (" …" if len(said) > 6 else "") or "all 0"
+
+
+def _told(slots: Iterable[tuple[str, Any]]) -> str:
+    return ", ".join(f"{name}={int(value) if isinstance(value, bool) else value}"
+                     for name, value in slots)
 
 
 def _svg(names: Sequence[str], edges: Edges) -> str:

@@ -40,7 +40,8 @@ class Engine:
     On a cluster if either ``master`` (its address) or ``session`` is given; then
     ``partitions`` is the number of tasks (None: one for every 25 cases), and ``ship`` sends
     the code of checkvalve along with them; ``files`` are sent too (``ship_files``). ``thin``: of
-    its failures, rows that were made here have no more than a summary says. No case begins here after the ``deadline``.
+    its failures, rows that were made here have no more than a summary says. No case begins
+    here after the ``deadline``.
     """
 
     jobs: int = 1

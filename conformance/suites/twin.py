@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from types import new_class
 from typing import Any, Final, TypeVar
 
+from ...spec.refinements import Refinement
 from ..ports.base import Adapter, Message
+from .mechanism import Mechanism
 
 __all__ = ["Twin", "Twins", "stack_from"]
 
@@ -135,6 +138,18 @@ class Twins(dict[str, Twin]):
         self[name] = Twin(
             name, self._suite, rule, bug, history, of or self._of, parts,
             self._originals if originals is None else originals, equivalent)
+
+    def variants(self, rows: Iterable[object], of: type[Mechanism]) -> None:
+        """Add the variants of a chapter that its observer refuses, as ``of`` runs them; each is
+        called as the suite and its class, and must be caught by the rule of its row."""
+        for row in rows:
+            if (isinstance(row, Refinement) and row.rule and row.shows is of.view
+                    and issubclass(row.machine, of.machine)):
+                made = type(row.machine.__name__, (of,), {"machine": row.machine})
+                words = re.sub(r"(?<!^)(?=[A-Z])", "-", row.machine.__name__).lower()
+                self.add(f"{self._suite}-{words}", row.rule, row.about,
+                         f"{row.machine.__name__}, a variant in the rule book",
+                         parts=self._parts_of(made))
 
     def late(self, name: str, *after: int) -> None:
         """Add the twin of a name once more for each number of requests, after which its bug shows:

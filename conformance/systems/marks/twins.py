@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from ....reference.flow.marks import Watermarks
+from ....spec.flow.marks_seen import EXPECTATIONS
 from ...suites.twin import Twins
 from .adapter import ReferenceMarks
+from .mechanism import MarksOfTheBook
 
 __all__ = ["TWINS"]
 
 TWINS: Final = Twins("marks", ReferenceMarks, ("reference.marks",))
+TWINS.variants(EXPECTATIONS, MarksOfTheBook)
 
 
 @TWINS.twin(
@@ -42,20 +45,6 @@ class LookingBefore(Watermarks):
 
 
 @TWINS.twin(
-    "marks-calls-early", "FLOW-113", "stop is said at the high mark",
-    ">= in the place of >")
-class CallingEarly(Watermarks):
-    """A sender that fills it to the mark is stopped without need."""
-
-    def arrive(self, count: int) -> bool:
-        self._held += count
-        if self._stopped or self._held < self.high:
-            return False
-        self._stopped = True
-        return True
-
-
-@TWINS.twin(
     "marks-loses-go", "FLOW-114", "go is not said when everything is taken at once",
     "Netty #12445: autoread is on, and nothing is read; a signal to resume that is lost")
 class LosingGo(Watermarks):
@@ -79,21 +68,6 @@ class StrictlyLow(Watermarks):
         given = min(most, self._held)
         self._held -= given
         if not self._stopped or self._held >= self.low:
-            return given, False
-        self._stopped = False
-        return given, True
-
-
-@TWINS.twin(
-    "marks-one-mark", "FLOW-115", "go is said at the high mark",
-    "one mark in the place of two: stop and go at each element")
-class OneMark(Watermarks):
-    """There is nothing between stop and go."""
-
-    def take(self, most: int) -> tuple[int, bool]:
-        given = min(most, self._held)
-        self._held -= given
-        if not self._stopped or self._held > self.high:
             return given, False
         self._stopped = False
         return given, True

@@ -1,0 +1,42 @@
+"""The receiver with marks of the rule book, and so each variant of it, behind the port."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from ....spec.flow.marks import Marks
+from ....spec.flow.marks_seen import MarksSeen
+from ....spec.notation.machine import Machine
+from ...suites.mechanism import Mechanism
+
+__all__ = ["MarksOfTheBook"]
+
+_LATE: Final = 2**20
+"""Elements that may come after a stop, more than any program has."""
+
+
+class MarksOfTheBook(Mechanism):
+    """In the chapter one element comes or is taken in a step; here as many steps as elements."""
+
+    machine: ClassVar[type[Machine]] = Marks
+    view = MarksSeen
+
+    def __init__(self, low: int, high: int) -> None:
+        super().__init__(L=low, H=high, R=_LATE)
+
+    def arrive(self, count: int) -> bool:
+        """True if the sender has to be stopped now."""
+        said = [self._says("arrive", "says_stop") for _ in range(count)]
+        return True in said
+
+    def take(self, most: int) -> tuple[int, bool]:
+        """The number of elements given, ``most`` at most; true if the sender has to be resumed."""
+        given, goes_on = 0, False
+        while given < most and (says := self._says("take", "says_go")) is not None:
+            given, goes_on = given + 1, goes_on or says
+        return given, goes_on
+
+    def _says(self, action: str, signal: str) -> bool | None:
+        """True if a step shows the signal; None if it cannot be taken."""
+        shown = self.fire(action)
+        return None if shown is None else any(name == signal for name, _ in shown)

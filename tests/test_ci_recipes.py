@@ -15,21 +15,11 @@ import pytest
 import yaml
 
 from checkvalve.conformance.cli import root
+from talk import DEAD, LIVE, git
 from test_wheel import built_wheel
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
-DESIGN = """\
-checkvalve: 2
-name: talk
-tasks:
-  a: {kind: script, steps: [{write: r}, {read: q}]}
-  b: {kind: script, steps: [{read: r}, {write: q}]}
-links:
-  - {from: b, to: a, name: q, capacity: 1}
-  - {from: a, to: b, name: r, capacity: 1}
-"""
-DEAD = DESIGN.replace("[{write: r}, {read: q}]", "[{read: q}, {write: r}]")
 
 
 class Project(NamedTuple):
@@ -46,13 +36,6 @@ class Project(NamedTuple):
             env={**self.environment, **variables}, capture_output=True, text=True, check=False)
 
 
-def git(folder: Path, *arguments: str) -> str:
-    """The output of git."""
-    own = ["-c", "user.name=n", "-c", "user.email=e@x", "-c", "commit.gpgsign=false"]
-    return subprocess.run(["git", "-C", str(folder), *own, *arguments], check=True,
-                          capture_output=True, text=True).stdout.strip()
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A wheel of this tree."""
@@ -67,7 +50,7 @@ def project(tmp_path: Path, wheel: Path) -> Project:
     (origin / "checkvalve.toml").write_text('[[designs]]\nfiles = ["designs/*.yaml"]\n')
     git(origin.parent, "init", "-q", "-b", "main", str(origin))
     git(origin, "config", "uploadpack.allowAnySHA1InWant", "true")
-    for text in (DESIGN, DEAD):
+    for text in (LIVE, DEAD):
         (origin / "designs" / "talk.yaml").write_text(text)
         git(origin, "add", "-A")
         git(origin, "commit", "-qm", "x")

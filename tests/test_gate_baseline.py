@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,20 +15,10 @@ from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.gate.against import Before
 from checkvalve.conformance.gate.baseline import Baseline
 from checkvalve.conformance.gate.report import Judgement, Report, Row
+from talk import DEAD, LIVE, git
 
 SCHEMAS = Path(__file__).parents[1] / "docs" / "schemas"
 
-LIVE = """\
-checkvalve: 2
-name: talk
-tasks:
-  a: {kind: script, steps: [{write: r}, {read: q}]}
-  b: {kind: script, steps: [{read: r}, {write: q}]}
-links:
-  - {from: b, to: a, name: q, capacity: 1}
-  - {from: a, to: b, name: r, capacity: 1}
-"""
-DEAD = LIVE.replace("[{write: r}, {read: q}]", "[{read: q}, {write: r}]")
 THREE = """\
 checkvalve: 2
 name: talk
@@ -62,21 +51,14 @@ def gate(*arguments: str) -> tuple[int, dict[str, Any]]:
     return code, document
 
 
-def git(*arguments: str) -> str:
-    """The output of git."""
-    own = ["-c", "user.name=n", "-c", "user.email=e@x", "-c", "commit.gpgsign=false"]
-    return subprocess.run(["git", *own, *arguments], check=True, capture_output=True,
-                          text=True).stdout
-
-
 def commit(**files: str) -> None:
     """Write the designs, and commit all that there is."""
     if not Path(".git").exists():
-        git("init", "-q")
+        git(Path(), "init", "-q")
     for name, text in files.items():
         Path(f"{name}.yaml").write_text(text)
-    git("add", "-A")
-    git("commit", "-qm", "x")
+    git(Path(), "add", "-A")
+    git(Path(), "commit", "-qm", "x")
 
 
 # --- baselines ------------------------------------------------------------------------------------
@@ -198,8 +180,8 @@ def test_against_a_revision_only_what_the_change_adds_counts(
     assert all(f"  {each}\n" in shown for kind in ("added", "removed")
                for each in words(document, kind))
     assert "2 files here are not committed" in shown
-    assert len(git("worktree", "list").splitlines()) == 1
-    assert git("status", "--porcelain", "--", "*.yaml").count("\n") == 2
+    assert len(git(Path(), "worktree", "list").splitlines()) == 1
+    assert len(git(Path(), "status", "--porcelain", "--", "*.yaml").splitlines()) == 2
 
 
 def test_another_cycle_in_the_place_of_one_is_added() -> None:

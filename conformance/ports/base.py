@@ -212,6 +212,11 @@ def is_count(value: object) -> bool:
     return isinstance(value, int) and _is_integer(value) and value >= 0
 
 
+def list_of(accepts: Callable[[object], bool]) -> Callable[[object], bool]:
+    """A test for lists whose elements are all accepted."""
+    return lambda value: isinstance(value, list) and all(accepts(each) for each in value)
+
+
 def is_word(value: object, words: Collection[str]) -> bool:
     """True if ``value`` is one of some texts; a list or an object, which no table has, is none."""
     return isinstance(value, str) and value in words

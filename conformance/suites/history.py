@@ -16,7 +16,7 @@ from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.machine import Action, Machine
 from ...spec.notation.rules import Rule
 from ..ports.base import Session
-from .needs import Groups, lacking, needs_of
+from .needs import Groups, Needing
 from .suite import Act, AnyJudge, Conversation, Fuller, Long, Measure, Program, by_number
 
 __all__ = ["PROGRAMS_AT_ONCE", "HistorySuite", "rules_of"]
@@ -26,7 +26,7 @@ PROGRAMS_AT_ONCE = 4
 
 
 @dataclass(frozen=True)
-class HistorySuite:
+class HistorySuite(Needing):
     """A suite that is judged by histories; see ``AnySuite``.
 
     ``draw`` makes a program from chance, what the target can do, the rule in focus, and how many
@@ -60,19 +60,6 @@ class HistorySuite:
         return by_number(
             rule for machine in self.watching for rule in machine.rules_declared
             if rule.kind == "guard")
-
-    def rule(self, rule_id: str) -> Rule | None:
-        return next((rule for rule in self.rules() if rule.id == rule_id), None)
-
-    def applicable(self, can: Collection[str]) -> tuple[Rule, ...]:
-        return tuple(rule for rule in self.rules() if not self.missing(rule, can))
-
-    def missing(self, rule: Rule, can: Collection[str]) -> tuple[str, ...]:
-        return lacking(self.groups(rule), can)
-
-    def groups(self, rule: Rule) -> Groups:
-        by_hand = self.needs.get(rule.id)
-        return needs_of(self.name).get(rule.id, ()) if by_hand is None else by_hand
 
     def machines(self, rule: Rule) -> tuple[type[Machine], ...]:
         return tuple(machine for machine in self.watching if rule in machine.rules_declared)

@@ -24,7 +24,7 @@ from .exchange import (
     PICKS, Act, Answer, Conversation, Course, Exchange, Fuller, Measure, Program, Watch,
 )
 from .lengthy import Long, long_acts
-from .needs import Groups, lacking, needs_of
+from .needs import Groups, Needing
 from .values import DRESSED, Payloads
 
 __all__ = [
@@ -186,7 +186,7 @@ def _capacity_alone(capacity: int) -> Mapping[str, int]:
 
 
 @dataclass(frozen=True)
-class Suite:
+class Suite(Needing):
     """A suite that holds a conversation; see ``AnySuite``.
 
     A rule applies to a target that can do at least one operation of each of some groups. Which
@@ -242,19 +242,6 @@ class Suite:
 
     def rules(self) -> tuple[Rule, ...]:
         return self._by_number
-
-    def rule(self, rule_id: str) -> Rule | None:
-        return next((rule for rule in self.rules() if rule.id == rule_id), None)
-
-    def applicable(self, can: Collection[str]) -> tuple[Rule, ...]:
-        return tuple(rule for rule in self.rules() if not self.missing(rule, can))
-
-    def missing(self, rule: Rule, can: Collection[str]) -> tuple[str, ...]:
-        return lacking(self.groups(rule), can)
-
-    def groups(self, rule: Rule) -> Groups:
-        by_hand = self.needs.get(rule.id)
-        return needs_of(self.name).get(rule.id, ()) if by_hand is None else by_hand
 
     def machines(self, rule: Rule) -> tuple[type[Machine], ...]:
         return tuple(watch.machine for watch in self.watches if rule in watch.rules())

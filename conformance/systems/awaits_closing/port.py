@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from ...ports.base import (
-    ITEM, NAME, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_word, promised,
+    ITEM, NAME, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_word, list_of,
+    promised,
 )
-from ..storm_acker.port import list_of
+from ...ports.driven import BY, driven
 
 __all__ = ["EVENTS", "LOOP", "PORT"]
 
@@ -45,26 +46,21 @@ SEEN: Final = Kind(
             "item": "where it `has` one: the item; else absent"}),
         Vocabulary("`does`", EVENTS)))
 
-_BY: Final = Argument("by", NAME, "the name of the call")
 _ITEM: Final = Argument("item", ITEM, "the item")
 
 _OPERATIONS: Final = (
     hello("start a fresh queue and forget the one before"),
-    Operation("put", SEEN, "a new call, which puts an item; its name is new", (_BY, _ITEM)),
+    Operation("put", SEEN, "a new call, which puts an item; its name is new", (BY, _ITEM)),
     Operation("spoil", SEEN, "a new call, which puts an item that the queue may not be able to "
-              "take: then it fails; in other queues it comes out as it is", (_BY, _ITEM)),
-    Operation("take", SEEN, "a new call, which takes an item", (_BY,)),
+              "take: then it fails; in other queues it comes out as it is", (BY, _ITEM)),
+    Operation("take", SEEN, "a new call, which takes an item", (BY,)),
     Operation("join", SEEN, "a new call, which waits until all items that went in are done",
-              (_BY,)),
+              (BY,)),
     Operation("done", SEEN, "a consumer is done with an item that it took"),
     Operation("close", SEEN, "close it: nothing goes in any more, and the items inside are still "
               "handed out"),
     Operation("cut", SEEN, "close it, and throw away the items inside, which count as done"),
-    Operation(
-        "run", SEEN, "let so many callbacks run, first in, first out; fewer if no more are ready",
-        (Argument("steps", POSITIVE, "how many"),)),
-    Operation("settle", SEEN, "let everything run that can run at this instant",
-              optional=False),
+    *driven(SEEN),
 )
 
 _PROMISES: Final = {

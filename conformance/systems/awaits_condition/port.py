@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from ...ports.base import (
-    NAME, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_word, promised,
+    POSITIVE, Argument, Operation, Port, hello, promised,
 )
-from ..storm_acker.port import list_of
+from ...ports.driven import BY, driven, events_of_calls
 
 __all__ = ["EVENTS", "PORT"]
 
@@ -29,32 +29,18 @@ EVENTS: Final[Mapping[str, str]] = {
 }
 """The events of a call."""
 
-
-def _is_event(value: object) -> bool:
-    return (isinstance(value, dict) and is_word(value.get("does"), EVENTS)
-            and NAME.accepts(value.get("by")))
-
-
-SEEN: Final = Kind('a list of {"by", "does"}', list_of(_is_event), (
-    Vocabulary("an event", {"by": "the name of the call", "does": "what became of it"}),
-    Vocabulary("`does`", EVENTS)))
-
-_BY: Final = Argument("by", NAME, "the name of the call")
+SEEN: Final = events_of_calls(EVENTS)
 
 _OPERATIONS: Final = (
     hello("start a fresh condition variable and forget the one before"),
-    Operation("wait", SEEN, "a new call, which takes the lock and sleeps; its name is new", (_BY,)),
+    Operation("wait", SEEN, "a new call, which takes the lock and sleeps; its name is new", (BY,)),
     Operation("notify", SEEN, "a new call, which takes the lock, notifies and gives it back", (
-        _BY, Argument("count", POSITIVE, "how many it notifies, 1 or 2"))),
+        BY, Argument("count", POSITIVE, "how many it notifies, 1 or 2"))),
     Operation("leave", SEEN, "a call that continued gives the lock back, at once: the step in "
-              "which it does comes before all that is ready", (_BY,)),
+              "which it does comes before all that is ready", (BY,)),
     Operation("interrupt", SEEN, "the cancellation of a sleeping call is requested; nothing runs "
-              "yet", (_BY,)),
-    Operation(
-        "run", SEEN, "let so many callbacks run, first in, first out; fewer if no more are ready",
-        (Argument("steps", POSITIVE, "how many"),)),
-    Operation("settle", SEEN, "let everything run that can run at this instant",
-              optional=False),
+              "yet", (BY,)),
+    *driven(SEEN),
 )
 
 _PROMISES: Final = {

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from ...ports.base import (
-    NAME, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_word, promised,
+    POSITIVE, Argument, Operation, Port, hello, promised,
 )
-from ..storm_acker.port import list_of
+from ...ports.driven import BY, driven, events_of_calls
 
 __all__ = ["EVENTS", "PORT"]
 
@@ -20,31 +20,17 @@ EVENTS: Final[Mapping[str, str]] = {
 }
 """The events of a call."""
 
-
-def _is_event(value: object) -> bool:
-    return (isinstance(value, dict) and is_word(value.get("does"), EVENTS)
-            and NAME.accepts(value.get("by")))
-
-
-SEEN: Final = Kind('a list of {"by", "does"}', list_of(_is_event), (
-    Vocabulary("an event", {"by": "the name of the call", "does": "what became of it"}),
-    Vocabulary("`does`", EVENTS)))
-
-_BY: Final = Argument("by", NAME, "the name of the call")
+SEEN: Final = events_of_calls(EVENTS)
 
 _OPERATIONS: Final = (
     hello("start a fresh gate, which is shut, and forget the one before"),
-    Operation("wait", SEEN, "a new call, which waits until it is open; its name is new", (_BY,)),
+    Operation("wait", SEEN, "a new call, which waits until it is open; its name is new", (BY,)),
     Operation("open", SEEN, "open it: every waiting call passes, and every call that comes"),
     Operation("shut", SEEN, "shut it: a call that comes waits"),
     Operation("break", SEEN, "break it: every waiting call is informed, and every call that comes"),
     Operation("interrupt", SEEN, "the cancellation of a waiting call is requested; nothing runs "
-              "yet", (_BY,)),
-    Operation(
-        "run", SEEN, "let so many callbacks run, first in, first out; fewer if no more are ready",
-        (Argument("steps", POSITIVE, "how many"),)),
-    Operation("settle", SEEN, "let everything run that can run at this instant",
-              optional=False),
+              "yet", (BY,)),
+    *driven(SEEN),
 )
 
 _PROMISES: Final = {

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from ...ports.base import (
-    FLAG, NAME, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_word, promised,
+    FLAG, POSITIVE, Argument, Operation, Port, hello, promised,
 )
-from ..storm_acker.port import list_of
+from ...ports.driven import BY, driven, events_of_calls
 
 __all__ = ["EVENTS", "PORT"]
 
@@ -27,31 +27,17 @@ EVENTS: Final[Mapping[str, str]] = {
 }
 """The events of a call."""
 
-
-def _is_event(value: object) -> bool:
-    return (isinstance(value, dict) and is_word(value.get("does"), EVENTS)
-            and NAME.accepts(value.get("by")))
-
-
-SEEN: Final = Kind('a list of {"by", "does"}', list_of(_is_event), (
-    Vocabulary("an event", {"by": "the name of the call", "does": "what became of it"}),
-    Vocabulary("`does`", EVENTS)))
-
-_BY: Final = Argument("by", NAME, "the name of the call of acquire")
+SEEN: Final = events_of_calls(EVENTS)
 
 _OPERATIONS: Final = (
     hello("start a fresh semaphore or lock and forget the one before"),
-    Operation("acquire", SEEN, "a new call: it has a permit, or it waits; its name is new", (_BY,)),
+    Operation("acquire", SEEN, "a new call: it has a permit, or it waits; its name is new", (BY,)),
     Operation("release", SEEN, "a call that has a permit gives it back, at once: the step in "
-              "which it does comes before all that is ready", (_BY,)),
+              "which it does comes before all that is ready", (BY,)),
     Operation("interrupt", SEEN, "the cancellation of a waiting call is requested; nothing runs "
-              "yet", (_BY,)),
+              "yet", (BY,)),
     Operation("locked", FLAG, "whether an acquire would have to wait now"),
-    Operation(
-        "run", SEEN, "let so many callbacks run, first in, first out; fewer if no more are ready",
-        (Argument("steps", POSITIVE, "how many"),)),
-    Operation("settle", SEEN, "let everything run that can run at this instant",
-              optional=False),
+    *driven(SEEN),
 )
 
 _PROMISES: Final = {

@@ -7,9 +7,8 @@ from typing import Final
 
 from ...ports.base import (
     COUNT, FLAG, ITEM, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_word,
-    promised,
+    list_of, promised,
 )
-from ..storm_acker.port import list_of
 
 __all__ = ["EVENTS", "PORT"]
 

@@ -12,10 +12,9 @@ from typing import Final
 
 from ...ports.base import (
     COUNT, INTEGER, NAME, POSITIVE, TRUE, Argument, Kind, Operation, Port, Vocabulary, hello,
-    is_word, promised,
+    is_word, list_of, promised,
 )
 from ...ports.base import is_count as _is_count
-from ..storm_acker.port import list_of
 
 __all__ = ["CALLS", "EVENTS", "PORT"]
 

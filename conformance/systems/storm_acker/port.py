@@ -6,11 +6,11 @@ survive everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from ...ports.base import (
-    COUNT, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_word, promised,
+    COUNT, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_word, list_of, promised,
 )
 
 __all__ = ["ID", "PORT", "TELLS", "is_id"]
@@ -24,11 +24,6 @@ TELLINGS: Final[Mapping[str, str]] = {
 def is_id(value: object) -> bool:
     """True if ``value`` is an id: 16 hexadecimal digits, in lower case."""
     return isinstance(value, str) and len(value) == 16 and set(value) <= set("0123456789abcdef")
-
-
-def list_of(accepts: Callable[[object], bool]) -> Callable[[object], bool]:
-    """A test for lists whose elements are all accepted."""
-    return lambda value: isinstance(value, list) and all(accepts(each) for each in value)
 
 
 def _is_telling(value: object) -> bool:

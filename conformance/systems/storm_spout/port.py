@@ -7,9 +7,9 @@ from typing import Final
 
 from ...ports.base import (
     COUNT, NAME, POSITIVE, Argument, Kind, Operation, Port, Vocabulary, hello, is_word,
-    promised,
+    list_of, promised,
 )
-from ..storm_acker.port import ID, is_id, list_of
+from ..storm_acker.port import ID, is_id
 
 __all__ = ["CALLS", "PORT"]
 

@@ -54,6 +54,11 @@ class CheckedSession:
         self._broken = False
 
     def request(self, message: Message) -> Message:
+        """Send a request, and check it and its reply by the port.
+
+        Raises TargetError for a reply that breaks the protocol or the promises of ``hello``; after
+        that the session is closed, and every further request raises.
+        """
         if self._broken:
             raise TargetError(
                 f"{self._name} has failed in this session", next_step="Open another session.")

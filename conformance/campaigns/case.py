@@ -267,6 +267,8 @@ class _Search:
     def _attempt(
         self, program: Program, focus: Rule, epilogue: Program = (), most: int | None = None
     ) -> None:
+        """Run a program, count what it did, and keep the breach that it showed, the focus's own
+        apart from those that follow from another or are of other rules."""
         try:
             run = run_program(
                 self.suite, self.target, program, self.capacity, focus=focus,

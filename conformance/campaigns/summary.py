@@ -242,6 +242,9 @@ def _result(
     suite: AnySuite, target: str, rule: Rule, rows: Sequence[CaseRow],
     covered: Coverage | None, can: Collection[str],
 ) -> RuleResult:
+    """The verdict on a rule, by the first of these that is so: it was violated, by its shortest
+    fixture, or flaky; it follows from another rule's breach; its machine lost track; it passed;
+    else why it is not shown."""
     if covered is None:
         reason, declared, message = _inapplicable(suite, rule, rows, can)
         return RuleResult(target, suite.name, rule, NOT_SHOWN, message=message, reason=reason,

@@ -117,6 +117,8 @@ def _write(found: Found, folder: Path, say: bool) -> None:
 # --- for people ------------------------------------------------------------------------------
 
 def _lines(file: str, name: str, found: Found) -> Iterator[str]:
+    """The law of one property for people: its formula or why there is none, on what it rests,
+    where it was wrong, and the smallest sizes that do."""
     yield f"{file}  {', '.join(found.names)}: {counted(found.points, 'design')}"
     decided = found.points - found.unknown
     if found.unknown:

@@ -276,6 +276,8 @@ def _no_tie(rule: Rule) -> str:
 
 
 def _lines(entry: Entry) -> Iterator[str]:
+    """A rule as it is listed: its sentence, its sources, where it is used, and what is known to
+    break it."""
     yield f"{entry.id}  {entry.strength}  {entry.statement}"
     yield f"      source: {entry.source}"
     if entry.read_on:

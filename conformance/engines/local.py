@@ -73,6 +73,11 @@ def _kept(rows: Iterable[CaseRow], thin: bool) -> list[CaseRow]:
 def _run_apart(
     run: partial[CaseRow], cases: Sequence[Case], processes: int, thin: bool, deadline: Deadline
 ) -> list[CaseRow]:
+    """Run cases in processes, in chunks, until the deadline; rows come in the order of the cases.
+
+    Raises TargetError for a target that ends its process. What is under way when time is over, or
+    the run is interrupted, is ended.
+    """
     # Imported here: a run on one core needs none of them.
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor

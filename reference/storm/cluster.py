@@ -357,6 +357,7 @@ class Cluster:
     # -- faults -------------------------------------------------------------------------------
 
     def _begin_fault(self, fault: Fault) -> None:
+        """Let a fault begin, and plan its end."""
         what, on, to = fault.what, fault.on, fault.to
         if what is What.KILL:
             if self.workers[on] is not None:

@@ -189,6 +189,8 @@ class _Reader:
             yield from self._written(link, still, amount or link.gives)
 
     def _written(self, link: Link, transition: Transition, n: int) -> Iterator[Transition]:
+        """The transitions of a write of ``n`` elements to a link, by its flow: one for each
+        thing that can become of them, as a loss, a drop or a failure."""
         queue, most = f"elements in {link.name}", link.capacity
         plain = transition.copy()
         if most == 0:

@@ -65,6 +65,8 @@ def never_ceases_in(system: System, wanted: Sequence[Wanted], most: int) -> int:
 
 
 def _goes_on(states: States, system: System, wanted: Wanted) -> None:
+    """Raise Refuted if some fair run stays among states in which a step is wanted, and never
+    takes it: if a strong component without it allows a fair cycle."""
     import numpy as np
     going = np.ones(len(states), dtype=np.bool_)
     if system.ends and wanted.task:  # what is read no more is asked for at the end, too

@@ -207,6 +207,8 @@ class _Loader:
         return link
 
     def _check_link(self, node: Node, link: Link) -> None:
+        """Raise InputError for a link whose ends, capacity, flow and amounts do not fit each
+        other."""
         if not (link.writers and link.readers):
             self._check_open_end(node, link)
         if link.capacity == 0 and (link.flow is not Flow.BLOCKING or link.lossy
@@ -271,6 +273,7 @@ class _Loader:
     # --- tasks -------------------------------------------------------------------------
 
     def _check_task(self, design: Design, task: Task) -> None:
+        """Raise InputError for a task that does not fit its links, pools or steps."""
         inputs, outputs = design.inputs(task.name), design.outputs(task.name)
         least_in, most_in, least_out, most_out = _DEGREES[task.kind]
         written = len(design.exits(task.name) if task.kind is Kind.ROUTE
@@ -326,6 +329,8 @@ class _Loader:
     def _check_transition(
         self, task: Task, inputs: Sequence[Link], outputs: Sequence[Link]
     ) -> None:
+        """Raise InputError for a transition that has no links, or takes or gives more than they
+        allow."""
         if not (inputs or outputs):
             raise self._error(task.spot, f"the transition {task.name!r} has no link",
                               f"Add a link with `to: {task.name}` or `from: {task.name}`.")

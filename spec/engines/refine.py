@@ -255,6 +255,8 @@ def decide(seeing: Seeing, budget: Budget | None = None) -> Verdict:
 
 
 def _search(seeing: Seeing, side: Side, follower: Follower, budget: Budget) -> _Search:
+    """Search the pairs of a state of the mechanism and the observer's candidates after what it
+    showed, breadth first, until the observer refuses, all pairs are seen, or a budget is spent."""
     search = _Search()
     seen: dict[tuple[int, int], int] = {}
 

@@ -239,6 +239,12 @@ class _Work:
         return done
 
     def _follow(self, place: int) -> bool:
+        """Fuse a place with the transitions after it, which take from nothing else: each transition
+        ahead then does their work at once. False if the place does not allow it.
+
+        It does not where the tokens are no whole number of what they take, or where a choice among
+        them would come too early: more than one token at a time, or tokens at the start.
+        """
         after, ahead = self.consumers[place], self.producers[place]
         if not after or after & ahead or len(after) * len(ahead) > len(after) + len(ahead) + GROWTH:
             return False
@@ -289,6 +295,9 @@ class _Work:
         return done
 
     def _put_off(self, place: int) -> bool:
+        """Fuse a place with the transitions ahead, which give it one token and nothing else, and
+        alone take from their places: each is put off until one after it takes the token. False
+        if the place does not allow it."""
         after, ahead = self.consumers[place], self.producers[place]
         if not after or not ahead or after & ahead or self.tokens[place] \
                 or len(after) * len(ahead) > len(after) + len(ahead) + GROWTH:

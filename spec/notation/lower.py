@@ -119,6 +119,11 @@ class _Lowering:
         self, function: Any, args: tuple[tuple[str, int], ...], *, mutable: bool,
         extra: tuple[Value, ...] = (),
     ) -> tuple[Context, Value]:
+        """Execute a function of the machine on symbols, with its parameters bound to ``args`` and,
+        first, to ``extra``; the context afterwards, and the value returned.
+
+        Raises InputError for parameters that are not these, and for code that nests too deeply.
+        """
         run = Executor(self.machine, self.constants, self.watch)
         run.after = self.after if extra else {}
         source = source_of(function)

@@ -56,6 +56,7 @@ def _show_leaf(node: Expr) -> _Text:
 
 
 def _show_op(node: Op, texts: dict[Expr, _Text]) -> _Text:
+    """An operation as Python writes it, with how strongly it binds."""
     if node.op in ("lt", "le"):
         low, high = node.operands
         return _show_order(node.op, low, high, texts)

@@ -257,6 +257,9 @@ class PurgatoryConversation(PlainConversation):
         return Seen(steps or (("nothing", ()),), "done")
 
     def _reported(self, request: Message, report: Message) -> Seen:
+        """The steps of the observer that a report of calls shows, in the order in which it
+        judges them: errors, calls out of their order or about other requests, the answer, and
+        what the reaper did."""
         calls = [(each["call"], number) for each in report["calls"]
                  if (number := self._names.number(each["request"])) >= 0]
         done = [number for call, number in calls if call == "complete"]

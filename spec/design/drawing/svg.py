@@ -151,6 +151,8 @@ class _Drawing:
     # --- boxes ---------------------------------------------------------------------------
 
     def _box(self, number: int, box: Box, area: Area) -> Iterator[str]:
+        """The shape of a box with its title, its slots, its lines of text and the places in its
+        hand."""
         waits = self.picture.blocked(number)
         marked = " blocked" if waits and not self.numbered else ""
         if self.numbered:

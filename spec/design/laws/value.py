@@ -74,6 +74,11 @@ def _fitted(
     counted: Counted, names: Sequence[str], length: int, many: int, joint: Joint,
     deadline: Deadline,
 ) -> Value | None:
+    """The shortest value that agrees with all counted points, as a combination of ``many`` linear
+    forms whose factors sum to at most ``length``; None if there is none, or Z3 gives up.
+
+    It is asked for again with each point at which the last one is wrong.
+    """
     import z3
     own = z3_context()
     solver = z3.SolverFor("QF_LIA", ctx=own)

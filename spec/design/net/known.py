@@ -74,6 +74,8 @@ def _machine(net: type[Machine], name: str, design: Design, aim: Aim) -> type[Ma
 
 
 def _loops(net: type[Machine]) -> Iterator[Expectation]:
+    """The rows of a merge or zip with a feedback, one for each policy that the documentation of
+    streams proposes for its full loop."""
     dropping, failing = (replace(FEEDBACK, flow=f) for f in (Flow.DROP_OLDEST, Flow.FAIL))
     unbounded = replace(FEEDBACK, flow=Flow.UNBOUNDED, capacity=None)
     growing = Aim(Unbounded(8, abstract=False))

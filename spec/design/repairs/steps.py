@@ -142,6 +142,8 @@ def _units(steps: Sequence[Step], path: str) -> list[_Unit]:
 # --- changing places ------------------------------------------------------------------------
 
 def _swap(family: Family[Task], units: Sequence[_Unit], one: _Unit, other: _Unit) -> Change:
+    """The change that lets tasks of a family do two units of their steps in the other order; a
+    pool that a task declares becomes steps then."""
     after = [other if unit is one else one if unit is other else unit for unit in units]
     own = bool(family.first.pool) and NOWHERE in (one.steps[0].spot, other.steps[0].spot)
     name, steps = family.told, ", ".join(unit.told for unit in after)

@@ -211,6 +211,9 @@ def decide_local(spaces: Spaces) -> Finding:
 
 
 def _of_part(spaces: Spaces, place: int) -> Finding:
+    """Decide for a part of the design whether a task can block alone, by the cheapest argument
+    that decides: one full round, places that empty themselves, equations, and at last all
+    states."""
     design = spaces.sections[place].design
     watch = spaces.settings.budget.deadline.watch("asking which tasks may stop alone")
     ceasing = [task.name for task in design.tasks.values() if task.may is not Mortality.GOES_ON]

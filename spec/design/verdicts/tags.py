@@ -134,6 +134,8 @@ class _Tagging:
     # --- one row ------------------------------------------------------------------------------
 
     def _ways(self, row: Row) -> Iterator[Row]:
+        """The ways in which a row can move the one or two elements that are followed, or leave
+        them where they are, each with that in its words."""
         takes, puts = self._moved(row)
         first = list(self._options(FIRST, row, takes, puts))
         if SECOND not in self.tags:

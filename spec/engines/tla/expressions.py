@@ -143,6 +143,7 @@ class Block:
         return (value, ATOM) if place.member is None else (f"{place.member} \\in {value}", COMPARE)
 
     def _op(self, node: Op) -> Text:
+        """An operation in TLA+, with how strongly it binds."""
         if node.op in ("lt", "le"):
             return self._order(node.op, *node.operands)
         if node.op == "add" and isinstance(node.operands[1], Lit):

@@ -6,7 +6,7 @@ import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -18,6 +18,7 @@ from .outcome import BAD_INPUT, EXPECTED, UNKNOWN, VIOLATED
 if TYPE_CHECKING:
     from ..logs.kinds import Logs
     from ..logs.readers import Log
+    from ..logs.run import Judged
     from ..suites.system import System
 
 __all__ = ["command"]
@@ -27,7 +28,7 @@ _LINES: int = 20
 
 
 @click.command("judge")
-@click.argument("logs", nargs=-1, metavar="LOGS...", type=click.Path(path_type=Path))
+@click.argument("logs", nargs=-1, metavar="LOGS...")
 @click.option("--suite", metavar="SUITE", help="Judge by the rules of this suite.")
 @click.option("--map", "mapping", type=click.Path(path_type=Path, dir_okay=False, exists=True),
               metavar="FILE", help="Which column is what, and what its values mean.")
@@ -40,21 +41,30 @@ _LINES: int = 20
 @click.option("--dry-run", is_flag=True, help="Show the first 20 events as they are understood.")
 @click.option("--save", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Save the shortest history of each violation as a log of its own key.")
+@click.option("--out", metavar="PLACE", help="Write all that was found to PLACE: a Parquet file; "
+              "with --engine spark, a new folder of them.")
+@click.option("--engine", type=click.Choice(["local", "spark"]), default="local",
+              help="Judge here, or on a Spark cluster.")
+@click.option("--master", help="The address of a Spark cluster, e.g. spark://host:7077.")
+@click.option("--partitions", type=click.IntRange(min=1), metavar="NUMBER",
+              help="Tasks that judge, on Spark.")
+@click.option("--ship", is_flag=True, help="Send checkvalve itself to the cluster.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
-    logs: tuple[Path, ...], suite: str | None, mapping: Path | None, settings: tuple[str, ...],
+    logs: tuple[str, ...], suite: str | None, mapping: Path | None, settings: tuple[str, ...],
     drained: bool, remember: int, dry_run: bool, save: Path | None, as_json: bool,
+    out: str | None, **where: Any,
 ) -> int:
     """Judge recorded LOGS by the observers of a suite: what happened, whatever made it.
 
-    A log is a file of JSON lines, CSV, Parquet or Arrow. Without --map its columns are named as the
-    fields of an event (docs/logs.md). Without LOGS, list what can be judged.
+    A log is a file of JSON lines, CSV, Parquet or Arrow; on Spark also a folder, a pattern, a URL,
+    or table:NAME. Without --map its columns are named as the fields of an event (docs/logs.md).
+    Without LOGS, list what can be judged.
 
     Exit codes: 0 passed, 1 violated, 2 unknown, or nothing of the log could have broken a rule;
     64 for a log or a mapping that cannot be used, and for one that is no log of this system.
     """
-    from ..logs.kinds import Terms
-    from ..logs.run import judge_files, opened
+    from ..logs.run import judge_files, opened, terms_of
 
     if not logs:
         return _list(suite, as_json)
@@ -63,19 +73,77 @@ def command(
                          "lists those that can judge logs.")
     found = _logs_of(suite)
     given = _numbers(settings)
-    files, mapped = opened(logs, mapping, found, given)
+    engine = _engine(**where)
+    if engine is not None and not dry_run:
+        return _answer(_on_spark(logs, suite, mapping, given, drained, remember, out, engine),
+                       found, save, as_json)
+    files, mapped = opened([Path(each) for each in logs], mapping, found, given)
     if dry_run:
         return _dry_run(files, found, as_json)
-    terms = Terms({**mapped.settings, **given}, mapped.begins == "start", drained, remember,
-                  mapped.tolerance)
-    return _answer(judge_files(files, found, terms), found, save, as_json)
+    terms = terms_of(mapped, given, drained, remember)
+    judged = judge_files(files, found, terms, keeps=out is not None)
+    if out is not None:
+        _write(judged, Path(out))
+    return _answer(judged, found, save, as_json)
 
 
-def _answer(judged: object, logs: Logs, save: Path | None, as_json: bool) -> int:
+class _Place(NamedTuple):
+    master: str
+    partitions: int | None
+    ship: bool
+
+
+def _engine(engine: str, master: str | None, partitions: int | None, ship: bool) -> _Place | None:
+    """The cluster to judge on; None: here."""
+    if (engine == "spark") != (master is not None):
+        raise InputError("--engine spark and --master go together", "",
+                         "Write for example: --engine spark --master local[2].")
+    if master is None and (partitions is not None or ship):
+        raise InputError("--partitions and --ship are for --engine spark", "",
+                         "Add --engine spark --master ADDRESS, or leave them out.")
+    return None if master is None else _Place(master, partitions, ship)
+
+
+def _on_spark(
+    places: tuple[str, ...], suite: str, mapping: Path | None, settings: Mapping[str, int],
+    drained: bool, remember: int, out: str | None, place: _Place,
+) -> Judged:
+    from ..engines.judging import Asked, judge_on_spark
+    from ..engines.session import spark_session
+    from ..engines.shipping import ship_checkvalve
+    from ..logs.run import mapped_for, terms_of
+
+    logs = _logs_of(suite)
+    mapped = mapped_for(mapping, logs, settings)
+    asked = Asked(places, suite, logs, mapped, terms_of(mapped, settings, drained, remember))
+    with spark_session(place.master) as session:
+        if place.ship:
+            ship_checkvalve(session)
+        return judge_on_spark(session, asked, out=out, partitions=place.partitions)
+
+
+def _write(judged: Judged, out: Path) -> None:
+    """Write what was found to a Parquet file; it is there when it is whole."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    from ..logs.rows import arrow_schema, rows_of
+
+    if out.exists():
+        raise InputError("there is something at the path of the findings already", str(out),
+                         "Give another path, or remove it.")
+    half = out.with_name(f".{out.name}.half")
+    try:
+        parquet.write_table(pa.Table.from_pylist(list(rows_of(judged.notes)), arrow_schema()), half)
+        half.replace(out)
+    except OSError as error:
+        raise InputError(f"the findings cannot be written: {error.strerror}", str(out),
+                         "Give a path in a folder that is there.") from None
+
+
+def _answer(judged: Judged, logs: Logs, save: Path | None, as_json: bool) -> int:
     from ..logs.answer import document, lines, outcome_of
-    from ..logs.run import Judged
 
-    assert isinstance(judged, Judged)
     if as_json:
         click.echo(json.dumps(document(judged, logs), indent=1, ensure_ascii=False, default=str))
     else:

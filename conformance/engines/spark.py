@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PATIENCE_SECONDS", "Place", "check_executors", "results_frame", "run_on_spark",
-    "run_to_parquet", "ship_checkvalve", "ship_files", "spark_session", "write_frame",
+    "run_to_parquet", "ship_checkvalve", "ship_files", "spark_errors", "spark_session",
+    "write_frame",
 ]
 
 PATIENCE_SECONDS = 60.0
@@ -70,7 +71,7 @@ def run_on_spark(
     """
     with _ready(place) as session:
         frame = results_frame(session, suite, target, cases, settings, partitions=partitions)
-        with _spark_errors("running the cases on Spark"):
+        with spark_errors("running the cases on Spark"):
             return rows_of(frame.toArrow())
 
 
@@ -87,13 +88,13 @@ def run_to_parquet(
     with _ready(place) as session:
         frame = results_frame(session, suite, target, cases, settings, partitions=partitions)
         write_frame(frame, out)
-        with _spark_errors("reading the results back"):
+        with spark_errors("reading the results back"):
             lines = session.read.parquet(out).groupBy("verdict").count().collect()
         counts = {line["verdict"]: line["count"] for line in lines}
         if sum(counts.values()) != len(cases):
             raise InputError(f"the cluster wrote {sum(counts.values())} of {len(cases)} rows", out,
                              "Look at the log of Spark, and run it again, to another path.")
-        with _spark_errors(f"writing the plan to {out}"):
+        with spark_errors(f"writing the plan to {out}"):
             seal_folder(session, cases, out)
     return counts
 
@@ -136,7 +137,7 @@ def results_frame(
         raise InputError("a seed does not fit into 64 bits", "", "Give a smaller seed.")
     columns = {"case": [case.index for case in cases], "seed": [case.seed for case in cases]}
     schema = pa.schema([("case", pa.int64()), ("seed", pa.int64())])
-    with _spark_errors("sending the cases to Spark"):
+    with spark_errors("sending the cases to Spark"):
         spread = session.createDataFrame(pa.table(columns, schema)).repartition(tasks)
         return spread.mapInArrow(work(Order.here(suite, target, settings)), spark_schema())
 
@@ -147,7 +148,7 @@ def write_frame(frame: DataFrame, out: str) -> None:
     The path is the cluster's: a folder that all nodes share, or a URL such as
     ``s3a://...``. Raises InputError if there is something already, or it cannot be written.
     """
-    with _spark_errors(f"writing the results to {out}"):
+    with spark_errors(f"writing the results to {out}"):
         frame.write.mode("error").parquet(out)
 
 
@@ -165,7 +166,7 @@ def check_executors(session: SparkSession, *, patience_s: float = PATIENCE_SECON
         frame.collect()
 
     silence = f"no executor took up work within {patience_s:g} s"
-    with _spark_errors("looking at the executors"):
+    with spark_errors("looking at the executors"):
         try:
             within(patience_s, look, silence)
         except InputError:
@@ -178,7 +179,7 @@ def _tasks(cases: int) -> int:
 
 
 @contextmanager
-def _spark_errors(doing: str) -> Iterator[None]:
+def spark_errors(doing: str) -> Iterator[None]:
     """Turn what Spark raises while ``doing`` something into one clear error."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", module="pyspark")

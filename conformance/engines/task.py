@@ -22,7 +22,7 @@ from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from checkvalve.spec.notation.errors import CheckvalveError, InputError, InternalError, TargetError
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..campaigns.case import RunSettings
     from ..suites.results import CaseRow
 
-__all__ = ["MARK", "Order", "edition", "error_in", "execute", "work"]
+__all__ = ["MARK", "Order", "Part", "edition", "error_in", "execute", "work"]
 
 MARK = "checkvalve-error:"
 """The prefix of the line of JSON in the message of an executor's exception."""
@@ -42,7 +42,7 @@ PACKAGES = ("checkvalve.spec", "checkvalve.reference", "checkvalve.conformance")
 _ROWS_AT_ONCE = 64
 """Rows in a batch that an executor sends: a fixture can have kilobytes, a batch stays small."""
 
-Batches = Iterator["pa.RecordBatch"]
+Batches: TypeAlias = "Iterator[pa.RecordBatch]"
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,15 @@ class Order:
         return cls(suite, target, settings, os.getcwd(), ours)
 
 
-def work(order: Order | None) -> Callable[[Batches], Batches]:
+class Part(Protocol):
+    """Work of another kind: it makes rows of rows, and says itself what it needs."""
+
+    def of(self, batches: Batches) -> Batches:
+        """The batches made of some."""
+        ...
+
+
+def work(order: Order | Part | None) -> Callable[[Batches], Batches]:
     """The function for ``mapInArrow``: batches of (case, seed) in, batches of rows out.
 
     Without an order it only looks whether the executor can do such work, and gives back
@@ -110,6 +118,9 @@ def execute(parcel: bytes, place: str, expected: str, batches: Batches) -> Batch
         order = pickle.loads(parcel)
         if order is None:
             yield from batches
+        elif not isinstance(order, Order):
+            yield from order.of(batches)
+            _keep_what_is_here()
         else:
             yield from _carry_out(order, batches)
     except CheckvalveError as error:

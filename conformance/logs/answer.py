@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, Final
 
 from ...spec.engines.monitor import Failure
@@ -68,9 +69,8 @@ def lines(judged: Judged, logs: Logs) -> Iterator[str]:
         mark = {"violated": "FAIL", "passed": "ok  "}.get(outcome, "?   ")
         yield f"{mark} {rule.id:10} {_said(judged, logs, rule, outcome, exercised)}"
         yield f"                {rule.statement}"
-    for _, same in groupby(sorted(notes.findings, key=lambda each: each.cause),
-                           key=attrgetter("cause")):
-        yield from _finding(list(same), judged.gaps)
+    for cause, same in groupby(_sorted(judged), key=attrgetter("cause")):
+        yield from _finding(list(same), notes.alike[cause], judged.gaps)
     if notes.foreign:
         yield ""
         yield ("This is not a log of this system: a record is missing or doubled, or the mapping "
@@ -78,8 +78,16 @@ def lines(judged: Judged, logs: Logs) -> Iterator[str]:
         for doubt in notes.foreign[:_SHOWN]:
             where = f"{doubt.event.source}: " if doubt.event else ""
             yield f"  {where}{doubt.why}" + (f" (key {doubt.key!r})" if doubt.key else "")
-        if len(notes.foreign_keys) > _SHOWN:
-            yield f"  and {len(notes.foreign_keys) - _SHOWN} keys more"
+        more = notes.foreign_total - len(notes.foreign[:_SHOWN])
+        if more > 0:
+            yield f"  and {more} keys more"
+
+
+def _sorted(judged: Judged) -> list[Finding]:
+    """The findings by cause, those of one in the order of their events."""
+    return sorted(judged.notes.findings, key=lambda each: (
+        each.cause, (each.event.time or 0) if judged.by_time else 0, each.event.file,
+        each.event.line, each.key))
 
 
 def _said(judged: Judged, logs: Logs, rule: Rule, outcome: str,
@@ -102,12 +110,12 @@ def _said(judged: Judged, logs: Logs, rule: Rule, outcome: str,
     return f"unknown at {counted(notes.unknown_keys[rule.id], 'key')}: {doubt.why}{where}"
 
 
-def _finding(same: list[Finding], gaps: int) -> Iterator[str]:
-    first = same[0]
-    keys = ", ".join(repr(each.key) for each in same[:_SHOWN])
-    more = f" and {len(same) - _SHOWN} more" if len(same) > _SHOWN else ""
+def _finding(same: list[Finding], number: int, gaps: int) -> Iterator[str]:
+    first, shown_keys = same[0], same[:_SHOWN]
+    keys = ", ".join(repr(each.key) for each in shown_keys)
+    more = f" and {number - len(shown_keys)} more" if number > len(shown_keys) else ""
     yield ""
-    yield f"{first.rule} at {counted(len(same), 'key')}: {keys}{more}"
+    yield f"{first.rule} at {counted(number, 'key')}: {keys}{more}"
     yield f"  {first.event.source}: {shown(first.event)}"
     yield f"  allowed instead: {first.allowed}"
     yield f"  needed: {first.failure.conjunct}  [{_place(first.failure)}]"
@@ -123,7 +131,8 @@ def _finding(same: list[Finding], gaps: int) -> Iterator[str]:
 
 
 def _place(failure: Failure) -> str:
-    return from_root(failure.where) if failure.where else ""
+    where = failure.where
+    return from_root(where) if Path(where).is_absolute() else where     # that of a row is from it
 
 
 def document(judged: Judged, logs: Logs) -> dict[str, Any]:
@@ -145,7 +154,8 @@ def document(judged: Judged, logs: Logs) -> dict[str, Any]:
             "allowed": each.allowed, "needed": each.failure.conjunct,
             "where": _place(each.failure), "history": [_plain(event) for event in each.history],
             "before": [_plain(event) for event in each.before],
-        } for each in notes.findings],
+            "keys_alike": notes.alike[each.cause],
+        } for each in _sorted(judged)],
         "not_of_this_system": [{
             "key": doubt.key, "why": doubt.why,
             "event": _plain(doubt.event) if doubt.event else None} for doubt in notes.foreign],

@@ -18,15 +18,22 @@ from ...spec.notation.machine import Machine
 from .events import Event
 from .live import rules_at_stake
 
-__all__ = ["AROUND", "Doubt", "Finding", "Notes", "shortest"]
+__all__ = ["AROUND", "Cause", "Doubt", "Finding", "Notes", "shortest"]
 
 T = TypeVar("T")
+
+Cause = tuple[str, str, str, str]
+"""The rule, the operation and result of the event, and the condition that is false."""
 
 AROUND: Final = 3
 """Events of the key before the offending one that an answer shows."""
 
 FINDINGS_MAX: Final = 10_000
 """Findings that are kept with their events; all others are only counted."""
+
+
+FOREIGN_MAX: Final = 100
+"""Events that no log of the system has, of different keys, that are kept."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,7 @@ class Finding:
     before: tuple[Event, ...]
 
     @property
-    def cause(self) -> tuple[str, str, str, str]:
+    def cause(self) -> Cause:
         """Findings that agree in this are the same bug at several keys."""
         return self.rule, self.event.operation, self.event.result, self.failure.conjunct
 
@@ -62,7 +69,11 @@ class Doubt:
 
 @dataclass
 class Notes:
-    """The notes of one run, shared by the judges of all its keys."""
+    """The notes of one run, shared by the judges of all its keys.
+
+    ``alike`` counts the keys of each cause of a finding, ``times`` what was exercised elsewhere, by
+    rule. ``doubts`` keeps all of them, each with its rule (none: a foreign event), if it is a list.
+    """
 
     steps: Counter[tuple[type[Machine], str]] = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)
@@ -70,12 +81,16 @@ class Notes:
     unknown: dict[str, list[Doubt]] = field(default_factory=dict)
     unknown_keys: Counter[str] = field(default_factory=Counter)
     foreign: list[Doubt] = field(default_factory=list)
-    foreign_keys: Counter[str] = field(default_factory=Counter)
+    foreign_keys: set[str] = field(default_factory=set)
+    foreign_total: int = 0
     not_shown: dict[str, str] = field(default_factory=dict)
+    alike: Counter[Cause] = field(default_factory=Counter)
+    times: Counter[str] = field(default_factory=Counter)
+    doubts: list[tuple[str, Doubt]] | None = None
 
     def exercised(self) -> Mapping[str, int]:
         """By rule, how often an event was taken that could have broken it."""
-        found = Counter[str]()
+        found = Counter[str](self.times)
         for (machine, action), times in self.steps.items():
             for rule in rules_at_stake(machine).get(action, ()):
                 found[rule] += times
@@ -84,6 +99,7 @@ class Notes:
     def violated(self, finding: Finding) -> None:
         """Count it by its rule, and keep it with its events, if there are not too many."""
         self.violations[finding.rule] += 1
+        self.alike[finding.cause] += 1
         if len(self.findings) < FINDINGS_MAX:
             self.findings.append(finding)
 
@@ -91,15 +107,23 @@ class Notes:
         """Note that some rules are not judged at a key any more."""
         for rule in rules:
             self.unknown_keys[rule] += 1
+            if self.doubts is not None:
+                self.doubts.append((rule, Doubt(key, why, event)))
             doubts = self.unknown.setdefault(rule, [])
             if len(doubts) < AROUND:
                 doubts.append(Doubt(key, why, event))
 
     def is_foreign(self, key: str, why: str, event: Event) -> None:
-        """Note an event that no log of the system has here."""
-        self.foreign_keys[key] += 1
-        if len(self.foreign) < 100 and self.foreign_keys[key] == 1:
-            self.foreign.append(Doubt(key, why, event))
+        """Note an event that no log of the system has here; the first of a key counts."""
+        if key in self.foreign_keys:
+            return
+        self.foreign_keys.add(key)
+        self.foreign_total += 1
+        doubt = Doubt(key, why, event)
+        if self.doubts is not None:
+            self.doubts.append(("", doubt))
+        if len(self.foreign) < FOREIGN_MAX:
+            self.foreign.append(doubt)
 
 
 def shortest(things: Sequence[T], breaks: Callable[[Sequence[T]], bool]) -> list[T]:

@@ -11,7 +11,7 @@ of *one* process that follow each other within the tolerance count as concurrent
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Final
 
@@ -19,7 +19,7 @@ from ...spec.notation.errors import InputError
 from .events import Event, in_line
 from .readers import Log
 
-__all__ = ["WINDOW", "in_order"]
+__all__ = ["WINDOW", "in_order", "moved", "shifts_of"]
 
 WINDOW: Final = 100_000
 """Events of a file that are held to be put in order; one that comes later than so many others is
@@ -43,13 +43,25 @@ def in_order(logs: Sequence[Log], sends: Collection[str], receives: Collection[s
     if len(orders) > 1:
         raise InputError("some files are ordered by time and others by their lines",
                          str(logs[-1].path), "Judge them one by one.")
-    half = max(log.mapped.tolerance for log in logs) // 2
-    shifts = {"begin": -half, "end": half, **dict.fromkeys(sends, -half),
-              **dict.fromkeys(receives, half)}
+    shifts = shifts_of(max(log.mapped.tolerance for log in logs), sends, receives)
     merged = heapq.merge(*(_sorted(log, log.events(calls), shifts, at)
                            for at, log in enumerate(logs)))
     for *_, event in merged:
         yield event
+
+
+def shifts_of(tolerance: int, sends: Collection[str], receives: Collection[str]
+              ) -> dict[str, int]:
+    """By phase, or by operation of a point, how many nanoseconds an event is moved."""
+    half = tolerance // 2
+    return {"begin": -half, "end": half, **dict.fromkeys(sends, -half),
+            **dict.fromkeys(receives, half)}
+
+
+def moved(event: Event, shifts: Mapping[str, int]) -> int:
+    """The time by which an event is put in order."""
+    shift = shifts.get(event.operation if event.phase == "point" else event.phase, 0)
+    return (event.time or 0) + shift
 
 
 _Key = tuple[int, bool, int, int, Event]
@@ -60,8 +72,7 @@ def _sorted(log: Log, events: Iterator[Event], shifts: dict[str, int], at: int) 
     waiting: list[_Key] = []
     last = -1 << 62
     for number, event in enumerate(events):
-        shift = shifts.get(event.operation if event.phase == "point" else event.phase, 0)
-        time = (event.time or 0) + shift
+        time = moved(event, shifts)
         if time < last:
             raise in_line(
                 f"this event is earlier than one that stands {WINDOW:,} events before",

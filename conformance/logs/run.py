@@ -14,13 +14,13 @@ from .notes import Notes
 from .order import in_order
 from .readers import Log
 
-__all__ = ["Judged", "judge_files", "opened"]
+__all__ = ["Judged", "fitting", "judge_files", "mapped_for", "opened", "terms_of"]
 
 
 @dataclass
 class Judged:
     """The end of a run: its notes, the numbers of its events and keys, of records that the recorder
-    dropped, and of lines that the mapping ignores."""
+    dropped, and of lines that the mapping ignores. ``by_time``: the order is that of times."""
 
     notes: Notes
     events: int = 0
@@ -28,30 +28,44 @@ class Judged:
     gaps: int = 0
     ignored: int = 0
     terms: Terms = field(default_factory=Terms)
+    by_time: bool = False
 
 
 def opened(paths: Sequence[Path], mapping: Path | None, logs: Logs,
            settings: Mapping[str, int]) -> tuple[list[Log], Mapped]:
     """The files with their mapping; settings of the command line replace those of the mapping.
     Raises ``InputError``."""
-    operations = list(logs.operations)
-    mapped = plain() if mapping is None else read_mapping(mapping, operations)
     for path in paths:
         if not path.is_file():
             raise InputError("there is no such file" if not path.exists() else
                              "this is not a regular file", str(path), "Give a file of a log.")
+    mapped = mapped_for(mapping, logs, settings)
+    return [Log(path, mapped, list(logs.operations)) for path in paths], mapped
+
+
+def mapped_for(mapping: Path | None, logs: Logs, settings: Mapping[str, int]) -> Mapped:
+    """The mapping in a file, or else the plain one, checked with the settings of the command line.
+    Raises ``InputError``."""
+    mapped = plain() if mapping is None else read_mapping(mapping, list(logs.operations))
     logs.check(mapped.settings, str(mapping or ""), whole=False)
     logs.check({**mapped.settings, **settings}, "")
-    return [Log(path, mapped, operations) for path in paths], mapped
+    return mapped
+
+
+def terms_of(mapped: Mapped, settings: Mapping[str, int], drained: bool, remember: int) -> Terms:
+    """The terms that a mapping and the command line give."""
+    return Terms({**mapped.settings, **settings}, mapped.begins == "start", drained, remember,
+                 mapped.tolerance)
 
 
 def judge_files(
     files: Sequence[Log], logs: Logs, terms: Terms, watch: Callable[[int], None] = lambda at: None,
+    keeps: bool = False,
 ) -> Judged:
     """Judge the events of some files. ``watch`` gets the number of those that were taken, now and
-    then; it may raise."""
-    notes = Notes()
-    found = Judged(notes, terms=terms)
+    then; it may raise. ``keeps`` all doubts, and not only the first of each rule."""
+    notes = Notes(doubts=[] if keeps else None)
+    found = Judged(notes, terms=terms, by_time=any(file.mapped.order == "time" for file in files))
     common = logs.common(terms, notes)
     judges: dict[str, KeyJudge] = {}
     for event in checked(files, logs):
@@ -72,20 +86,26 @@ def judge_files(
 
 def checked(files: Sequence[Log], logs: Logs) -> Iterator[Event]:
     """The events in their order, each with what its operation needs. Raises ``InputError``."""
-    calls = logs.operations
     for event in in_order(files, logs.named("sends"), logs.named("receives")):
-        call = calls[event.operation]
-        if event.phase not in call.phases:
-            if event.phase == "begin":
-                continue    # what it did is known at its end
-            if event.phase == "end" and "point" in call.phases:
-                event = event._replace(phase="point")
-            else:
-                raise in_line(
-                    f"a {event.operation} has the phase {event.phase!r}", event.file, event.line,
-                    f"It has {' or '.join(call.phases)}: map \"phase\".")
-        for name in call.needs:
-            if getattr(event, name) is None:
-                raise in_line(f"a {event.operation} has no {name}", event.file, event.line,
-                              f"Map {name!r} to a column: {call.meaning}.")
-        yield event
+        found = fitting(event, logs)
+        if found is not None:
+            yield found
+
+
+def fitting(event: Event, logs: Logs) -> Event | None:
+    """An event as its operation has it; None for a beginning that says nothing. Raises
+    ``InputError`` where it lacks what that needs."""
+    call = logs.operations[event.operation]
+    if event.phase not in call.phases:
+        if event.phase == "begin":
+            return None     # what it did is known at its end
+        if event.phase != "end" or "point" not in call.phases:
+            raise in_line(
+                f"a {event.operation} has the phase {event.phase!r}", event.file, event.line,
+                f"It has {' or '.join(call.phases)}: map \"phase\".")
+        event = event._replace(phase="point")
+    for name in call.needs:
+        if getattr(event, name) is None:
+            raise in_line(f"a {event.operation} has no {name}", event.file, event.line,
+                          f"Map {name!r} to a column: {call.meaning}.")
+    return event

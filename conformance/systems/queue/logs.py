@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable, Iterable
+from functools import cache
 from typing import Any, Final
 
 from ....spec.engines.candidates import Candidates, CandidateSets
@@ -43,11 +44,17 @@ _ORDERED: Final = (FULL_REFUSES, ROOM_ACCEPTS, ORDER, NOT_LOST)
 _OF_ITEMS: Final = (NOT_INVENTED, NOT_TWICE, CANCEL_LEAVES_NO_TRACE)
 
 
+@cache
+def _sets() -> CandidateSets:
+    """Those of one item, which has a handful of states: found once."""
+    return CandidateSets(bound(ConservingQueue, K=1, T=1))
+
+
 class _Common:
     """Shared by the judges of all queues: the machine of one item, and the items that ended."""
 
     def __init__(self, terms: Terms) -> None:
-        self.sets = CandidateSets(bound(ConservingQueue, K=1, T=1))
+        self.sets = _sets()
         self.ended = Ended(terms.remember)
 
 

@@ -1,0 +1,279 @@
+"""Logs judged on a cluster: read, understood, brought together by key, judged, through DataFrames.
+
+Nothing here touches RDDs or the JVM: it works on a session of Spark Connect as well. Every stage is
+a ``mapInArrow`` of ``logs.parts``. Rows are shuffled once, by the hash of their key, and sorted
+within their partition; so a key's events pass through one task in batches, and its memory does not
+grow with them. What is found goes into a table; only counts, and the first finding of each kind,
+come here.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote, urlparse
+
+from checkvalve.spec.notation.errors import InputError
+from checkvalve.spec.notation.labels import nearest
+
+from ..logs.answer import document
+from ..logs.events import FIELDS
+from ..logs.kinds import Logs, Terms
+from ..logs.mapping import Mapped, of_recorder
+from ..logs.parts import EVENTS, FILE, LINE, SURVEYED, Files, Meanings, Surveys, Verdicts
+from ..logs.readers import ending_of, header_in
+from ..logs.rows import COLUMNS, COUNTS, judged_of, spark_schema
+from ..logs.run import Judged
+from .spark import PATIENCE_SECONDS, check_executors, spark_errors
+from .task import work
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+__all__ = ["ANSWER", "Asked", "TABLE", "judge_on_spark"]
+
+TABLE: Final = "table:"
+"""Before the name of a table of Spark's, in the place of a file."""
+
+ANSWER: Final = "_answer"
+"""The folder within that of the findings which is written last: without it they are not all."""
+
+_SLASHES: Final = "^file:/+"
+_TEXTS: Final = (".jsonl", ".ndjson", ".json", ".csv")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be judged: ``places`` are files, folders and patterns as the cluster sees them, or
+    tables; by which ``suite``, how it is ``mapped``, and on what ``terms``."""
+
+    places: Sequence[str]
+    suite: str
+    logs: Logs
+    mapped: Mapped
+    terms: Terms
+
+
+def judge_on_spark(session: SparkSession, asked: Asked, *, out: str | None = None,
+                   partitions: int | None = None, patience_s: float = PATIENCE_SECONDS) -> Judged:
+    """The answer. Findings go to a new folder ``out`` of Parquet files, if it is given.
+
+    ``partitions`` is the number of tasks that judge; left out, it is Spark's own for shuffles.
+    Raises InputError where the cluster, the log or the mapping cannot be used; then ``out`` has no
+    ``ANSWER``.
+    """
+    if partitions is not None and partitions < 1:
+        raise InputError(f"cannot judge in {partitions} partitions", "", "Give 1 or more.")
+    check_executors(session, patience_s=patience_s)
+    with spark_errors("reading the log"):
+        events, asked, names = _events(session, asked)
+    by_time = asked.mapped.order == "time"
+    if not by_time and len(names) > 1:
+        raise InputError(
+            f"{len(names)} files have no common order", list(names.values())[1],
+            "Judge them one by one, or write \"order: time\" and a tolerance of the clocks in the "
+            "mapping.")
+    number = partitions or int(session.conf.get("spark.sql.shuffle.partitions") or 200)
+    with spark_errors("judging the log"):
+        found = _judged(events, asked, Files(names), number)
+    if out is not None:
+        with spark_errors(f"writing the findings to {out}"):
+            found.write.mode("error").parquet(out)
+            found = session.read.parquet(out)
+    with spark_errors("judging the log"):
+        answer = judged_of(_gathered(found, by_time), asked.logs, by_time)
+    if out is not None:
+        _seal(session, answer, asked.logs, out)
+    answer.terms = asked.terms
+    return answer
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def _events(session: SparkSession, asked: Asked
+            ) -> tuple[DataFrame, Asked, Mapping[str, str]]:
+    """The events of all places, unsorted; and the files, by their names in the cluster."""
+    by_kind: dict[str, list[str]] = {}
+    for place in asked.places:
+        by_kind.setdefault(_kind(place), []).append(place)
+    shown = {_uri(place): place for place in asked.places}
+    frames: list[tuple[DataFrame, str]] = []
+    names: dict[str, str] = {}
+    for kind, places in by_kind.items():
+        for frame, paths in _read(session, kind, places, asked.mapped):
+            frames.append((frame, kind))
+            names |= {path: shown.get(path) or _plain(path) for path in map(_canonical, paths)}
+    order = {place: at for at, place in enumerate(asked.places)}
+    names = dict(sorted(names.items(), key=lambda each: (
+        order.get(each[1], len(order)), each[1])))
+    if not names:
+        raise InputError("there is no file of a log", asked.places[0], "Give one.")
+    files, asked = _surveyed([frame for frame, kind in frames if kind in _TEXTS], names, asked)
+    events: DataFrame | None = None
+    for frame, kind in frames:
+        ending = (".csv" if kind == ".csv" else ".jsonl") if kind in _TEXTS else ""
+        task = Meanings(asked.suite, asked.mapped, files, ending)
+        some = frame.mapInArrow(work(task), EVENTS)
+        events = some if events is None else events.unionByName(some)
+    assert events is not None
+    return events, asked, names
+
+
+def _kind(place: str) -> str:
+    """The end of the names of what is at a place; that of a folder is of what is in it."""
+    if place.startswith(TABLE):
+        return TABLE
+    path = Path(place)
+    if path.is_dir():
+        inside = sorted(each for each in path.iterdir() if each.name[:1] not in "_.")
+        if not inside:
+            raise InputError("this folder is empty", place, "Give one with files of a log.")
+        path = inside[0]
+    ending = ending_of(path)
+    if ending in (".arrow", ".arrows", ".feather"):
+        raise InputError("Spark does not read Arrow files", place, "Save the log as Parquet.")
+    return ".jsonl" if ending in (".json", ".ndjson") else ending
+
+
+def _read(session: SparkSession, kind: str, places: Sequence[str], mapped: Mapped
+          ) -> Iterator[tuple[DataFrame, Sequence[str]]]:
+    from pyspark.sql import functions as F
+
+    if kind == TABLE:
+        if mapped.order != "time":
+            raise InputError("the rows of a table have no order of their own", places[0],
+                             "Write \"order: time\" in the mapping.")
+        for place in places:
+            frame = session.table(place.removeprefix(TABLE))
+            yield frame.select(*_needed(frame, mapped, place), F.lit(place).alias(FILE),
+                               F.lit(0).cast("bigint").alias(LINE)), [place]
+        return
+    path = F.regexp_replace(F.col("_metadata.file_path"), _SLASHES, "file:/")
+    block = F.col("_metadata.file_block_start")
+    if kind in _TEXTS:
+        frame = session.read.text(list(places), lineSep="\n")
+        yield frame.select(F.col("value").cast("binary"), path.alias(FILE),
+                           block.alias(LINE)), frame.inputFiles()
+        return
+    frame = session.read.parquet(*places)
+    row = (F.col("_metadata.row_index") + 1).alias(LINE)
+    yield frame.select(*_needed(frame, mapped, places[0]), path.alias(FILE), row
+                       ), frame.inputFiles()
+
+
+def _needed(frame: DataFrame, mapped: Mapped, place: str) -> list[Column]:
+    """The columns that the mapping asks for, so that no other one is read. Raises ``InputError``
+    for one that is not there."""
+    from pyspark.sql import functions as F
+
+    has = frame.columns
+    asked = dict.fromkeys(name for name in FIELDS if name in has)
+    operations = (mapped.operations or {}).values()
+    columns = [each for of in (mapped.columns, *(each.columns for each in operations))
+               for names in of.values() for each in names]
+    for column in columns:
+        top = column if column in has else column.partition(".")[0]
+        if top not in has:
+            raise InputError(f"there is no column {column!r}", place,
+                             nearest(column, list(has), "the schema of the log"))
+        asked[top] = None
+    for of in (mapped.only, *(each.only for each in operations)):
+        asked |= dict.fromkeys(top for column in of if (
+            top := column if column in has else column.partition(".")[0]) in has)
+    return [F.col(f"`{name}`") for name in asked]
+
+
+def _surveyed(texts: Sequence[DataFrame], names: Mapping[str, str], asked: Asked
+              ) -> tuple[Files, Asked]:
+    """The files with the numbers of their lines, block by block, and what their first lines say."""
+    blocks: dict[str, dict[int, tuple[int, bytes]]] = {}
+    for frame in texts:
+        for row in frame.mapInArrow(work(Surveys()), SURVEYED).collect():
+            blocks.setdefault(row["file"], {})[row["block"]] = (row["lines"], bytes(row["first"]))
+    first_lines, heads, mapped = {}, {}, {}
+    for file, parts in blocks.items():
+        starts = sorted(parts)
+        before = accumulate((parts[start][0] for start in starts), initial=1)
+        first_lines[file] = dict(zip(starts, before, strict=False))
+        first = parts[starts[0]][1]
+        heads[file] = next(csv.reader([first.decode("utf-8", "replace")]), [])
+        header = header_in(first)
+        if header is not None:
+            mapped[file] = of_recorder(asked.mapped, header)
+    orders = {mapped.get(file, asked.mapped).order for file in names}
+    if len(orders) > 1:
+        raise InputError("some files are ordered by time and others by their lines",
+                         list(names.values())[-1], "Judge them one by one.")
+    return Files(names, first_lines, heads, mapped), replace(
+        asked, mapped=replace(asked.mapped, order=orders.pop()))
+
+
+def _uri(place: str) -> str:
+    """The name of a file in the cluster, if it is one of this machine."""
+    return _canonical(Path(place).resolve().as_uri()) if Path(place).is_file() else place
+
+
+def _canonical(uri: str) -> str:
+    """Spark writes a file of this machine with one slash here, and with three there."""
+    return re.sub(_SLASHES, "file:/", uri)
+
+
+def _plain(uri: str) -> str:
+    parsed = urlparse(uri)
+    return unquote(parsed.path) if parsed.scheme == "file" else uri
+
+
+# --- judging ----------------------------------------------------------------------------------
+
+
+def _judged(events: DataFrame, asked: Asked, files: Files, partitions: int) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    ties = ("process", "place", "code", "item", "value")
+    spread = events.withColumn("hash", F.xxhash64("key")).repartition(partitions, "hash")
+    if asked.mapped.order == "time":
+        spread = spread.sortWithinPartitions("hash", "at", "time", *ties)
+        numbers = Verdicts(asked.suite, asked.terms, files, only_numbers=True)
+        spread = spread.mapInArrow(work(numbers), f"{EVENTS}, hash bigint")
+        spread = spread.sortWithinPartitions("hash", "moved", "is_end", "at", *ties)
+    else:
+        spread = spread.sortWithinPartitions("hash", "at")
+    return spread.mapInArrow(work(Verdicts(asked.suite, asked.terms, files)), spark_schema())
+
+
+def _gathered(found: DataFrame, by_time: bool) -> list[Mapping[str, Any]]:
+    """One row of each kind: the first, and how many are like it."""
+    from pyspark.sql import functions as F
+
+    # Findings of one cause are alike; of doubts the first of a rule is enough.
+    alike = [F.when(F.col("found") == "violated", F.col(name)).alias(f"by_{name}")
+             for name in ("operation", "result", "needed")]
+    counted = F.when(F.col("found") == COUNTS, F.col("key")).alias("by_count")
+    first = F.struct(*([F.coalesce("time", F.lit(0)).alias("at")] if by_time else []),
+                     "file", "line", *(F.col(name).alias(f"of_{name}") for name in COLUMNS
+                                       if name not in ("file", "line", "times")))
+    rows = found.groupBy("found", "rule", counted, *alike).agg(
+        F.sum("times").alias("times"), F.min(first).alias("first")).collect()
+    kinds = []
+    for row in rows:
+        kind = {name: row["first"][name if name in ("file", "line") else f"of_{name}"]
+                for name in COLUMNS if name != "times"}
+        kinds.append({**kind, "times": row["times"]})
+    return sorted(kinds, key=lambda each: (each["found"], each["rule"] or "", each["key"] or ""))
+
+
+def _seal(session: SparkSession, answer: Judged, logs: Logs, out: str) -> None:
+    import pyarrow as pa
+
+    text = json.dumps(document(answer, logs), ensure_ascii=False, default=str)
+    with spark_errors(f"writing the answer to {out}"):
+        frame = session.createDataFrame(pa.table({"value": [text]}))
+        frame.coalesce(1).write.mode("error").text(f"{out.rstrip('/')}/{ANSWER}")
+

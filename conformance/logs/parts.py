@@ -1,0 +1,399 @@
+"""The work of one task of a cluster on its part of a log: Arrow batches in, batches out.
+
+Three kinds of tasks. *Surveys* count the lines of the blocks of a text file, so that each line can
+be numbered wherever it is read. *Meanings* make events of rows. And *verdicts* judge events that
+come key by key, each key in its order: a key is judged as its events come in, however many they
+are, and forgotten when the next one begins. A key's judge does what it does in a run on one
+machine; nothing here knows a system.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from ...spec.notation.errors import InputError
+from .events import PHASES, RESULTS, Event, in_line
+from .kinds import KeyJudge, Logs, Terms
+from .mapping import Mapped
+from .notes import Notes
+from .order import moved, shifts_of
+from .readers import HEADER, row_of_cells, row_of_json
+from .rows import arrow_schema, counts_of, rows_of
+from .run import Judged, fitting
+from .understanding import Calls, Reading, Row, is_jump
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["EVENTS", "FILE", "LINE", "SURVEYED", "Files", "Meanings", "Surveys", "Verdicts",
+           "logs_of"]
+
+EVENTS: Final = (
+    "at bigint, file int, line bigint, time bigint, moved bigint, is_end boolean, key string, "
+    "process string, code int, item string, is_number boolean, value bigint, place bigint, "
+    "call string, number bigint")
+"""The columns of an event on its way, in Spark's words. ``code`` is its operation, phase and
+result; negative, it is a row of numbers of a task (see ``_Told``)."""
+
+SURVEYED: Final = "file string, block bigint, lines bigint, first binary"
+
+FILE: Final = "checkvalve_file"
+LINE: Final = "checkvalve_line"
+"""Columns that are added to those of a log: the file, and the row or the block that it is in."""
+
+_AT_ONCE: Final = 4_096
+_SHIFT: Final = 40
+
+Batches = Iterator["pa.RecordBatch"]
+
+
+def logs_of(suite: str) -> Logs:
+    """How a suite judges logs; it is known that it does."""
+    from ..systems.catalogue import system_of
+
+    found = system_of(suite).logs
+    assert found is not None
+    return found
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of a log: the name of each for people by its name in the cluster, in their order;
+    and of those of text the first line of each block, by its beginning, and the head."""
+
+    names: Mapping[str, str]
+    first_lines: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    heads: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    mapped: Mapping[str, Mapped] = field(default_factory=dict)
+
+    def number(self, name: str) -> int:
+        """Its place among the files. Raises ``InputError`` for one that came later."""
+        found = self._numbers.get(name)
+        if found is None:
+            raise InputError("this file was not there when the run began", name,
+                             "Run it again, when nothing is written to the log.")
+        return found
+
+    @cached_property
+    def _numbers(self) -> Mapping[str, int]:
+        return {name: at for at, name in enumerate(self.names)}
+
+
+@dataclass(frozen=True)
+class Surveys:
+    """Counts the lines of each block: rows of (value, file, block) in."""
+
+    def of(self, batches: Batches) -> Batches:
+        """One row for each block, with its first line."""
+        import pyarrow as pa
+
+        found: dict[tuple[str, int], list[Any]] = {}
+        for batch in batches:
+            for value, file, block in zip(*_columns(batch, ("value", FILE, LINE)), strict=True):
+                about = found.setdefault((file, block), [0, value])
+                about[0] += 1
+        schema = pa.schema([("file", pa.string()), ("block", pa.int64()), ("lines", pa.int64()),
+                            ("first", pa.binary())])
+        yield pa.RecordBatch.from_pylist(
+            [{"file": file, "block": block, "lines": lines, "first": first}
+             for (file, block), (lines, first) in found.items()], schema=schema)
+
+
+class _Told:
+    """Rows of numbers that a task tells those after it, beside its events."""
+
+    IGNORED: Final = -1
+    GAPS: Final = -2
+    TIMES: Final = -3
+    """The least and the greatest time of a file that is not 0."""
+    KIND: Final = -4
+    """A field, and whether its values are numbers."""
+
+
+@dataclass(frozen=True)
+class Meanings:
+    """Makes events of rows: of text, whose column is ``value``, or of columns of their own."""
+
+    suite: str
+    mapped: Mapped
+    files: Files
+    ending: str = ""
+    """The end of the files' names, if they are of text."""
+
+    def of(self, batches: Batches) -> Batches:
+        """The events, as ``EVENTS`` has them."""
+        import pyarrow as pa
+
+        logs = logs_of(self.suite)
+        code = _codes(logs)
+        readings: dict[str, Reading] = {}
+        rows = self._text(batches) if self.ending else self._table(batches)
+        operations = list(logs.operations)
+
+        def events() -> Iterator[tuple[Any, ...]]:
+            for file, line, row in rows:
+                reading = readings.get(file)
+                if reading is None:
+                    reading = readings[file] = Reading(
+                        self.files.names[file], self.files.mapped.get(file, self.mapped),
+                        operations)
+                if HEADER in row:
+                    reading.gaps += int(row.get("dropped", 0))
+                    continue
+                found = reading.understood(row, line)
+                if found is None:
+                    reading.ignored += 1
+                    continue
+                yield self._sent(self.files.number(file), *found, code)
+            for file, reading in readings.items():
+                yield from self._told(file, reading)
+
+        yield from _batched(events(), _event_schema(pa))
+
+    @cached_property
+    def _shifts(self) -> Mapping[str, int]:
+        logs = logs_of(self.suite)
+        return shifts_of(self.mapped.tolerance, logs.named("sends"), logs.named("receives"))
+
+    def _sent(self, file: int, event: Event, call: str | None,
+              code: Mapping[tuple[str, str, str], int]) -> tuple[Any, ...]:
+        item = event.item
+        # The order of equal times is that of the lines, and those of a table have none.
+        return ((file << _SHIFT | event.line) if event.line else 0, file, event.line, event.time,
+                moved(event, self._shifts), event.phase == "end", event.key, event.process,
+                code[event.operation, event.phase, event.result],
+                None if item is None else str(item), type(item) is int, event.value, event.place,
+                call, None)
+
+    def _told(self, file: str, reading: Reading) -> Iterator[tuple[Any, ...]]:
+        number = self.files.number(file)
+
+        def told(code: int, **more: Any) -> tuple[Any, ...]:
+            return tuple({**dict.fromkeys(_NAMES), "file": number, "code": code, "at": 0,
+                          "moved": 0, "is_end": False, "is_number": False, **more}.values())
+
+        yield told(_Told.IGNORED, value=reading.ignored)
+        yield told(_Told.GAPS, value=reading.gaps)
+        low, high = reading.times
+        yield told(_Told.TIMES, value=low, place=high)
+        for (name, own), kind in reading.kinds.items():
+            yield told(_Told.KIND, process=name, item=own, is_number=kind is int)
+
+    def _table(self, batches: Batches) -> Iterator[tuple[str, int, Row]]:
+        for batch in batches:
+            for row in batch.to_pylist():
+                yield row.pop(FILE), row.pop(LINE), row
+
+    def _text(self, batches: Batches) -> Iterator[tuple[str, int, Row]]:
+        read: dict[tuple[str, int], int] = {}
+        is_csv = self.ending == ".csv"
+        for batch in batches:
+            for value, file, block in zip(*_columns(batch, ("value", FILE, LINE)), strict=True):
+                line = read.get((file, block))
+                if line is None:
+                    line = self.files.first_lines.get(file, {}).get(block, 1)
+                read[file, block] = line + 1
+                name = self.files.names[file]
+                if is_csv:
+                    if line > 1:
+                        yield file, line, _row_of_csv(self.files.heads[file], value, name, line)
+                elif value.strip():
+                    yield file, line, row_of_json(value, name, line, is_cut=False)
+
+
+def _row_of_csv(head: Sequence[str], text: bytes, file: str, line: int) -> Row:
+    try:
+        cells = next(csv.reader([text.decode("utf-8")], strict=True), [])
+    except csv.Error as error:
+        raise in_line(f"this is not CSV: {error}", file, line, "A cell that goes over several "
+                      "lines cannot be read in parts: save the log as Parquet.") from None
+    except UnicodeDecodeError as error:
+        raise in_line(f"this is no UTF-8 text: {error.reason}", file, line, "Save it as UTF-8."
+                      ) from None
+    return row_of_cells(head, cells, file, line)
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """Judges events that come key by key. If ``only_numbers``, it numbers their calls alone, for
+    the order in which calls are paired is that of the lines, whatever their times are."""
+
+    suite: str
+    terms: Terms
+    files: Files
+    only_numbers: bool = False
+
+    def of(self, batches: Batches) -> Batches:
+        """Rows of what was found, or the events with the numbers of their calls."""
+        if self.only_numbers:
+            yield from self._numbered(batches)
+            return
+        yield from _batched((tuple(row.values()) for row in self._rows(batches)), arrow_schema())
+
+    def _numbered(self, batches: Batches) -> Batches:
+        import pyarrow as pa
+
+        calls: dict[int, Calls] = {}
+        key = None
+        for batch in batches:
+            columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+            numbers: list[int | None] = []
+            for event, call, file, code in self._events(batch):
+                if code < 0:
+                    numbers.append(None)
+                    continue
+                if event.key != key:
+                    key, calls = event.key, {}
+                numbers.append(calls.setdefault(file, Calls()).numbered(event, call).call
+                               | file << _SHIFT if event.phase != "point" else -1)
+            columns["number"] = pa.array(numbers, pa.int64())
+            yield pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+
+    def _rows(self, batches: Batches) -> Iterator[dict[str, Any]]:
+        logs = logs_of(self.suite)
+        total = Judged(Notes(), terms=self.terms)
+        told = _Listener(total, list(self.files.names.values()))
+        keys: dict[str, _Key] = {}
+        last = None
+        for batch in batches:
+            for (event, call, file, code), at in zip(
+                    self._events(batch), batch.column("hash").to_pylist(), strict=True):
+                if code < 0:
+                    told.hears(event, call, file, code)
+                    continue
+                if at != last:
+                    # All keys of one hash come together: there is nearly always one.
+                    yield from _ended(keys, total)
+                    keys, last = {}, at
+                of_key = keys.get(event.key)
+                if of_key is None:
+                    of_key = keys[event.key] = _Key(logs, event.key, self.terms)
+                total.events += of_key.takes(event, call, file)
+        yield from _ended(keys, total)
+        yield from counts_of(total)
+
+    def _events(self, batch: pa.RecordBatch) -> Iterator[tuple[Event, str | None, int, int]]:
+        """The events of a batch, each with its call, file and code."""
+        meaning = _meanings(logs_of(self.suite))
+        names = list(self.files.names.values())
+        for (file, line, time, key, process, code, item, is_number, value, place, call, number
+             ) in zip(*_columns(batch, (
+                 "file", "line", "time", "key", "process", "code", "item", "is_number", "value",
+                 "place", "call", "number")), strict=True):
+            if code < 0:
+                yield (Event("", process or "", "", "", item, value, place,
+                             result="number" if is_number else ""), call, file, code)
+                continue
+            operation, phase, result = meaning[code]
+            yield (Event(key, process, operation, phase, int(item) if is_number else item, value,
+                         place, time, result, -1 if number is None else number, names[file], line),
+                   call, file, code)
+
+
+class _Key:
+    """The judge of one key, with notes of its own."""
+
+    def __init__(self, logs: Logs, key: str, terms: Terms) -> None:
+        self._logs = logs
+        self.notes = Notes(doubts=[])
+        self._calls: dict[int, Calls] = {}
+        self._judge: KeyJudge | None = None
+        self._key, self._terms = key, terms
+
+    def takes(self, event: Event, call: str | None, file: int) -> bool:
+        """Take the next event; false for one that says nothing."""
+        if event.call < 0 and event.phase != "point":
+            event = self._calls.setdefault(file, Calls()).numbered(event, call)
+        found = fitting(event, self._logs)
+        if found is None:
+            return False
+        if self._judge is None:
+            common = self._logs.common(self._terms, self.notes)
+            self._judge = self._logs.judge(self._key, self._terms, self.notes, common)
+        self._judge.take(found)
+        return True
+
+    def ends(self) -> bool:
+        """The key is over; true if it had any event."""
+        if self._judge is not None:
+            self._judge.end()
+        return self._judge is not None
+
+
+def _ended(keys: Mapping[str, _Key], total: Judged) -> Iterator[dict[str, Any]]:
+    for each in keys.values():
+        total.keys += each.ends()
+        total.notes.steps.update(each.notes.steps)
+        total.notes.not_shown.update(each.notes.not_shown)
+        yield from rows_of(each.notes)
+
+
+class _Listener:
+    """Hears what the tasks before have told: all of it comes to one task."""
+
+    def __init__(self, total: Judged, names: Sequence[str]) -> None:
+        self._total, self._names = total, names
+        self._kinds: dict[tuple[int, str, str], str] = {}
+        self._times: dict[int, int] = {}
+
+    def hears(self, event: Event, call: str | None, file: int, code: int) -> None:
+        """Take a row of numbers. Raises ``InputError`` where two parts of a file disagree."""
+        if code == _Told.IGNORED:
+            self._total.ignored += event.value or 0
+        elif code == _Told.GAPS:
+            self._total.gaps += event.value or 0
+        elif code == _Told.TIMES:
+            for time in (event.value, event.place):
+                if time and is_jump(self._times.setdefault(file, time), time):
+                    raise InputError("some times are of another unit, or of another clock, than "
+                                     "others", self._names[file], "Write all times in one unit.")
+        else:
+            name = (file, event.process, str(event.item or ""))
+            if self._kinds.setdefault(name, event.result) != event.result:
+                raise InputError(
+                    f"the {event.process} is text in some lines and a number in others",
+                    self._names[file], "One of the two is not what it seems: write it in one way.")
+
+
+# --- columns ------------------------------------------------------------------------------------
+
+_NAMES: Final = tuple(column.split()[0] for column in EVENTS.split(", "))
+
+
+def _codes(logs: Logs) -> Mapping[tuple[str, str, str], int]:
+    return {meaning: code for code, meaning in enumerate(_meanings(logs))}
+
+
+def _meanings(logs: Logs) -> Sequence[tuple[str, str, str]]:
+    return [(operation, phase, result) for operation in logs.operations for phase in PHASES
+            for result in RESULTS]
+
+
+def _event_schema(arrow: Any) -> pa.Schema:
+    kinds = {"bigint": arrow.int64(), "int": arrow.int32(), "boolean": arrow.bool_(),
+             "string": arrow.string()}
+    return arrow.schema([(name, kinds[kind]) for name, kind in
+                         (column.split() for column in EVENTS.split(", "))])
+
+
+def _columns(batch: pa.RecordBatch, names: Iterable[str]) -> Iterator[list[Any]]:
+    return (batch.column(name).to_pylist() for name in names)
+
+
+def _batched(rows: Iterator[tuple[Any, ...]], schema: pa.Schema) -> Batches:
+    import pyarrow as pa
+
+    while some := list(islice(rows, _AT_ONCE)):
+        try:
+            arrays = [pa.array(column, kind.type) for column, kind in
+                      zip(zip(*some, strict=True), schema, strict=True)]
+        except (pa.ArrowInvalid, OverflowError) as error:
+            raise InputError(f"a number does not fit into 64 bits: {error}", "",
+                             "Map \"value\", \"place\" and \"time\" to columns of such numbers."
+                             ) from None
+        yield pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -279,6 +279,10 @@ _SPARK_SAYS = (
      "Give executors more (spark.executor.memory), or more tasks: --partitions."),
     (r"Python worker exited unexpectedly", "the target ended the Python process that it runs in",
      "Run it here with one process to see which case does it, or put it behind command:."),
+    (r"PATH_NOT_FOUND", "there is no such file or folder, as the cluster sees it",
+     "Give a path that all its nodes share, or a URL."),
+    (r"TABLE_OR_VIEW_NOT_FOUND", "Spark has no such table",
+     "Give its name as Spark's catalog has it."),
     (r"PATH_ALREADY_EXISTS", "there is something at the path of the results already",
      "Give another path, or remove it."),
 )

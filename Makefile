@@ -7,8 +7,9 @@ BIN := .venv/bin
 LAB := $(BIN)/python -m benchmarks
 
 .PHONY: help lab gate test test-all unit types bench doctor docs wheel ci clean \
-    lint quick durations bench-designs bench-finders bench-nets bench-peers bench-purgatory bench-storm bookie \
-    breakers certificates coverage differential election explanations failover fuzz killed matrix mutants needs \
+    lint quick durations bench-designs bench-finders bench-judge bench-nets bench-peers bench-purgatory \
+    bench-storm bookie breakers certificates coverage differential election explanations failover fuzz killed \
+    matrix mutants needs \
     oracles pages races repairs sabotage verdicts witnesses core dev programs
 
 help: ## List the targets that one needs most.
@@ -63,6 +64,9 @@ bench: core #- The explorer, programs a second, and SPIN on a ring if it is here
 
 bench-designs: core #- Designs of up to 100,000 queues: verdicts, times, certificates (minutes); quick: ARGS=--quick
 	@$(LAB).designs $(ARGS)
+
+bench-judge: dev #- Logs of 10^5 keys and a hot one, judged here and on Spark (minutes); quick: ARGS=--quick
+	@$(LAB).judging $(ARGS)
 
 bench-nets: core #- Petri nets of 15 families at growing sizes, beside SPIN (minutes); ARGS="--sizes 3 10"
 	@$(LAB).nets $(ARGS)

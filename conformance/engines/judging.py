@@ -36,7 +36,7 @@ from .task import work
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-__all__ = ["ANSWER", "Asked", "TABLE", "judge_on_spark"]
+__all__ = ["ANSWER", "Asked", "TABLE", "by_key", "events_of", "judge_on_spark"]
 
 TABLE: Final = "table:"
 """Before the name of a table of Spark's, in the place of a file."""
@@ -72,7 +72,7 @@ def judge_on_spark(session: SparkSession, asked: Asked, *, out: str | None = Non
         raise InputError(f"cannot judge in {partitions} partitions", "", "Give 1 or more.")
     check_executors(session, patience_s=patience_s)
     with spark_errors("reading the log"):
-        events, asked, names = _events(session, asked)
+        events, asked, names = events_of(session, asked)
     by_time = asked.mapped.order == "time"
     if not by_time and len(names) > 1:
         raise InputError(
@@ -97,8 +97,8 @@ def judge_on_spark(session: SparkSession, asked: Asked, *, out: str | None = Non
 # --- reading ----------------------------------------------------------------------------------
 
 
-def _events(session: SparkSession, asked: Asked
-            ) -> tuple[DataFrame, Asked, Mapping[str, str]]:
+def events_of(session: SparkSession, asked: Asked
+              ) -> tuple[DataFrame, Asked, Mapping[str, str]]:
     """The events of all places, unsorted; and the files, by their names in the cluster."""
     by_kind: dict[str, list[str]] = {}
     for place in asked.places:
@@ -234,6 +234,12 @@ def _plain(uri: str) -> str:
 
 
 def _judged(events: DataFrame, asked: Asked, files: Files, partitions: int) -> DataFrame:
+    together = by_key(events, asked, files, partitions)
+    return together.mapInArrow(work(Verdicts(asked.suite, asked.terms, files)), spark_schema())
+
+
+def by_key(events: DataFrame, asked: Asked, files: Files, partitions: int) -> DataFrame:
+    """The events brought together by key, and each key's in their order."""
     from pyspark.sql import functions as F
 
     ties = ("process", "place", "code", "item", "value")
@@ -242,10 +248,8 @@ def _judged(events: DataFrame, asked: Asked, files: Files, partitions: int) -> D
         spread = spread.sortWithinPartitions("hash", "at", "time", *ties)
         numbers = Verdicts(asked.suite, asked.terms, files, only_numbers=True)
         spread = spread.mapInArrow(work(numbers), f"{EVENTS}, hash bigint")
-        spread = spread.sortWithinPartitions("hash", "moved", "is_end", "at", *ties)
-    else:
-        spread = spread.sortWithinPartitions("hash", "at")
-    return spread.mapInArrow(work(Verdicts(asked.suite, asked.terms, files)), spark_schema())
+        return spread.sortWithinPartitions("hash", "moved", "is_end", "at", *ties)
+    return spread.sortWithinPartitions("hash", "at")
 
 
 def _gathered(found: DataFrame, by_time: bool) -> list[Mapping[str, Any]]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ...spec.engines.monitor import Failure, failure_of
 from ...spec.notation.bound import BoundMachine, bind_to_watch
+from ...spec.notation.interpreter import State
 from ...spec.notation.machine import Machine
 from ...spec.notation.progress import rules_cited
 from ...spec.notation.types import Disabled
@@ -30,6 +31,12 @@ def bound(machine: type[Machine], **constants: int) -> BoundMachine:
 @cache
 def _bound(machine: Any, constants: tuple[tuple[str, int], ...]) -> BoundMachine:
     return bind_to_watch(machine, **dict(constants))
+
+
+@cache
+def _initial(machine: Any, constants: tuple[tuple[str, int], ...]) -> State:
+    """The first state: a log may have a million keys, each of which begins there."""
+    return _bound(machine, constants).interpreter.layout.initial()
 
 
 def rules_at_stake(machine: type[Machine]) -> Mapping[str, tuple[str, ...]]:
@@ -57,7 +64,7 @@ class Live:
         self.machine: Any = object.__new__(machine)
         self.machine.__dict__.update(self._bound.constants)
         layout = self._bound.interpreter.layout
-        layout.load(self.machine, layout.initial())
+        layout.load(self.machine, _initial(known, tuple(constants.items())))
         self.taken = 0
 
     def takes(self, name: str, **args: int) -> Failure | None:

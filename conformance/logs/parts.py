@@ -10,13 +10,14 @@ machine; nothing here knows a system.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, Final
 
 from ...spec.notation.errors import InputError
+from .columns import understood
 from .events import PHASES, RESULTS, Event, in_line
 from .kinds import KeyJudge, Logs, Terms
 from .mapping import Mapped
@@ -50,6 +51,8 @@ _AT_ONCE: Final = 4_096
 _SHIFT: Final = 40
 
 Batches = Iterator["pa.RecordBatch"]
+Found = Iterator[tuple[str, tuple[Event, str | None] | None]]
+"""What was understood of each row, with its file."""
 
 
 def logs_of(suite: str) -> Logs:
@@ -132,24 +135,22 @@ class Meanings:
         logs = logs_of(self.suite)
         code = _codes(logs)
         readings: dict[str, Reading] = {}
-        rows = self._text(batches) if self.ending else self._table(batches)
         operations = list(logs.operations)
 
+        def reading_of(file: str) -> Reading:
+            found = readings.get(file)
+            if found is None:
+                found = readings[file] = Reading(
+                    self.files.names[file], self.files.mapped.get(file, self.mapped), operations)
+            return found
+
         def events() -> Iterator[tuple[Any, ...]]:
-            for file, line, row in rows:
-                reading = readings.get(file)
-                if reading is None:
-                    reading = readings[file] = Reading(
-                        self.files.names[file], self.files.mapped.get(file, self.mapped),
-                        operations)
-                if HEADER in row:
-                    reading.gaps += int(row.get("dropped", 0))
-                    continue
-                found = reading.understood(row, line)
+            for file, found in (self._text(batches, reading_of) if self.ending else
+                                self._table(batches, reading_of)):
                 if found is None:
-                    reading.ignored += 1
-                    continue
-                yield self._sent(self.files.number(file), *found, code)
+                    readings[file].ignored += 1
+                else:
+                    yield self._sent(self.files.number(file), *found, code)
             for file, reading in readings.items():
                 yield from self._told(file, reading)
 
@@ -184,12 +185,19 @@ class Meanings:
         for (name, own), kind in reading.kinds.items():
             yield told(_Told.KIND, process=name, item=own, is_number=kind is int)
 
-    def _table(self, batches: Batches) -> Iterator[tuple[str, int, Row]]:
+    def _table(self, batches: Batches, reading_of: Callable[[str], Reading]) -> Found:
         for batch in batches:
-            for row in batch.to_pylist():
-                yield row.pop(FILE), row.pop(LINE), row
+            rows = batch.drop_columns([FILE, LINE])
+            files, lines = _columns(batch, (FILE, LINE))
+            at = 0
+            for file, same in groupby(files):
+                number = len(list(same))
+                for found in understood(reading_of(file), rows.slice(at, number), 0,
+                                        lines[at:at + number]):
+                    yield file, found
+                at += number
 
-    def _text(self, batches: Batches) -> Iterator[tuple[str, int, Row]]:
+    def _text(self, batches: Batches, reading_of: Callable[[str], Reading]) -> Found:
         read: dict[tuple[str, int], int] = {}
         is_csv = self.ending == ".csv"
         for batch in batches:
@@ -201,9 +209,14 @@ class Meanings:
                 name = self.files.names[file]
                 if is_csv:
                     if line > 1:
-                        yield file, line, _row_of_csv(self.files.heads[file], value, name, line)
+                        row = _row_of_csv(self.files.heads[file], value, name, line)
+                        yield file, reading_of(file).understood(row, line)
                 elif value.strip():
-                    yield file, line, row_of_json(value, name, line, is_cut=False)
+                    row = row_of_json(value, name, line, is_cut=False)
+                    if HEADER in row:
+                        reading_of(file).gaps += int(row.get("dropped", 0))
+                    else:
+                        yield file, reading_of(file).understood(row, line)
 
 
 def _row_of_csv(head: Sequence[str], text: bytes, file: str, line: int) -> Row:

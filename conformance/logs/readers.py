@@ -11,14 +11,16 @@ import gzip
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from ...spec.notation.errors import InputError
 from .events import Event, in_line
 from .mapping import Mapped, of_recorder
 from .understanding import Calls, Reading, Row
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = [
     "FORMATS", "HEADER", "Log", "ending_of", "header_in", "header_of", "row_of_cells",
@@ -26,6 +28,7 @@ __all__ = [
 ]
 
 Rows = Iterator[tuple[int, Row]]
+Batches = Iterator["pa.RecordBatch"]
 
 HEADER: Final = "checkvalve_log"
 """The key by which the recorder's first line is known."""
@@ -77,16 +80,14 @@ def row_of_cells(head: Sequence[str], cells: Sequence[str], file: str, number: i
     return {name: cell if cell else None for name, cell in zip(head, cells, strict=True)}
 
 
-def _parquet(path: Path) -> Rows:
+def _parquet(path: Path) -> Batches:
     import pyarrow.parquet as parquet
 
     with _arrow_errors(path):
-        number = count(1)
-        for batch in parquet.ParquetFile(path).iter_batches(10_000):
-            yield from zip(number, batch.to_pylist(), strict=False)
+        yield from parquet.ParquetFile(path).iter_batches(10_000)
 
 
-def _arrow(path: Path) -> Rows:
+def _arrow(path: Path) -> Batches:
     import pyarrow as arrow
 
     with _arrow_errors(path), arrow.memory_map(str(path)) as mapped:
@@ -96,10 +97,9 @@ def _arrow(path: Path) -> Rows:
         except arrow.ArrowInvalid:
             mapped.seek(0)
             batches = iter(arrow.ipc.open_stream(mapped))
-        number = count(1)
         for batch in batches:
             for at in range(0, batch.num_rows, 10_000):
-                yield from zip(number, batch.slice(at, 10_000).to_pylist(), strict=False)
+                yield batch.slice(at, 10_000)
 
 
 @contextmanager
@@ -113,10 +113,14 @@ def _arrow_errors(path: Path) -> Iterator[None]:
                          "It may be cut off; copy it again.") from None
 
 
-FORMATS: Final[Mapping[str, Callable[[Path], Rows]]] = {
-    ".jsonl": _json_lines, ".ndjson": _json_lines, ".json": _json_lines, ".csv": _csv,
+_ROWS: Final[Mapping[str, Callable[[Path], Rows]]] = {
+    ".jsonl": _json_lines, ".ndjson": _json_lines, ".json": _json_lines, ".csv": _csv}
+
+_BATCHES: Final[Mapping[str, Callable[[Path], Batches]]] = {
     ".parquet": _parquet, ".arrow": _arrow, ".arrows": _arrow, ".feather": _arrow}
-"""By the end of a file's name, how it is read. The text formats may be gzipped (.gz)."""
+
+FORMATS: Final = (*_ROWS, *_BATCHES)
+"""The ends of the names of files that can be read. The text formats may be gzipped (.gz)."""
 
 
 @contextmanager
@@ -131,10 +135,6 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         except UnicodeDecodeError as error:
             raise InputError(f"this file is no UTF-8 text: {error.reason}", str(path),
                              "Save it as UTF-8.") from None
-
-
-def _rows(path: Path) -> Rows:
-    return FORMATS[ending_of(path)](path)
 
 
 def ending_of(path: Path) -> str:
@@ -179,12 +179,24 @@ class Log(Reading):
         """The events in the order of the file; calls are numbered by ``calls``. Raises
         ``InputError`` with file and line for what cannot be understood."""
         numbered = Calls(calls).numbered
-        for line, row in _rows(self.path):
-            if HEADER in row:
-                self.gaps += int(row.get("dropped", 0))
-                continue
-            found = self.understood(row, line)
+        for found in self._understood():
             if found is None:
                 self.ignored += 1
             else:
                 yield numbered(*found)
+
+    def _understood(self) -> Iterator[tuple[Event, str | None] | None]:
+        ending = ending_of(self.path)
+        if ending in _BATCHES:
+            from .columns import understood
+
+            line = 1
+            for batch in _BATCHES[ending](self.path):
+                yield from understood(self, batch, line)
+                line += batch.num_rows
+            return
+        for line, row in _ROWS[ending](self.path):
+            if HEADER in row:
+                self.gaps += int(row.get("dropped", 0))
+            else:
+                yield self.understood(row, line)

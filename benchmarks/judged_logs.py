@@ -1,0 +1,246 @@
+"""Logs for ``make bench-judge``: many keys and a hot one, calls that overlap, planted violations.
+
+Each maker gives the columns of one observer's log, key by key, as lists of rows; ``mixed`` brings
+the rows of all keys into one order in which keys alternate and each key keeps its own. All numbers
+come from a seed. Violations are planted at keys of their own, and which they are is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any, Final, NamedTuple
+
+__all__ = ["KINDS", "Kind", "Planted", "write_log"]
+
+
+class Row(NamedTuple):
+    """One event; the key is added."""
+
+    process: int
+    operation: str
+    phase: str = "point"
+    item: int | None = None
+    value: int | None = None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A log of one observer. ``of_key`` makes the rows of a key, broken or not, with about so many
+    calls; ``hot`` those of the hot key."""
+
+    name: str
+    suite: str
+    settings: Mapping[str, int]
+    rule: str
+    of_key: Callable[[Random, int, bool], Iterator[Row]]
+    hot: Callable[[Random, int, bool], Iterator[Row]]
+
+
+class Planted(NamedTuple):
+    """A log that was written: its events, and the keys with a violation."""
+
+    path: Path
+    events: int
+    keys: frozenset[str]
+
+
+CAPACITY: Final = 8
+
+
+def _queue(random: Random, calls: int, broken: bool, overlap: float = 0.05, callers: int = 1
+           ) -> Iterator[Row]:
+    """Puts and takes of a queue that is right; by so many callers of each kind, where some calls
+    overlap. Broken: at last two items come out in the wrong order."""
+    inside, put = list[int](), 0
+    for number in range(calls):
+        process = number % callers
+        if inside and (len(inside) >= CAPACITY - 2 or random.random() < 0.5):
+            yield Row(1000 + process, "take", "begin")
+            yield Row(1000 + process, "take", "end", inside.pop(0))
+        elif callers > 1 and random.random() < overlap:
+            yield Row(process, "put", "begin", put)
+            yield Row(process + callers, "put", "begin", put + 1)
+            yield Row(process, "put", "end", put)
+            yield Row(process + callers, "put", "end", put + 1)
+            inside += [put, put + 1]
+            put += 2
+        else:
+            yield Row(process, "put", "begin", put)
+            yield Row(process, "put", "end", put)
+            inside.append(put)
+            put += 1
+    if broken:
+        for item in (put, put + 1):
+            yield Row(1, "put", "begin", item)
+            yield Row(1, "put", "end", item)
+        for item in (*inside, put + 1, put):
+            yield Row(1001, "take", "begin")
+            yield Row(1001, "take", "end", item)
+
+
+def _saturated(random: Random, calls: int, broken: bool) -> Iterator[Row]:
+    """A queue with four callers of each kind, each of which is nearly always in a call. Broken:
+    near the end one item stays behind while twenty others go by."""
+    items, inside, late, wait = iter(range(calls)), list[int](), list[int](), 20
+    putting: dict[int, int | None] = dict.fromkeys(range(4))
+    taking: dict[int, bool] = dict.fromkeys(range(1000, 1004), False)
+    for number in range(calls * 2):
+        if number % 2:
+            process = random.choice(list(putting))
+            item = putting[process]
+            if item is None:
+                putting[process] = item = next(items)
+                yield Row(process, "put", "begin", item)
+            elif len(inside) + len(late) < CAPACITY:
+                inside.append(item)
+                putting[process] = None
+                yield Row(process, "put", "end", item)
+            continue
+        process = random.choice(list(taking))
+        if not taking[process]:
+            taking[process] = True
+            yield Row(process, "take", "begin")
+        elif inside:
+            if broken and number > calls * 9 // 5 and len(inside) > 1:
+                late, broken = [inside.pop(0)], False
+            taking[process] = False
+            wait -= len(late)
+            yield Row(process, "take", "end", late.pop() if late and wait < 0 else inside.pop(0))
+
+
+def _lane(random: Random, calls: int, broken: bool) -> Iterator[Row]:
+    sent = got = 0
+    while got < calls // 2:
+        if sent <= got or random.random() < 0.5:
+            yield Row(1, "emits", item=sent)
+            sent += 1
+        else:
+            if broken and got == calls * 4 // 10:
+                yield Row(2, "processes", item=max(0, got - 2))     # it comes a second time
+                broken = False
+            yield Row(2, "processes", item=got)
+            got += 1
+
+
+def _rate(random: Random, calls: int, broken: bool) -> Iterator[Row]:
+    bucket = 10
+    for _ in range(calls):
+        if random.random() < 0.4 or bucket < 4:
+            yield Row(1, "tick")
+            bucket = min(10, bucket + 4)
+            continue
+        value = random.randint(1, 4)
+        bucket -= value
+        yield Row(2, "admits", value=value)
+    if broken:
+        yield Row(2, "admits", value=11)
+
+
+def _permits(random: Random, calls: int, broken: bool) -> Iterator[Row]:
+    held, waiting, process = list[int](), list[int](), 0
+    for _ in range(calls):
+        if waiting and len(held) < 4:
+            one = waiting.pop(0)
+            held.append(one)
+            yield Row(one, "acquire", "end")
+        elif held and random.random() < 0.6:
+            one = held.pop(random.randrange(len(held)))
+            yield Row(one, "release", "begin")
+            yield Row(one, "release", "end")
+        elif len(waiting) < 4:
+            process += 1
+            waiting.append(process)
+            yield Row(process, "acquire", "begin")
+    while broken and len(held) < 5:
+        process += 1
+        held.append(process)
+        yield Row(process, "acquire", "begin")
+        yield Row(process, "acquire", "end")
+
+
+KINDS: Final = (
+    Kind("queue, 4+4 callers", "queue", {"capacity": CAPACITY}, "QUEUE-3",
+         lambda random, calls, broken: _queue(random, calls, broken, callers=4), _saturated),
+    Kind("conservation", "queue", {}, "QUEUE-6", lambda random, calls, broken: _doubled(
+        random, calls, broken), lambda random, calls, broken: _doubled(random, calls, broken)),
+    Kind("lane", "storm.topology", {}, "STORM-C1", _lane, _lane),
+    Kind("rate", "rate", {"rate": 4, "depth": 10}, "FLOW-80", _rate, _rate),
+    Kind("permits", "awaits.permits", {"permits": 4}, "PERMIT-1", _permits, _permits),
+)
+
+
+def _doubled(random: Random, calls: int, broken: bool) -> Iterator[Row]:
+    """Puts and takes, one of which is given twice, if it is broken."""
+    last = None
+    for row in _queue(random, calls, False, callers=4):
+        yield row
+        last = row.item if row.operation == "take" and row.phase == "end" else last
+    if broken and last is not None:
+        yield Row(2000, "take", "begin")
+        yield Row(2000, "take", "end", last)
+
+
+def write_log(kind: Kind, folder: Path, keys: int, calls: int, hot: int, seed: int = 26) -> Planted:
+    """Write the log of a kind as Parquet: ``keys`` with so many ``calls`` each, and a hot key with
+    ``hot`` of them. One key in a thousand is broken, and the hot key is, near its end."""
+    random = Random(seed)
+    names, parts, planted = list[str](), list[Iterator[Row]](), set[str]()
+    for number in range(keys):
+        broken = number % 1000 == 7
+        names.append(f"key-{number}")
+        planted |= {names[-1]} if broken else set()
+        parts.append(kind.of_key(random, calls * (4 if broken else 1), broken))
+    names.append("hot")
+    planted.add("hot")
+    parts.append(kind.hot(random, hot, True))
+    path = folder / f"{kind.suite}-{kind.name.split(',')[0]}.parquet"
+    return Planted(path, _write(path, names, parts, keys, hot), frozenset(planted))
+
+
+def _write(path: Path, names: Sequence[str], parts: Sequence[Iterator[Row]], keys: int, hot: int
+           ) -> int:
+    """Write the rows of all keys, a thousand keys at a time in turn, the hot one among them."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    schema = pa.schema([("key", pa.string()), ("process", pa.int64()), ("operation", pa.string()),
+                        ("phase", pa.string()), ("item", pa.int64()), ("value", pa.int64())])
+    events = 0
+    with parquet.ParquetWriter(path, schema) as writer:
+        share = max(1, hot // max(1, keys // 1000))
+        for start in range(0, keys, 1000):
+            rows = list(_in_turn(names[start:min(start + 1000, keys)], parts[start:start + 1000],
+                                 names[-1], parts[-1], share))
+            events += len(rows)
+            writer.write_table(_table(pa, schema, rows))
+        rest = [(names[-1], *row) for row in parts[-1]]
+        events += len(rest)
+        writer.write_table(_table(pa, schema, rest))
+    return events
+
+
+def _table(arrow: Any, schema: Any, rows: Sequence[tuple[Any, ...]]) -> Any:
+    columns: list[Any] = list(zip(*rows, strict=True)) or [()] * len(schema)
+    return arrow.Table.from_arrays([arrow.array(column, kind.type) for column, kind in
+                                    zip(columns, schema, strict=True)], schema=schema)
+
+
+def _in_turn(names: Sequence[str], parts: Sequence[Iterator[Row]], hot: str,
+             of_hot: Iterator[Row], share: int) -> Iterator[tuple[Any, ...]]:
+    alive = list(zip(names, parts, strict=True))
+    each = max(1, share * 2 // max(1, 30))
+    while alive:
+        left = []
+        for name, part in alive:
+            row = next(part, None)
+            if row is not None:
+                yield (name, *row)
+                left.append((name, part))
+        alive = left
+        for _ in range(each):
+            row = next(of_hot, None)
+            if row is not None:
+                yield (hot, *row)

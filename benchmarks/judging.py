@@ -1,0 +1,217 @@
+"""How many events a second ``checkvalve judge`` takes, here and on Spark, with violations planted.
+
+Each observer judges a log that is generated as Parquet: many keys, a hot one, calls that overlap
+(5 % of those of the small keys; at the hot queue nearly all, with 4+4 callers). One key in a
+thousand has a violation, and the hot one has: all have to be found, and no other. Beside it is the
+same machine in the interpreter, on the beginning of the hot key; and Spark beside its own floor,
+the same plan in which nothing is judged. ``make bench-judge``; ``ARGS=--quick`` takes a minute.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from checkvalve.conformance.engines.judging import Asked, by_key, events_of, judge_on_spark
+from checkvalve.conformance.engines.session import spark_session
+from checkvalve.conformance.engines.spark import spark_errors
+from checkvalve.conformance.logs.exact import Exact
+from checkvalve.conformance.logs.live import bound
+from checkvalve.conformance.logs.mapping import plain
+from checkvalve.conformance.logs.parts import Files, logs_of
+from checkvalve.conformance.logs.readers import Log
+from checkvalve.conformance.logs.run import Judged, judge_files, terms_of
+from checkvalve.conformance.systems.queue.calls import DONE, PUT, TAKE, TAKEN
+from checkvalve.spec.flow.observed_rate import ObservedRate
+from checkvalve.spec.notation.bound import BoundMachine
+from checkvalve.spec.notation.interpreter import Step
+from checkvalve.spec.queues.bounded import BoundedQueue
+from checkvalve.spec.queues.conserved import ConservingQueue
+from checkvalve.spec.queues.permits import Permits
+from checkvalve.spec.storm.topologies.observed_topology import ObservedLane
+
+from .judged_logs import CAPACITY, KINDS, Kind, Planted, Row, write_log
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["main"]
+
+HEADINGS: Final = ("observer", "events", "here/s", "interpreter/s", "Spark/s·core", "floor/s·core",
+                   "planted", "found", "invented")
+WIDTHS: Final = (20, 11, 10, 14, 13, 13, 8, 6, 8)
+CORES: Final = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print a table, and return 1 if a violation was missed or invented."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="5,000 keys, without Spark's runs but "
+                        "one: a minute")
+    parser.add_argument("--keys", type=int, default=100_000)
+    parser.add_argument("--hot", type=int, default=200_000, help="calls of the hot key")
+    parser.add_argument("--no-spark", action="store_true")
+    chosen = parser.parse_args(arguments)
+    keys, hot = (5_000, 10_000) if chosen.quick else (chosen.keys, chosen.hot)
+    print(_line(HEADINGS))
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        session = None
+        for number, kind in enumerate(KINDS):
+            planted = write_log(kind, Path(folder), keys, 6, hot)
+            seconds, judged = _timed(kind, planted)
+            on_spark = ("", "")
+            if not chosen.no_spark and (number == 0 or not chosen.quick):
+                if session is None:
+                    opened = spark_session(f"local[{CORES}]")
+                    session = opened.__enter__()
+                on_spark = _on_spark(session, kind, planted, judged)
+            found = {each.key for each in judged.notes.findings}
+            print(_line((kind.name, f"{planted.events:,}", f"{planted.events / seconds:,.0f}",
+                         f"{_interpreted(kind):,.0f}", *on_spark, str(len(planted.keys)),
+                         str(len(found & planted.keys)), str(len(found - planted.keys)))),
+                  flush=True)
+            wrong += found != planted.keys
+        if session is not None:
+            opened.__exit__(None, None, None)
+    return 1 if wrong else 0
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "".join(cell.ljust(width) if at == 0 else cell.rjust(width)
+                   for at, (cell, width) in enumerate(zip(cells, WIDTHS, strict=True)))
+
+
+def _timed(kind: Kind, planted: Planted) -> tuple[float, Judged]:
+    """Seconds of this process's processor time, so that other work counts for little."""
+    before = time.process_time()
+    judged = _here(kind, planted)
+    return time.process_time() - before, judged
+
+
+def _here(kind: Kind, planted: Planted) -> Judged:
+    logs = logs_of(kind.suite)
+    return judge_files([Log(planted.path, plain(), list(logs.operations))], logs,
+                       terms_of(plain(), kind.settings, False, 1_000_000))
+
+
+# --- Spark ------------------------------------------------------------------------------------
+
+
+def _on_spark(session: SparkSession, kind: Kind, planted: Planted, here: Judged
+              ) -> tuple[str, str]:
+    """Events a second and core: judged, and only read and handed over. By the clock, for Spark's
+    work is done by other processes."""
+    logs = logs_of(kind.suite)
+    asked = Asked([str(planted.path)], kind.suite, logs, plain(),
+                  terms_of(plain(), kind.settings, False, 1_000_000))
+    _floor(session, asked)      # the first run starts the workers
+    before = time.perf_counter()
+    _floor(session, asked)
+    floor = time.perf_counter() - before
+    before = time.perf_counter()
+    judged = judge_on_spark(session, asked, partitions=2 * CORES)
+    seconds = time.perf_counter() - before
+    if judged.notes.violations != here.notes.violations or judged.events != here.events:
+        print(f"Spark disagrees at {kind.name}", file=sys.stderr)
+    return (f"{planted.events / seconds / CORES:,.0f}", f"{planted.events / floor / CORES:,.0f}")
+
+
+def _floor(session: SparkSession, asked: Asked) -> None:
+    def count(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as arrow
+
+        rows = sum(batch.num_rows for batch in batches)
+        yield arrow.RecordBatch.from_pydict({"rows": [rows]})
+
+    with spark_errors("measuring Spark's floor"):
+        events, of, names = events_of(session, asked)
+        by_key(events, of, Files(names), 2 * CORES).mapInArrow(count, "rows bigint").collect()
+
+
+# --- the interpreter --------------------------------------------------------------------------
+
+
+def _interpreted(kind: Kind) -> float:
+    """Events a second of the machine in the interpreter, in all states in which it may be, on the
+    beginning of the hot key."""
+    from random import Random
+
+    rows = list(kind.hot(Random(26), 400, False))
+    machine, steps = _STEPS[kind.name.partition(",")[0]](rows)
+    exact = Exact(machine, 1_000_000)
+    before = time.process_time()
+    for step in steps:
+        if exact.sees(step) is not None:
+            raise AssertionError(f"the interpreter refuses {step} of a right log of {kind.name}")
+    return len(steps) / (time.process_time() - before)
+
+
+def _of_queue(rows: Sequence[Row]) -> tuple[BoundMachine, list[Step]]:
+    rows = rows[:120]
+    tickets: dict[int, int] = {}
+    items: dict[int | None, int] = {}
+    steps: list[Step] = []
+    for row in rows:
+        if row.operation == "put" and row.phase == "begin":
+            items[row.item] = len(items)
+            steps.append((PUT.waits, ()))
+        elif row.operation == "put":
+            steps.append((PUT.woken, (("item", items[row.item]),)))
+        elif row.phase == "begin":
+            tickets[row.process] = sum(name == TAKE.waits for name, _ in steps)
+            steps.append((TAKE.waits, ()))
+        else:
+            steps.append((TAKE.woken, (("ticket", tickets[row.process]),
+                                       ("item", items[row.item]))))
+    takes = max(1, sum(name == TAKE.waits for name, _ in steps))
+    return bound(BoundedQueue, C=CAPACITY, K=len(items) + 1, T=takes, W=8), steps
+
+
+def _of_items(rows: Sequence[Row]) -> tuple[BoundMachine, list[Step]]:
+    puts = {row.item: None for row in rows if row.operation == "put"}
+    numbers = {item: at for at, item in enumerate(puts)}
+    steps: list[Step] = []
+    for row in rows:
+        if row.phase == "end":
+            steps += ([(DONE, ())] if row.operation == "put" else
+                      [(TAKEN, (("item", numbers[row.item]),))])
+    return bound(ConservingQueue, K=len(numbers), T=1), steps
+
+
+def _of_lane(rows: Sequence[Row]) -> tuple[BoundMachine, list[Step]]:
+    return bound(ObservedLane, K=1 << 20), [
+        (row.operation, (("number", row.item or 0),)) for row in rows]
+
+
+def _of_rate(rows: Sequence[Row]) -> tuple[BoundMachine, list[Step]]:
+    return bound(ObservedRate, r=4, b=10, K=1), [
+        ("tick", ()) if row.operation == "tick" else ("passes", (("permits", row.value or 0),))
+        for row in rows]
+
+
+def _of_permits(rows: Sequence[Row]) -> tuple[BoundMachine, list[Step]]:
+    calls: dict[int, int] = {}
+    steps: list[Step] = []
+    names = {("acquire", "end"): "woken", ("release", "begin"): "gives",
+             ("release", "end"): "released"}
+    for row in rows[:120]:
+        if (row.operation, row.phase) == ("acquire", "begin"):
+            calls[row.process] = len(calls)
+            steps.append(("acquire_waits", ()))
+        else:
+            steps.append((names[row.operation, row.phase], (("call", calls[row.process]),)))
+    return bound(Permits, C=4, K=len(calls), W=8), steps
+
+
+_STEPS: Final = {"queue": _of_queue, "conservation": _of_items, "lane": _of_lane,
+                 "rate": _of_rate, "permits": _of_permits}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,27 @@
+"""Workers before a bounded queue of tasks: an executor, or thread pool."""
+
+from ...suites.system import Shipped, System
+
+__all__ = ["SYSTEM"]
+
+SYSTEM = System(
+    name="executor",
+    folder=__name__,
+    subject="links and flow control",
+    about="workers before a bounded queue of tasks, as a thread pool has them",
+    page="executor-port.md",
+    shipped=(
+        Shipped("reference.executor", "adapter:ReferenceExecutor",
+                "the reference executor, which refuses what has no place"),
+        Shipped("reference.executor.caller-runs", "adapter:CallerRuns",
+                "the same, whose callers run what has no place"),
+        Shipped("reference.executor.drop-newest", "adapter:DropNewest",
+                "the same, which drops what has no place, and reports it"),
+        Shipped("reference.executor.drop-oldest", "adapter:DropOldest",
+                "the same, which drops what has waited longest, and reports it"),
+        Shipped("reference.executor.unbounded", "adapter:Unbounded",
+                "the same, in which any number waits"),
+        Shipped("reference.executor.asyncio", "event_loop:ReferenceAsyncExecutor",
+                "the reference executor through its asyncio driver"),
+    ),
+)

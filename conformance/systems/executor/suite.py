@@ -1,0 +1,180 @@
+"""The suite ``executor``: tasks are submitted, end, lose their workers, and are cancelled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, ClassVar, Final
+
+from ....spec.flow.observed_executor import ObservedExecutor, Policy
+from ....spec.notation.errors import TargetError
+from ...ports.base import Message, Session
+from ...suites.lengthy import Long
+from ...suites.plain import PlainConversation
+from ...suites.says import Fields, Says, each, ends, on, one, over, says, table
+from ...suites.suite import Act, Suite, Watch
+from ...suites.values import Payloads, Value, in_words
+
+__all__ = ["SUITE", "ExecutorConversation"]
+
+WORKERS: Final = 2
+PICKS: Final = 12
+_SPARE: Final = 4
+"""Limit of the tasks that wait beyond the places: in an unbounded executor, or dropped in silence.
+"""
+
+_POLICIES: Final[Mapping[str, Policy]] = {
+    "refuse": Policy.REFUSE, "caller-runs": Policy.CALLER_RUNS, "drop-newest": Policy.DROP_NEWEST,
+    "drop-oldest": Policy.DROP_OLDEST, "unbounded": Policy.UNBOUNDED}
+
+_GONE: Final = ("refused", "cancelled", "over")
+"""Fates after which nothing more becomes of a task."""
+
+
+def _about(talk: ExecutorConversation, request: Fields) -> Iterator[Fields]:
+    """Tasks that an event could be about: those that matter now, and one of each fate."""
+    last = {fate: task for task, fate in enumerate(talk.fates)}
+    for task, fate in enumerate(talk.fates):
+        if fate not in _GONE or last[fate] == task:
+            yield {"task": task, "item": talk.items[task]}
+    if request["do"] == "submit":
+        yield {"task": request["task"], "item": request["item"]}
+
+
+def _one(talk: ExecutorConversation, request: Fields) -> Iterator[Fields]:
+    """Any one of these tasks, if there is one."""
+    return islice(_about(talk, request), 1)
+
+
+def _seen(kind: str, action: str, words: str, item: str = "", **more: Any) -> Says:
+    return says(kind, action, words, gives=f"task {item}", **more)
+
+
+_DOES: Final = each(
+    ends("rests", "the executor does nothing more"),
+    over(_about,
+         _seen("start", "starts", "task {task} starts", "item", where="own"),
+         _seen("caller", "caller_runs", "its caller runs task {task}", "item", where="own"),
+         _seen("refuse", "refuses", "task {task} is refused"),
+         _seen("drop", "drops", "task {task} is dropped"),
+         _seen("return", "future_returns", "the future of task {task} has its result", "item",
+               where="own"),
+         _seen("raise", "future_raises", "the future of task {task} has an exception")),
+    says("terminated", "terminates", "the executor has terminated"),
+    says("start", "starts_another", "a task starts with another item",
+         "task {task} starts with {named}, which is another item", gives="task item",
+         among=_one),
+    says("caller", "starts_another", "",
+         "its caller runs task {task} with {named}, which is another item", gives="task item"),
+    says("return", "another_result", "a future has another result",
+         "the future of task {task} has {named}, which is not its result", gives="task item",
+         among=_one),
+    nothing="nothing happens")
+
+
+class ExecutorConversation(PlainConversation):
+    """One session with an executor; this is its clients, and its tasks."""
+
+    carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"submit": ("item",)}
+    says = table(
+        ObservedExecutor,
+        on("submit", "task {task} is submitted with {named}", _DOES, tells="submits",
+           makes_sense=lambda talk: talk.has_room(),
+           picks={"task": lambda talk, request: [len(talk.items)],
+                  "item": lambda talk, request: [f"a{request['task'] + 1}"]}),
+        on("finish", "task {task} returns its item", _DOES, tells="run_returns",
+           picks={"task": lambda talk, request: talk.those("running", "here")}),
+        on("fail", "task {task} raises an exception", _DOES, tells="run_raises",
+           picks={"task": lambda talk, request: talk.those("running", "here")}),
+        on("die", "the worker of task {task} dies", _DOES, tells="worker_dies",
+           picks={"task": lambda talk, request: talk.those("running")}),
+        on("cancel", "task {task} is cancelled", {
+            "undone": one(says(True, "cancel_succeeds", "it never starts"),
+                          says(False, "cancel_fails", "it is too late")),
+            "does": _DOES},
+           picks={"task": lambda talk, request: talk.to_cancel()}),
+        on("shutdown", "it is shut down", _DOES, tells="shuts"),
+        on("stop", "it is stopped", _DOES, tells="stops"),
+    )
+
+    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
+        super().__init__(session, "executor", _settings(capacity),
+                         _constants(capacity, items_max))
+        self.items: list[Value] = []            # of the tasks, by number
+        self.fates: list[str] = []              # waiting, running, here, or one of _GONE
+
+    def has_room(self) -> bool:
+        """True if the observer has a number for one more task, and a place."""
+        return (len(self.items) < self._constants["K"]
+                and len(self.those("waiting")) < self._constants["L"] - 1)
+
+    def those(self, *fates: str) -> list[int]:
+        """The tasks of some fates."""
+        return [task for task, fate in enumerate(self.fates) if fate in fates]
+
+    def to_cancel(self) -> list[int]:
+        """Tasks that a client may cancel: those that wait, one that runs, and one that has ended.
+        """
+        return self.those("waiting") + self.those("running", "here")[:1] + self.those("over")[-1:]
+
+    def about(self, message: Message) -> Fields:
+        """A request, event or answer, with the fields that are known besides."""
+        fields = dict(message)
+        if "do" in message:
+            fields["promise"] = _POLICIES[self.policy]
+        elif "task" in message:
+            items = [*self.items, self.request.get("item")]
+            if message["task"] >= len(items):
+                raise TargetError(
+                    f"it reports something of task {message['task']}, and none was submitted",
+                    next_step="Give tasks the numbers of their submits, from 0.")
+            item = items[message["task"]]
+            fields["own"] = (type(item), item) == (
+                type(message.get("item", item)), message.get("item", item))
+        if "item" in message:
+            fields["named"] = in_words(message["item"])
+        return fields
+
+    def note(self, action: str, about: Fields) -> None:
+        """Remember what later requests depend on."""
+        if action == "submits":
+            self.items.append(about["item"])
+            self.fates.append("waiting")
+        elif action in _FATES:
+            self.fates[about["task"]] = _FATES[action]
+
+
+_FATES: Final[Mapping[str, str]] = {
+    "starts": "running", "caller_runs": "here", "refuses": "refused", "drops": "refused",
+    "run_returns": "over", "run_raises": "over", "worker_dies": "over",
+    "cancel_succeeds": "cancelled",
+}
+"""By action, what becomes of its task."""
+
+
+def _settings(capacity: int) -> Mapping[str, int]:
+    return {"capacity": capacity, "workers": WORKERS}
+
+
+def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
+    return {"W": WORKERS, "Q": capacity, "K": items_max, "L": capacity + _SPARE}
+
+
+SUITE: Final = Suite(
+    name="executor",
+    version=1,
+    port="executor",
+    watches=(Watch(ObservedExecutor),),
+    weights={"submit": 9, "finish": 4, "fail": 2, "die": 2, "cancel": 3, "shutdown": 1, "stop": 1},
+    epilogue=(Act("submit"), *(Act("finish"),) * 3, Act("submit"), Act("shutdown"), Act("submit"),
+              *(Act("finish"),) * 6, Act("stop")),
+    constants=_constants,
+    payloads=Payloads({"submit": "item"}, equal=True),
+    long=Long(fills=("submit",), drains=("finish", "fail", "die"), ending=("shutdown", "stop"),
+              sizes=(7,)),
+    converse=ExecutorConversation,
+    settings=_settings,
+    capacities=(1, 2, 3),
+    picks=PICKS,
+    scene="An executor. Workers: {workers}; places for tasks that wait: {capacity}.",
+)

@@ -27,16 +27,13 @@ _POLICIES: Final[Mapping[str, Policy]] = {
     "refuse": Policy.REFUSE, "caller-runs": Policy.CALLER_RUNS, "drop-newest": Policy.DROP_NEWEST,
     "drop-oldest": Policy.DROP_OLDEST, "unbounded": Policy.UNBOUNDED}
 
-_GONE: Final = ("refused", "cancelled", "over")
-"""Fates after which nothing more becomes of a task."""
-
 
 def _about(talk: ExecutorConversation, request: Fields) -> Iterator[Fields]:
-    """Tasks that an event could be about: those that matter now, and one of each fate."""
-    last = {fate: task for task, fate in enumerate(talk.fates)}
-    for task, fate in enumerate(talk.fates):
-        if fate not in _GONE or last[fate] == task:
-            yield {"task": task, "item": talk.items[task]}
+    """Tasks that an event could be about: the first and last that wait, and the last of each other
+    fate."""
+    last = {fate: task for task, fate in talk.present.items()}
+    for task in dict.fromkeys((*talk.those("waiting")[:1], *last.values(), *talk.past.values())):
+        yield {"task": task, "item": talk.items[task]}
     if request["do"] == "submit":
         yield {"task": request["task"], "item": request["item"]}
 
@@ -101,7 +98,8 @@ class ExecutorConversation(PlainConversation):
         super().__init__(session, "executor", _settings(capacity),
                          _constants(capacity, items_max))
         self.items: list[Value] = []            # of the tasks, by number
-        self.fates: list[str] = []              # waiting, running, here, or one of _GONE
+        self.present: dict[int, str] = {}       # tasks that wait or run, with their fates
+        self.past: dict[str, int] = {}          # the last task of each other fate
 
     def has_room(self) -> bool:
         """True if the observer has a number for one more task, and a place."""
@@ -109,13 +107,14 @@ class ExecutorConversation(PlainConversation):
                 and len(self.those("waiting")) < self._constants["L"] - 1)
 
     def those(self, *fates: str) -> list[int]:
-        """The tasks of some fates."""
-        return [task for task, fate in enumerate(self.fates) if fate in fates]
+        """The tasks of some fates, among those that wait or run."""
+        return [task for task, fate in self.present.items() if fate in fates]
 
     def to_cancel(self) -> list[int]:
         """Tasks that a client may cancel: those that wait, one that runs, and one that has ended.
         """
-        return self.those("waiting") + self.those("running", "here")[:1] + self.those("over")[-1:]
+        over = [self.past["over"]] if "over" in self.past else []
+        return self.those("waiting") + self.those("running", "here")[:1] + over
 
     def about(self, message: Message) -> Fields:
         """A request, event or answer, with the fields that are known besides."""
@@ -138,16 +137,19 @@ class ExecutorConversation(PlainConversation):
     def note(self, action: str, about: Fields) -> None:
         """Remember what later requests depend on."""
         if action == "submits":
+            self.present[len(self.items)] = "waiting"
             self.items.append(about["item"])
-            self.fates.append("waiting")
-        elif action in _FATES:
-            self.fates[about["task"]] = _FATES[action]
+        elif action in _RUNS:
+            self.present[about["task"]] = _RUNS[action]
+        elif action in _LEAVES:
+            self.present.pop(about["task"], None)
+            self.past[_LEAVES[action]] = about["task"]
 
 
-_FATES: Final[Mapping[str, str]] = {
-    "starts": "running", "caller_runs": "here", "refuses": "refused", "drops": "refused",
+_RUNS: Final[Mapping[str, str]] = {"starts": "running", "caller_runs": "here"}
+_LEAVES: Final[Mapping[str, str]] = {
+    "refuses": "refused", "drops": "refused", "cancel_succeeds": "cancelled",
     "run_returns": "over", "run_raises": "over", "worker_dies": "over",
-    "cancel_succeeds": "cancelled",
 }
 """By action, what becomes of its task."""
 

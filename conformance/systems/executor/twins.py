@@ -497,9 +497,8 @@ class EndingUnnoticed(Executor):
 
 # ---- what shows late, and in large queues -------------------------------------------------------
 
-TWINS.late("executor-newest-first", 40, 300)
-TWINS.late("executor-runs-cancelled", 40, 300)
-TWINS.late("executor-one-place-fewer", 300)
+TWINS.late("executor-runs-cancelled", 40)
+TWINS.late("executor-newest-first", 300)
 TWINS.stacks("executor-", "EXEC-2", "tasks", Executor, "_next", lambda self: self._waiting)
 
 

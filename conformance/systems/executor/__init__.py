@@ -23,5 +23,16 @@ SYSTEM = System(
                 "the same, in which any number waits"),
         Shipped("reference.executor.asyncio", "event_loop:ReferenceAsyncExecutor",
                 "the reference executor through its asyncio driver"),
+        Shipped("concurrent.futures.ThreadPoolExecutor", "threads:ThreadPool",
+                "the standard library's pool of threads"),
+        *(Shipped(f"jdk.ThreadPoolExecutor.{name}", f"JdkExecutor.java {arguments}",
+                  f"the JDK's ThreadPoolExecutor with {about} (needs Java)")
+          for name, arguments, about in (
+              ("abort", "refuse", "AbortPolicy"),
+              ("caller-runs", "caller-runs", "CallerRunsPolicy"),
+              ("discard", "drop-newest", "DiscardPolicy, which drops in silence"),
+              ("discard-oldest", "drop-oldest", "DiscardOldestPolicy, which drops in silence"),
+              ("cancel", "refuse cancel",
+               "AbortPolicy, whose tasks are cancelled by their futures alone"))),
     ),
 )

@@ -25,15 +25,17 @@ import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.RunnableFuture;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 public class JdkExecutor {
     static final long PATIENCE_NANOS = 10_000_000_000L;
+    static final long NAP_NANOS = 20_000;
 
     enum End { RETURNS, RAISES, DIES }
 
-    /** Guards all fields that threads of the pool read or write, and is notified of their changes. */
+    /** Guards what threads of the pool read or write, and is notified of changes. */
     final Object changed = new Object();
     final List<String> events = new ArrayList<>();
     final List<Thread> threads = new ArrayList<>();
@@ -42,14 +44,16 @@ public class JdkExecutor {
     final Map<Integer, End> ends = new HashMap<>();
     final Map<Integer, Task> tasks = new HashMap<>();
     final Pool pool;
+    final boolean callersRun;
     final boolean byCancelAlone;
-    Thread client;
+    final Set<Thread> clients = new HashSet<>();
     int cancelling = -1;
     boolean closed;
     boolean terminated;
 
     JdkExecutor(int workers, int places, String policy, boolean byCancelAlone) {
         this.byCancelAlone = byCancelAlone;
+        callersRun = policy.equals("caller-runs");
         pool = new Pool(workers, new WorkQueue(places), handler(policy));
     }
 
@@ -147,8 +151,8 @@ public class JdkExecutor {
         @Override public String call() throws Exception {
             Thread me = Thread.currentThread();
             synchronized (changed) {
-                events.add("[\"" + (me == client ? "caller" : "start") + "\"," + number + ","
-                    + item + "]");
+                String how = clients.contains(me) ? "caller" : "start";
+                events.add("[\"" + how + "\"," + number + "," + item + "]");
                 busy.put(number, me);
                 while (!ends.containsKey(number) && !closed) {
                     try {
@@ -180,8 +184,16 @@ public class JdkExecutor {
                 synchronized (changed) { events.add("[\"refuse\"," + number + "]"); }
             }
         };
-        synchronized (changed) { client = daemon(call); }
-        client.start();     // it may have to run the task
+        if (!callersRun) {
+            call.run();
+            return does();
+        }
+        Thread client = daemon(call);
+        synchronized (changed) {
+            clients.add(client);
+            threads.add(client);
+        }
+        client.start();
         return does();
     }
 
@@ -222,9 +234,9 @@ public class JdkExecutor {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         while (!atRest()) {
             if (System.nanoTime() > deadline) {
-                throw new IllegalStateException("its threads neither wait, nor run a task, nor end");
+                throw new IllegalStateException("its threads neither wait nor run a task");
             }
-            Thread.yield();
+            LockSupport.parkNanos(NAP_NANOS);
         }
         synchronized (changed) {
             if (!terminated && pool.isTerminated()) {
@@ -240,7 +252,7 @@ public class JdkExecutor {
     boolean atRest() {
         synchronized (changed) {
             threads.removeIf(thread -> thread.getState() == Thread.State.TERMINATED);
-            if (!settles(client)) return false;
+            clients.retainAll(threads);
             for (Thread thread : threads) {
                 if (!settles(thread)) return false;
             }
@@ -249,7 +261,6 @@ public class JdkExecutor {
     }
 
     boolean settles(Thread thread) {
-        if (thread == null || thread.getState() == Thread.State.TERMINATED) return true;
         boolean waits = idle.contains(thread) && pool.getQueue().isEmpty();
         // One that shutdown has interrupted is about to leave its wait.
         return busy.containsValue(thread) || (waits && !thread.isInterrupted());

@@ -203,7 +203,7 @@ class ObservedExecutor(Machine):
 
     @action(task=upto(K))
     def refuses(self, task: int) -> None:
-        """The submit fails."""
+        """A submit fails, and its task is not accepted."""
         require(task == self.coming, AS_PROMISED)
         require(self.phase != Phase.OPEN or len(self.line) > self.Q, ONLY_FULL)
         require(self.phase != Phase.OPEN or self.policy == Policy.REFUSE, AS_PROMISED)

@@ -99,7 +99,7 @@ class WaitingForFullQueue(Executor):
     "executor-newest-first", "EXEC-2", "the task that came last starts first",
     "a stack in the place of a queue")
 class NewestFirst(Executor):
-    """Old tasks starve under load."""
+    """Under load, old tasks starve."""
 
     def _next(self) -> Task:
         return self._waiting.pop()
@@ -444,7 +444,7 @@ class StoppingInSilence(Executor):
     "executor-terminates-at-once", "EXEC-18", "a shutdown that waits does not wait",
     "shutdown(wait=True) that returns when the workers have been notified")
 class TerminatingAtOnce(Executor):
-    """Tasks still run."""
+    """Tasks still run, and what they use is closed."""
 
     def shutdown(self) -> list[Event]:
         events = super().shutdown()

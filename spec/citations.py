@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 __all__ = ["Citation", "citations"]
 
-_PAGES: Final = r"00[0-4]|storm|kafka|libraries|election|bookkeeper|reactive"
+_PAGES: Final = r"00[0-4]|storm|kafka|libraries|election|bookkeeper|reactive|broker"
 
 _FORM: Final = re.compile(
     rf"""(?<![\w/#.-])(?:

@@ -19,7 +19,7 @@ PAGES = sorted((ROOT / "docs" / "sources").glob("*.md"))
 INDEX = next(page for page in PAGES if page.name == "README.md").read_text()
 NUMBER = re.compile(r"(?<![-\w`#])([DE]\d{1,2})\b(?! to)")
 RULE = re.compile(
-    r"\b(?:FLOW|STORM|KAFKA|QUEUE|PERMIT|COND|DESIGN|ELECT|EXEC|BK)-[A-Z]*\d+[A-Z]*\b")
+    r"\b(?:FLOW|STORM|KAFKA|QUEUE|PERMIT|COND|DESIGN|DELIV|ELECT|EXEC|BK)-[A-Z]*\d+[A-Z]*\b")
 MARKDOWN = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*.md"))]
 
 

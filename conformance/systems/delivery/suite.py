@@ -1,0 +1,199 @@
+"""The suite ``delivery``: messages are published, given, acknowledged or not, and come again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+from ....spec.flow.observed_broker import Law, ObservedBroker
+from ...ports.base import Message, Session
+from ...suites.lengthy import Long, grown
+from ...suites.plain import PlainConversation
+from ...suites.says import ANY, Fields, On, Says, on, one, over, says, table
+from ...suites.suite import Act, Suite, Watch
+from ...suites.values import BEYOND, Payloads, in_words, unlike
+
+__all__ = ["SUITE", "DeliveryConversation"]
+
+CONSUMERS: Final = 2
+TIMEOUT: Final = 2
+MESSAGES: Final = 10
+"""Limit of the messages of a short program."""
+MESSAGES_OF_LONG: Final = 400
+PICKS: Final = 24
+
+_TICKS: Final = (1, 2, 3, 1)
+_LIMITS: Final = (1, 2, 0)
+_TRIES: Final = (1, 2, 3, 0)
+_LOOKED_AT: Final = 12
+"""The last so many messages are those that could have been given in place of another."""
+
+_COMES_BACK: Final = ("requeue", "disconnect", "advance", "restart")
+"""Operations by which what is in flight comes back."""
+
+_LAWS: Final[Mapping[str, Law]] = {
+    "refuse": Law.REFUSE, "drop-head": Law.DROP_HEAD, "drop-tail": Law.DROP_TAIL,
+    "unbounded": Law.UNBOUNDED, "any-order": Law.ANY_ORDER}
+
+
+def _named(action: str, words: str) -> tuple[Says, ...]:
+    """An answer that is one of the last messages."""
+    return over(lambda talk, request: [{"message": name} for name in talk.names[-_LOOKED_AT:]],
+                says(ANY, action, words, gives="message", where="known"))
+
+
+def _answered(do: str, action: str, words: str) -> On:
+    """A consumer's answer to a delivery, perhaps a late one."""
+    return on(do, f"consumer {{consumer}} {words} {{named}}",
+              says(ANY, action, "that is {said}", gives="taken"),
+              picks={"consumer": lambda talk, request: range(CONSUMERS),
+                     "message": lambda talk, request: talk.given_to(request["consumer"])})
+
+
+class DeliveryConversation(PlainConversation):
+    """One session with a broker; this is its producers, its consumers, and the clock.
+
+    The broker's policy is among what it ``can``: rules depend on it.
+    """
+
+    carries: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "publish": ("message",), "limit": ("most",), "tries": ("most",), "advance": ("ticks",)}
+    says = table(
+        ObservedBroker,
+        on("publish", "{named} is published", says(True, "confirms", "it is confirmed"),
+           says(False, "refuses", "it is refused")),
+        on("receive", "consumer {consumer} asks", one(
+            says(None, "gives_nothing", "there is nothing"), _named("gives", "{named} is given"),
+            says(ANY, "gives_another", "", "{named} is given, which nobody published")),
+           picks={"consumer": lambda talk, request: range(CONSUMERS)}),
+        _answered("ack", "acks", "acknowledges"),
+        _answered("requeue", "requeues", "gives back"),
+        _answered("reject", "rejects", "rejects"),
+        on("limit", "consumer {consumer} limits itself to {most}", says(True, "limits", "done"),
+           picks={"consumer": lambda talk, request: range(CONSUMERS),
+                  "most": lambda talk, request: _LIMITS}),
+        on("tries", "{most} deliveries are allowed", says(True, "allows", "done"),
+           picks={"most": lambda talk, request: _TRIES}),
+        on("dead", "the dead letters are looked at", one(
+            says(None, "buries_nothing", "there is none"), _named("buries", "{named} is taken "
+                                                                            "away"),
+            says(ANY, "buries_another", "", "{named} is there, which nobody published"))),
+        on("count", "the deliveries of {named}",
+           says(None, "counts_nothing", "it is not there any more"),
+           says(ANY, "counts", "{count}", gives="count",
+                among=lambda talk, request: range(talk.times["gives"] + 2)),
+           picks={"message": lambda talk, request: talk.counted()}),
+        on("disconnect", "the connection of consumer {consumer} is lost",
+           says(True, "disconnects", "done"),
+           picks={"consumer": lambda talk, request: range(CONSUMERS)}),
+        on("advance", "{ticks} ticks pass", says(True, "advances", "done"),
+           picks={"ticks": lambda talk, request: _TICKS}),
+        on("restart", "the broker is killed, and started again", says(True, "restarts", "done")),
+    )
+
+    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
+        super().__init__(session, "delivery", _settings(capacity), _constants(capacity, items_max))
+        self._law = _LAWS[self.policy]
+        self.can = self.can | {policy(self.policy)}
+        self._most = _constants(capacity, items_max)["R"]
+        self.names: list[int | str] = []            # by number, in the order of publishing
+        self._numbers: dict[int | str, int] = {}
+        self._given: list[list[int | str]] = [[] for _ in range(CONSUMERS)]
+        self._over: list[int | str] = []            # acknowledged, or taken away
+
+    def request_of(self, act: Act) -> Message | None:
+        """The request of an act. A message has a name that none had before."""
+        if act.do != "publish":
+            return super().request_of(act)
+        if len(self.names) >= self._most:
+            return None
+        name = dict(act.about).get("message", len(self.names))
+        return {"do": "publish", "message": unlike(name, self._numbers)}
+
+    def given_to(self, consumer: int) -> Sequence[int | str]:
+        """Messages that a consumer may answer for: its last deliveries, and sometimes one that is
+        over."""
+        return [*self._given[consumer][:-4:-1], *self._over[-1:]]
+
+    def counted(self) -> Sequence[int | str]:
+        """Messages whose deliveries may be asked for: the last two that each consumer was given."""
+        return [name for given in self._given for name in given[:-3:-1]]
+
+    def about(self, message: Message) -> Fields:
+        """A request, event or answer, with the fields that are known besides."""
+        fields: dict[str, Any] = {**message, "law": self._law}
+        if "message" in message:
+            name = message["message"]
+            new = message.get("do") == "publish"
+            fields |= {"name": name, "named": in_words(name), "known": name in self._numbers,
+                       "message": len(self.names) if new else self._numbers.get(name, -1)}
+        if "taken" in message:
+            fields["said"] = "taken" if message["taken"] else "ignored"
+        return fields
+
+    def note(self, action: str, about: Fields) -> None:
+        """Remember what later requests depend on."""
+        if action in ("confirms", "refuses"):
+            self._numbers[about["name"]] = len(self.names)
+            self.names.append(about["name"])
+        elif action == "gives":
+            _put(self._given[about["consumer"]], about["name"])
+        elif action in ("acks", "rejects") and about["taken"]:
+            for given in self._given:
+                if about["name"] in given:
+                    given.remove(about["name"])
+            if action == "acks":
+                _put(self._over, about["name"])
+        elif action == "buries":
+            _put(self._over, about["name"])
+
+
+def _put(names: list[int | str], name: int | str) -> None:
+    if name in names:
+        names.remove(name)
+    names.append(name)
+
+
+def policy(name: str) -> str:
+    """The capability of a target with this policy: a rule may need it."""
+    return f"the policy {name}"
+
+
+def _settings(capacity: int) -> Mapping[str, int]:
+    return {"capacity": capacity, "consumers": CONSUMERS, "timeout": TIMEOUT}
+
+
+def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
+    return {"K": capacity, "W": CONSUMERS, "T": TIMEOUT,
+            "R": grown(MESSAGES, items_max, MESSAGES_OF_LONG), "D": max(MESSAGES, items_max) + 1}
+
+
+SUITE: Final = Suite(
+    name="delivery",
+    version=1,
+    port="delivery",
+    watches=(Watch(ObservedBroker),),
+    weights={"publish": 6, "receive": 7, "ack": 3, "requeue": 2, "reject": 1, "limit": 1,
+             "tries": 1, "dead": 1, "count": 1, "disconnect": 1, "advance": 3, "restart": 1},
+    epilogue=(Act("limit", 4), Act("advance", 1), *[Act("receive")] * 6, Act("count"),
+              Act("count", 1), *[Act("dead")] * 3),
+    constants=_constants,
+    payloads=Payloads({"publish": "message"}, ends={
+        "limit": ("most", BEYOND), "tries": ("most", BEYOND), "advance": ("ticks", BEYOND)}),
+    long=Long(fills=("publish",), drains=("receive", "ack"), sizes=(7,)),
+    converse=DeliveryConversation,
+    settings=_settings,
+    capacities=(1, 2, 3),
+    favoured={
+        "DELIV-10": ("publish", "publish", "receive", "receive", *_COMES_BACK),
+        "DELIV-14": ("publish", "receive", "dead", "dead", "tries", "reject", *_COMES_BACK),
+        "DELIV-15": ("publish", "receive", "dead", "dead", "tries", "reject", *_COMES_BACK),
+        "DELIV-16": ("publish", "receive", "receive", "tries", "reject", *_COMES_BACK),
+        "DELIV-17": ("publish", "receive", "receive", "count", "count", *_COMES_BACK),
+        "DELIV-18": ("publish", "publish", "publish", "receive")},
+    courses={"DELIV-8": (((Act("limit", 0), Act("limit", 2)), *["publish"] * 3,
+                          *[(Act("receive"),)] * 3),)},
+    picks=PICKS,
+    scene="A broker. Ready messages of a full queue: {capacity}; consumers: {consumers}; ticks in "
+          "flight: {timeout}.",
+)

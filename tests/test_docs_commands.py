@@ -47,7 +47,8 @@ class Command:
 def commands(page: Path) -> Iterator[Command]:
     """The commands in a page's blocks, in their order."""
     language, runs = None, True
-    for line in page.read_text(encoding="utf-8").splitlines():
+    text = re.sub(r" \\\n *", " ", page.read_text(encoding="utf-8"))     # lines that go on
+    for line in text.splitlines():
         fence = re.match(r" *```(\S*)", line)
         if fence and language is None:
             language = fence[1]

@@ -15,7 +15,7 @@ from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ...spec import shelf
 from ...spec.notation.errors import InputError
@@ -24,7 +24,6 @@ from ..ports.base import Adapter, Port
 
 if TYPE_CHECKING:
     from ..foreign.surface import Wanted
-    from ..logs.kinds import Logs
     from .bug import Bug
     from .identity import Identify
     from .suite import AnySuite
@@ -134,12 +133,12 @@ class System:
         return identify
 
     @cached_property
-    def logs(self) -> Logs | None:
-        """How its logs are judged; None if they cannot be."""
+    def logs(self) -> Any:
+        """The record ``LOGS`` of how its logs are judged; None if they cannot be. Its type is not
+        imported: logs look up in tables of suites what their events mean."""
         if find_spec(f"{self.folder}.logs") is None:
             return None
-        found: Logs = import_module(f"{self.folder}.logs").LOGS
-        return found
+        return import_module(f"{self.folder}.logs").LOGS
 
     @cached_property
     def histories(self) -> tuple[Bug, ...]:

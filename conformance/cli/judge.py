@@ -181,7 +181,7 @@ def _numbers(settings: tuple[str, ...]) -> dict[str, int]:
 def _logs_of(suite: str) -> Logs:
     from ..systems.catalogue import SYSTEMS, system_of
 
-    found = system_of(suite).logs
+    found: Logs | None = system_of(suite).logs
     if found is None:
         able = [name for name, system in SYSTEMS.items() if system.logs is not None]
         raise InputError(f"the suite {suite!r} cannot judge logs yet",

@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Final, Generic, NamedTuple, TypeVar
 
-from .link import LinkMisuse, check_number
+from .link import LinkMisuse, check_batch, check_number
 
 __all__ = ["CountedReceiver", "CountedSender", "Freed", "Numbered"]
 
@@ -115,12 +115,7 @@ class CountedReceiver(Generic[E]):
     """The end that processes elements: ``capacity`` slots; a limit for each ``batch`` of them."""
 
     def __init__(self, capacity: int, batch: int = 1) -> None:
-        check_number("a capacity", capacity, 1)
-        check_number("a batch", batch, 1)
-        if batch > capacity:
-            raise LinkMisuse(
-                f"a batch of {batch} never comes together in {capacity} slots: the link "
-                "would deadlock")
+        check_batch(capacity, batch)
         self.capacity: Final = capacity
         self.batch: Final = batch
         self._buffer: deque[E] = deque()

@@ -18,7 +18,9 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Final, Generic, NamedTuple, TypeVar
 
-__all__ = ["LinkMisuse", "LinkReceiver", "LinkSender", "Processed", "check_number"]
+__all__ = [
+    "LinkMisuse", "LinkReceiver", "LinkSender", "Processed", "check_batch", "check_number",
+]
 
 E = TypeVar("E")
 
@@ -86,16 +88,20 @@ class LinkSender(Generic[E]):
         self._permits -= 1
 
 
+def check_batch(capacity: int, batch: int) -> None:
+    """Raise ``LinkMisuse`` unless ``batch`` slots of ``capacity`` can be free together."""
+    check_number("a capacity", capacity, 1)
+    check_number("a batch", batch, 1)
+    if batch > capacity:
+        raise LinkMisuse(f"a batch of {batch} never comes together in {capacity} slots: the link "
+                         "would deadlock")
+
+
 class LinkReceiver(Generic[E]):
     """The end that processes elements: ``capacity`` slots, announced ``batch`` at a time."""
 
     def __init__(self, capacity: int, batch: int = 1) -> None:
-        check_number("a capacity", capacity, 1)
-        check_number("a batch", batch, 1)
-        if batch > capacity:
-            raise LinkMisuse(
-                f"a batch of {batch} never comes together in {capacity} slots: the link "
-                "would deadlock")
+        check_batch(capacity, batch)
         self.capacity: Final = capacity
         self.batch: Final = batch
         self._buffer: deque[E] = deque()

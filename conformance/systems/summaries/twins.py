@@ -56,17 +56,10 @@ class ForgettingTheNext(RolledUp[int, Any]):
         super().take(element)
 
 
-@TWINS.twin(
-    "summaries-holds-up", "FLOW-120", "a stage that has rolled up a few values waits for a credit",
-    "a bound on rolled-up values, as if those took room")
-class HoldingUp(RolledUp[int, Any]):
-    """Three values are the limit."""
+class _Counting(RolledUp[int, Any]):
+    """It counts the values in its summary."""
 
     _values = 0
-
-    @property
-    def wants(self) -> bool:
-        return self._values < 3
 
     def take(self, element: int) -> None:
         super().take(element)
@@ -75,6 +68,17 @@ class HoldingUp(RolledUp[int, Any]):
     def make(self) -> Any:
         self._values = 0
         return super().make()
+
+
+@TWINS.twin(
+    "summaries-holds-up", "FLOW-120", "a stage that has rolled up a few values waits for a credit",
+    "a bound on rolled-up values, as if those took room")
+class HoldingUp(_Counting):
+    """Three values are the limit."""
+
+    @property
+    def wants(self) -> bool:
+        return self._values < 3
 
 
 @TWINS.twin(
@@ -104,22 +108,12 @@ class SendingZero(RolledUp[int, Any]):
 @TWINS.twin(
     "summaries-starts-at-two", "FLOW-124", "a single value does not go",
     "> 1 in the place of > 0")
-class StartingAtTwo(RolledUp[int, Any]):
+class StartingAtTwo(_Counting):
     """A single value waits for another, as long as that takes."""
-
-    _values = 0
 
     @property
     def ready(self) -> bool:
         return self._values > 1
-
-    def take(self, element: int) -> None:
-        super().take(element)
-        self._values += 1
-
-    def make(self) -> Any:
-        self._values = 0
-        return super().make()
 
 
 @TWINS.twin(

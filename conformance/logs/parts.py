@@ -59,7 +59,7 @@ def logs_of(suite: str) -> Logs:
     """How a suite judges logs; it is known that it does."""
     from ..systems.catalogue import system_of
 
-    found = system_of(suite).logs
+    found: Logs | None = system_of(suite).logs
     assert found is not None
     return found
 

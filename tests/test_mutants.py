@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,7 +18,7 @@ import pytest
 from benchmarks.mutants.__main__ import (
     LEAST, MOST, ONE_IN, PROGRAM, command,
 )
-from benchmarks.mutants.child import Patience
+from benchmarks.mutants.child import Patience, waited
 from benchmarks.mutants.draw import drawn, share
 from benchmarks.mutants.ledger import (
     EQUIVALENT, MISSED, SURVIVOR, UNSEEN, Argument, read_arguments,
@@ -33,6 +35,7 @@ from benchmarks.mutants.survey import Survey, killers_of, shown_to
 from benchmarks.mutants.tree import Project, here
 from benchmarks.published import publish, table
 from checkvalve.conformance.cli.outcome import run
+from checkvalve.conformance.computer.patience import Countdown
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 from checkvalve.conformance.systems.targets import known_targets
 from checkvalve.spec.notation.errors import InputError, InternalError
@@ -268,6 +271,41 @@ def test_what_is_wrong_is_killed_what_nobody_asks_for_survives_and_a_second_run_
 def mutant(function: str) -> Mutant:
     """Some mutant of a function of the queue."""
     return Mutant("reference.queue", function, "exit", "return", "return -> pass", 1, 0, 0, "")
+
+
+@pytest.mark.parametrize(("slowness", "said"), [(1.0, "it had not ended"), (1e9, "")])
+def test_a_survey_waits_longer_on_a_busy_machine(slowness: float, said: str) -> None:
+    """The default run of kafka.failover, watched, was ended by the clock after ten minutes."""
+    begun, ends = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(ends)
+        os.read(begun, 1)       # until the other end is closed
+        os._exit(0)
+    looks = [0.0]
+
+    def clock() -> float:
+        looks[0] += 1_000.0
+        if looks[0] > 5_000 and slowness > 1:
+            with contextlib.suppress(OSError):
+                os.close(ends)
+        return looks[0]
+
+    why = waited(child, Countdown(600, clock=clock, slow=lambda: slowness))
+    assert why.startswith(said) and bool(why) == bool(said)
+    os.close(begun)
+    with contextlib.suppress(OSError):
+        os.close(ends)
+
+
+def test_a_survey_says_why_a_killer_is_of_no_use() -> None:
+    """One that used up its processor time is told from one that does not pass."""
+    child = os.fork()
+    if not child:
+        signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGXCPU)
+        os._exit(0)
+    assert waited(child, Countdown(600)) == "it used up its processor time"
 
 
 def test_equivalent_mutants_do_not_count_and_an_unargued_survivor_fails_the_run() -> None:

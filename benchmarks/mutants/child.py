@@ -16,15 +16,18 @@ import resource
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import CodeType, FrameType
 from typing import Any, Final
 
+from checkvalve.conformance.computer.patience import Countdown
+
 from .tree import Tree
 
-__all__ = ["SUITE", "Patience", "Say", "enter", "sender", "survey", "try_killers"]
+__all__ = ["SUITE", "Patience", "Say", "enter", "sender", "survey", "try_killers", "waited"]
 
 SUITE: Final = "suite:"
 """What the name of a suite's default run begins with: ``suite:TARGET@SUITE``."""
@@ -36,6 +39,7 @@ SUITE_SECONDS_MAX: Final = 60
 _WATCHING: Final = 8
 """How many times slower code may be while its calls are watched."""
 _SURVEYED_WALL_SECONDS: Final = 600
+"""Of an idle machine: a suite that is watched takes minutes, and more on a busy one."""
 _WALL_SECONDS: Final = 60
 _WALL_FACTOR: Final = 10
 """A killer may wait ten times as long as it may compute, and a minute: for processes, timers."""
@@ -212,10 +216,11 @@ def survey(tree: Tree, suites: Sequence[str], files: Sequence[str], say: Say) ->
 
     A line has ``killer``, ``passed``, ``seconds`` of processor time, and ``reached``, names as
     ``module:function``; of a suite those of the reference, and ``ran``, for each module of it the
-    lines that were run. A killer that ends the process, or takes too long, has no such line.
+    lines that were run; of one that did not pass ``why``. A killer that ends the process, or takes
+    too long, has a line with ``ended`` and ``why`` instead.
     """
     for killer in suites:
-        _alone(tree, killer, partial(_passes, killer), say)
+        _alone(tree, killer, partial(_run_suite, killer), say)
     if files:
         import pytest
 
@@ -224,10 +229,6 @@ def survey(tree: Tree, suites: Sequence[str], files: Sequence[str], say: Say) ->
             code = pytest.main([*_PYTEST, *files], plugins=[_Surveyor(tree, say)])
         if code not in _SURVEYED:
             say({"failed": told.getvalue()[-500:]})
-
-
-def _passes(suite: str) -> bool:
-    return not _run_suite(suite)
 
 
 class _Surveyor:
@@ -241,38 +242,58 @@ class _Surveyor:
         """Run one test with all its fixtures."""
         from _pytest.runner import runtestprotocol
 
-        def passes() -> bool:
+        def fails() -> str:
             reports = runtestprotocol(item, nextitem=None, log=False)
-            return all(report.passed for report in reports)
+            return "" if all(report.passed for report in reports) else "it does not pass"
 
-        _alone(self._tree, item.nodeid, passes, self._say)
+        _alone(self._tree, item.nodeid, fails, self._say)
         return True
 
 
-def _alone(tree: Tree, killer: str, passes: Callable[[], bool], say: Say) -> None:
+def _alone(tree: Tree, killer: str, fails: Callable[[], str], say: Say) -> None:
     child = os.fork()
     if child:
-        os.waitpid(child, 0)
+        if why := waited(child, Countdown(_SURVEYED_WALL_SECONDS)):
+            say({"ended": killer, "why": why})
         return
     code = 1
     is_suite = killer.startswith(SUITE)
     most = SUITE_SECONDS_MAX if is_suite else TEST_SECONDS_MAX
     try:
         _allow((_WATCHING + 1) * most if is_suite else most)
-        signal.alarm(_SURVEYED_WALL_SECONDS)
         lines: dict[str, set[int]] = {}
         with _traced(tree, lines) if is_suite else _profiled() as codes:
-            passed = passes()
+            why = fails()
         before = _used() if is_suite else 0.0
         if is_suite:        # once more, to know what it takes while nobody watches
-            passed = passes() and passed
+            why = why or fails()
         seconds = _used() - before
-        say({"killer": killer, "passed": passed and seconds < most,
+        if not why and seconds >= most:
+            why = f"it takes {seconds:.1f} s of processor time, and {most} are allowed"
+        say({"killer": killer, "passed": not why, "why": why,
              "seconds": round(seconds, 3), "reached": _names(tree, codes),
              "ran": {module: sorted(ran) for module, ran in lines.items()}})
         code = 0
     finally:
         os._exit(code)
+
+
+def waited(child: int, left: Countdown) -> str:
+    """Wait until a process ends, and end it when its limit is reached; why it ended, empty if by
+    itself."""
+    pause = 0.001
+    while not (done := os.waitpid(child, os.WNOHANG))[0]:
+        if left.over:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return "it had not ended when its time was over, which counts less on a busy machine"
+        time.sleep(pause)
+        pause = min(2 * pause, 0.25)
+    if not os.WIFSIGNALED(done[1]):
+        return ""
+    ended_by = os.WTERMSIG(done[1])
+    return ("it used up its processor time" if ended_by == signal.SIGXCPU
+            else f"its process ended, signal {ended_by}")
 
 
 def _used() -> float:

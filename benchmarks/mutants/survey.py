@@ -119,12 +119,14 @@ def _rests_on(project: Project, known: Survey, killer: str) -> str:
 def _survey_unit(known: Survey, tree: Tree, suites: Sequence[str], files: Sequence[str]) -> float:
     """Survey the suites, or some files; the processor time that it took."""
     process, pipe = fork(tree, lambda say: survey(tree, suites, files, say))
-    done = False
+    done, why = False, {}
     for line in lines_of(pipe):
         done = done or "done" in line
         if "failed" in line:
             raise InputError(f"pytest cannot run {' '.join(files)}: {line['failed']}", "",
                              "Mend these tests first: no mutant is killed by broken ones.")
+        if "ended" in line:
+            why[line["ended"]] = line["why"]
         if "killer" not in line:
             continue
         if line["passed"]:
@@ -134,10 +136,12 @@ def _survey_unit(known: Survey, tree: Tree, suites: Sequence[str], files: Sequen
                 known.ran[line["killer"]] = line["ran"]
         else:
             known.useless.append(line["killer"])
+            why[line["killer"]] = line["why"]
     _, _, used = os.wait4(process, 0)
     useless = [suite for suite in suites if suite not in known.seconds]
     if done and useless:
-        raise InputError(f"these do not pass, or take too long: {', '.join(useless)}", "",
+        told = "; ".join(f"{suite}: {why.get(suite, 'it said nothing')}" for suite in useless)
+        raise InputError(f"these do not pass, or take too long: {told}", "",
                          "Mend them first: a suite that fails anyway notices no mutant.")
     if not done:
         raise InternalError(f"the survey of {' '.join(files) or 'the suites'} ended early", "stand")

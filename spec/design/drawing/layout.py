@@ -10,12 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
-__all__ = ["GAP", "Area", "Layout", "Point", "lay_out"]
+from .detours import Box, Point, around, runs_through
 
-Point = tuple[float, float]
+__all__ = ["GAP", "Area", "Layout", "Point", "lay_out"]
 
 GAP = 34.0
 """Pixels between two layers of boxes, at least."""
@@ -23,7 +22,6 @@ GAP = 34.0
 WIDE = 1150.0
 """A drawing that is wider is laid out in rows, if that makes it narrower."""
 
-_TOUCH = 0.1  # so far into a box an arrow only touches it
 _ROWS: Mapping[str, Any] = {"wrap": {"viewport_aspect": 2.0}}
 _OPTIONS: Mapping[str, Any] = {
     "spacing": {"layer_gap": GAP, "node_gap": 24.0, "dummy_gap": 16.0, "port_gap": 14.0,
@@ -37,7 +35,7 @@ _OTHERS: tuple[Mapping[str, Any], ...] = (
     {"effort": "fast"},
     {"routing": {"port_sides": "facing_only"}},
 )
-"""Options that are tried where an arrow would run through a box."""
+"""Options that are tried where an arrow would run through a box, and no way leads around it."""
 
 
 @dataclass(frozen=True)
@@ -76,23 +74,34 @@ def lay_out(sizes: Sequence[tuple[float, float]], arrows: Sequence[tuple[int, in
     for layout in tried:
         if _is_clear(layout):
             return layout
-    for other in _OTHERS:  # in a large tangle a route may miss the room that it needs
-        layout = _placed(graph, sizes, {**_OPTIONS, **other})
-        if _is_clear(layout):
-            return layout
-    return plain
+    led = _led_around(plain)  # in a large tangle a route may miss the room that it needs
+    others = (_placed(graph, sizes, {**_OPTIONS, **other}) for other in _OTHERS)
+    return led if _is_clear(led) else next(filter(_is_clear, others), led)
 
 
 def _is_clear(layout: Layout) -> bool:
     """True if no arrow runs through a box. Each stretch is upright or level."""
-    for route in layout.routes:
-        for (x, y), (a, b) in pairwise(route):
-            left, right, top, bottom = min(x, a), max(x, a), min(y, b), max(y, b)
-            if any(left < box.x + box.width - _TOUCH and right > box.x + _TOUCH
-                   and top < box.y + box.height - _TOUCH and bottom > box.y + _TOUCH
-                   for box in layout.boxes):
-                return False
-    return True
+    boxes = _edges(layout)
+    return not any(runs_through(route, boxes) for route in layout.routes)
+
+
+def _led_around(layout: Layout) -> Layout:
+    """The layout with other routes for the arrows that run through a box; nothing is left of or
+    above the origin afterwards either."""
+    boxes = _edges(layout)
+    routes = [(runs_through(route, boxes) and around(route, boxes)) or route
+              for route in layout.routes]
+    left, top = (min(0.0, *(point[axis] for route in routes for point in route))
+                 for axis in (0, 1))
+    moved = tuple(tuple((x - left, y - top) for x, y in route) for route in routes)
+    placed = tuple(Area(box.x - left, box.y - top, box.width, box.height) for box in layout.boxes)
+    return Layout(placed, moved,
+                  max(layout.width - left, *(x for route in moved for x, _ in route)),
+                  max(layout.height - top, *(y for route in moved for _, y in route)))
+
+
+def _edges(layout: Layout) -> list[Box]:
+    return [(box.x, box.y, box.x + box.width, box.y + box.height) for box in layout.boxes]
 
 
 def _placed(graph: Mapping[str, Any], sizes: Sequence[tuple[float, float]],

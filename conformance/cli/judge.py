@@ -32,6 +32,9 @@ _LINES: int = 20
 @click.option("--suite", metavar="SUITE", help="Judge by the rules of this suite.")
 @click.option("--map", "mapping", type=click.Path(path_type=Path, dir_okay=False, exists=True),
               metavar="FILE", help="Which column is what, and what its values mean.")
+@click.option("--format", "form", type=click.Choice(["jepsen", "opentelemetry"]),
+              help="The format, if it is another tool's: a history of Jepsen's, EDN or JSON lines; "
+              "spans as lines of OTLP in JSON.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=NUMBER",
               help="A setting of the system, as capacity=4.")
 @click.option("--drained", is_flag=True,
@@ -53,7 +56,7 @@ _LINES: int = 20
 def command(
     logs: tuple[str, ...], suite: str | None, mapping: Path | None, settings: tuple[str, ...],
     drained: bool, remember: int, dry_run: bool, save: Path | None, as_json: bool,
-    out: str | None, **where: Any,
+    out: str | None, form: str | None, **where: Any,
 ) -> int:
     """Judge recorded LOGS by the observers of a suite: what happened, whatever made it.
 
@@ -64,6 +67,7 @@ def command(
     Exit codes: 0 passed, 1 violated, 2 unknown, or nothing of the log could have broken a rule;
     64 for a log or a mapping that cannot be used, and for one that is no log of this system.
     """
+    from ..logs.formats import KINDS
     from ..logs.run import judge_files, opened, terms_of
 
     if not logs:
@@ -74,10 +78,14 @@ def command(
     found = _logs_of(suite)
     given = _numbers(settings)
     engine = _engine(**where)
+    if engine is not None and form is not None:
+        raise InputError(f"Spark does not read the format {form}", "--format",
+                         "Judge it here, or save it as JSON lines with the fields of events.")
     if engine is not None and not dry_run:
         return _answer(_on_spark(logs, suite, mapping, given, drained, remember, out, engine),
                        found, save, as_json)
-    files, mapped = opened([Path(each) for each in logs], mapping, found, given)
+    files, mapped = opened([Path(each) for each in logs], mapping, found, given,
+                           KINDS[form] if form is not None else None)
     if dry_run:
         return _dry_run(files, found, as_json)
     terms = terms_of(mapped, given, drained, remember)

@@ -167,13 +167,16 @@ def header_in(first: bytes) -> Row | None:
 
 
 class Log(Reading):
-    """One file of a log, with its mapping; ``events`` reads it once."""
+    """One file of a log, with its mapping; ``events`` reads it once. ``rows`` reads a format that
+    is not known by the name's end."""
 
-    def __init__(self, path: Path, mapped: Mapped, operations: Sequence[str]) -> None:
+    def __init__(self, path: Path, mapped: Mapped, operations: Sequence[str],
+                 rows: Callable[[Path], Rows] | None = None) -> None:
         header = header_of(path)
         super().__init__(str(path), mapped if header is None else of_recorder(mapped, header),
                          operations)
         self.path = path
+        self._rows = rows
 
     def events(self, calls: Iterator[int]) -> Iterator[Event]:
         """The events in the order of the file; calls are numbered by ``calls``. Raises
@@ -186,6 +189,9 @@ class Log(Reading):
                 yield numbered(*found)
 
     def _understood(self) -> Iterator[tuple[Event, str | None] | None]:
+        if self._rows is not None:
+            yield from (self.understood(row, line) for line, row in self._rows(self.path))
+            return
         ending = ending_of(self.path)
         if ending in _BATCHES:
             from .columns import understood

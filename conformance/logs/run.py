@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ...spec.notation.errors import InputError
 from .events import Event, in_line
+from .formats import Format
 from .kinds import KeyJudge, Logs, Terms
 from .mapping import Mapped, plain, read_mapping
 from .notes import Notes
@@ -32,21 +33,27 @@ class Judged:
 
 
 def opened(paths: Sequence[Path], mapping: Path | None, logs: Logs,
-           settings: Mapping[str, int]) -> tuple[list[Log], Mapped]:
+           settings: Mapping[str, int], kind: Format | None = None) -> tuple[list[Log], Mapped]:
     """The files with their mapping; settings of the command line replace those of the mapping.
-    Raises ``InputError``."""
+    ``kind`` is their format, if it is not by their names. Raises ``InputError``."""
     for path in paths:
         if not path.is_file():
             raise InputError("there is no such file" if not path.exists() else
                              "this is not a regular file", str(path), "Give a file of a log.")
-    mapped = mapped_for(mapping, logs, settings)
-    return [Log(path, mapped, list(logs.operations)) for path in paths], mapped
+    mapped = mapped_for(mapping, logs, settings, kind)
+    rows = None if kind is None else kind.rows
+    return [Log(path, mapped, list(logs.operations), rows) for path in paths], mapped
 
 
-def mapped_for(mapping: Path | None, logs: Logs, settings: Mapping[str, int]) -> Mapped:
-    """The mapping in a file, or else the plain one, checked with the settings of the command line.
-    Raises ``InputError``."""
-    mapped = plain() if mapping is None else read_mapping(mapping, list(logs.operations))
+def mapped_for(mapping: Path | None, logs: Logs, settings: Mapping[str, int],
+               kind: Format | None = None) -> Mapped:
+    """The mapping in a file, or else that of the format, or the plain one, checked with settings
+    of the command line. Raises ``InputError``."""
+    operations = list(logs.operations)
+    if mapping is not None:
+        mapped = read_mapping(mapping, operations)
+    else:
+        mapped = plain() if kind is None else kind.mapped_to(operations)
     logs.check(mapped.settings, str(mapping or ""), whole=False)
     logs.check({**mapped.settings, **settings}, "")
     return mapped

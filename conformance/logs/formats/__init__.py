@@ -1,0 +1,42 @@
+"""Logs in the formats of other tools, as rows whose columns are named as an event's fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from ....spec.notation.errors import InputError
+from ..mapping import Mapped, Operation
+from . import jepsen, opentelemetry
+
+__all__ = ["KINDS", "Format"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: its ``rows`` with their lines, and how they are ``mapped`` unless a mapping file
+    says otherwise: its operations may be those of several suites."""
+
+    name: str
+    rows: Callable[[Path], Iterator[tuple[int, Mapping[str, Any]]]]
+    mapped: Mapped
+    meanings: Mapping[str, Sequence[str]]
+
+    def mapped_to(self, operations: Sequence[str]) -> Mapped:
+        """The mapping to the operations of a suite. Raises ``InputError`` if there is none."""
+        known = {name: Operation(meaning) for name, meanings in self.meanings.items()
+                 for meaning in meanings if meaning in (*operations, "ignore")}
+        if all(each.is_ == "ignore" for each in known.values()):
+            raise InputError(
+                f"the operations of the format {self.name} are not known to this suite", "",
+                f"It has {', '.join(operations)}. Map {', '.join(self.meanings)} to them by --map.")
+        return replace(self.mapped, operations=known)
+
+
+KINDS: Final[Mapping[str, Format]] = {each.name: each for each in (
+    Format("jepsen", jepsen.rows, Mapped(failed="nothing"), jepsen.MEANINGS),
+    Format("opentelemetry", opentelemetry.rows,
+           Mapped(order="time", tolerance=opentelemetry.TOLERANCE), opentelemetry.MEANINGS),
+)}

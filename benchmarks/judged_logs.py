@@ -212,8 +212,8 @@ def _write(path: Path, names: Sequence[str], parts: Sequence[Iterator[Row]], key
     with parquet.ParquetWriter(path, schema) as writer:
         share = max(1, hot // max(1, keys // 1000))
         for start in range(0, keys, 1000):
-            rows = list(_in_turn(names[start:min(start + 1000, keys)], parts[start:start + 1000],
-                                 names[-1], parts[-1], share))
+            some = slice(start, min(start + 1000, keys))
+            rows = list(_in_turn(names[some], parts[some], names[-1], parts[-1], share))
             events += len(rows)
             writer.write_table(_table(pa, schema, rows))
         rest = [(names[-1], *row) for row in parts[-1]]

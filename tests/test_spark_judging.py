@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from checkvalve.conformance.engines.following import follow_on_spark
 from checkvalve.conformance.engines.judging import ANSWER, Asked, judge_on_spark
 from checkvalve.conformance.engines.session import spark_session
 from checkvalve.conformance.logs.answer import document
@@ -33,7 +34,8 @@ Row = dict[str, Any]
 def session() -> Iterator[SparkSession]:
     """A session that reads texts in blocks of 6 kB, so that each file has several."""
     with spark_session("local[2]", {"spark.sql.files.maxPartitionBytes": "6k",
-                                    "spark.sql.files.openCostInBytes": "1"}) as running:
+                                    "spark.sql.files.openCostInBytes": "1",
+                                    "spark.sql.shuffle.partitions": "2"}) as running:
         yield running
 
 
@@ -232,3 +234,29 @@ def test_a_column_that_is_not_there_is_told_before_anything_is_read(
     with pytest.raises(InputError, match="there is no column 'itme'") as error:
         judge_on_spark(session, asked([path], mapped), partitions=2)
     assert "item" in error.value.next_step
+
+
+def test_a_stream_that_is_stopped_within_a_violation_reports_it_once(
+    session: SparkSession, tmp_path: Path
+) -> None:
+    """Its begin is in one piece and its end in the next, read by another query from the
+    checkpoint; a third query finds nothing new, and an event that comes late is no violation."""
+    folder, out = tmp_path / "in", tmp_path / "found"
+    folder.mkdir()
+    mapped = replace(plain(), order="time")
+    wrong = [row for row in log() if row["key"] == "doubled 0"]
+    at = next(at for at, row in enumerate(wrong) if row["process"] == "again")
+    late = [{**wrong[0], "key": "late", "item": time, "time": time} for time in (9, 7)]
+    pieces = [wrong[:at + 1], [*wrong[at + 1:], late[0]], late[1:]]
+    seen = []
+    for number, piece in enumerate(pieces):
+        written(folder / f"{number}.jsonl", piece)
+        seen.append(follow_on_spark(session, asked([folder], mapped), str(tmp_path / "checkpoint"),
+                                    str(out), once=True))
+    assert seen == [{}, {"QUEUE-6": 1}, {"QUEUE-6": 1}]
+    rows = [row.asDict() for row in session.read.parquet(str(out)).collect()]
+    alone, _ = locally([written(tmp_path / "alone.jsonl", wrong)], mapped)
+    found, = (row for row in rows if row["found"] == "violated")
+    assert (found["key"], found["time"], found["needed"]) == (
+        "doubled 0", alone[0]["time"], alone[0]["needed"])
+    assert {row["key"] for row in rows if row["found"] == "unknown"} == {"late"}

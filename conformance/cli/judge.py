@@ -16,6 +16,7 @@ from .options import parameters_given
 from .outcome import BAD_INPUT, EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
+    from ..engines.judging import Asked
     from ..logs.kinds import Logs
     from ..logs.readers import Log
     from ..logs.run import Judged
@@ -52,6 +53,10 @@ _LINES: int = 20
 @click.option("--partitions", type=click.IntRange(min=1), metavar="NUMBER",
               help="Tasks that judge, on Spark.")
 @click.option("--ship", is_flag=True, help="Send checkvalve itself to the cluster.")
+@click.option("--follow", is_flag=True, help="Judge the files of a folder as they come, on Spark.")
+@click.option("--checkpoint", metavar="DIR", help="Where --follow remembers how far it is.")
+@click.option("--once", is_flag=True, help="With --follow: end when the files that are there are "
+              "judged.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     logs: tuple[str, ...], suite: str | None, mapping: Path | None, settings: tuple[str, ...],
@@ -81,6 +86,8 @@ def command(
     if engine is not None and form is not None:
         raise InputError(f"Spark does not read the format {form}", "--format",
                          "Judge it here, or save it as JSON lines with the fields of events.")
+    if engine is not None and engine.checkpoint is not None:
+        return _follow(logs, suite, mapping, given, drained, remember, out, engine)
     if engine is not None and not dry_run:
         return _answer(_on_spark(logs, suite, mapping, given, drained, remember, out, engine),
                        found, save, as_json)
@@ -99,31 +106,75 @@ class _Place(NamedTuple):
     master: str
     partitions: int | None
     ship: bool
+    checkpoint: str | None
+    once: bool
 
 
-def _engine(engine: str, master: str | None, partitions: int | None, ship: bool) -> _Place | None:
+def _engine(engine: str, master: str | None, partitions: int | None, ship: bool, follow: bool,
+            checkpoint: str | None, once: bool) -> _Place | None:
     """The cluster to judge on; None: here."""
+    if follow and (engine != "spark" or checkpoint is None):
+        raise InputError("--follow needs --engine spark, --checkpoint and --out", "",
+                         "Add them: a folder for each of the two.")
+    if not follow and (checkpoint is not None or once):
+        raise InputError("--checkpoint and --once are for --follow", "", "Add it.")
     if (engine == "spark") != (master is not None):
         raise InputError("--engine spark and --master go together", "",
                          "Write for example: --engine spark --master local[2].")
     if master is None and (partitions is not None or ship):
         raise InputError("--partitions and --ship are for --engine spark", "",
                          "Add --engine spark --master ADDRESS, or leave them out.")
-    return None if master is None else _Place(master, partitions, ship)
+    if master is None:
+        return None
+    return _Place(master, partitions, ship, checkpoint, once)
+
+
+def _follow(
+    places: tuple[str, ...], suite: str, mapping: Path | None, settings: Mapping[str, int],
+    drained: bool, remember: int, out: str | None, place: _Place,
+) -> int:
+    """Follow a log; a stream never says that a rule passed, for it goes on."""
+    from ..engines.following import follow_on_spark
+    from ..engines.session import spark_session
+    from ..engines.shipping import ship_checkvalve
+
+    if out is None or place.checkpoint is None:
+        raise InputError("--follow needs --out", "", "Give a folder for what is found.")
+    if drained:
+        raise InputError("--drained says that a log has ended, and --follow that it goes on", "",
+                         "Leave one of them out.")
+    asked = _asked(places, suite, mapping, settings, drained, remember)
+    with spark_session(place.master) as session:
+        if place.ship:
+            ship_checkvalve(session)
+        found = follow_on_spark(session, asked, place.checkpoint, out, once=place.once)
+    for rule, number in sorted(found.items()):
+        click.echo(f"FAIL {rule:10} violated at {number} keys so far")
+    if not found:
+        click.echo("nothing is violated so far")
+    click.echo(f"What was found is in {out}.")
+    return VIOLATED if found else EXPECTED
+
+
+def _asked(places: tuple[str, ...], suite: str, mapping: Path | None, settings: Mapping[str, int],
+           drained: bool, remember: int) -> Asked:
+    from ..engines.judging import Asked
+    from ..logs.run import mapped_for, terms_of
+
+    logs = _logs_of(suite)
+    mapped = mapped_for(mapping, logs, settings)
+    return Asked(places, suite, logs, mapped, terms_of(mapped, settings, drained, remember))
 
 
 def _on_spark(
     places: tuple[str, ...], suite: str, mapping: Path | None, settings: Mapping[str, int],
     drained: bool, remember: int, out: str | None, place: _Place,
 ) -> Judged:
-    from ..engines.judging import Asked, judge_on_spark
+    from ..engines.judging import judge_on_spark
     from ..engines.session import spark_session
     from ..engines.shipping import ship_checkvalve
-    from ..logs.run import mapped_for, terms_of
 
-    logs = _logs_of(suite)
-    mapped = mapped_for(mapping, logs, settings)
-    asked = Asked(places, suite, logs, mapped, terms_of(mapped, settings, drained, remember))
+    asked = _asked(places, suite, mapping, settings, drained, remember)
     with spark_session(place.master) as session:
         if place.ship:
             ship_checkvalve(session)

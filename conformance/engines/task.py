@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..campaigns.case import RunSettings
     from ..suites.results import CaseRow
 
-__all__ = ["MARK", "Order", "Part", "edition", "error_in", "execute", "work"]
+__all__ = ["MARK", "Order", "Part", "edition", "error_in", "execute", "work", "written"]
 
 MARK = "checkvalve-error:"
 """The prefix of the line of JSON in the message of an executor's exception."""
@@ -124,7 +124,7 @@ def execute(parcel: bytes, place: str, expected: str, batches: Batches) -> Batch
         else:
             yield from _carry_out(order, batches)
     except CheckvalveError as error:
-        raise RuntimeError(_written(error)) from None
+        raise RuntimeError(written(error)) from None
 
 
 def _carry_out(order: Order, batches: Batches) -> Batches:
@@ -213,7 +213,8 @@ _KINDS: dict[str, type[CheckvalveError]] = {
 }
 
 
-def _written(error: CheckvalveError) -> str:
+def written(error: CheckvalveError) -> str:
+    """An error as a line for the message of an exception that crosses to the driver."""
     told = {"kind": error.fault, "what": error.what, "where": error.where,
             "next_step": error.next_step}
     return MARK + json.dumps(told)

@@ -31,8 +31,8 @@ from .understanding import Calls, Reading, Row, is_jump
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["EVENTS", "FILE", "LINE", "SURVEYED", "Files", "Meanings", "Surveys", "Verdicts",
-           "logs_of"]
+__all__ = ["EVENTS", "FILE", "LINE", "SURVEYED", "Files", "KeyPart", "Meanings", "Surveys",
+           "Verdicts", "Found", "batched", "columns_of", "logs_of", "rows_understood"]
 
 EVENTS: Final = (
     "at bigint, file int, line bigint, time bigint, moved bigint, is_end boolean, key string, "
@@ -97,7 +97,7 @@ class Surveys:
 
         found: dict[tuple[str, int], list[Any]] = {}
         for batch in batches:
-            for value, file, block in zip(*_columns(batch, ("value", FILE, LINE)), strict=True):
+            for value, file, block in zip(*columns_of(batch, ("value", FILE, LINE)), strict=True):
                 about = found.setdefault((file, block), [0, value])
                 about[0] += 1
         schema = pa.schema([("file", pa.string()), ("block", pa.int64()), ("lines", pa.int64()),
@@ -146,7 +146,7 @@ class Meanings:
 
         def events() -> Iterator[tuple[Any, ...]]:
             for file, found in (self._text(batches, reading_of) if self.ending else
-                                self._table(batches, reading_of)):
+                                rows_understood(batches, reading_of)):
                 if found is None:
                     readings[file].ignored += 1
                 else:
@@ -154,7 +154,7 @@ class Meanings:
             for file, reading in readings.items():
                 yield from self._told(file, reading)
 
-        yield from _batched(events(), _event_schema(pa))
+        yield from batched(events(), _event_schema(pa))
 
     @cached_property
     def _shifts(self) -> Mapping[str, int]:
@@ -185,23 +185,11 @@ class Meanings:
         for (name, own), kind in reading.kinds.items():
             yield told(_Told.KIND, process=name, item=own, is_number=kind is int)
 
-    def _table(self, batches: Batches, reading_of: Callable[[str], Reading]) -> Found:
-        for batch in batches:
-            rows = batch.drop_columns([FILE, LINE])
-            files, lines = _columns(batch, (FILE, LINE))
-            at = 0
-            for file, same in groupby(files):
-                number = len(list(same))
-                for found in understood(reading_of(file), rows.slice(at, number), 0,
-                                        lines[at:at + number]):
-                    yield file, found
-                at += number
-
     def _text(self, batches: Batches, reading_of: Callable[[str], Reading]) -> Found:
         read: dict[tuple[str, int], int] = {}
         is_csv = self.ending == ".csv"
         for batch in batches:
-            for value, file, block in zip(*_columns(batch, ("value", FILE, LINE)), strict=True):
+            for value, file, block in zip(*columns_of(batch, ("value", FILE, LINE)), strict=True):
                 line = read.get((file, block))
                 if line is None:
                     line = self.files.first_lines.get(file, {}).get(block, 1)
@@ -217,6 +205,20 @@ class Meanings:
                         reading_of(file).gaps += int(row.get("dropped", 0))
                     else:
                         yield file, reading_of(file).understood(row, line)
+
+
+def rows_understood(batches: Batches, reading_of: Callable[[str], Reading]) -> Found:
+    """What is understood of rows with columns, and with their file and line."""
+    for batch in batches:
+        rows = batch.drop_columns([FILE, LINE])
+        files, lines = columns_of(batch, (FILE, LINE))
+        at = 0
+        for file, same in groupby(files):
+            number = len(list(same))
+            for found in understood(reading_of(file), rows.slice(at, number), 0,
+                                    lines[at:at + number]):
+                yield file, found
+            at += number
 
 
 def _row_of_csv(head: Sequence[str], text: bytes, file: str, line: int) -> Row:
@@ -246,7 +248,7 @@ class Verdicts:
         if self.only_numbers:
             yield from self._numbered(batches)
             return
-        yield from _batched((tuple(row.values()) for row in self._rows(batches)), arrow_schema())
+        yield from batched((tuple(row.values()) for row in self._rows(batches)), arrow_schema())
 
     def _numbered(self, batches: Batches) -> Batches:
         import pyarrow as pa
@@ -271,7 +273,7 @@ class Verdicts:
         logs = logs_of(self.suite)
         total = Judged(Notes(), terms=self.terms)
         told = _Listener(total, list(self.files.names.values()))
-        keys: dict[str, _Key] = {}
+        keys: dict[str, KeyPart] = {}
         last = None
         for batch in batches:
             for (event, call, file, code), at in zip(
@@ -285,7 +287,7 @@ class Verdicts:
                     keys, last = {}, at
                 of_key = keys.get(event.key)
                 if of_key is None:
-                    of_key = keys[event.key] = _Key(logs, event.key, self.terms)
+                    of_key = keys[event.key] = KeyPart(logs, event.key, self.terms)
                 total.events += of_key.takes(event, call, file)
         yield from _ended(keys, total)
         yield from counts_of(total)
@@ -295,7 +297,7 @@ class Verdicts:
         meaning = _meanings(logs_of(self.suite))
         names = list(self.files.names.values())
         for (file, line, time, key, process, code, item, is_number, value, place, call, number
-             ) in zip(*_columns(batch, (
+             ) in zip(*columns_of(batch, (
                  "file", "line", "time", "key", "process", "code", "item", "is_number", "value",
                  "place", "call", "number")), strict=True):
             if code < 0:
@@ -308,11 +310,11 @@ class Verdicts:
                    call, file, code)
 
 
-class _Key:
-    """The judge of one key, with notes of its own."""
+class KeyPart:
+    """The judge of one key, with notes of its own; ``logs`` says how its system judges."""
 
     def __init__(self, logs: Logs, key: str, terms: Terms) -> None:
-        self._logs = logs
+        self.logs: Logs | None = logs
         self.notes = Notes(doubts=[])
         self._calls: dict[int, Calls] = {}
         self._judge: KeyJudge | None = None
@@ -322,12 +324,13 @@ class _Key:
         """Take the next event; false for one that says nothing."""
         if event.call < 0 and event.phase != "point":
             event = self._calls.setdefault(file, Calls()).numbered(event, call)
-        found = fitting(event, self._logs)
+        assert self.logs is not None
+        found = fitting(event, self.logs)
         if found is None:
             return False
         if self._judge is None:
-            common = self._logs.common(self._terms, self.notes)
-            self._judge = self._logs.judge(self._key, self._terms, self.notes, common)
+            common = self.logs.common(self._terms, self.notes)
+            self._judge = self.logs.judge(self._key, self._terms, self.notes, common)
         self._judge.take(found)
         return True
 
@@ -338,7 +341,7 @@ class _Key:
         return self._judge is not None
 
 
-def _ended(keys: Mapping[str, _Key], total: Judged) -> Iterator[dict[str, Any]]:
+def _ended(keys: Mapping[str, KeyPart], total: Judged) -> Iterator[dict[str, Any]]:
     for each in keys.values():
         total.keys += each.ends()
         total.notes.steps.update(each.notes.steps)
@@ -394,11 +397,13 @@ def _event_schema(arrow: Any) -> pa.Schema:
                          (column.split() for column in EVENTS.split(", "))])
 
 
-def _columns(batch: pa.RecordBatch, names: Iterable[str]) -> Iterator[list[Any]]:
+def columns_of(batch: pa.RecordBatch, names: Iterable[str]) -> Iterator[list[Any]]:
+    """Some columns as lists."""
     return (batch.column(name).to_pylist() for name in names)
 
 
-def _batched(rows: Iterator[tuple[Any, ...]], schema: pa.Schema) -> Batches:
+def batched(rows: Iterator[tuple[Any, ...]], schema: pa.Schema) -> Batches:
+    """Rows as batches of a schema. Raises ``InputError`` for a number that does not fit."""
     import pyarrow as pa
 
     while some := list(islice(rows, _AT_ONCE)):

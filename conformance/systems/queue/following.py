@@ -110,10 +110,10 @@ class Follower:
         self._notes, self._over, self._broken, self._unsure = notes, over, broken, unsure
         self.closed = False
         self._todo: deque[tuple[bool, LogCall]] = deque()
-        self._putting: dict[int, Item] = {}     # whose puts have begun and not ended
-        self._pending: dict[int, Item] = {}     # those that are not inside yet
+        self._putting: dict[Item, Item] = {}     # whose puts have begun and not ended
+        self._pending: dict[Item, Item] = {}     # those that are not inside yet
         self._queue: deque[Item] = deque()      # as the machine has them inside
-        self._open_takes: dict[int, LogCall] = {}   # not ended in the log, as far as it is read
+        self._open_takes: dict[LogCall, LogCall] = {}   # not ended in the log, as far as it is read
         self._lost_takes: list[LogCall] = []    # whose end is unknown: they may have an item
         self._free_items: list[int] = []
         self._free_tickets: list[int] = []
@@ -124,8 +124,8 @@ class Follower:
         self._inside_before: list[Item] = []
         self._final = False
         self._rest: list[LogCall] | None = None     # where only all orders are left to try
-        self._alive: dict[int, Item] = {}       # items that have begun and are not over
-        self._calls: dict[int, LogCall] = {}    # calls that have begun and not ended
+        self._alive: dict[Item, Item] = {}       # items that have begun and are not over
+        self._calls: dict[LogCall, LogCall] = {}    # calls that have begun and not ended
         self._chance: Random | None = None      # another order is being tried
         self._attempt = 0
         self._goal = 0                          # steps after which the attempt has succeeded
@@ -136,7 +136,7 @@ class Follower:
     def begins(self, call: LogCall) -> None:
         """Take the beginning of the next call of the log."""
         if not call.puts:
-            self._open_takes[id(call)] = call
+            self._open_takes[call] = call
         if self._rest is not None:
             self._rest.append(call)
             if len(self._rest) > _REST:
@@ -150,7 +150,7 @@ class Follower:
         if self._rest is not None:
             return
         if not call.puts:
-            self._open_takes.pop(id(call))
+            self._open_takes.pop(call)
             if call.result == "unknown":
                 self._lost_takes.append(call)
         self._todo.append((True, call))
@@ -189,7 +189,7 @@ class Follower:
             mark.replayed.append(todo.popleft())
             if is_end and call.result != "unknown":
                 self._open -= 1
-                del self._calls[id(call)]
+                del self._calls[call]
             self._steps += 1
             self._looks()
             if len(mark.replayed) >= _EVERY:
@@ -259,7 +259,7 @@ class Follower:
         machine = self._live.machine
         call.started = self._steps
         self._open += 1
-        self._calls[id(call)] = call
+        self._calls[call] = call
         if self._recent is not None:
             self._recent.append(call)
         if not call.puts:
@@ -274,11 +274,11 @@ class Follower:
         machine.out.discard(item.slot)
         machine.named = item.slot
         self._seen(PUT.waits)
-        self._alive[id(item)] = item
+        self._alive[item] = item
         item.certain = not self._putting
         for other in self._putting.values():
             other.certain = False
-        self._putting[id(item)] = self._pending[id(item)] = item
+        self._putting[item] = self._pending[item] = item
 
     def _ticket(self) -> int:
         """A ticket that no call has; the machine has as many as are needed at a time."""
@@ -310,7 +310,7 @@ class Follower:
         if call.result == "ok":
             self._admits(item)
             self._seen(PUT.woken, item=item.slot)
-            del self._putting[id(item)]
+            del self._putting[item]
             item.told = True
             self._may_be_over(item)
             return
@@ -319,7 +319,7 @@ class Follower:
         if item.admitted:
             raise _Stray([item])
         self._seen(PUT.cancelled, item=item.slot)
-        del self._putting[id(item)], self._pending[id(item)]
+        del self._putting[item], self._pending[item]
         self._leaves(item)
 
     def _end_take(self, call: LogCall, item: Item) -> None:
@@ -340,7 +340,7 @@ class Follower:
     def _leaves(self, item: Item) -> None:
         """An item is over: its slot is free again."""
         self._free_items.append(item.slot)
-        del self._alive[id(item)]
+        del self._alive[item]
         self._marks[-1].over.append(item)
 
     # --- the hidden steps, as late as they can be -------------------------------------------
@@ -402,7 +402,7 @@ class Follower:
             self._serves(item.put, [*self._queue, item])
         self._act("admit", place=machine.puts.index(item.slot))
         item.admitted = True
-        del self._pending[id(item)]
+        del self._pending[item]
         self._queue.append(item)
 
     def _serves(self, call: LogCall, suspects: list[Item]) -> None:
@@ -459,9 +459,9 @@ class Follower:
             groups.append([stray.call])
         if not groups or len(things) > _TRIED:
             return False
-        named = {id(call) for calls in groups for call in calls}
+        named = {call for calls in groups for call in calls}
         lost = [take for take in (*self._lost_takes, *self._open_takes.values())
-                if take.begun < upto and id(take) not in named]
+                if take.begun < upto and take not in named]
 
         def refused(some: Iterable[list[LogCall]]) -> Refused | None:
             calls = [call for calls in some for call in calls]

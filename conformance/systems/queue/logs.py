@@ -66,7 +66,7 @@ class QueueJudge:
         self._sets = common.sets
         self._now = 0
         self._open: dict[int, LogCall] = {}
-        self._takes: dict[int, LogCall] = {}    # those that are open, or whose end is unknown
+        self._takes: dict[LogCall, LogCall] = {}    # those that are open, or whose end is unknown
         self._items: dict[Hashable, Item] = {}
         self._present: dict[Hashable, Item] = {}    # surely in, in the order of their puts' ends
         self._recent: deque[Event] = deque(maxlen=AROUND)
@@ -115,7 +115,7 @@ class QueueJudge:
         self._now += 1
         call = LogCall(event, self._now)
         if not call.puts:
-            self._takes[id(call)] = call
+            self._takes[call] = call
         elif not self._is_named(event, call):
             return None
         if not self._follower.closed:
@@ -141,7 +141,7 @@ class QueueJudge:
         if call.puts:
             self._put_ends(call)
         elif event.result != "unknown":
-            del self._takes[id(call)]
+            del self._takes[call]
             if event.result == "ok":
                 self._take_ends(call, event)
             elif event.result == "empty":

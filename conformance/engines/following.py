@@ -1,0 +1,116 @@
+"""Logs judged while they are written: Structured Streaming, through DataFrames alone.
+
+The files of a folder are read as they come, and each key's judge is kept in the state of the query
+(``applyInPandasWithState``: its store is Spark's own, which needs neither RocksDB nor protobuf).
+The checkpoint has what was read and the judges; the sink is Spark's own of Parquet. So a query that
+is stopped, or killed, goes on where it was, and each finding is written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from checkvalve.spec.notation.errors import CheckvalveError, InputError
+
+from ..logs.followed import HEARD, Heard
+from ..logs.parts import FILE, LINE
+from ..logs.readers import ending_of
+from ..logs.rows import COLUMNS, spark_schema
+from .judging import Asked
+from .spark import PATIENCE_SECONDS, check_executors, spark_errors
+from .task import work, written
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["follow_on_spark"]
+
+_UNSPLIT: Final = str(1 << 50)
+"""Bytes of a part of a file: more than any has, so that its lines can be numbered."""
+
+
+def follow_on_spark(session: SparkSession, asked: Asked, checkpoint: str, out: str, *,
+                    once: bool = False, files_at_once: int = 100) -> Mapping[str, int]:
+    """Judge the files of a folder as they come, until the query is stopped; ``once``: those that
+    are there. Findings are added to the folder ``out``. The violations so far, by rule.
+
+    Raises InputError where the cluster, the log or the mapping cannot be used.
+    """
+    if len(asked.places) != 1 or not Path(asked.places[0]).is_dir():
+        raise InputError("--follow needs one folder", " ".join(asked.places),
+                         "Give the folder into which the files of the log are moved.")
+    if asked.mapped.order != "time" or asked.mapped.tolerance:
+        raise InputError(
+            "a log that goes on is ordered by one clock", asked.places[0],
+            "Write \"order: time\" in the mapping, without a tolerance; logs of clocks that differ "
+            "are judged as a whole, without --follow.")
+    check_executors(session, patience_s=PATIENCE_SECONDS)
+    with _unsplit(session), spark_errors("following the log"):
+        found = _found(session, asked, files_at_once)
+        writer = found.writeStream.format("parquet").option("path", out).option(
+            "checkpointLocation", checkpoint)
+        query = (writer.trigger(availableNow=True) if once else writer).start()
+        try:
+            query.awaitTermination()
+        finally:
+            query.stop()
+        rows = session.read.schema(spark_schema()).parquet(out).where("found = 'violated'")
+        return {row["rule"]: row["count"] for row in rows.groupBy("rule").count().collect()}
+
+
+@contextmanager
+def _unsplit(session: SparkSession) -> Iterator[None]:
+    name = "spark.sql.files.maxPartitionBytes"
+    before = session.conf.get(name)
+    session.conf.set(name, _UNSPLIT)
+    try:
+        yield
+    finally:
+        session.conf.set(name, str(before))
+
+
+def _found(session: SparkSession, asked: Asked, files_at_once: int) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    place = asked.places[0]
+    kinds = {ending_of(each) for each in Path(place).iterdir() if each.name[:1] not in "_."}
+    if not kinds <= {".jsonl", ".ndjson", ".json", ".parquet"} or len(kinds) != 1:
+        raise InputError(f"--follow reads JSON lines or Parquet, and here is "
+                         f"{', '.join(sorted(kinds)) or 'no file yet'}", place,
+                         "Begin with one file of the log, and keep to its format.")
+    is_text = kinds != {".parquet"}
+    reader = session.readStream.option("maxFilesPerTrigger", files_at_once)
+    path = F.col("_metadata.file_path").alias(FILE)
+    if is_text:
+        heard = reader.text(place, lineSep="\n").select(
+            F.col("value").cast("binary"), path, F.lit(0).cast("bigint").alias(LINE))
+    else:
+        heard = reader.schema(session.read.parquet(place).schema).parquet(place).select(
+            "*", path, (F.col("_metadata.row_index") + 1).alias(LINE))
+    events = heard.mapInArrow(work(Heard(asked.suite, asked.mapped, is_text)), HEARD)
+    return events.groupBy("key").applyInPandasWithState(
+        _judging(asked), spark_schema(), "judge binary", "append", "NoTimeout")
+
+
+def _judging(asked: Asked) -> Callable[[Any, Iterator[Any], Any], Iterator[Any]]:
+    suite, terms, names = asked.suite, asked.terms, list(COLUMNS)
+
+    def judge(key: Any, pieces: Iterator[Any], state: Any) -> Iterator[Any]:
+        import pandas as pd
+
+        from checkvalve.conformance.logs.followed import piece_judged
+
+        piece = [row for each in pieces
+                 for row in zip(each["file"], each["line"], each["event"], strict=True)]
+        kept = state.get[0] if state.exists else None
+        try:
+            after, rows = piece_judged(suite, terms, key[0], kept, piece)
+        except CheckvalveError as error:
+            raise RuntimeError(written(error)) from None
+        state.update((after,))
+        yield pd.DataFrame(rows, columns=names).astype(object)
+
+    return judge

@@ -23,7 +23,7 @@ from checkvalve.conformance.engines.spark import spark_errors
 from checkvalve.conformance.logs.exact import Exact
 from checkvalve.conformance.logs.live import bound
 from checkvalve.conformance.logs.mapping import plain
-from checkvalve.conformance.logs.parts import Files, logs_of
+from checkvalve.conformance.engines.log_parts import Files, logs_of
 from checkvalve.conformance.logs.readers import Log
 from checkvalve.conformance.logs.run import Judged, judge_files, terms_of
 from checkvalve.conformance.systems.queue.calls import DONE, PUT, TAKE, TAKEN

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from checkvalve.conformance.cli.judge import command
-from checkvalve.conformance.logs.formats.edn import forms
+from checkvalve.conformance.logs.edn import forms
 from checkvalve.spec.notation.errors import InputError
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "logs"

@@ -41,7 +41,7 @@ print("ROWS" + json.dumps([asdict(row) for row in rows]))
 from pathlib import Path
 from checkvalve.conformance.engines.judging import Asked, judge_on_spark
 from checkvalve.conformance.logs.answer import document
-from checkvalve.conformance.logs.parts import logs_of
+from checkvalve.conformance.engines.log_parts import logs_of
 from checkvalve.conformance.logs.run import mapped_for, terms_of
 logs = logs_of("queue")
 mapped = mapped_for(Path({str(LOGS / "jobs.yaml")!r}), logs, {{}})

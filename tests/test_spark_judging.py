@@ -16,7 +16,7 @@ from checkvalve.conformance.engines.judging import ANSWER, Asked, judge_on_spark
 from checkvalve.conformance.engines.session import spark_session
 from checkvalve.conformance.logs.answer import document
 from checkvalve.conformance.logs.mapping import Mapped, plain
-from checkvalve.conformance.logs.parts import logs_of
+from checkvalve.conformance.engines.log_parts import logs_of
 from checkvalve.conformance.logs.readers import Log
 from checkvalve.conformance.logs.rows import COUNTS, rows_of
 from checkvalve.conformance.logs.run import judge_files, terms_of

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from checkvalve.spec.notation.errors import CheckvalveError, InputError
 
-from ..logs.followed import HEARD, Heard
-from ..logs.parts import FILE, LINE
+from .log_pieces import HEARD, Heard
+from .log_parts import FILE, LINE
 from ..logs.readers import ending_of
 from ..logs.rows import COLUMNS, spark_schema
 from .judging import Asked
@@ -101,7 +101,7 @@ def _judging(asked: Asked) -> Callable[[Any, Iterator[Any], Any], Iterator[Any]]
     def judge(key: Any, pieces: Iterator[Any], state: Any) -> Iterator[Any]:
         import pandas as pd
 
-        from checkvalve.conformance.logs.followed import piece_judged
+        from checkvalve.conformance.engines.log_pieces import piece_judged
 
         piece = [row for each in pieces
                  for row in zip(each["file"], each["line"], each["event"], strict=True)]

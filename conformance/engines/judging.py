@@ -1,7 +1,7 @@
 """Logs judged on a cluster: read, understood, brought together by key, judged, through DataFrames.
 
 Nothing here touches RDDs or the JVM: it works on a session of Spark Connect as well. Every stage is
-a ``mapInArrow`` of ``logs.parts``. Rows are shuffled once, by the hash of their key, and sorted
+a ``mapInArrow`` of ``log_parts``. Rows are shuffled once, by the hash of their key, and sorted
 within their partition; so a key's events pass through one task in batches, and its memory does not
 grow with them. What is found goes into a table; only counts, and the first finding of each kind,
 come here.
@@ -26,7 +26,7 @@ from ..logs.answer import document
 from ..logs.events import FIELDS
 from ..logs.kinds import Logs, Terms
 from ..logs.mapping import Mapped, of_recorder
-from ..logs.parts import EVENTS, FILE, LINE, SURVEYED, Files, Meanings, Surveys, Verdicts
+from .log_parts import EVENTS, FILE, LINE, SURVEYED, Files, Meanings, Surveys, Verdicts
 from ..logs.readers import ending_of, header_in
 from ..logs.rows import COLUMNS, COUNTS, judged_of, spark_schema
 from ..logs.run import Judged

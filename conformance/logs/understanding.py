@@ -197,7 +197,7 @@ class Calls:
     begun last. A process that begins anew has left its last call without an end."""
 
     def __init__(self, numbers: Iterator[int] | None = None) -> None:
-        self._numbers = numbers     # without one, they count for themselves, and can be kept as bytes
+        self._numbers = numbers     # without, they count themselves, and can be kept as bytes
         self._next = 0
         self._open: dict[Hashable, int] = {}
 

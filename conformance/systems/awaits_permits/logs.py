@@ -19,7 +19,7 @@ from ...logs.events import Event
 from ...logs.exact import Exact
 from ...logs.kinds import Call, Logs, Terms
 from ...logs.live import Live, bound
-from ...logs.meanings import Meanings
+from ...suites.meanings import Meanings
 from ...logs.notes import AROUND, Finding, Notes
 from .suite import PermitsConversation
 

@@ -8,7 +8,7 @@ from ....spec.flow.observed_marks import (
     GIVEN, IN_TURN, NOT_BETWEEN, NOT_EARLY, NOT_KEPT, ObservedMarks,
 )
 from ...logs.kinds import Call, Logs
-from ...logs.meanings import Meanings
+from ...suites.meanings import Meanings
 from ...logs.points import PointJudge, Watching
 from ...suites.says import ANY, END
 from .suite import MarksConversation

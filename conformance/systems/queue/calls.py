@@ -19,7 +19,7 @@ from ....spec.queues.conserved import ConservingQueue
 from ...logs.events import Event
 from ...logs.exact import Exact
 from ...logs.live import bound
-from ...logs.meanings import Meanings
+from ...suites.meanings import Meanings
 from ...suites.says import ANY, WAITS
 from .suite import QueueConversation
 

@@ -15,7 +15,7 @@ from ....spec.flow.observed_rate import (
 )
 from ...logs.events import Event
 from ...logs.kinds import Call, Logs, Terms
-from ...logs.meanings import Meanings
+from ...suites.meanings import Meanings
 from ...logs.notes import Notes
 from ...logs.points import PointJudge, Watching
 from .suite import RateConversation

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ....spec.notation.errors import InputError
-from ..events import in_line
+from ...spec.notation.errors import InputError
+from .events import in_line
 
 __all__ = ["MEANINGS", "TOLERANCE", "rows"]
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...spec.notation.errors import InternalError
-from ..suites.says import On, Part, Says, Table
-from .points import Row
+from .says import On, Part, Says, Table
+from ..logs.points import Row
 
 __all__ = ["Meanings"]
 

@@ -17,16 +17,16 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, Final
 
 from ...spec.notation.errors import InputError
-from .columns import understood
-from .events import PHASES, RESULTS, Event, in_line
-from .kinds import KeyJudge, Logs, Terms
-from .mapping import Mapped
-from .notes import Notes
-from .order import moved, shifts_of
-from .readers import HEADER, row_of_cells, row_of_json
-from .rows import arrow_schema, counts_of, rows_of
-from .run import Judged, fitting
-from .understanding import Calls, Reading, Row, is_jump
+from ..logs.columns import understood
+from ..logs.events import PHASES, RESULTS, Event, in_line
+from ..logs.kinds import KeyJudge, Logs, Terms
+from ..logs.mapping import Mapped
+from ..logs.notes import Notes
+from ..logs.order import moved, shifts_of
+from ..logs.readers import HEADER, row_of_cells, row_of_json
+from ..logs.rows import arrow_schema, counts_of, rows_of
+from ..logs.run import Judged, fitting
+from ..logs.understanding import Calls, Reading, Row, is_jump
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from ....spec.notation.errors import InputError
-from ..mapping import Mapped, Operation
+from ...spec.notation.errors import InputError
+from .mapping import Mapped, Operation
 from . import jepsen, opentelemetry
 
 __all__ = ["KINDS", "Format"]

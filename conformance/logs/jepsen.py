@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ....spec.notation.errors import InputError
-from ..events import in_line
+from ...spec.notation.errors import InputError
+from .events import in_line
 from .edn import forms
 
 __all__ = ["MEANINGS", "rows"]

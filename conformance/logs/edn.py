@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from ....spec.notation.errors import InputError
-from ..events import in_line
+from ...spec.notation.errors import InputError
+from .events import in_line
 
 __all__ = ["forms"]
 

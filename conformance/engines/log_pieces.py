@@ -16,13 +16,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from ...spec.notation.errors import InputError
-from .events import Event
-from .kinds import Terms
-from .mapping import Mapped
-from .parts import FILE, Found, KeyPart, batched, columns_of, logs_of, rows_understood
-from .readers import HEADER, row_of_json
-from .rows import rows_of
-from .understanding import Calls, Reading
+from ..logs.events import Event
+from ..logs.kinds import Terms
+from ..logs.mapping import Mapped
+from .log_parts import FILE, Found, KeyPart, batched, columns_of, logs_of, rows_understood
+from ..logs.readers import HEADER, row_of_json
+from ..logs.rows import rows_of
+from ..logs.understanding import Calls, Reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -142,6 +142,6 @@ def _takes(of: _Kept, piece: Iterable[tuple[str, int, str]], rules: list[str]) -
 
 @cache
 def _edition() -> str:
-    from ..engines.task import edition
+    from .task import edition
 
     return edition()

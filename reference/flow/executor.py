@@ -5,8 +5,8 @@ the ``Rejection`` decides: the task is refused, its caller is to run it, it is d
 oldest that waits is dropped for it. Every task that was accepted ends with one event: it returned,
 it raised, or it was dropped; a task that was cancelled never starts.
 
-This is the decision alone. Whoever drives it runs the tasks that an event says start, and reports
-when a run has ended; a worker that died with its task is replaced by the driver, and counts as
+This is the decision alone. Its driver runs the tasks that an event says start, and reports when a
+run has ended; a worker that died with its task is replaced by the driver, and counts as
 idle from then on. So there is no clock, thread or event loop in here, and every method returns the
 events that follow from it, in their order. A call that raises has changed nothing.
 """
@@ -30,7 +30,7 @@ class ExecutorMisuse(ValueError):
 
 
 class Rejection(enum.Enum):
-    """What becomes of a task for which there is neither an idle worker nor a place."""
+    """The treatment of a task for which there is neither an idle worker nor a place."""
 
     REFUSE = "refuse"
     CALLER_RUNS = "caller-runs"
@@ -47,7 +47,7 @@ class Task(NamedTuple):
 
 
 class Outcome(enum.Enum):
-    """How a run ended."""
+    """The end of a run."""
 
     RETURNED = "returned"
     RAISED = "raised"
@@ -55,7 +55,7 @@ class Outcome(enum.Enum):
 
 
 class Does(enum.Enum):
-    """What the executor does."""
+    """A kind of event: a start, the end of a future, the end of it all."""
 
     STARTS = "a worker starts to run it"
     CALLER = "its caller starts to run it"

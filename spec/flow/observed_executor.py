@@ -110,7 +110,7 @@ TERMINATES = guard_rule(
 
 
 class Policy(IntEnum):
-    """What becomes of a task too many."""
+    """The treatment of a task for which there is no place."""
 
     NONE = 0              # not known
     REFUSE = 1            # its submit fails
@@ -121,7 +121,7 @@ class Policy(IntEnum):
 
 
 class Phase(IntEnum):
-    """How far the end of an executor has come."""
+    """The stages of the end of an executor."""
 
     OPEN = 0              # it accepts tasks
     SHUT = 1              # it accepts none, and those that wait still run

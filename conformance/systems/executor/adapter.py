@@ -79,28 +79,28 @@ class ReferenceExecutor(PortAdapter):
 
 
 class CallerRuns(ReferenceExecutor):
-    """The callers run what has no place."""
+    """A task without a place is run by its caller."""
 
     policy: ClassVar[str] = "caller-runs"
     name = "reference executor, caller runs"
 
 
 class DropNewest(ReferenceExecutor):
-    """What has no place is dropped."""
+    """A task without a place is dropped."""
 
     policy: ClassVar[str] = "drop-newest"
     name = "reference executor, drop newest"
 
 
 class DropOldest(ReferenceExecutor):
-    """What has waited longest is dropped."""
+    """For a task without a place, the one that has waited longest is dropped."""
 
     policy: ClassVar[str] = "drop-oldest"
     name = "reference executor, drop oldest"
 
 
 class Unbounded(ReferenceExecutor):
-    """Any number waits."""
+    """The queue has no bound, and every task is accepted."""
 
     policy: ClassVar[str] = "unbounded"
     no_occasion: ClassVar[Collection[str]] = ("EXEC-4",)

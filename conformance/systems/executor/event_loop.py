@@ -73,7 +73,7 @@ class ReferenceAsyncExecutor(PortAdapter):
         return self._settled()
 
     def _settled(self) -> Events:
-        """What has happened once everything has run that can run."""
+        """Let everything run that can run; the events until then."""
         with self._loop.running():
             self._loop.settle()
         events, self._events = self._events, []

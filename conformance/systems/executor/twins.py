@@ -73,7 +73,7 @@ class SleepingAfterException(Executor):
     "executor-shutdown-strands", "EXEC-3", "after a shutdown, no task that waits starts",
     "workers that look at the flag before they look at the queue")
 class Stranding(Executor):
-    """What was accepted waits forever."""
+    """Accepted tasks wait forever."""
 
     def _start(self) -> list[Event]:
         return [] if self._is_shut else super()._start()
@@ -211,7 +211,7 @@ class RefusingOldest(Executor):
     "executor-drops-youngest", "EXEC-6", "a full executor drops the newcomer, not the oldest",
     "drop from the tail, where the newest is what counts", **_OLDEST)
 class DroppingYoungest(Executor):
-    """What is left are the oldest tasks."""
+    """The oldest tasks are left."""
 
     def _reject(self) -> list[Event]:
         return [Event(Does.DROPPED, self._waiting.pop())]
@@ -399,7 +399,7 @@ class DiscardingAfterShutdown(Executor):
     "executor-shutdown-drops", "EXEC-15", "a shutdown drops the tasks that wait",
     "a shutdown that cancels the futures, as a stop does")
 class DroppingAtShutdown(Executor):
-    """What was accepted never runs."""
+    """Accepted tasks never run."""
 
     def shutdown(self) -> list[Event]:
         return self.stop()
@@ -458,7 +458,7 @@ class TerminatingAtOnce(Executor):
     "executor-terminates-twice", "EXEC-18", "a second shutdown reports the end again",
     "a hook terminated() that is called by every shutdown")
 class TerminatingTwice(Executor):
-    """What is closed is closed again."""
+    """A hook closes again, and finds it closed."""
 
     def shutdown(self) -> list[Event]:
         self._has_terminated = False

@@ -22,7 +22,7 @@ JAVA = pytest.mark.skipif(shutil.which("java") is None, reason="needs Java")
 
 
 def request(spec: str, *asked: dict[str, Any]) -> list[Any]:
-    """What a target of one worker, and one place, answers to some requests."""
+    """The answers of a target with one worker and one place to some requests."""
     with closing(resolve_target(spec, timeout=20).open()) as session:
         session.request({"do": "hello", "protocol": 1, "port": "executor",
                          "settings": {"capacity": 1, "workers": 1}})

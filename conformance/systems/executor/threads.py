@@ -35,11 +35,11 @@ Item = int | str
 
 
 class _TaskFailed(Exception):
-    """What a task raises when the harness lets it fail, or is through with it."""
+    """Raised by a task that the harness lets fail, or ends with the session."""
 
 
 class _Rest:
-    """What the ``threads`` of a pool are doing; all is read and written under ``changed``."""
+    """The states of the ``threads`` of a pool; all is read and written under ``changed``."""
 
     def __init__(self, threads: Collection[threading.Thread]) -> None:
         self.threads = threads

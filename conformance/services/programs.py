@@ -11,7 +11,8 @@ from typing import Final
 from ...spec.notation.errors import InputError
 
 __all__ = [
-    "ETCD", "NATS", "POSTGRESQL", "PROGRAMS", "PSQL", "REDIS", "Program", "find_program",
+    "BEANSTALKD", "ETCD", "NATS", "POSTGRESQL", "PROGRAMS", "PSQL", "REDIS", "Program",
+    "find_program",
 ]
 
 
@@ -53,12 +54,14 @@ class Program:
 _OF_POSTGRESQL: Final = "lib/postgresql/*/bin"
 
 ETCD: Final = Program("etcd", "etcd-server", "etcd")
-REDIS: Final = Program("redis-server", "redis-server", "Redis", serves="elections and queues")
+REDIS: Final = Program(
+    "redis-server", "redis-server", "Redis", serves="elections, queues and brokers")
+BEANSTALKD: Final = Program("beanstalkd", "beanstalkd", "beanstalkd", serves="brokers")
 NATS: Final = Program("nats-server", "nats-server", "NATS", "sbin", serves="queues")
 POSTGRESQL: Final = Program("postgres", "postgresql", "PostgreSQL", _OF_POSTGRESQL)
 PSQL: Final = Program("psql", "postgresql", "PostgreSQL", _OF_POSTGRESQL)
 
-PROGRAMS: Final[Sequence[Program]] = (ETCD, REDIS, POSTGRESQL, NATS)
+PROGRAMS: Final[Sequence[Program]] = (ETCD, REDIS, POSTGRESQL, NATS, BEANSTALKD)
 """The servers."""
 
 

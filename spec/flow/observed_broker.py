@@ -243,7 +243,7 @@ class ObservedBroker(Machine):
         at = self.where[message]
         require(taken == 1 or self.holder[message] != consumer, IN_TIME)
         require(taken == 0 or (self.times[message] > 0 and (
-            at == Where.READY or at == Where.HELD or at == Where.LOOSE)), ONCE)
+            at != Where.NOWHERE and at != Where.OVER and at != Where.OUT)), ONCE)
         if taken == 1:
             self.leaves(message, Where.OVER)
 

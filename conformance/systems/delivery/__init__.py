@@ -21,5 +21,11 @@ SYSTEM = System(
                 "the same, which is never full"),
         Shipped("reference.delivery.any-order", "adapter:InAnyOrder",
                 "the same, which is never full, and puts what comes back behind all others"),
+        Shipped("redis.streams", "redis_streams:RedisStreams",
+                "a consumer group of a stream in a real Redis, with an append-only file",
+                rehearsal="reference.delivery.unbounded"),
+        Shipped("beanstalkd", "beanstalkd:BeanstalkdTube",
+                "a tube of a real beanstalkd, with its log",
+                rehearsal="reference.delivery.unbounded"),
     ),
 )

@@ -19,7 +19,7 @@ CONSUMERS: Final = 2
 TIMEOUT: Final = 2
 MESSAGES: Final = 10
 """Limit of the messages of a short program."""
-MESSAGES_OF_LONG: Final = 400
+MESSAGES_OF_LONG: Final = 200
 PICKS: Final = 24
 
 _TICKS: Final = (1, 2, 3, 1)
@@ -180,7 +180,7 @@ SUITE: Final = Suite(
     constants=_constants,
     payloads=Payloads({"publish": "message"}, ends={
         "limit": ("most", BEYOND), "tries": ("most", BEYOND), "advance": ("ticks", BEYOND)}),
-    long=Long(fills=("publish",), drains=("receive", "ack"), sizes=(7,)),
+    long=Long(fills=("publish",), drains=("receive", "ack"), sizes=(7,), requests=500),
     converse=DeliveryConversation,
     settings=_settings,
     capacities=(1, 2, 3),
@@ -191,8 +191,11 @@ SUITE: Final = Suite(
         "DELIV-16": ("publish", "receive", "receive", "tries", "reject", *_COMES_BACK),
         "DELIV-17": ("publish", "receive", "receive", "count", "count", *_COMES_BACK),
         "DELIV-18": ("publish", "publish", "publish", "receive")},
-    courses={"DELIV-8": (((Act("limit", 0), Act("limit", 2)), *["publish"] * 3,
-                          *[(Act("receive"),)] * 3),)},
+    courses={
+        "DELIV-4": ((*["publish"] * 3, *[(Act("receive"),)] * 3, (Act("disconnect"),),
+                     *[(Act("receive", 1),)] * 3),),
+        "DELIV-8": (((Act("limit", 0), Act("limit", 2)), *["publish"] * 3,
+                     *[(Act("receive"),)] * 3),)},
     picks=PICKS,
     scene="A broker. Ready messages of a full queue: {capacity}; consumers: {consumers}; ticks in "
           "flight: {timeout}.",

@@ -57,7 +57,7 @@ class DroppingNewestReady(Broker):
 
 
 @TWINS.twin(
-    "delivery-drops-in-flight", "DELIV-4", "a full queue drops the oldest message, also in flight",
+    "delivery-drops-in-flight", "DELIV-10", "a full queue drops the oldest message, also in flight",
     "redis #6199, #5570: MAXLEN trims entries that are pending", **_HEAD)
 class DroppingInFlight(Broker):
     """The oldest of all is cut off; its consumer still has it, and its requeue brings nothing
@@ -491,7 +491,6 @@ class BringingBack(Broker):
 # ---- what shows late, and in long queues ---------------------------------------------------------
 
 TWINS.late("delivery-comes-early", 40, 300)
-TWINS.late("delivery-late-requeue", 40, 300)
 TWINS.stacks("delivery-", "DELIV-9", "messages", Broker, "receive", lambda self: self._ready)
 
 
@@ -532,11 +531,11 @@ class LimitIn16Bits(Broker):
 
 
 @TWINS.twin(
-    "delivery-time-in-32-bits", "DELIV-4", "after a pause of 2^32 ticks no time has passed",
+    "delivery-time-in-16-bits", "DELIV-4", "after a pause of 2^16 ticks no time has passed",
     "beanstalkd #72: the time that is left in a number that is too small")
-class TimeIn32Bits(Broker):
+class TimeIn16Bits(Broker):
     """A message in flight stays there."""
 
     def advance(self, ticks: int) -> None:
-        if ticks % 2**32:
-            super().advance(ticks % 2**32)
+        if ticks % 2**16:
+            super().advance(ticks % 2**16)

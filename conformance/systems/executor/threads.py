@@ -1,9 +1,9 @@
 """``concurrent.futures.ThreadPoolExecutor`` of the Python that runs us, with its own threads.
 
-That all threads are quiescent is known, and not guessed by waiting a while. A worker is idle when it
-waits in the executor's queue, which is replaced by one that says so; it is busy when its task
-waits for the harness to end it; and one that puts something into that queue is about to end. So
-the pool is quiescent when each of its threads is one of these. Under test is the logic of the pool:
+That all threads are quiescent is known, and not guessed by waiting a while. A worker is idle when
+it waits in the executor's queue, which is replaced by one that says so; it is busy when its task
+waits for the harness to end it; and one that puts something into that queue is about to end. So the
+pool is quiescent when each of its threads is one of these. Under test is the logic of the pool:
 which threads it starts, what they take, and what becomes of futures.
 
 A thread cannot be killed, so there is no ``die`` here.

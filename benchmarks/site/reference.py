@@ -86,8 +86,9 @@ def _grid(
                         for name in ordered)
         yield f"<tr><th>{rule.id}</th>{cells}</tr>"
     yield "</tbody></table></div>\n"
-    if not broken:
-        yield "Which other rules they break was not measured.\n"
+    left = [str(number) for number, name in enumerate(ordered, start=1) if name not in broken]
+    if left:
+        yield f"Which other rules these break was not measured: {', '.join(left)}.\n"
 
 
 def _cell(rule: str, twin: str, own: str, broken: Collection[str]) -> str:

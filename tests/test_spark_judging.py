@@ -212,7 +212,7 @@ def test_a_table_is_judged_by_its_name(session: SparkSession, tmp_path: Path) ->
 def test_bad_input_is_one_message_and_leaves_no_answer(
     session: SparkSession, tmp_path: Path, change: Row, words: str
 ) -> None:
-    """What cannot be understood in one block refuses the whole log, with the next step."""
+    """A row that cannot be understood in one block refuses the whole log, with the next step."""
     rows = log()
     rows[-1] = {**rows[-1], **change}
     path = written(tmp_path / "log.jsonl", rows)

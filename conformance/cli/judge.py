@@ -133,7 +133,7 @@ def _follow(
     places: tuple[str, ...], suite: str, mapping: Path | None, settings: Mapping[str, int],
     drained: bool, remember: int, out: str | None, place: _Place,
 ) -> int:
-    """Follow a log; a stream never says that a rule passed, for it goes on."""
+    """Follow a log; a stream never says that a rule passed, for it has no end."""
     from ..engines.following import follow_on_spark
     from ..engines.session import spark_session
     from ..engines.shipping import ship_checkvalve
@@ -141,7 +141,7 @@ def _follow(
     if out is None or place.checkpoint is None:
         raise InputError("--follow needs --out", "", "Give a folder for what is found.")
     if drained:
-        raise InputError("--drained says that a log has ended, and --follow that it goes on", "",
+        raise InputError("--drained says that a log has ended, and --follow that it continues", "",
                          "Leave one of them out.")
     asked = _asked(places, suite, mapping, settings, drained, remember)
     with spark_session(place.master) as session:

@@ -3,7 +3,7 @@
 The files of a folder are read as they come, and each key's judge is kept in the state of the query
 (``applyInPandasWithState``: its store is Spark's own, which needs neither RocksDB nor protobuf).
 The checkpoint has what was read and the judges; the sink is Spark's own of Parquet. So a query that
-is stopped, or killed, goes on where it was, and each finding is written once.
+is stopped, or killed, continues where it was, and each finding is written once.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def follow_on_spark(session: SparkSession, asked: Asked, checkpoint: str, out: s
                          "Give the folder into which the files of the log are moved.")
     if asked.mapped.order != "time" or asked.mapped.tolerance:
         raise InputError(
-            "a log that goes on is ordered by one clock", asked.places[0],
+            "a log that continues is ordered by one clock", asked.places[0],
             "Write \"order: time\" in the mapping, without a tolerance; logs of clocks that differ "
             "are judged as a whole, without --follow.")
     check_executors(session, patience_s=PATIENCE_SECONDS)

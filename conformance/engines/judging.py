@@ -50,7 +50,7 @@ _TEXTS: Final = (".jsonl", ".ndjson", ".json", ".csv")
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be judged: ``places`` are files, folders and patterns as the cluster sees them, or
+    """An order to judge: ``places`` are files, folders and patterns as the cluster sees them, or
     tables; by which ``suite``, how it is ``mapped``, and on what ``terms``."""
 
     places: Sequence[str]

@@ -52,7 +52,7 @@ _SHIFT: Final = 40
 
 Batches = Iterator["pa.RecordBatch"]
 Found = Iterator[tuple[str, tuple[Event, str | None] | None]]
-"""What was understood of each row, with its file."""
+"""The meaning of each row, with its file."""
 
 
 def logs_of(suite: str) -> Logs:
@@ -108,7 +108,7 @@ class Surveys:
 
 
 class _Told:
-    """Rows of numbers that a task tells those after it, beside its events."""
+    """Rows of numbers that a task reports to those after it, beside its events."""
 
     IGNORED: Final = -1
     GAPS: Final = -2
@@ -208,7 +208,7 @@ class Meanings:
 
 
 def rows_understood(batches: Batches, reading_of: Callable[[str], Reading]) -> Found:
-    """What is understood of rows with columns, and with their file and line."""
+    """The meaning of rows with columns, and with their file and line."""
     for batch in batches:
         rows = batch.drop_columns([FILE, LINE])
         files, lines = columns_of(batch, (FILE, LINE))
@@ -350,7 +350,7 @@ def _ended(keys: Mapping[str, KeyPart], total: Judged) -> Iterator[dict[str, Any
 
 
 class _Listener:
-    """Hears what the tasks before have told: all of it comes to one task."""
+    """Takes what the tasks before have reported: all of it comes to one task."""
 
     def __init__(self, total: Judged, names: Sequence[str]) -> None:
         self._total, self._names = total, names

@@ -1,4 +1,4 @@
-"""Judging a log that goes on: what a key's judge remembers between two pieces of it.
+"""Judging a log that continues: what a key's judge remembers between two pieces of it.
 
 A piece of a key's events is put in order, judged, and what was found is handed over once; the judge
 itself is kept as bytes until the next piece comes. Events of a piece must not be earlier than those
@@ -90,7 +90,7 @@ class Heard:
 
 @dataclass
 class _Kept:
-    """What is remembered of a key: its judge, the time of its last event, and if it came late."""
+    """The memory of a key: its judge, the time of its last event, and if it came late."""
 
     judge: KeyPart
     calls: Calls
@@ -100,8 +100,8 @@ class _Kept:
 
 def piece_judged(suite: str, terms: Terms, key: str, kept: bytes | None,
                  piece: Iterable[tuple[str, int, str]]) -> tuple[bytes, list[Mapping[str, Any]]]:
-    """What is kept after a piece of a key's events (file, line, event), and the rows of what was
-    found in it. Raises ``InputError`` where what was ``kept`` is of another edition."""
+    """The bytes that are kept after a piece of a key's events (file, line, event), and the rows of
+    what was found in it. Raises ``InputError`` where what was ``kept`` is of another edition."""
     pickle: Any = import_module("pyspark.cloudpickle")   # it has no types
 
     logs = logs_of(suite)

@@ -32,7 +32,7 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
 
 def understood(reading: Reading, batch: pa.RecordBatch, first: int,
                lines: Sequence[int] | None = None) -> Iterator[Understood]:
-    """What ``Reading.understood`` says of each row of a batch; its rows are the lines from
+    """The answers of ``Reading.understood`` for each row of a batch; its rows are the lines from
     ``first`` on, or these."""
     numbers = count(first) if lines is None else iter(lines)
     plan = _plan(reading, batch)

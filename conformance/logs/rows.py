@@ -1,4 +1,4 @@
-"""What was found in a log as rows of a table, and the answer made of such rows again.
+"""The findings in a log as rows of a table, and the answer made of such rows again.
 
 A row is a finding (*violated*), a rule that is not judged at a key (*unknown*), or an event that no
 log of the system has (*foreign*). Rows of counts carry what is only added up; a table that is

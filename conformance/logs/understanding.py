@@ -1,6 +1,6 @@
 """Rows of a log as events: what each column and value means, by the mapping.
 
-Whoever has a row can ask: the reader of a file, and a task of a cluster that has a part of one.
+Any part that has a row can ask: the reader of a file, and a task of a cluster that has a part of one.
 What cannot be understood is refused with file and line: a guess would make a verdict of it.
 """
 
@@ -27,7 +27,7 @@ _LONG_AGO: Final = 10 ** 8
 
 @dataclass
 class Reading:
-    """What the rows of one ``file`` mean. ``ignored`` counts those to be ignored, ``gaps`` the
+    """The meaning of the rows of one ``file``. ``ignored`` counts those to be ignored, ``gaps`` the
     records that the recorder dropped. ``operations`` are the suite's. ``kinds`` has the type of the
     values of a field; ``times`` are the least and the greatest one that was not 0."""
 

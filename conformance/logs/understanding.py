@@ -1,6 +1,6 @@
 """Rows of a log as events: what each column and value means, by the mapping.
 
-Any part that has a row can ask: the reader of a file, and a task of a cluster that has a part of one.
+Whatever has a row can ask: the reader of a file, and a task of a cluster that has a part of one.
 What cannot be understood is refused with file and line: a guess would make a verdict of it.
 """
 

@@ -37,7 +37,7 @@ NACKS = [{"do": "requeue", "consumer": 1, "message": 0}, {"do": "receive", "cons
 
 
 def answers(target: str, requests: list[dict[str, Any]]) -> list[object]:
-    """What a target answers to a conversation."""
+    """The answers of a target to a conversation."""
     session = resolve_target(target).open()
     try:
         session.request(dict(HELLO))

@@ -71,6 +71,6 @@ class RedisClient:
         return self._replies.read(int(rest) + 2)[:-2].decode()
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection at this end; what was asked before has been answered."""
         self._replies.close()
         self._socket.close()

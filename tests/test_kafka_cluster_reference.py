@@ -124,6 +124,11 @@ def test_what_cannot_be_is_refused() -> None:
     for sizes in ((0, 1, 0), (1, 0, 1), (2, 1, 0), (2, 1, 3)):
         with pytest.raises(DeploymentMisuse):
             Deployment(*sizes)
+
+
+def test_a_cluster_may_have_one_broker() -> None:
+    """And that is the least."""
+    assert Deployment(brokers=1, partitions=1, min_isr=1).brokers == 1
     _, faults = up()
     for wrong in (lambda: faults.crash(3, 1), lambda: faults.pause(0, 0),
                   lambda: faults.cut(1, 1, 5), lambda: faults.upon("noon", "crash", 1),

@@ -215,7 +215,7 @@ def test_a_chapter_is_verified_where_the_change_lists_it(
     _, document = gate("--against", "HEAD")
     assert any(row["section"] == "chapters" for row in document["results"])
     assert words(document, "added") == []
-    git("commit", "-qam", "verify a chapter")
+    git(Path(), "commit", "-qam", "verify a chapter")
     _, document = gate("--against", "HEAD")
     assert not any(row["section"] == "chapters" for row in document["results"])
     assert document["against"]["notes"][0].startswith("Not verified again: queues.bounded, ")

@@ -60,7 +60,7 @@ class _Numbers:
             masks.pop(place, None)
             number = place
             if level + 1 == len(self._levels):
-                self._levels.append({})     # the loop goes on with it
+                self._levels.append({})     # the loop continues with it
 
     def has(self, number: int) -> bool:
         """True if it was added."""

@@ -40,18 +40,23 @@ Edges = dict[tuple[int, int], list[str]]
 def drawing(chapter: Chapter) -> tuple[type[Machine], str, str] | None:
     """The picture of a machine of a chapter, and a sentence on it: of the first one of which all
     states can be drawn, else of the first that can be drawn by values; None where none can."""
-    larger: tuple[type[Machine], str, str] | None = None
+    larger: tuple[type[Machine], Sequence[str], Edges, str] | None = None
     for machine in chapter.machines:
-        for whole, picture, words in _pictures(chapter, machine):
+        for whole, boxes, edges, words in _pictures(chapter, machine):
             if whole:
-                return machine, picture, words
-            larger = larger or (machine, picture, words)
-    return larger
+                return machine, _svg(boxes, edges), words
+            larger = larger or (machine, boxes, edges, words)
+    if larger is None:
+        return None
+    machine, boxes, edges, words = larger
+    return machine, _svg(boxes, edges), words
 
 
-def _pictures(chapter: Chapter, machine: type[Machine]) -> Iterator[tuple[bool, str, str]]:
-    """Pictures of a machine with small constants, and sentences that have them: whether it is one
-    of all states."""
+def _pictures(
+    chapter: Chapter, machine: type[Machine]
+) -> Iterator[tuple[bool, Sequence[str], Edges, str]]:
+    """The boxes and arrows of pictures of a machine with small constants, and sentences that have
+    them; first, whether it is a picture of all states."""
     for constants in _small(chapter, machine):
         try:
             states, edges = _graph(bind(machine, **constants), VISITED)
@@ -62,11 +67,11 @@ def _pictures(chapter: Chapter, machine: type[Machine]) -> Iterator[tuple[bool, 
         said = ", ".join(f"{name} = {value}" for name, value in constants.items())
         every = f"All {len(states)} states{f' with {said}' if said else ''}"
         if len(states) <= STATES and len(edges) <= ARROWS:
-            yield True, _svg([_words(each) for each in states], edges), f"{every}:"
+            yield True, [_words(each) for each in states], edges, f"{every}:"
         elif (part := _by_values(states, edges)) is not None:
             names, boxes, steps = part
             told = " and ".join(f"`{name}`" for name in names)
-            yield False, _svg(boxes, steps), (
+            yield False, boxes, steps, (
                 f"{every}, by {told}: a box is all states with these values, an arrow a step that "
                 "some of them takes:")
 

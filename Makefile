@@ -5,6 +5,8 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 LAB := $(BIN)/python -m benchmarks
+# For two cores: the tests with Spark and with real servers wait for half of their time.
+WORKERS ?= 3
 
 .PHONY: help lab gate test test-all unit types bench doctor docs wheel ci clean \
     lint quick durations bench-designs bench-finders bench-judge bench-nets bench-peers bench-purgatory \
@@ -25,8 +27,8 @@ test: lint quick ## Lint, and all tests but those that `make durations` noted as
 
 test-all: lint unit ## Lint, and all tests, as CI runs them.
 
-unit: dev programs ## Run the tests, on two cores; more arguments: make unit ARGS="-k credit"
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+unit: dev programs ## Run the tests, three at once; more arguments: make unit ARGS="-k credit"
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 types: dev ## Check the types, strictly.
 	@$(BIN)/mypy -p checkvalve -p benchmarks
@@ -53,10 +55,10 @@ lint: dev #- Look for mistakes that can be seen without running anything.
 	@$(BIN)/ruff check .
 
 quick: dev programs #- The tests that `make durations` did not note as slow.
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup --quick $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --quick $(ARGS)
 
 durations: dev programs #- Run all tests, and note which are slow (tests/durations.json).
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup --note-durations $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --note-durations $(ARGS)
 
 bench: core #- The explorer, programs a second, and SPIN on a ring if it is here (minutes; not a test).
 	@$(LAB)

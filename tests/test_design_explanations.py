@@ -17,7 +17,7 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 BUDGET = Budget(max_states=2_000)
-BATCHES = 8
+BATCHES = 5
 OF_A_BATCH = 35
 
 

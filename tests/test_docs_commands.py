@@ -101,7 +101,7 @@ def test_each_command_runs(
 ) -> None:
     """In a folder that has the examples and the fixtures; none is refused, and none fails."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    for name in ("awaits", "finds"):
+    for name in ("awaits", "finds", "matrix"):
         shutil.copytree(ROOT / "docs" / name, tmp_path / "docs" / name)
     here = tmp_path
     named = dict(NAMED.findall(page.read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""Whatever the input, there is a verdict or one message: 400 mutated inputs of each kind
+"""Whatever the input, there is a verdict or one message: 250 mutated inputs of each kind
 (``make fuzz`` tries as many as it is asked to).
 """
 
@@ -16,7 +16,7 @@ from benchmarks.fuzz.subjects import SUBJECTS
 from checkvalve.conformance.designs import check_design
 from checkvalve.spec.notation.errors import InputError
 
-INPUTS = 400
+INPUTS = 250
 SEED = 20
 
 

@@ -93,16 +93,14 @@ def _tell(rows: tuple[Row, ...]) -> None:
 @cache
 def _fixtures() -> tuple[tuple[str, str], ...]:
     """Failures as they are saved now, each with a target to replay it on."""
-    from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
     from checkvalve.conformance.systems.catalogue import zoo
     from checkvalve.conformance.systems.targets import reference_of
+    from checkvalve.conformance.zoo.hunt import hunt
     found = []
     for name in TWINS:
-        suite = zoo()[name].suite
-        rows = (run_case(suite, f"zoo:{name}", case, RunSettings())
-                for case in plan(suite, cases=60, seed=0))
-        text = next(row.fixture for row in rows if row.fixture)
-        found.append((text, reference_of(suite)))
+        fixture = hunt(zoo()[name], enough=1).fixture
+        assert fixture is not None, name
+        found.append((fixture.to_json(), reference_of(fixture.suite)))
     return tuple(found)
 
 

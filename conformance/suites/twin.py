@@ -28,7 +28,8 @@ class Twin:
     does wrong, ``history`` the real bug that it stands for. ``of`` makes the adapter on which
     ``parts`` are set. ``originals`` are targets without the bug, on which no fixture of it fails.
     ``equivalent`` says why no rule of the suite can tell it from them, and is empty for all others.
-    With ``after`` it has no bug in its first so many requests.
+    With ``after`` it has no bug in its first so many requests. ``in_long``: short programs do not
+    get to its bug, so it is hunted with long ones.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Twin:
     originals: tuple[str, ...]
     equivalent: str = ""
     after: int = 0
+    in_long: bool = False
 
     def adapter(self) -> Adapter:
         """A new adapter of this twin."""
@@ -131,13 +133,13 @@ class Twins(dict[str, Twin]):
     def add(
         self, name: str, rule: str, bug: str, history: str, *, parts: Mapping[str, Any],
         of: Callable[[], Any] | None = None, originals: tuple[str, ...] | None = None,
-        equivalent: str = "",
+        equivalent: str = "", in_long: bool = False,
     ) -> None:
         """Add a twin with these parts; see ``Twin``."""
         assert name not in self, name
         self[name] = Twin(
             name, self._suite, rule, bug, history, of or self._of, parts,
-            self._originals if originals is None else originals, equivalent)
+            self._originals if originals is None else originals, equivalent, in_long=in_long)
 
     def variants(self, rows: Iterable[object], of: type[Mechanism]) -> None:
         """Add the variants of a chapter that its observer refuses, as ``of`` runs them; each is

@@ -138,7 +138,8 @@ def hunt(
     settings = RunSettings(counting=False, candidates=states)
     cut = ""
     places = _places(at, count)
-    if twin.after:      # shows in long programs alone, and they do not become much shorter
+    # What shows in long programs alone does not become much shorter.
+    if twin.after or twin.in_long:
         enough, settings, places = 1, replace(settings, shrinks=_SHRINKS_OF_LATE), _long_places()
     for place in places:
         cut = spent_budget(deadline)

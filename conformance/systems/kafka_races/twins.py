@@ -570,7 +570,7 @@ _RING: Final = 64
 @TWINS.twin(
     "races-second-turn", "KAFKA-W1L",
     "at the second turn of a ring of 64, the task in the first place is lost",
-    "a ring whose first place is taken for one that is free")
+    "a ring whose first place is taken for one that is free", in_long=True)
 class SecondTurn(Timer):
     """Every 64th task is not added, but for the first one."""
 

@@ -515,7 +515,7 @@ for _messages in (40, 300):
     @TWINS.twin(
         f"cluster-acks-twice-after-{_messages}", "STORM-C9",
         f"from message {_messages + 1} on, ack() and fail() are called twice",
-        "a number in one byte wraps, and a call is taken for one that was not made")
+        "a number in one byte wraps, and a call is taken for one that was not made", in_long=True)
     class ToldTwiceLate(SpoutTask):
         """Every callback of the spout is called twice, for all but the first messages."""
 
@@ -532,7 +532,7 @@ _RING: Final = 64
 @TWINS.twin(
     "cluster-second-turn", "STORM-C1",
     "where the ring of a transfer queue begins anew, its messages are sent in the reverse order",
-    "a ring whose end is read before its beginning")
+    "a ring whose end is read before its beginning", in_long=True)
 class SecondTurn(Worker):
     """Messages that were taken together for one task are reversed, if a turn of a ring of 64 begins
     with one of them."""

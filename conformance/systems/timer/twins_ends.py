@@ -75,7 +75,7 @@ class LosesDelaysOfNought(_Delays):
 
 @ENDS.twin(
     "timer-loses-every-hundredth", "KAFKA-W23", "every hundredth task that is added never runs",
-    "a buffer of a hundred places whose last one is overwritten before it is read")
+    "a buffer of a hundred places whose last one is overwritten before it is read", in_long=True)
 class LosesEveryHundredth(_Delays):
     """Every hundredth added task is lost."""
 
@@ -88,7 +88,7 @@ class LosesEveryHundredth(_Delays):
 
 @ENDS.twin(
     "timer-has-sixteen-places", "KAFKA-W2", "a task that is added when sixteen are pending never "
-    "runs", "a table of fixed size whose overflow is not tested")
+    "runs", "a table of fixed size whose overflow is not tested", in_long=True)
 class HasSixteenPlaces(_Delays):
     """The seventeenth task finds no place."""
 

@@ -50,7 +50,7 @@ RUNS = [
     ["rules"],
     ["export", "flow.credit.Link", "--to", "tla"],
     ["export", "examples/designs/ring-live.yaml", "--to", "promela"],
-    ["zoo", "queue"],
+    ["zoo", "marks"],
     ["zoo", "storm.spout", "--default"],
     ["zoo", "--histories"],
     ["verify", "flow.credit"],

@@ -15,9 +15,9 @@ from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
 from checkvalve.conformance.campaigns.replay import replay
 from checkvalve.conformance.ports.base import Target
-from checkvalve.conformance.suites.results import ERROR, VIOLATED
-from checkvalve.conformance.systems.catalogue import port_named
-from checkvalve.conformance.suites.fixture import Fixture, read_fixture
+from checkvalve.conformance.suites.results import ERROR
+from checkvalve.conformance.systems.catalogue import port_named, zoo
+from checkvalve.conformance.suites.fixture import Fixture
 from checkvalve.conformance.suites.run import run_program
 from checkvalve.conformance.suites.suite import Act, Program
 from checkvalve.conformance.systems.storm_topology.adapter import ReferenceTopology
@@ -25,6 +25,7 @@ from checkvalve.conformance.systems.storm_topology.port import PORT as STORM_TOP
 from checkvalve.conformance.systems.storm_topology.port import WORDS, event_of
 from checkvalve.conformance.systems.storm_topology.suite import SUITE
 from checkvalve.conformance.systems.targets import resolve_target
+from checkvalve.conformance.zoo.hunt import hunt
 from checkvalve.spec.notation.errors import InputError, TargetError
 
 REFERENCE = "reference.storm.topology"
@@ -92,12 +93,9 @@ def test_what_is_easier_is_less_of_something(seed: int) -> None:
 @pytest.fixture(scope="module")
 def fixture() -> Fixture:
     """A failure that needs a fault: a worker dies of a tuple for a task that is gone."""
-    rules = [rule.id for rule in SUITE.rules()]
-    at, count = rules.index("STORM-C14"), len(rules)
-    rows = (run_case("storm.topology", "zoo:cluster-STORM-3751", case, RunSettings())
-            for case in plan("storm.topology", cases=12 * count, seed=0)[at::count])
-    row = next(row for row in rows if row.verdict == VIOLATED and row.rule == "STORM-C14")
-    return read_fixture(row.fixture, "a row")
+    fixture = hunt(zoo()["cluster-STORM-3751"], enough=1).fixture
+    assert fixture is not None and fixture.rule_id == "STORM-C14"
+    return fixture
 
 
 def test_a_failing_run_is_saved_as_a_fixture_that_fails_again(fixture: Fixture) -> None:

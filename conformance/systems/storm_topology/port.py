@@ -66,7 +66,7 @@ _TEXTS: Final = ("root", "why", "circle")
 """Fields that are texts; the last field of an event may have spaces in it."""
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 16)
 def event_of(row: str) -> tuple[int, str, tuple[int | str, ...]] | None:
     """The instant, the word and the fields of an event; None if the text is no event.
 

@@ -429,8 +429,10 @@ class _Search:
             f"{runs} runs of the same program, {fixture.last_words}"), fixture)
 
     def _run(self, rule: Rule, program: Program, every: bool = False) -> Run:
+        """A run before the machines that are needed for a rule; what there could have been
+        instead is worked out before ``every`` machine only, for then it is written down."""
         return run_program(
-            self.suite, self.target, program, self.capacity, focus=rule,
+            self.suite, self.target, program, self.capacity, focus=rule, tells=every,
             candidates=self.settings.candidates, every=every, items=self._items_of(program))
 
     def _items_of(self, program: Program) -> int:

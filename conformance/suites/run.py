@@ -96,11 +96,13 @@ def run_program(
     suite: AnySuite, target: Target, program: Sequence[Act], capacity: int, *,
     focus: Rule | None = None, count: bool = False, candidates: int = STATES_MAX,
     every: bool = False, epilogue: Sequence[Act] = (), most: int | None = None, items: int = 0,
+    tells: bool = True,
 ) -> Run:
     """Run a program on a fresh instance, until it ends or no machine is left to judge.
 
     The ``epilogue`` follows it, once the program has made ``most`` requests, or has ended; such
-    a program is long, and what else there could have been is not worked out for it.
+    a program is long, and what else there could have been is not worked out for it. Nor is it
+    unless the run ``tells``: its verdict alone is wanted then.
 
     ``focus`` is the rule that is looked for (None: any); ``count`` fills ``exercised``, at
     the price of half the speed; ``candidates`` and ``every`` are as for ``AnySuite.judge``.
@@ -109,7 +111,7 @@ def run_program(
     """
     items_max = items or items_for(program, most) + len(epilogue)
     judge = suite.judge(capacity, items_max, focus, count, candidates, every)
-    return run_before(judge, suite, target, program, capacity, epilogue, most, items)
+    return run_before(judge, suite, target, program, capacity, epilogue, most, items, tells)
 
 
 def items_for(program: Sequence[object], most: int | None = None) -> int:
@@ -124,7 +126,7 @@ def items_for(program: Sequence[object], most: int | None = None) -> int:
 
 def run_before(
     judge: AnyJudge, suite: AnySuite, target: Target, program: Sequence[Act], capacity: int,
-    epilogue: Sequence[Act] = (), most: int | None = None, items: int = 0,
+    epilogue: Sequence[Act] = (), most: int | None = None, items: int = 0, tells: bool = True,
 ) -> Run:
     """Run a program as ``run_program`` does, before a judge that was made for it."""
     items_max = items or items_for(program, most) + len(epilogue)
@@ -132,7 +134,7 @@ def run_before(
     session = target.open()
     try:
         conversation = suite.converse(session, capacity, items_max)
-        conversation.tells = most is None
+        conversation.tells = tells and most is None
         if _goes_through(conversation, judge, run, program, most):
             _goes_through(conversation, judge, run, epilogue, None)
     except SettingsRefused:

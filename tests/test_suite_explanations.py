@@ -156,7 +156,8 @@ def refusals(suite: AnySuite, run: Run, broken: Breach, capacity: int, answer: A
 def test_whatever_is_listed_as_allowed_is_accepted_in_place_of_what_was_refused(
     suite_name: str
 ) -> None:
-    """By every machine, from the start of the run; and what was answered is not listed."""
+    """By every machine, from the start of the run; and what was answered is not listed. Of a list of
+    hundreds, as requests of a purgatory have it, twelve or so are tried."""
     suite = suite_named(suite_name)
     listed = 0
     for row in rows_of(suite_name):
@@ -164,7 +165,7 @@ def test_whatever_is_listed_as_allowed_is_accepted_in_place_of_what_was_refused(
         run, broken, capacity = breach_of(suite, row)
         exchange = run.exchanges[broken.step]
         refused, _ = list(exchange.observed())[broken.position]
-        for answer in broken.alternatives:
+        for answer in broken.alternatives[::max(1, len(broken.alternatives) // 12)]:
             listed += 1
             what = f"{row.target}, case {row.case}: {exchange.words}; {answer}"
             assert refusals(suite, run, broken, capacity, answer) == 0, what

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from checkvalve.conformance.gate.config import LARGEST_FILE, Limits, Suite, load
+from checkvalve.conformance.gate.config import Limits, Suite, load
+from checkvalve.conformance.gate.tables import LARGEST_FILE
 from checkvalve.spec.notation.errors import InputError
 
 GOOD = """\

@@ -7,6 +7,7 @@ once, with the shortest program that was seen to lead to it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -14,7 +15,7 @@ from ...spec.notation.labels import counted
 from ..adapters.child import LATE
 from ..suites.results import ERROR, CaseRow
 
-__all__ = ["GIVEN_UP_AFTER", "failure_in_words", "until_given_up"]
+__all__ = ["GIVEN_UP_AFTER", "failure_in_words", "is_given_up", "until_given_up"]
 
 GIVEN_UP_AFTER: Final = 3
 """Cases that fail alike, after which no more are run."""
@@ -38,6 +39,12 @@ def until_given_up(rows: Iterable[CaseRow]) -> Iterator[CaseRow]:
             seen[kind] = seen.get(kind, 0) + 1
             if seen[kind] == GIVEN_UP_AFTER:
                 return
+
+
+def is_given_up(rows: Sequence[CaseRow]) -> bool:
+    """True if so many of some rows are failures that are alike that no more cases are run."""
+    kinds = Counter(_kind(row) for row in rows if row.verdict == ERROR)
+    return any(times >= GIVEN_UP_AFTER for times in kinds.values())
 
 
 def failure_in_words(rows: Sequence[CaseRow]) -> str:

@@ -33,6 +33,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "Your implementation": {
         "conform": "Run a conformance suite on an implementation.",
+        "campaign": "Run suites with many seeds and settings; what was cut off continues.",
         "identify": "Find out what a queue does when it is full.",
         "replay": "Run a saved failure again, on any implementation.",
         "judge": "Judge recorded logs by the rules of a suite.",

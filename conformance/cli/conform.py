@@ -22,12 +22,13 @@ from ..systems.catalogue import SYSTEMS
 from ..computer.files import check_writable
 from ..computer.progress import watched
 from .options import Seconds, html_option, memory_option, quiet_option, states_option
+from .place import engine_of, place_options
 from .outcome import EXPECTED, TARGET_FAILED, UNKNOWN, VIOLATED
 from .reports import Reports, report_options
 
 if TYPE_CHECKING:
     from ..campaigns.summary import RuleResult, Summary
-    from ..engines.conduct import Engine, Order
+    from ..engines.conduct import Order
     from ..gate.report import Row
     from ..suites.results import CaseRow
 
@@ -75,19 +76,7 @@ def _numbers() -> str:
               help="Begin no case of a target after this many seconds: what is not shown by then "
                    "stays so.")
 @memory_option
-@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True,
-              help="Processes of the local engine.")
-@click.option("--engine", type=click.Choice(["local", "spark"]), default="local",
-              show_default=True, help="Where the cases run.")
-@click.option("--master", help="The address of a Spark cluster, e.g. spark://host:7077.")
-@click.option("--partitions", type=click.IntRange(1, 100_000),
-              help="Tasks on the cluster  [default: one for every 25 cases]")
-@click.option("--ship", is_flag=True,
-              help="Send checkvalve's own code to the cluster, whose nodes lack it.")
-@click.option("--ship-also", "files", multiple=True, metavar="PATH",
-              type=click.Path(path_type=Path),
-              help="Send your adapter to the cluster: a Python file, a package, a folder of "
-                   "sources, a wheel, or a program; may be given more than once.")
+@place_options
 @click.option("--parquet", "out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Write the rows, one a case, to this Parquet file.")
 @click.option("--fixtures", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
@@ -140,7 +129,7 @@ def command(
     _check_numbers(order)
     reports.check()
     accepted = known_rules(suite, known)
-    engine = replace(_engine(**where), thin=out is None)
+    engine = replace(engine_of(**where), thin=out is None)
     for target in targets:  # all, before anything is run
         check_name(target, suite)
         resolve_target(target, timeout=timeout)
@@ -227,27 +216,6 @@ def _check_table(out: Path) -> None:
 
     import_module("pyarrow.parquet")
     check_writable(out)
-
-
-def _engine(
-    engine: str, master: str | None, jobs: int, partitions: int | None, ship: bool,
-    files: tuple[Path, ...],
-) -> Engine:
-    from ..engines.conduct import Engine
-
-    if (engine == "spark") != (master is not None):
-        raise InputError("--engine spark and --master go together", "",
-                         "Write for example: --engine spark --master local[2].")
-    given = {"--partitions": partitions is not None, "--ship": ship, "--ship-also": bool(files)}
-    if engine != "spark" and any(given.values()):
-        name = next(name for name, is_given in given.items() if is_given)
-        raise InputError(f"{name} is about a cluster, and the cases run here", "",
-                         "Add --engine spark --master ADDRESS, or leave it out.")
-    if files:
-        from ..engines.shipping import check_shippable
-
-        check_shippable(files)
-    return Engine(jobs, master, partitions=partitions, ship=ship, files=files)
 
 
 def _code(summaries: Iterator[Summary]) -> int:

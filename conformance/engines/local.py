@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from checkvalve.spec.notation.errors import CheckvalveError, InputError, InternalError, TargetError
+from checkvalve.spec.notation.errors import CheckvalveError, InputError, InternalError
 from checkvalve.spec.verdicts.deadline import Deadline
 from checkvalve.spec.verdicts.memory import limit_for_good, meter
 
@@ -18,6 +18,7 @@ from ..campaigns.keeping import thinned
 from ..computer.collecting import collecting_rarely
 from ..computer.progress import counted_off
 from ..suites.results import Case, CaseRow
+from .deaths import WorkerDied
 from .table import sort_rows
 
 if TYPE_CHECKING:
@@ -97,9 +98,9 @@ def _run_apart(
             pool.shutdown(cancel_futures=True)
             return rows
         except BrokenProcessPool as error:
-            raise TargetError(f"the target {run.args[1]} ended the process that it runs in", "",
-                              "Run it with one process to see which case does it, or put it "
-                              "behind command:.") from error
+            raise WorkerDied(f"the target {run.args[1]} ended the process that it runs in", "",
+                             "Run it with one process to see which case does it, or put it "
+                             "behind command:.") from error
         except KeyboardInterrupt:
             # Who interrupts does not want to wait for the chunks that are under way.
             _end(set(multiprocessing.active_children()) - others)

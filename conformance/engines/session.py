@@ -26,6 +26,7 @@ from checkvalve.spec.notation.errors import CheckvalveError, InputError
 
 from ..computer.java import require_java
 from ..computer.patience import VARIABLE, Countdown
+from .deaths import WorkerDied
 from .task import error_in
 
 if TYPE_CHECKING:
@@ -257,6 +258,8 @@ def _stderr_to(log: Path) -> Iterator[None]:
         os.close(saved)
 
 
+_ENDED = "the target ended the Python process that it runs in"
+_NO_MEMORY = "an executor ran out of memory"
 _SPARK_SAYS = (
     (r"Could not parse Master URL", "it is not an address that Spark understands", _FORM_ADVICE),
     (r"PYTHON_VERSION_MISMATCH|Python in worker has different version",
@@ -275,9 +278,9 @@ _SPARK_SAYS = (
      "Give it 512 MiB or more, as in local-cluster[2,1,1024]."),
     (r"OutOfMemoryError|exit code 52\b|exited with code 52\b|exit code 137|code 137\b|"
      r"exceeding (memory|physical memory) limits|\bMemoryError\b",
-     "an executor ran out of memory",
+     _NO_MEMORY,
      "Give executors more (spark.executor.memory), or more tasks: --partitions."),
-    (r"Python worker exited unexpectedly", "the target ended the Python process that it runs in",
+    (r"Python worker exited unexpectedly", _ENDED,
      "Run it here with one process to see which case does it, or put it behind command:."),
     (r"PATH_NOT_FOUND", "there is no such file or folder, as the cluster sees it",
      "Give a path that all its nodes share, or a URL."),
@@ -302,7 +305,8 @@ def explain(error: Exception, doing: str, said: str = "") -> CheckvalveError:
         return told
     for pattern, what, step in _SPARK_SAYS:
         if re.search(pattern, text + said):
-            return InputError(f"{doing}: {what}", "", step)
+            kind = WorkerDied if what in (_ENDED, _NO_MEMORY) else InputError
+            return kind(f"{doing}: {what}", "", step)
     if "JAVA_GATEWAY_EXITED" in text and said.strip():
         text = said
     _kept.add(scratch())

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from ..campaigns.case import RunSettings
     from ..suites.results import CaseRow
 
-__all__ = ["MARK", "Order", "Part", "edition", "error_in", "execute", "work", "written"]
+__all__ = ["MARK", "Batches", "Order", "Part", "edition", "error_in", "execute", "surroundings",
+           "work", "written"]
 
 MARK = "checkvalve-error:"
 """The prefix of the line of JSON in the message of an executor's exception."""
@@ -132,7 +133,7 @@ def _carry_out(order: Order, batches: Batches) -> Batches:
 
     from .table import arrow_schema
 
-    with _surroundings(order):
+    with surroundings(order):
         rows = _rows(order, batches)
         while some := list(islice(rows, _ROWS_AT_ONCE)):
             yield pa.RecordBatch.from_pylist([asdict(row) for row in some], arrow_schema())
@@ -161,7 +162,7 @@ def _rows(order: Order, batches: Batches) -> Iterator[CaseRow]:
 
 
 @contextmanager
-def _surroundings(order: Order) -> Iterator[None]:
+def surroundings(order: Order) -> Iterator[None]:
     """Look for targets where the driver does; other tasks of this worker see nothing of it."""
     folder, path = os.getcwd(), list(sys.path)
     sys.path.extend(place for place in order.path

@@ -135,6 +135,16 @@ def test_each_kind_of_wait_fits_the_schema(
     assert kind in {wait["for"] for result in document["results"] for wait in result["waits"]}
 
 
+def test_a_campaign_fits_its_schema(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """It has a unit that runs and one whose target fails."""
+    path = tmp_path / "grid.toml"
+    path.write_text('[[runs]]\nsuites = ["marks"]\ntargets = ["reference.marks", "command:false"]\n'
+                    'cases = 4\nprograms = 2\n')
+    document = printed(capsys, "campaign", str(path), "--out", str(tmp_path / "out"))
+    jsonschema.validate(document, schema("campaign"))
+    assert [unit["given_up"] for unit in document["units"]] == [False, True]
+
+
 def test_a_certified_verdict_fits_its_schema(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

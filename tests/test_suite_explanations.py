@@ -156,8 +156,8 @@ def refusals(suite: AnySuite, run: Run, broken: Breach, capacity: int, answer: A
 def test_whatever_is_listed_as_allowed_is_accepted_in_place_of_what_was_refused(
     suite_name: str
 ) -> None:
-    """By every machine, from the start of the run; and what was answered is not listed. Of a list of
-    hundreds, as requests of a purgatory have it, twelve or so are tried."""
+    """By every machine, from the start of the run; and what was answered is not listed. Of a list
+    of hundreds, as requests of a purgatory have it, twelve or so are tried."""
     suite = suite_named(suite_name)
     listed = 0
     for row in rows_of(suite_name):

@@ -56,9 +56,9 @@ def command(
     cases = 1000            # of each: a case tries some twenty programs
     capacities = [1, 100]   # left out: those of the suite in turn
 
-    Rows are written lot by lot. A campaign that was cut off, by whatever, continues where it stopped,
-    and ends with the same table as one that was not. A case that ends its process three times is
-    set apart.
+    Rows are written lot by lot. A campaign that was cut off, by whatever, continues where it
+    stopped, and ends with the same table as one that was not. A case that ends its process three
+    times is set apart.
 
     Exit code as of conform, the gravest of all; 2 if cases are missing.
     """
@@ -149,5 +149,5 @@ def _lines(answer: Answer, saved: Mapping[str, str]) -> Iterator[str]:
     if len(answer.apart) > _APART_SHOWN:
         yield f"  and {len(answer.apart) - _APART_SHOWN} more; apart.json has them"
     if answer.missing:
-        yield (f"  {counted(answer.missing, 'case')} not run: the first "
-               + ("failed alike" if answer.given_up else "have their rows; run it again to continue"))
+        why = "the first failed alike" if answer.given_up else "run it again to continue"
+        yield f"  {counted(answer.missing, 'case')} not run: {why}"

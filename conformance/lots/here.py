@@ -34,8 +34,7 @@ class Here(AbstractContextManager["Here"]):
         self._pool: ProcessPoolExecutor | None = None
 
     def run(self, lot: Lot, store: Store) -> None:
-        """Run a lot; the rows are written unit by unit once all of them are there. Raises WorkerDied.
-        """
+        """Run a lot; its rows are written once all of them are there. Raises WorkerDied."""
         size = max(1, len(lot) // (self._jobs * _CHUNKS_PER_PROCESS))
         pool = self._opened()
         try:

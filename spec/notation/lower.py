@@ -6,7 +6,7 @@ tested against each other on random machines and random states.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ from . import expr as e
 from .execute import Executor
 from .layout import expression_of, slots_of
 from .machine import Action, Machine, values_of
-from .model import Fault, LoweredAction, LoweredRule, Model
+from .model import Fault, LoweredAction, LoweredRule, Model, OpenAction
 from .ranges import Interval, implied_by, interval
 from .rules import Rule
 from .source import source_of
@@ -22,7 +22,10 @@ from .symbolic import Context, Static, SymArray, SymSet, Value, as_static, truth
 from .translate import MachineRef
 from .types import ArrayDecl, ConstDecl, Decl, SetDecl
 
-__all__ = ["Watch", "lower"]
+__all__ = ["FREE", "Watch", "lower", "lower_open"]
+
+FREE = e.Int(e.Lit(-(1 << 60)), e.Lit(1 << 60))
+"""The type of a parameter that gets its value when its action is taken."""
 
 
 Watch = Callable[[], None]
@@ -45,6 +48,21 @@ def lower(
         for name in machine.constants_declared
     }
     return _Lowering(machine, values, symbolic, watch).model()
+
+
+def lower_open(
+    machine: type[Machine], constants: Mapping[str, Any], actions: Iterable[str]
+) -> tuple[Model, Mapping[str, OpenAction]]:
+    """The slots of a machine as a model without actions, and some of its actions by name, each
+    with parameters that get their values when it is taken, whatever these are.
+
+    Raises NotationError for what the notation does not have.
+    """
+    values = {name: constants[name] for name in machine.constants_declared}
+    made = _Lowering(machine, values, frozenset(), lambda: None)
+    shown = {name: value if isinstance(value, int) else 0 for name, value in values.items()}
+    model = Model(machine.__name__, shown, (), made.slots, (), ())
+    return model, {name: made.open_action(machine.actions_declared[name]) for name in actions}
 
 
 class _Lowering:
@@ -116,7 +134,7 @@ class _Lowering:
     # --- actions ---------------------------------------------------------------------------
 
     def _run(
-        self, function: Any, args: tuple[tuple[str, int], ...], *, mutable: bool,
+        self, function: Any, args: tuple[tuple[str, int | e.Expr], ...], *, mutable: bool,
         extra: tuple[Value, ...] = (),
     ) -> tuple[Context, Value]:
         """Execute a function of the machine on symbols, with its parameters bound to ``args`` and,
@@ -136,7 +154,8 @@ class _Lowering:
                 "Give each parameter its domain in the decorator, and no other.",
             )
         given: dict[str, Value] = dict(zip(names, (Static(MachineRef()), *extra), strict=False))
-        given.update((name, as_static(int(value))) for name, value in args)
+        given.update((name, value if isinstance(value, e.Expr) else as_static(int(value)))
+                     for name, value in args)
         ctx = Context(dict(self.before), {}, [], [], mutable=mutable)
         run.calls.append(function)
         inner = ctx.call(given)
@@ -150,6 +169,18 @@ class _Lowering:
         return ctx, Static(None) if inner.returned is None else inner.returned
 
     def _action(self, action: Action, args: tuple[tuple[str, int], ...]) -> LoweredAction:
+        guard, changed, faults = self._step(action, args)
+        return LoweredAction(action.name, args, action.fair, action.internal, guard, changed, faults)
+
+    def open_action(self, action: Action) -> OpenAction:
+        """An action with parameters that get their values when it is taken."""
+        parameters = {name: e.Read(f"({name})", FREE) for name, _ in action.over}
+        return OpenAction(action.name, parameters, *self._step(action, tuple(parameters.items())))
+
+    def _step(
+        self, action: Action, args: tuple[tuple[str, int | e.Expr], ...]
+    ) -> tuple[e.Expr, Mapping[str, e.Expr], tuple[Fault, ...]]:
+        """The guard, the updates and the faults of an action."""
         ctx, _ = self._run(action.function, args, mutable=True)
         guard = e.and_(*ctx.guards)
         changed = dict(self._changes(ctx.state))
@@ -163,9 +194,7 @@ class _Lowering:
                 if whole is not e.FALSE:
                     faults.append(
                         Fault(whole, f"{name} {what}", source.file, source.node.lineno))
-        return LoweredAction(
-            action.name, args, action.fair, action.internal, guard, changed, tuple(faults)
-        )
+        return guard, changed, tuple(faults)
 
     def _changes(self, state: Mapping[str, Value]) -> Iterator[tuple[str, e.Expr]]:
         for name, decl in self.machine.variables_declared.items():

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .expr import Expr, SlotType
+from .expr import Expr, Read, SlotType
 from .labels import show_step
 from .rules import Rule
 
-__all__ = ["Fault", "LoweredAction", "LoweredRule", "Model", "Slot", "Value"]
+__all__ = ["Fault", "LoweredAction", "LoweredRule", "Model", "OpenAction", "Slot", "Value"]
 
 Value = int | tuple["Value", ...]
 """A slot's value: an int (booleans as 0 and 1), a record as the tuple of its fields, or a
@@ -66,6 +66,21 @@ class LoweredAction:
     def label(self) -> str:
         """``name(arg=value, …)``, the way traces name the step."""
         return show_step(self.name, self.args)
+
+
+@dataclass(frozen=True)
+class OpenAction:
+    """One action whose parameters get their values when it is taken.
+
+    Each of its ``parameters`` is read like a slot, of which no state has one of that name; the rest
+    is as in ``LoweredAction``. So there is one of it however many values a parameter may have.
+    """
+
+    name: str
+    parameters: Mapping[str, Read]
+    guard: Expr
+    updates: Mapping[str, Expr]
+    faults: tuple[Fault, ...]
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from .table import (
     emit_add, emit_insert_indexed, emit_insert_inline, emit_lookup, emit_seed,
 )
 
-__all__ = ["Native", "compile_model"]
+__all__ = ["Native", "compile_model", "compiled"]
 
 COMPILING = "compiling the search"
 ROWS_FROM = 256  # actions; with more, compiling each of them would take longer than it saves
@@ -72,7 +72,7 @@ class Native:
             raise NotNative(
                 f"the actions of {self.layout.model.name} would take longer to compile than "
                 "the time that is left")
-        engine = _compiled(text)
+        engine = compiled(text)
         self._kept += [engine, *rows]
         for name in (f.name for f in module.functions if not f.is_declaration):
             if name in _SIGNATURES:
@@ -112,7 +112,8 @@ def _machine() -> Any:
         opt=2, codemodel="jitdefault", jit=True)
 
 
-def _compiled(text: str) -> Any:
+def compiled(text: str) -> Any:
+    """The engine that holds the functions of a module, given as text."""
     machine = _machine()
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)

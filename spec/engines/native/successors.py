@@ -24,7 +24,7 @@ import llvmlite.ir as ir
 from ...notation.expr import (
     FALSE, TRUE, Expr, Lit, Op, Queue, Read, ReadAfter, Record, and_, not_, substitute,
 )
-from ...notation.model import LoweredAction, LoweredRule, Model
+from ...notation.model import LoweredAction, LoweredRule, Model, OpenAction
 from .code import (
     I1, I32, I64, POINTER, any_of, copy_words, function, i64, less_words, local, loop, word_at,
     word_load, word_store,
@@ -100,7 +100,7 @@ def conjuncts(condition: Expr) -> tuple[Expr, ...]:
 
 
 def packed_successor(
-    values: Values, layout: Layout, action: LoweredAction
+    values: Values, layout: Layout, action: LoweredAction | OpenAction
 ) -> list[Any]:
     """The words of the state after an action."""
     b = values.builder

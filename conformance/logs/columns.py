@@ -19,7 +19,7 @@ from .understanding import Reading
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["understood"]
+__all__ = ["planned", "times_agree", "understood"]
 
 Understood = tuple[Event, str | None] | None
 
@@ -35,8 +35,8 @@ def understood(reading: Reading, batch: pa.RecordBatch, first: int,
     """The answers of ``Reading.understood`` for each row of a batch; its rows are the lines from
     ``first`` on, or these."""
     numbers = count(first) if lines is None else iter(lines)
-    plan = _plan(reading, batch)
-    if plan is None or not _times_agree(reading, batch, plan.get("time")):
+    plan = planned(reading, batch)
+    if plan is None or not times_agree(reading, batch, plan.get("time")):
         for row, line in zip(batch.to_pylist(), numbers, strict=False):
             yield reading.understood(row, line)
         return
@@ -67,7 +67,7 @@ def _rows(reading: Reading, batch: pa.RecordBatch, plan: Mapping[str, str], numb
             file, line), None if call is None else str(call)
 
 
-def _plan(reading: Reading, batch: pa.RecordBatch) -> Mapping[str, str] | None:
+def planned(reading: Reading, batch: pa.RecordBatch) -> Mapping[str, str] | None:
     """By field, its column; None where the rows have to be looked at one by one."""
     mapped, schema = reading.mapped, batch.schema
     operations = (mapped.operations or {}).values()
@@ -105,7 +105,7 @@ def _type(kind: Any) -> type | None:
     return str if pa.types.is_string(kind) or pa.types.is_large_string(kind) else None
 
 
-def _times_agree(reading: Reading, batch: pa.RecordBatch, name: str | None) -> bool:
+def times_agree(reading: Reading, batch: pa.RecordBatch, name: str | None) -> bool:
     """True if the times of a batch need no look at each."""
     from pyarrow import compute
 

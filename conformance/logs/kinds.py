@@ -63,7 +63,8 @@ class Logs:
     ``settings`` are its settings with what each means; those in ``required`` must be given.
     ``rules`` are judged on any log, ``with_rest`` only where the log says that nothing was left;
     ``never`` has the others that the suite judges, with the reason. ``judge`` makes the judge of a
-    key. ``common`` makes what all keys of a run share; it is given to ``judge``.
+    key. ``common`` makes what all keys of a run share; it is given to ``judge``. ``whole`` makes what
+    judges all keys together, of terms, notes, names and what is common, or None where that cannot be.
     """
 
     machines: tuple[type[Machine], ...]
@@ -74,6 +75,7 @@ class Logs:
     required: tuple[str, ...] = ()
     with_rest: Mapping[str, str] = field(default_factory=dict)
     common: Callable[[Terms, Notes], Any] = lambda terms, notes: None
+    whole: Callable[[Terms, Notes, Any, Any], Any] | None = None
 
     def check(self, settings: Mapping[str, int], where: str, whole: bool = True) -> None:
         """Raise ``InputError`` for settings that the system has not, or, of the ``whole``, that

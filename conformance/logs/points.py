@@ -8,7 +8,7 @@ those that the machine knows is judged as the highest, as everywhere.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,17 +43,22 @@ class Watching:
 
 
 class PointJudge:
-    """Judges the events of one key by some machines, each until it refuses; see ``KeyJudge``."""
+    """Judges the events of one key by some machines, each until it refuses; see ``KeyJudge``.
+    ``eyes`` are those that have not refused yet."""
 
     def __init__(self, key: str, terms: Terms, notes: Notes, watching: tuple[Watching, ...]
                  ) -> None:
         self._key, self._terms, self._notes = key, terms, notes
-        self._eyes = [(each, Live(each.machine, **each.constants(terms))) for each in watching]
+        self.eyes = [(each, Live(each.machine, **each.constants(terms))) for each in watching]
         self._numbers: dict[Any, int] = {}
         self._named = 0
         self._recent: deque[Event] = deque(maxlen=AROUND)
         self._last: Event | None = None
         self._found: set[str] = set()
+
+    def has_seen(self, events: Iterable[Event]) -> None:
+        """Take events that were judged elsewhere: they are only shown."""
+        self._recent.extend(event for event in events if event.phase != "begin")
 
     def take(self, event: Event) -> None:
         """Take the next event of the key."""
@@ -64,7 +69,7 @@ class PointJudge:
     def steps(self, event: Event, times: int) -> None:
         """Take the step of an event, so many times, in each machine that still explains the log."""
         refused = []
-        for eye in self._eyes:
+        for eye in self.eyes:
             watching, live = eye
             row = watching.rows.get(event.operation)
             if row is None:
@@ -80,7 +85,7 @@ class PointJudge:
                     break
                 self._notes.steps[watching.machine, row.action] += 1
         if refused:
-            self._eyes = [eye for eye in self._eyes if eye not in refused]
+            self.eyes = [eye for eye in self.eyes if eye not in refused]
 
     def _args(self, row: Row, event: Event) -> dict[str, int] | None:
         args = {}

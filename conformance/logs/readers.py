@@ -23,12 +23,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
-    "FORMATS", "HEADER", "Log", "ending_of", "header_in", "header_of", "row_of_cells",
+    "FORMATS", "HEADER", "Log", "batches_of", "ending_of", "header_in", "header_of", "row_of_cells",
     "row_of_json",
 ]
 
 Rows = Iterator[tuple[int, Row]]
 Batches = Iterator["pa.RecordBatch"]
+
+_AT_ONCE: Final = 10_000
+"""Rows of a table that are understood at a time."""
 
 HEADER: Final = "checkvalve_log"
 """The key by which the recorder's first line is known."""
@@ -80,14 +83,18 @@ def row_of_cells(head: Sequence[str], cells: Sequence[str], file: str, number: i
     return {name: cell if cell else None for name, cell in zip(head, cells, strict=True)}
 
 
-def _parquet(path: Path) -> Batches:
+def _parquet(path: Path, size: int) -> Batches:
+    import pyarrow as arrow
     import pyarrow.parquet as parquet
 
     with _arrow_errors(path):
-        yield from parquet.ParquetFile(path).iter_batches(10_000)
+        texts = [field.name for field in parquet.read_schema(path)
+                 if arrow.types.is_string(field.type)] if size > _AT_ONCE else []
+        yield from parquet.ParquetFile(path, read_dictionary=texts).iter_batches(
+            size, use_threads=False)
 
 
-def _arrow(path: Path) -> Batches:
+def _arrow(path: Path, size: int) -> Batches:
     import pyarrow as arrow
 
     with _arrow_errors(path), arrow.memory_map(str(path)) as mapped:
@@ -98,8 +105,8 @@ def _arrow(path: Path) -> Batches:
             mapped.seek(0)
             batches = iter(arrow.ipc.open_stream(mapped))
         for batch in batches:
-            for at in range(0, batch.num_rows, 10_000):
-                yield batch.slice(at, 10_000)
+            for at in range(0, batch.num_rows, size):
+                yield batch.slice(at, size)
 
 
 @contextmanager
@@ -116,7 +123,7 @@ def _arrow_errors(path: Path) -> Iterator[None]:
 _ROWS: Final[Mapping[str, Callable[[Path], Rows]]] = {
     ".jsonl": _json_lines, ".ndjson": _json_lines, ".json": _json_lines, ".csv": _csv}
 
-_BATCHES: Final[Mapping[str, Callable[[Path], Batches]]] = {
+_BATCHES: Final[Mapping[str, Callable[[Path, int], Batches]]] = {
     ".parquet": _parquet, ".arrow": _arrow, ".arrows": _arrow, ".feather": _arrow}
 
 FORMATS: Final = (*_ROWS, *_BATCHES)
@@ -166,6 +173,12 @@ def header_in(first: bytes) -> Row | None:
     return found if isinstance(found, dict) else None
 
 
+def batches_of(log: Log, size: int) -> Batches | None:
+    """The rows of a table, so many at a time; None for a file that is none."""
+    ending = ending_of(log.path)
+    return _BATCHES[ending](log.path, size) if ending in _BATCHES and not log.has_format else None
+
+
 class Log(Reading):
     """One file of a log, with its mapping; ``events`` reads it once. ``rows`` reads a format that
     is not known by the name's end."""
@@ -177,6 +190,11 @@ class Log(Reading):
                          operations)
         self.path = path
         self._rows = rows
+
+    @property
+    def has_format(self) -> bool:
+        """True if its format is not known by the end of its name."""
+        return self._rows is not None
 
     def events(self, calls: Iterator[int]) -> Iterator[Event]:
         """The events in the order of the file; calls are numbered by ``calls``. Raises
@@ -197,7 +215,7 @@ class Log(Reading):
             from .columns import understood
 
             line = 1
-            for batch in _BATCHES[ending](self.path):
+            for batch in _BATCHES[ending](self.path, _AT_ONCE):
                 yield from understood(self, batch, line)
                 line += batch.num_rows
             return

@@ -72,6 +72,12 @@ class Reading:
             self._time(get("time"), line), result, -1, self.file, line
         ), None if call is None else str(call)
 
+    def begins_anew(self) -> None:
+        """Be as if nothing had been read."""
+        self.ignored = self.gaps = self._first_time = 0
+        self.times = (0, 0)
+        self.kinds.clear()
+
     def have_one_clock(self, *times: int) -> bool:
         """True if some times may be of the clock of those before; then they are noted."""
         for time in times:

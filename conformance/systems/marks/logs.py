@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from ....spec.flow.observed_marks import (
     GIVEN, IN_TURN, NOT_BETWEEN, NOT_EARLY, NOT_KEPT, ObservedMarks,
 )
-from ...logs.kinds import Call, Logs
+from ...logs.kinds import Call, Logs, Terms
+from ...logs.notes import Notes
 from ...suites.meanings import Meanings
 from ...logs.points import PointJudge, Watching
 from ...suites.says import ANY, END
@@ -28,6 +29,13 @@ _WATCHING: Final = Watching(
      "go": _SAYS.row(_SAYS.answer("arrive", "go")),
      "rest": _SAYS.row(_SAYS.answer("arrive", END))})
 
+def _whole(terms: Terms, notes: Notes, names: Any, common: Any) -> Any:
+    from ...logs.whole.points import WholePoints
+
+    return WholePoints(terms, notes, names, (_WATCHING,),
+                       lambda key: PointJudge(key, terms, notes, (_WATCHING,)))
+
+
 LOGS: Final = Logs(
     machines=(ObservedMarks,),
     operations={
@@ -42,4 +50,5 @@ LOGS: Final = Logs(
     rules=(NOT_EARLY, NOT_BETWEEN, IN_TURN, GIVEN, NOT_KEPT),
     with_rest={"FLOW-112": "rest", "FLOW-114": "rest"},
     judge=lambda key, terms, notes, common: PointJudge(key, terms, notes, (_WATCHING,)),
+    whole=_whole,
 )

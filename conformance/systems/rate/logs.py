@@ -20,7 +20,7 @@ from ...logs.notes import Notes
 from ...logs.points import PointJudge, Watching
 from .suite import RateConversation
 
-__all__ = ["LOGS", "RateJudge"]
+__all__ = ["LOGS", "RateJudge", "eyes_of", "ticks_of_a_window"]
 
 _SAYS: Final = Meanings(RateConversation.says)
 _ROWS: Final = {"admits": _SAYS.row(_SAYS.answer("take", True), "value"),
@@ -40,18 +40,31 @@ _ADMISSIONS: Final = Watching(ObservedRate, _constants, _ROWS)
 _REFUSALS: Final = Watching(ObservedRefusals, _constants, _ROWS)
 
 
+def eyes_of(terms: Terms) -> tuple[Watching, ...]:
+    """The machines that judge on some terms."""
+    return (_ADMISSIONS,) if terms.settings.get("tick_ns", 0) else (_ADMISSIONS, _REFUSALS)
+
+
+def ticks_of_a_window(terms: Terms) -> int:
+    """Ticks after which nothing is in the window."""
+    constants = _constants(terms)
+    return constants["b"] // max(1, constants["r"]) + 1
+
+
 class RateJudge(PointJudge):
     """Judges one limit; see ``KeyJudge``."""
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         self._tick = terms.settings.get("tick_ns", 0)
-        super().__init__(key, terms, notes,
-                         (_ADMISSIONS,) if self._tick else (_ADMISSIONS, _REFUSALS))
-        constants = _constants(terms)
-        self._most = constants["b"] // max(1, constants["r"]) + 1   # then nothing is in the window
+        super().__init__(key, terms, notes, eyes_of(terms))
+        self._most = ticks_of_a_window(terms)
         self._ticks: int | None = None
         if self._tick:
             notes.not_shown[NOT_HELD_BACK.id] = "the log does not have the limit's own ticks"
+
+    def goes_on(self, ticks: int | None) -> None:
+        """Go on where so many ticks were counted."""
+        self._ticks = ticks
 
     def take(self, event: Event) -> None:
         """Take the next event; the ticks that its time shows come first."""
@@ -69,6 +82,13 @@ class RateJudge(PointJudge):
         super().steps(event, times)
 
 
+def _whole(terms: Terms, notes: Notes, names: Any, common: Any) -> Any:
+    from .whole import WholeRates
+
+    return WholeRates(terms, notes, names, eyes_of(terms),
+                      lambda key: RateJudge(key, terms, notes, common))
+
+
 LOGS: Final = Logs(
     machines=(ObservedRate, ObservedRefusals),
     operations={
@@ -82,4 +102,5 @@ LOGS: Final = Logs(
     required=("rate", "depth"),
     rules=(WITHIN_THE_RATE, NOT_HELD_BACK),
     judge=RateJudge,
+    whole=_whole,
 )

@@ -7,6 +7,7 @@ has no table of messages (it runs whole topologies), so the rows are written her
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from ....spec.storm.topologies.observed_topology import NOT_INVENTED, ORDER, ObservedLane
@@ -31,11 +32,21 @@ class LaneJudge(PointJudge):
     """Judges one lane. Elements get their numbers in the order in which they are sent; those that
     can come no more, for a later one was processed, are forgotten."""
 
-    _WINDOW = 100_000
+    WINDOW: Final = 100_000
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         super().__init__(key, terms, notes, (_WATCHING,))
         self._forgot = False
+
+    def goes_on(self, numbers: Mapping[int, int], named: int) -> None:
+        """Go on where so many elements were ``named``, of which these are not forgotten."""
+        self._numbers, self._named = dict(numbers), named
+        self._forgot = len(numbers) < named
+
+    @classmethod
+    def forgotten(cls, named: Any) -> Any:
+        """How many of the elements that were named are forgotten by then."""
+        return (cls.WINDOW + 1) * ((named - cls.WINDOW).clip(0) // (cls.WINDOW + 1))
 
     def take(self, event: Event) -> None:
         """Take the next event of the lane."""
@@ -43,18 +54,25 @@ class LaneJudge(PointJudge):
             self._notes.unsure(
                 (ORDER.id, NOT_INVENTED.id), self._key,
                 f"{event.item!r} is sent twice, so it is no identity", event)
-            self._eyes = []
+            self.eyes = []
         if self._forgot and event.operation != "emits" and event.item not in self._numbers:
             self._notes.unsure(
                 (ORDER.id, NOT_INVENTED.id), self._key,
                 f"{event.item!r} was never sent, or so long ago that it is forgotten", event)
-            self._eyes = []
+            self.eyes = []
         super().take(event)
-        if len(self._numbers) > 2 * self._WINDOW:
-            oldest = len(self._numbers) - self._WINDOW
+        if len(self._numbers) > 2 * self.WINDOW:
+            oldest = len(self._numbers) - self.WINDOW
             for name in list(self._numbers)[:oldest]:
                 del self._numbers[name]
             self._forgot = True
+
+
+def _whole(terms: Terms, notes: Notes, names: Any, common: Any) -> Any:
+    from .whole import WholeLanes
+
+    return WholeLanes(terms, notes, names, (_WATCHING,),
+                      lambda key: LaneJudge(key, terms, notes, common))
 
 
 LOGS: Final = Logs(
@@ -71,4 +89,5 @@ LOGS: Final = Logs(
     rules=(ORDER, NOT_INVENTED),
     with_rest={"STORM-C3": "rest"},
     judge=LaneJudge,
+    whole=_whole,
 )

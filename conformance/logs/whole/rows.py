@@ -1,0 +1,281 @@
+"""Events as columns of numbers, a chunk of a log at a time.
+
+Texts are numbers here: keys and processes by the order in which they were first seen, operations
+with their phases and results by a table. What a row means is asked of the one definition
+(``Reading``) once for each combination of operation, phase and result. A log in which a row needs a
+closer look is ``Unfit``: it is judged row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Final
+
+from ..columns import planned, times_agree
+from ..events import Event
+from ..kinds import Logs
+from ..mapping import NANOSECONDS
+from ..understanding import Reading
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    Numbers = np.ndarray[Any, np.dtype[np.int64]]
+
+__all__ = ["ITEM_MAX", "NONE", "Names", "Rows", "Unfit", "joined", "rows_of_batch",
+           "stacked", "unstacked"]
+
+NONE: Final = -1 << 62
+"""In a column: there is no value."""
+
+ITEM_MAX: Final = 1 << 40
+"""Items are whole numbers from 0 to below this, so that one fits into a word with its key."""
+
+_NUMBERS_MAX: Final = 1 << 60
+
+Meaning = tuple[str, str, str]
+"""An operation, a phase, and a result."""
+
+
+class Unfit(Exception):
+    """The log cannot be judged in whole columns; row by row it may be."""
+
+
+@dataclass
+class Rows:
+    """Events, by column. ``said`` is the number of what was done, in what phase and with what result
+    (``Names.meanings``); ``call`` the identity of a call that has one. ``NONE`` is no value."""
+
+    key: Numbers
+    said: Numbers
+    process: Numbers
+    call: Numbers
+    item: Numbers
+    value: Numbers
+    place: Numbers
+    time: Numbers
+    line: Numbers
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    def at(self, which: Any) -> Rows:
+        """Some of the rows: a slice, a mask, or places."""
+        return Rows(*(getattr(self, name)[which] for name in _COLUMNS))
+
+
+_COLUMNS: Final = tuple(each.name for each in fields(Rows))
+
+
+def joined(parts: Sequence[Rows]) -> Rows:
+    """The rows of all parts, one after the other."""
+    import numpy as np
+
+    return Rows(*(np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS))
+
+
+def stacked(rows: Rows | None) -> Numbers:
+    """The columns of rows as those of a matrix."""
+    import numpy as np
+
+    if rows is None:
+        return np.zeros((0, len(_COLUMNS)), np.int64)
+    return np.stack([getattr(rows, name) for name in _COLUMNS], axis=1)
+
+
+def unstacked(matrix: Numbers) -> Rows:
+    """The rows of a matrix."""
+    return Rows(*(matrix[:, column] for column in range(len(_COLUMNS))))
+
+
+@dataclass
+class Names:
+    """What the numbers of a log's columns stand for, and the events that its rows are."""
+
+    logs: Logs
+    file: str
+    keys: list[str] = field(default_factory=list)
+    processes: list[str] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+    meanings: list[Meaning] = field(default_factory=list)
+    _key: dict[Any, int] = field(default_factory=dict)
+    _process: dict[Any, int] = field(default_factory=dict)
+    _call: dict[Any, int] = field(default_factory=dict)
+    _said: dict[Meaning, int] = field(default_factory=dict)
+
+    def key(self, given: Any) -> int:
+        """The number of a key."""
+        return _number("" if given is None else given, self._key, self.keys)
+
+    def process(self, given: Any) -> int:
+        """The number of a process."""
+        return _number("" if given is None else given, self._process, self.processes)
+
+    def call(self, given: Any) -> int:
+        """The number of a call's own identity."""
+        return NONE if given is None else _number(given, self._call, self.calls)
+
+    def said(self, meaning: Meaning) -> int:
+        """The number of a meaning; ``NONE`` for a beginning that says nothing.
+
+        Raises ``Unfit`` for a phase that the operation has not."""
+        if meaning not in self._said:
+            self._said[meaning] = self._new(meaning)
+        return self._said[meaning]
+
+    def _new(self, meaning: Meaning) -> int:
+        operation, phase, result = meaning
+        call = self.logs.operations[operation]
+        if phase not in call.phases:
+            if phase == "begin":
+                return NONE     # what it did is known at its end
+            if phase != "end" or "point" not in call.phases:
+                raise Unfit
+            return self.said((operation, "point", result))
+        self.meanings.append(meaning)
+        return len(self.meanings) - 1
+
+    def event(self, rows: Rows, at: int) -> tuple[Event, str | None]:
+        """A row as an event whose call has no number yet, and that call's own identity."""
+        operation, phase, result = self.meanings[int(rows.said[at])]
+        call = int(rows.call[at])
+        return Event(
+            self.keys[int(rows.key[at])], self.processes[int(rows.process[at])], operation, phase,
+            _maybe(rows.item[at]), _maybe(rows.value[at]), _maybe(rows.place[at]),
+            _maybe(rows.time[at]), result, -1, self.file, int(rows.line[at])
+        ), None if call == NONE else self.calls[call]
+
+    def needing(self, name: str) -> Sequence[int]:
+        """The numbers of the meanings that need a field."""
+        return [at for at, (operation, *_) in enumerate(self.meanings)
+                if name in self.logs.operations[operation].needs]
+
+
+def _number(given: Any, known: dict[Any, int], names: list[str]) -> int:
+    found = known.get(given)
+    if found is None:
+        found = known[given] = len(names)
+        names.append(str(given))
+    return found
+
+
+def _maybe(number: Any) -> int | None:
+    return None if number == NONE else int(number)
+
+
+def rows_of_batch(reading: Reading, batch: pa.RecordBatch, first: int, names: Names) -> Rows:
+    """The events of a batch, of which the first row is the line ``first``; those to be ignored are
+    left out, and counted. Raises ``Unfit``, and ``InputError`` as ``Reading`` does."""
+    import numpy as np
+
+    plan = planned(reading, batch)
+    if plan is None or not times_agree(reading, batch, plan.get("time")):
+        raise Unfit
+    size = batch.num_rows
+    said, dropped = _said(reading, batch, plan, first, names)
+    constants = reading.mapped.constants
+
+    def coded(name: str, of: Any) -> Numbers:
+        if name in plan:
+            return _coded(batch.column(plan[name]), of)
+        return np.full(size, of(constants.get(name)), np.int64)
+
+    def numbers(name: str, times: int = 1) -> Numbers:
+        if name in plan:
+            return _numbers(batch.column(plan[name]), times)
+        given = constants.get(name)
+        if given is not None and type(given) is not int:
+            raise Unfit
+        return np.full(size, NONE if given is None else given * times, np.int64)
+
+    item = numbers("item")
+    if len(item) and (int(item.max()) >= ITEM_MAX or bool(((item < 0) & (item != NONE)).any())):
+        raise Unfit
+    found = Rows(
+        coded("key", names.key), said, coded("process", names.process), coded("call", names.call),
+        item, numbers("value"), numbers("place"),
+        numbers("time", NANOSECONDS[reading.mapped.unit]), np.arange(first, first + size))
+    reading.ignored += int(dropped.sum())
+    whole = said != NONE
+    found = found if whole.all() else found.at(whole)
+    _has_all(found, names)
+    return found
+
+
+def _has_all(rows: Rows, names: Names) -> None:
+    """Raise ``Unfit`` where a row lacks a field that its operation needs."""
+    import numpy as np
+
+    for name in ("item", "value"):
+        needing = names.needing(name)
+        if needing and bool((np.isin(rows.said, needing)
+                             & (getattr(rows, name) == NONE)).any()):
+            raise Unfit
+
+
+def _said(reading: Reading, batch: pa.RecordBatch, plan: Mapping[str, str], first: int,
+          names: Names) -> tuple[Numbers, Any]:
+    """The meaning of each row, and which are to be ignored."""
+    import numpy as np
+
+    code = np.zeros(batch.num_rows, np.int64)
+    for name in ("operation", "phase", "result"):
+        if name in plan:
+            indices, values = _encoded(batch.column(plan[name]))
+            if len(values) > 1_000:
+                raise Unfit
+            code = code * (len(values) + 1) + indices + 1
+    kinds, at, which = np.unique(code, return_index=True, return_inverse=True)
+    meant = np.empty(len(kinds), np.int64)
+    ignored = np.zeros(len(kinds), bool)
+    for number, row in enumerate(at.tolist()):
+        given = {name: batch.column(name)[row].as_py() for name in batch.schema.names}
+        event = reading.understood(given, first + row)
+        ignored[number] = event is None
+        meant[number] = NONE if event is None else names.said(
+            (event[0].operation, event[0].phase, event[0].result))
+    return meant[which], ignored[which]
+
+
+def _encoded(column: Any) -> tuple[Numbers, list[Any]]:
+    """The values of a column, and the place among them of each row's; -1 for no value."""
+    import numpy as np
+    import pyarrow as pa
+
+    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    indices = coded.indices
+    if indices.null_count:
+        indices = indices.fill_null(-1)
+    return (indices.to_numpy(zero_copy_only=False).astype(np.int64),
+            coded.dictionary.to_pylist())
+
+
+def _coded(column: Any, of: Any) -> Numbers:
+    import numpy as np
+
+    indices, values = _encoded(column)
+    table = np.array([*map(of, values), of(None) if len(column) and column.null_count else 0],
+                     np.int64)
+    return table[indices]
+
+
+def _numbers(column: Any, times: int) -> Numbers:
+    import numpy as np
+    import pyarrow as pa
+
+    if column.null_count == len(column):
+        return np.full(len(column), NONE, np.int64)
+    if not pa.types.is_integer(column.type):
+        raise Unfit     # texts, or numbers that have a dictionary
+    try:
+        whole = column.cast(pa.int64())
+    except pa.ArrowInvalid:
+        raise Unfit from None
+    absent = whole.is_null().to_numpy(zero_copy_only=False) if whole.null_count else None
+    found = (whole if absent is None else whole.fill_null(0)).to_numpy(zero_copy_only=False)
+    if len(found) and max(-int(found.min()), int(found.max())) * times >= _NUMBERS_MAX:
+        raise Unfit
+    found = found * times if times != 1 else found
+    return found if absent is None else np.where(absent, NONE, found)

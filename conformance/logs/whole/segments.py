@@ -1,0 +1,65 @@
+"""Rows that are sorted by key, and what judges them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from ..kinds import KeyJudge
+from ..understanding import Calls
+from .rows import Rows
+
+if TYPE_CHECKING:
+    from .rows import Numbers
+
+__all__ = ["Handed", "Segments", "Whole", "sorted_by_key"]
+
+
+class Segments(NamedTuple):
+    """Where the rows of each key are: from ``starts`` up to ``ends``; ``sizes`` are their numbers.
+    """
+
+    keys: Numbers
+    starts: Numbers
+    ends: Numbers
+
+    @property
+    def sizes(self) -> Numbers:
+        """The number of rows of each key."""
+        return self.ends - self.starts
+
+
+@dataclass(frozen=True)
+class Handed:
+    """A key that is judged by itself from here on: its judge, where the key is, and the rows that it
+    takes next. The judge is made when it is asked for, with the calls that are numbered."""
+
+    key: int
+    judge: Callable[[Calls], KeyJudge]
+    rows: Rows
+
+
+class Whole(Protocol):
+    """Judges the keys of a system together; it only says of keys that they are right."""
+
+    def takes(self, rows: Rows, segments: Segments) -> list[Handed]:
+        """Take the next rows of some keys; the keys that are to be judged one by one."""
+        ...
+
+    def ends(self) -> list[Handed]:
+        """The log is over."""
+        ...
+
+
+def sorted_by_key(rows: Rows) -> tuple[Rows, Segments]:
+    """The rows by key, those of each in their order."""
+    import numpy as np
+
+    size = len(rows)
+    shift = max(1, size.bit_length())
+    both = np.sort(rows.key << shift | np.arange(size))
+    rows = rows.at(both & ((1 << shift) - 1))
+    keys = both >> shift
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    return rows, Segments(keys[starts], starts, np.append(starts[1:], size))

@@ -55,6 +55,11 @@ class KeyJudge(Protocol):
         """The log is over."""
         ...
 
+    @property
+    def is_over(self) -> bool:
+        """True if nothing more can be found at this key, whatever comes."""
+        ...
+
 
 @dataclass(frozen=True)
 class Logs:

@@ -62,7 +62,7 @@ class PointJudge:
 
     def take(self, event: Event) -> None:
         """Take the next event of the key."""
-        if event.phase != "begin":      # what it did is known at its end
+        if self.eyes and event.phase != "begin":      # what it did is known at its end
             self.steps(event, 1)
             self._recent.append(event)
 
@@ -121,3 +121,8 @@ class PointJudge:
 
     def end(self) -> None:
         """The log is over; nothing that is judged here depends on it."""
+
+    @property
+    def is_over(self) -> bool:
+        """True if all machines have refused an event."""
+        return not self.eyes

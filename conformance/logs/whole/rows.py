@@ -105,17 +105,18 @@ class Names:
     _call: dict[Any, int] = field(default_factory=dict)
     _said: dict[Meaning, int] = field(default_factory=dict)
 
-    def key(self, given: Any) -> int:
-        """The number of a key."""
-        return _number("" if given is None else given, self._key, self.keys)
+    def numbers_of_keys(self, given: Sequence[Any]) -> Sequence[int]:
+        """The numbers of some keys."""
+        return _numbered(given, self._key, self.keys)
 
-    def process(self, given: Any) -> int:
-        """The number of a process."""
-        return _number("" if given is None else given, self._process, self.processes)
+    def numbers_of_processes(self, given: Sequence[Any]) -> Sequence[int]:
+        """The numbers of some processes."""
+        return _numbered(given, self._process, self.processes)
 
-    def call(self, given: Any) -> int:
-        """The number of a call's own identity."""
-        return NONE if given is None else _number(given, self._call, self.calls)
+    def numbers_of_calls(self, given: Sequence[Any]) -> Sequence[int]:
+        """The numbers of some calls' own identities; ``NONE`` for none."""
+        return [NONE if one is None else number for one, number in zip(
+            given, _numbered(given, self._call, self.calls), strict=True)]
 
     def said(self, meaning: Meaning) -> int:
         """The number of a meaning; ``NONE`` for a beginning that says nothing.
@@ -153,11 +154,14 @@ class Names:
                 if name in self.logs.operations[operation].needs]
 
 
-def _number(given: Any, known: dict[Any, int], names: list[str]) -> int:
-    found = known.get(given)
-    if found is None:
-        found = known[given] = len(names)
-        names.append(str(given))
+def _numbered(given: Sequence[Any], known: dict[Any, int], names: list[str]) -> Sequence[int]:
+    """The numbers of names, those that are new behind the others."""
+    get = known.get
+    found = [get(one, -1) for one in given]     # of most it is known, in every chunk again
+    for at, number in enumerate(found):
+        if number < 0:
+            found[at] = known[given[at]] = len(names)
+            names.append("" if given[at] is None else str(given[at]))
     return found
 
 
@@ -180,7 +184,7 @@ def rows_of_batch(reading: Reading, batch: pa.RecordBatch, first: int, names: Na
     def coded(name: str, of: Any) -> Numbers:
         if name in plan:
             return _coded(batch.column(plan[name]), of)
-        return np.full(size, of(constants.get(name)), np.int64)
+        return np.full(size, of([constants.get(name)])[0], np.int64)
 
     def numbers(name: str, times: int = 1) -> Numbers:
         if name in plan:
@@ -194,7 +198,8 @@ def rows_of_batch(reading: Reading, batch: pa.RecordBatch, first: int, names: Na
     if len(item) and (int(item.max()) >= ITEM_MAX or bool(((item < 0) & (item != NONE)).any())):
         raise Unfit
     found = Rows(
-        coded("key", names.key), said, coded("process", names.process), coded("call", names.call),
+        coded("key", names.numbers_of_keys), said, coded("process", names.numbers_of_processes),
+        coded("call", names.numbers_of_calls),
         item, numbers("value"), numbers("place"),
         numbers("time", NANOSECONDS[reading.mapped.unit]), np.arange(first, first + size))
     reading.ignored += int(dropped.sum())
@@ -256,9 +261,8 @@ def _coded(column: Any, of: Any) -> Numbers:
     import numpy as np
 
     indices, values = _encoded(column)
-    table = np.array([*map(of, values), of(None) if len(column) and column.null_count else 0],
-                     np.int64)
-    return table[indices]
+    table = [*of(values), *(of([None]) if column.null_count else ())]
+    return np.array(table or [0], np.int64)[indices]
 
 
 def _numbers(column: Any, times: int) -> Numbers:

@@ -61,18 +61,23 @@ class _Run:
         self._found, self._watch = found, watch
         self._alone: dict[int, KeyJudge] = {}
         self._is_alone = np.zeros(1024, bool)
+        self._is_over = np.zeros(1024, bool)
         self._calls = Calls()
         self._seen = np.zeros(1024, bool)
 
     def judges(self, log: Log, batches: Iterator[Any]) -> None:
         """Judge all chunks, and end all judges."""
         line = 1
-        for batch in batches:
-            rows = rows_of_batch(log, batch, line, self._names)
+        parts: list[Rows] = []
+        for batch in batches:   # no larger than a part of the file, which may be small
+            parts.append(rows_of_batch(log, batch, line, self._names))
             line += batch.num_rows
-            if len(rows):
-                self._takes(rows)
+            if sum(map(len, parts)) >= CHUNK:
+                self._takes(joined(parts))
                 self._watch(self._found.events)
+                parts = []
+        if any(map(len, parts)):
+            self._takes(joined(parts))
         self._feeds([], self._whole.ends())
         for judge in self._alone.values():
             judge.end()
@@ -81,12 +86,13 @@ class _Run:
     def _takes(self, rows: Rows) -> None:
         self._found.events += len(rows)
         keys = len(self._names.keys)
-        self._is_alone, self._seen = _longer(self._is_alone, keys), _longer(self._seen, keys)
+        self._is_alone, self._is_over, self._seen = (
+            _longer(each, keys) for each in (self._is_alone, self._is_over, self._seen))
         self._seen[rows.key] = True
         alone = self._is_alone[rows.key] if self._alone else None
         parts = []
         if alone is not None and alone.any():
-            parts.append(rows.at(alone))
+            parts.append(rows.at(alone & ~self._is_over[rows.key]))
             rows = rows.at(~alone)
         handed = []
         if len(rows):
@@ -104,8 +110,11 @@ class _Run:
             return
         rows = joined(parts)
         for at in rows.line.argsort(kind="stable").tolist():
-            event, call = self._names.event(rows, at)
-            self._alone[int(rows.key[at])].take(self._calls.numbered(event, call))
+            key = int(rows.key[at])
+            judge = self._alone[key]
+            if not self._is_over[key]:
+                judge.take(self._calls.numbered(*self._names.event(rows, at)))
+                self._is_over[key] = judge.is_over
 
 
 def _longer(mask: Any, size: int) -> Any:

@@ -82,6 +82,11 @@ class PermitsJudge:
     def end(self) -> None:
         """The log is over; what still waits is not judged."""
 
+    @property
+    def is_over(self) -> bool:
+        """True if an event was refused."""
+        return self._closed
+
     # --- acquire ---------------------------------------------------------------------------
 
     def _begins(self, event: Event) -> None:

@@ -108,6 +108,11 @@ class QueueJudge:
         if not self._follower.closed:
             self._follower.finishes()
 
+    @property
+    def is_over(self) -> bool:
+        """False: items are judged whatever else was found."""
+        return False
+
     # --- calls -----------------------------------------------------------------------------
 
     def _begins(self, event: Event) -> LogCall | None:

@@ -50,6 +50,8 @@ class LaneJudge(PointJudge):
 
     def take(self, event: Event) -> None:
         """Take the next event of the lane."""
+        if self.is_over:
+            return
         if event.operation == "emits" and event.item in self._numbers:
             self._notes.unsure(
                 (ORDER.id, NOT_INVENTED.id), self._key,

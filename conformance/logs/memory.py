@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Final
 
 __all__ = ["Ended"]
@@ -21,6 +21,7 @@ class Ended:
         self._names: dict[tuple[str, Hashable], None] = {}
         self._numbers: dict[str, _Numbers] = {}
         self.has_forgotten = False
+        self.elsewhere: Callable[[str, Hashable], bool] | None = None
 
     def add(self, key: str, name: Hashable) -> None:
         """Remember that something has ended."""
@@ -33,7 +34,11 @@ class Ended:
             del self._names[next(iter(self._names))]
 
     def has(self, key: str, name: Hashable) -> bool:
-        """True if it is remembered to have ended."""
+        """True if it is remembered to have ended, here or ``elsewhere``."""
+        return self._has(key, name) or (
+            self.elsewhere is not None and self.elsewhere(key, name))
+
+    def _has(self, key: str, name: Hashable) -> bool:
         if type(name) is int:
             numbers = self._numbers.get(key)
             return numbers is not None and numbers.has(name)

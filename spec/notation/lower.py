@@ -259,7 +259,9 @@ def _out_of_range(
             for condition, what in _out_of_range(e.field(value, index), field, known):
                 yield condition, f"field {name} {what}"
     elif isinstance(kind, e.Queue):
-        for under, element in _pushed(value, e.TRUE):
+        doubtful = {element for element in _elements(value)
+                    if any(True for _ in _out_of_range(element, kind.element, known))}
+        for under, element in _pushed(value, e.TRUE) if doubtful else ():
             for condition, what in _out_of_range(element, kind.element, known):
                 yield e.and_(under, condition), f"gets an element that {what}"
     elif isinstance(kind, e.Int) and kind.lo and kind.hi and value.type != kind:
@@ -272,6 +274,22 @@ def _out_of_range(
         )
         if outside is not e.FALSE:
             yield outside, f"leaves {kind.lo}..{kind.hi}"
+
+
+def _elements(queue: e.Expr) -> Iterator[e.Expr]:
+    """The elements that are pushed to a queue, in whatever branch, each once: where many branches
+    meet again and again, there are far more ways than elements."""
+    seen = {queue}
+    stack = [queue]
+    while stack:
+        here = stack.pop()
+        if isinstance(here, e.Op) and here.op in ("ite", "push", "pop"):
+            if here.op == "push":
+                yield here.operands[1]
+            fresh = [each for each in here.operands if isinstance(each.type, e.Queue)
+                     and each not in seen]
+            seen.update(fresh)
+            stack += fresh
 
 
 def _pushed(queue: e.Expr, under: e.Expr) -> Iterator[tuple[e.Expr, e.Expr]]:

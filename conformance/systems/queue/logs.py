@@ -79,6 +79,11 @@ class QueueJudge:
             notes.not_shown.update(dict.fromkeys(
                 (FULL_REFUSES.id, ROOM_ACCEPTS.id), "no capacity was given: --set capacity=NUMBER"))
 
+    def has_seen(self, events: Iterable[Event]) -> None:
+        """Events that were the last ones, judged elsewhere: they are only shown."""
+        self._recent.clear()
+        self._recent.extend(events)
+
     def take(self, event: Event) -> None:
         """Take the next event of the queue."""
         if event.operation == "drained":
@@ -315,6 +320,12 @@ def _judge(key: str, terms: Terms, notes: Notes, common: Any) -> QueueJudge:
     return QueueJudge(key, terms, notes, common)
 
 
+def _whole(terms: Terms, notes: Notes, names: Any, common: _Common) -> Any:
+    from .whole import WholeQueues
+
+    return None if terms.drained else WholeQueues(terms, notes, names, common)
+
+
 LOGS: Final = Logs(
     machines=(ConservingQueue, BoundedQueue, OrderlyQueue),
     operations={
@@ -326,4 +337,5 @@ LOGS: Final = Logs(
     rules=(*_OF_ITEMS, *_ORDERED),
     judge=_judge,
     common=lambda terms, notes: _Common(terms),
+    whole=_whole,
 )

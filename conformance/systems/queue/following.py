@@ -124,6 +124,7 @@ class Follower:
         self._inside_before: list[Item] = []
         self._final = False
         self._rest: list[LogCall] | None = None     # where only all orders are left to try
+        self._uncounted: list[tuple[bool, LogCall]] = []    # that are taken so, if at all
         self._alive: dict[Item, Item] = {}       # items that have begun and are not over
         self._calls: dict[LogCall, LogCall] = {}    # calls that have begun and not ended
         self._chance: Random | None = None      # another order is being tried
@@ -139,6 +140,7 @@ class Follower:
             self._open_takes[call] = call
         if self._rest is not None:
             self._rest.append(call)
+            self._uncounted.append((False, call))
             if len(self._rest) > _REST:
                 self._close("overlapping calls have another order than the takes show")
             return
@@ -148,6 +150,7 @@ class Follower:
     def ends(self, call: LogCall) -> None:
         """A call ends, and how is known."""
         if self._rest is not None:
+            self._uncounted.append((True, call))
             return
         if not call.puts:
             self._open_takes.pop(call)
@@ -493,6 +496,7 @@ class Follower:
             return
         if found is None:
             self._rest = [*calls, *(call for is_end, call in self._todo if not is_end)]
+            self._uncounted = list(self._todo)
             self._todo.clear()
             return
         self.stops()
@@ -510,6 +514,10 @@ class Follower:
         self.stops()
         if found is not None:
             self._broken(found, [call for call in calls if call.begun <= upto][-8:])
+            return
+        for is_end, call in self._uncounted:
+            for name in _visible(is_end, call):
+                self._notes.steps[BoundedQueue, name] += 1
 
     def _close(self, why: str) -> None:
         self.stops()
@@ -521,6 +529,19 @@ class Follower:
         while self._marks:
             self._settle(self._marks.popleft())
         self._todo.clear()
+
+
+def _visible(is_end: bool, call: LogCall) -> tuple[str, ...]:
+    """The steps that are seen of a beginning, or an end."""
+    acts = call.acts
+    if not is_end:
+        return (acts.waits,)
+    if call.result == "unknown":
+        return ()
+    if call.result == "ok" and call.item is not None:
+        return (acts.woken,)
+    vain = call.result == ("full" if call.puts else "empty")
+    return (acts.in_vain, acts.cancelled) if vain else (acts.cancelled,)
 
 
 def _taken(item: Item) -> int:

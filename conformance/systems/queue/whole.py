@@ -127,7 +127,7 @@ class _Table:
         named = np.flatnonzero(begins & puts)
         odd[named[self.rows.item[named] == NONE]] = True
         order = named[np.argsort(self.what[named], kind="stable")]
-        twice = np.append(False, self.what[order][1:] == self.what[order][:-1])
+        twice = np.flatnonzero(self.what[order][1:] == self.what[order][:-1]) + 1
         odd[order[twice]] = True
         fresh = named[~self.kept.fed[named]]
         odd[fresh[whole.ended.has(self.what[fresh])]] = True
@@ -259,8 +259,8 @@ class WholeQueues:
         mine = np.ones(len(segments.keys), bool) if mine is None else mine
         new = work.fed & ~table.kept.fed & mine[table.segment]
         self._counts(table, new, 1)
-        gone = work.gone()
-        puts = np.flatnonzero(gone & (table.puts == 1) & (table.begins == 1) & mine[table.segment])
+        gone, puts = work.gone()
+        puts = puts[mine[table.segment[puts]]]
         puts = puts[np.argsort(table.what[puts], kind="stable")]
         self.ended.add(table.what[puts], table.what[puts])
         open_ = work.open()
@@ -310,7 +310,7 @@ class WholeQueues:
             _, segments = sorted_by_key(fed.rows)
             self._counts(_Table(self, fed, segments, segments.starts), slice(None), -1)
         name = self._names.keys[key]
-        self._known.keys[name] = key
+        self._known.keys[name] = key, frozenset(fed.rows.item.tolist())
 
         def made(calls: Calls) -> KeyJudge:
             judge = QueueJudge(name, self._terms, self._notes, self._common)
@@ -330,16 +330,18 @@ class _Known:
     """The items of keys that are judged by themselves now, which had ended before."""
 
     def __init__(self, ended: Runs) -> None:
-        self.keys: dict[str, int] = {}
+        self.keys: dict[str, tuple[int, frozenset[int]]] = {}
         self._ended = ended
 
     def __call__(self, key: str, name: Any) -> bool:
         """True if an item had ended."""
         import numpy as np
 
-        if key not in self.keys or not isinstance(name, int) or not 0 <= name < ITEM_MAX:
+        number, again = self.keys.get(key, (0, frozenset()))
+        if (key not in self.keys or not isinstance(name, int) or not 0 <= name < ITEM_MAX
+                or name in again):      # its judge takes that again
             return False
-        return bool(self._ended.has(np.array([self.keys[key] * ITEM_MAX + name]))[0])
+        return bool(self._ended.has(np.array([number * ITEM_MAX + name]))[0])
 
 
 class _Work:
@@ -456,23 +458,26 @@ class _Work:
 
     # --- what is left ----------------------------------------------------------------------
 
-    def gone(self) -> Any:
-        """The rows of which nothing is open: of items that are told and out, of takes that ended."""
+    def gone(self) -> tuple[Any, Numbers]:
+        """The rows that need not be kept, and the puts of the items that ended here. Kept is from
+        the first row on of which something is open: a judge of the key would look back so far."""
         import numpy as np
 
         table, fed = self._table, np.append(self.fed, False)
-        items = self.items
         size = len(table.rows)
-        got = np.minimum(table.got[self.named], size)
-        told = np.minimum(table.mate[self.named], size)
+        got, told = table.got[self.named], table.mate[self.named]
         over = (got >= 0) & fed[got] & (told >= 0) & fed[told]
-        gone = np.zeros(size, bool)
-        for part in (self.named, told, got, table.mate[got]):
-            gone[part[over]] = True
+        before = over & table.kept.fed[got] & table.kept.fed[told]
+        calls = np.stack([self.named, told, got, table.mate[got]])[:, over]
         empty = np.flatnonzero(self.fed & (table.begins == 0) & (table.result == _NONE_THERE))
-        gone[empty] = gone[table.mate[empty]] = True
-        del items
-        return gone
+        vain = np.stack([table.mate[empty], empty])
+        gone = np.zeros(size, bool)
+        gone[calls] = gone[vain] = True
+        first = first_of_each(~gone, table.segments.starts, table.segments.ends)
+        for rows in (calls, vain):
+            late = rows.max(axis=0) >= first[table.segment[rows[0]]]
+            gone[rows[:, late & (first < table.segments.ends)[table.segment[rows[0]]]]] = False
+        return gone, self.named[over & ~before]
 
     def open(self) -> _Open:
         """The rows with what the machine has made of them."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
-__all__ = ["ITEM_MAX", "NONE", "Names", "Rows", "Unfit", "joined", "rows_of_batch",
+__all__ = ["ITEM_MAX", "NONE", "Names", "Rows", "Unfit", "joined", "nothing", "rows_of_batch",
            "stacked", "unstacked"]
 
 NONE: Final = -1 << 62
@@ -74,6 +74,13 @@ def joined(parts: Sequence[Rows]) -> Rows:
     import numpy as np
 
     return Rows(*(np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS))
+
+
+def nothing() -> Rows:
+    """No rows."""
+    import numpy as np
+
+    return Rows(*(np.zeros(0, np.int64) for _ in _COLUMNS))
 
 
 def stacked(rows: Rows | None) -> Numbers:

@@ -13,7 +13,7 @@ from .rows import Rows
 if TYPE_CHECKING:
     from .rows import Numbers
 
-__all__ = ["Handed", "Segments", "Whole", "sorted_by_key"]
+__all__ = ["Handed", "Segments", "Whole", "order_by_key", "sorted_by_key"]
 
 
 class Segments(NamedTuple):
@@ -54,12 +54,17 @@ class Whole(Protocol):
 
 def sorted_by_key(rows: Rows) -> tuple[Rows, Segments]:
     """The rows by key, those of each in their order."""
+    order, segments = order_by_key(rows.key)
+    return rows.at(order), segments
+
+
+def order_by_key(key: Numbers) -> tuple[Numbers, Segments]:
+    """The places of rows by key, those of each in their order."""
     import numpy as np
 
-    size = len(rows)
+    size = len(key)
     shift = max(1, size.bit_length())
-    both = np.sort(rows.key << shift | np.arange(size))
-    rows = rows.at(both & ((1 << shift) - 1))
+    both = np.sort(key << shift | np.arange(size))
     keys = both >> shift
     starts = np.flatnonzero(np.diff(keys, prepend=-1))
-    return rows, Segments(keys[starts], starts, np.append(starts[1:], size))
+    return both & ((1 << shift) - 1), Segments(keys[starts], starts, np.append(starts[1:], size))

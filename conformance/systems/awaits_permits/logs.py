@@ -10,7 +10,7 @@ with the calls that hold the permits, in all orders.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any, Final
 
 from ....spec.engines.monitor import Failure, LostTrack
@@ -23,14 +23,14 @@ from ...suites.meanings import Meanings
 from ...logs.notes import AROUND, Finding, Notes
 from .suite import PermitsConversation
 
-__all__ = ["LOGS", "PermitsJudge"]
+__all__ = ["CANCELLED", "GIVES", "LOGS", "RELEASED", "WAITS", "WOKEN", "PermitsJudge"]
 
 _SAYS: Final = Meanings(PermitsConversation.says)
-_WAITS: Final = _SAYS.answer("acquire", "waits")
-_WOKEN: Final = _SAYS.answer("run", "has")
-_CANCELLED: Final = _SAYS.answer("run", "cancelled")
-_RELEASED: Final = _SAYS.answer("run", "released")
-_GIVES: Final = "gives"
+WAITS: Final = _SAYS.answer("acquire", "waits")
+WOKEN: Final = _SAYS.answer("run", "has")
+CANCELLED: Final = _SAYS.answer("run", "cancelled")
+RELEASED: Final = _SAYS.answer("run", "released")
+GIVES: Final = "gives"
 """The begin of a release. No message of the suite shows it: its conversation adds it, too."""
 
 _MANY: Final = 1 << 20
@@ -66,6 +66,11 @@ class PermitsJudge:
         self._recent: deque[Event] = deque(maxlen=AROUND)
         self._closed = False
 
+    def has_seen(self, events: Iterable[Event]) -> None:
+        """Events that were the last ones, judged elsewhere: they are only shown."""
+        self._recent.clear()
+        self._recent.extend(events)
+
     def take(self, event: Event) -> None:
         """Take the next event."""
         self._now += 1
@@ -96,7 +101,7 @@ class PermitsJudge:
         hold.acquires.append((self._now, event))
         self._calls[event.call] = hold
         self._live.machine.asked = slot
-        self._step(_WAITS, event, hold)
+        self._step(WAITS, event, hold)
 
     def _ends(self, event: Event) -> None:
         hold = self._calls.pop(event.call, None)
@@ -109,13 +114,13 @@ class PermitsJudge:
             hold.holder = event.item
         hold.acquires.append((self._now, event))
         if event.result != "ok":
-            self._step(_CANCELLED, event, hold, call=hold.slot)
+            self._step(CANCELLED, event, hold, call=hold.slot)
             self._free.append(hold.slot)
             return
         machine = self._live.machine
         if machine.free > 0:
             self._live.takes("grant", place=machine.line.index(hold.slot))
-        if self._step(_WOKEN, event, hold, call=hold.slot):
+        if self._step(WOKEN, event, hold, call=hold.slot):
             self._held.setdefault(hold.holder, []).append(hold)
 
     # --- release ---------------------------------------------------------------------------
@@ -133,7 +138,7 @@ class PermitsJudge:
             del self._held[holder]
         hold.releases.append((self._now, event))
         self._calls[event.call] = hold
-        self._step(_GIVES, event, hold, call=hold.slot)
+        self._step(GIVES, event, hold, call=hold.slot)
         self._live.takes("becomes_free", call=hold.slot)
 
     def _gave(self, event: Event) -> None:
@@ -144,7 +149,7 @@ class PermitsJudge:
             return
         if event.result == "unknown":
             return
-        self._step(_RELEASED, event, hold, call=hold.slot)
+        self._step(RELEASED, event, hold, call=hold.slot)
         self._free.append(hold.slot)
 
     # --- the machine -----------------------------------------------------------------------
@@ -182,10 +187,10 @@ class PermitsJudge:
         try:
             for _, is_end, index in events:
                 if is_end:
-                    failure = exact.sees((_WOKEN, (("call", numbers[index]),)))
+                    failure = exact.sees((WOKEN, (("call", numbers[index]),)))
                 else:
                     numbers[index] = len(numbers)
-                    failure = exact.sees((_WAITS, ()))
+                    failure = exact.sees((WAITS, ()))
                 if failure is not None:
                     return failure
         except LostTrack:
@@ -194,6 +199,13 @@ class PermitsJudge:
 
     def _is_foreign(self, why: str, event: Event) -> None:
         self._notes.is_foreign(self._key, why, event)
+
+
+def _whole(terms: Terms, notes: Notes, names: Any, common: Any) -> Any:
+    from .whole import WholePermits, room_for
+
+    fits = room_for(terms.settings["permits"])
+    return WholePermits(terms, notes, names, common) if fits else None
 
 
 LOGS: Final = Logs(
@@ -208,4 +220,5 @@ LOGS: Final = Logs(
     required=("permits",),
     rules=(NO_MORE, ENDS_ONCE),
     judge=PermitsJudge,
+    whole=_whole,
 )

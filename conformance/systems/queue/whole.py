@@ -23,9 +23,9 @@ from ...logs.notes import AROUND, Notes
 from ...logs.understanding import Calls
 from ...logs.whole.calls import first_of_each, paired
 from ...logs.whole.recent import Recent
-from ...logs.whole.rows import ITEM_MAX, NONE, Names, Rows, Unfit, joined
+from ...logs.whole.rows import ITEM_MAX, NONE, Names, Rows, Unfit, joined, nothing
 from ...logs.whole.runs import Runs
-from ...logs.whole.segments import Handed, Segments, sorted_by_key
+from ...logs.whole.segments import Handed, Segments, order_by_key, sorted_by_key
 from .calls import PUT, TAKE, TAKEN
 from .logs import QueueJudge
 from .schedule import Items, Plan, after_row, before_row, of_row, planned
@@ -178,7 +178,7 @@ class WholeQueues:
             bound(BoundedQueue, C=self._capacity, K=items, T=_CALLERS, W=_CALLERS), _STEPS,
             {"item": items, "take": _CALLERS})
         self._states = self._runner.initial(1)
-        self._left = _fresh(_nothing())
+        self._left = _fresh(nothing())
         self._recent = Recent(AROUND)
         self.ended = Runs()
         self.table = np.zeros((0, 3), np.int64)
@@ -203,7 +203,7 @@ class WholeQueues:
 
     def ends(self) -> list[Handed]:
         """The log is over: what has not ended never will."""
-        left, self._left = self._left, _fresh(_nothing())
+        left, self._left = self._left, _fresh(nothing())
         return self._judges(left, self._left, True) if len(left) else []
 
     def _learns(self) -> None:
@@ -492,20 +492,7 @@ class _Work:
         return _Open(kept.rows, self.fed | kept.fed, self._names, rank, served)
 
 
-def _nothing() -> Rows:
-    import numpy as np
-
-    return Rows(*(np.zeros(0, np.int64) for _ in fields(Rows)))
-
-
 def _by_key(kept: _Open) -> tuple[_Open, Segments]:
     """Rows by key, those of each in their order."""
-    import numpy as np
-
-    size = len(kept)
-    place = max(1, size.bit_length())
-    both = np.sort(kept.rows.key << place | np.arange(size))
-    kept = kept.at(both & ((1 << place) - 1))
-    keys = both >> place
-    starts = np.flatnonzero(np.diff(keys, prepend=-1))
-    return kept, Segments(keys[starts], starts, np.append(starts[1:], size))
+    order, segments = order_by_key(kept.rows.key)
+    return kept.at(order), segments

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from checkvalve.conformance.columns.run import judge_files
 from checkvalve.conformance.engines.judging import Asked, by_key, events_of, judge_on_spark
 from checkvalve.conformance.engines.session import spark_session
 from checkvalve.conformance.engines.spark import spark_errors
@@ -25,7 +26,7 @@ from checkvalve.conformance.logs.live import bound
 from checkvalve.conformance.logs.mapping import plain
 from checkvalve.conformance.engines.log_parts import Files, logs_of
 from checkvalve.conformance.logs.readers import Log
-from checkvalve.conformance.logs.run import Judged, judge_files, terms_of
+from checkvalve.conformance.logs.run import Judged, terms_of
 from checkvalve.conformance.systems.queue.calls import DONE, PUT, TAKE, TAKEN
 from checkvalve.spec.flow.observed_rate import ObservedRate
 from checkvalve.spec.notation.bound import BoundMachine

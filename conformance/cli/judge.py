@@ -73,7 +73,8 @@ def command(
     64 for a log or a mapping that cannot be used, and for one that is no log of this system.
     """
     from ..logs.formats import KINDS
-    from ..logs.run import judge_files, opened, terms_of
+    from ..columns.run import judge_files
+    from ..logs.run import opened, terms_of
 
     if not logs:
         return _list(suite, as_json)

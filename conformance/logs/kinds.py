@@ -68,8 +68,9 @@ class Logs:
     ``settings`` are its settings with what each means; those in ``required`` must be given.
     ``rules`` are judged on any log, ``with_rest`` only where the log says that nothing was left;
     ``never`` has the others that the suite judges, with the reason. ``judge`` makes the judge of a
-    key. ``common`` makes what all keys of a run share; it is given to ``judge``. ``whole`` makes what
-    judges all keys together, of terms, notes, names and what is common, or None where that cannot be.
+    key. ``common`` makes what all keys of a run share; it is given to ``judge``. ``whole`` makes
+    what judges all keys together, of terms, notes, names and what is common; None where that cannot
+    be.
     """
 
     machines: tuple[type[Machine], ...]

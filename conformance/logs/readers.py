@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMATS", "HEADER", "Log", "batches_of", "ending_of", "header_in", "header_of", "row_of_cells",
-    "row_of_json",
+    "row_of_json", "rows_about",
 ]
 
 Rows = Iterator[tuple[int, Row]]
 Batches = Iterator["pa.RecordBatch"]
+
+_BYTES_OF_ROW: Final = 64
 
 _AT_ONCE: Final = 10_000
 """Rows of a table that are understood at a time."""
@@ -177,6 +179,19 @@ def batches_of(log: Log, size: int) -> Batches | None:
     """The rows of a table, so many at a time; None for a file that is none."""
     ending = ending_of(log.path)
     return _BATCHES[ending](log.path, size) if ending in _BATCHES and not log.has_format else None
+
+
+def rows_about(log: Log) -> int:
+    """About how many rows a file has; 0 if that cannot be said."""
+    if ending_of(log.path) != ".parquet":
+        return log.path.stat().st_size // _BYTES_OF_ROW
+    import pyarrow as arrow
+    import pyarrow.parquet as parquet
+
+    try:
+        return int(parquet.read_metadata(log.path).num_rows)
+    except (arrow.ArrowInvalid, OSError):
+        return 0    # who reads it says what is wrong
 
 
 class Log(Reading):

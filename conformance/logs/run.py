@@ -71,21 +71,6 @@ def judge_files(
 ) -> Judged:
     """Judge the events of some files. ``watch`` gets the number of those that were taken, now and
     then; it may raise. ``keeps`` all doubts, and not only the first of each rule."""
-    if len(files) == 1 and logs.whole is not None:
-        from .whole.run import judged_whole
-
-        notes = Notes(doubts=[] if keeps else None)
-        found = Judged(notes, terms=terms)
-        if judged_whole(files[0], logs, terms, notes, found, watch):
-            found.ignored = files[0].ignored
-            return found
-        files[0].begins_anew()
-    return _by_rows(files, logs, terms, watch, keeps)
-
-
-def _by_rows(files: Sequence[Log], logs: Logs, terms: Terms, watch: Callable[[int], None],
-             keeps: bool) -> Judged:
-    """Judge event by event."""
     notes = Notes(doubts=[] if keeps else None)
     found = Judged(notes, terms=terms, by_time=any(file.mapped.order == "time" for file in files))
     common = logs.common(terms, notes)

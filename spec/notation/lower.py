@@ -170,7 +170,8 @@ class _Lowering:
 
     def _action(self, action: Action, args: tuple[tuple[str, int], ...]) -> LoweredAction:
         guard, changed, faults = self._step(action, args)
-        return LoweredAction(action.name, args, action.fair, action.internal, guard, changed, faults)
+        return LoweredAction(
+            action.name, args, action.fair, action.internal, guard, changed, faults)
 
     def open_action(self, action: Action) -> OpenAction:
         """An action with parameters that get their values when it is taken."""

@@ -19,19 +19,10 @@ from ...logs.events import Event
 from ...logs.exact import Exact
 from ...logs.kinds import Call, Logs, Terms
 from ...logs.live import Live, bound
-from ...suites.meanings import Meanings
 from ...logs.notes import AROUND, Finding, Notes
-from .suite import PermitsConversation
+from .acts import CANCELLED, GIVES, RELEASED, WAITS, WOKEN
 
-__all__ = ["CANCELLED", "GIVES", "LOGS", "RELEASED", "WAITS", "WOKEN", "PermitsJudge"]
-
-_SAYS: Final = Meanings(PermitsConversation.says)
-WAITS: Final = _SAYS.answer("acquire", "waits")
-WOKEN: Final = _SAYS.answer("run", "has")
-CANCELLED: Final = _SAYS.answer("run", "cancelled")
-RELEASED: Final = _SAYS.answer("run", "released")
-GIVES: Final = "gives"
-"""The begin of a release. No message of the suite shows it: its conversation adds it, too."""
+__all__ = ["LOGS", "PermitsJudge"]
 
 _MANY: Final = 1 << 20
 _TRIED: Final = 10
@@ -205,7 +196,8 @@ def _whole(terms: Terms, notes: Notes, names: Any, common: Any) -> Any:
     from .whole import WholePermits, room_for
 
     fits = room_for(terms.settings["permits"])
-    return WholePermits(terms, notes, names, common) if fits else None
+    return WholePermits(terms, notes, names, lambda key: PermitsJudge(
+        key, terms, notes, common)) if fits else None
 
 
 LOGS: Final = Logs(

@@ -1,32 +1,31 @@
 """All permits of a log at a time: the machine of ``logs``, as machine code, for many keys.
 
-Each row is one step or two, as ``PermitsJudge`` takes them. A chunk is judged with what earlier ones
-left open: the calls that wait, those that hold a permit, and those that give one back. Where the
-machine refuses, or a row is of no plain call, the key's ``PermitsJudge`` takes what is open again,
-and goes on from that row.
+Each row is one step or two, as ``PermitsJudge`` takes them. A chunk is judged with what earlier
+ones left open: the calls that wait, those that hold a permit, and those that give one back. Where
+the machine refuses, or a row is of no plain call, the key's ``PermitsJudge`` takes what is open
+again, and continues from that row.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from ....spec.engines.native.running import NAMES_MAX, Runner, Step
+from ....spec.engines.native.running import NAMES_MAX, Step, runner_of
 from ....spec.queues.permits import Permits
 from ...logs.kinds import KeyJudge, Terms
-from ...logs.live import bound
 from ...logs.notes import AROUND, Notes
 from ...logs.understanding import Calls
-from ...logs.whole.calls import first_of_each, paired
-from ...logs.whole.recent import Recent
-from ...logs.whole.rows import NONE, Names, Rows, joined, nothing
-from ...logs.whole.segments import Handed, Segments, order_by_key
-from .logs import CANCELLED, GIVES, RELEASED, WAITS, WOKEN, PermitsJudge
+from ...columns.calls import first_of_each, paired
+from ...columns.recent import Recent
+from ...columns.rows import NONE, Names, Rows, joined, nothing
+from ...columns.segments import Handed, Segments, order_by_key
+from .acts import CANCELLED, GIVES, RELEASED, WAITS, WOKEN
 
 if TYPE_CHECKING:
-    import numpy as np
 
-    from ...logs.whole.rows import Numbers
+    from ...columns.rows import Numbers
 
 __all__ = ["WholePermits", "room_for"]
 
@@ -44,7 +43,7 @@ _STEPS: Final = (
 _WAITS, _GRANT, _WOKEN, _CANCELLED, _GIVES, _FREE, _RELEASED = range(7)
 
 _BEGINS, _GETS, _FAILS, _GIVING, _GAVE, _OTHER = range(6)
-"""What a row is: of an acquire its beginning and its two ends, of a release its two ends."""
+"""The kinds of rows: of an acquire its beginning and its two ends, of a release its two ends."""
 
 _FIRST: Final = (_WAITS, _GRANT, _CANCELLED, _GIVES, _RELEASED, _RELEASED)
 _THEN: Final = (-1, _WOKEN, -1, _FREE, -1, -1)
@@ -69,16 +68,17 @@ class _Table:
 
 
 class WholePermits:
-    """Judges all permits; see ``Whole``."""
+    """Judges all permits; see ``Whole``. ``make`` makes the judge of one key."""
 
-    def __init__(self, terms: Terms, notes: Notes, names: Names, common: Any) -> None:
+    def __init__(self, terms: Terms, notes: Notes, names: Names, make: Callable[[str], Any]
+                 ) -> None:
         import numpy as np
 
-        self._terms, self._notes, self._names, self._common = terms, notes, names, common
+        self._notes, self._names, self._make = notes, names, make
         permits = terms.settings["permits"]
         calls = permits + 2 * _CALLERS
-        self._runner = Runner(bound(Permits, C=permits, K=calls, W=_CALLERS), _STEPS,
-                              {"call": calls})
+        self._runner = runner_of(Permits, (("C", permits), ("K", calls), ("W", _CALLERS)), _STEPS,
+                                 (("call", calls),))
         self._states = self._runner.initial(1)
         self._left, self._left_name = nothing(), np.zeros(0, np.int64)
         self._recent = Recent(AROUND)
@@ -216,7 +216,7 @@ class WholePermits:
         self._counts(table.kind[here][stays[here]], -1)
 
         def made(calls: Calls) -> KeyJudge:
-            judge = PermitsJudge(self._names.keys[key], self._terms, self._notes, self._common)
+            judge: Any = self._make(self._names.keys[key])
             for at in range(len(fed)):
                 judge.take(calls.numbered(*self._names.event(fed, at)))
             judge.has_seen(self._names.event(before, at)[0] for at in range(len(before)))

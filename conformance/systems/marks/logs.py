@@ -30,7 +30,7 @@ _WATCHING: Final = Watching(
      "rest": _SAYS.row(_SAYS.answer("arrive", END))})
 
 def _whole(terms: Terms, notes: Notes, names: Any, common: Any) -> Any:
-    from ...logs.whole.points import WholePoints
+    from ...columns.points import WholePoints
 
     return WholePoints(terms, notes, names, (_WATCHING,),
                        lambda key: PointJudge(key, terms, notes, (_WATCHING,)))

@@ -323,7 +323,8 @@ def _judge(key: str, terms: Terms, notes: Notes, common: Any) -> QueueJudge:
 def _whole(terms: Terms, notes: Notes, names: Any, common: _Common) -> Any:
     from .whole import WholeQueues
 
-    return None if terms.drained else WholeQueues(terms, notes, names, common)
+    return None if terms.drained else WholeQueues(
+        terms, notes, names, lambda key: QueueJudge(key, terms, notes, common), common.ended)
 
 
 LOGS: Final = Logs(

@@ -6,12 +6,12 @@ those that are none of a queue. But a proposal is needed, and for many calls at 
 
 *The order.* An item came in before another one if its put ended before that of the other began; so
 it has to be out before the other one's take ends. That is its deadline: the least end of the takes
-of all that certainly came in later, and of its own. Items in the order of their deadlines are in the
-order of their puts and of their takes, where there is such an order.
+of all that certainly came in later, and of its own. Items in the order of their deadlines are in
+the order of their puts and of their takes, where there is such an order.
 
-*The instants.* In that order an item comes in as late as it can: when its own put ends, or its take,
-or the put or the take of an item behind it. It leaves as soon as it is in, and its take and those
-of all before it have begun. So the queue holds as little as it can.
+*The instants.* In that order an item comes in as late as it can: when its own put ends, or its
+take, or the put or the take of an item behind it. It leaves as soon as it is in, and its take and
+those of all before it have begun. So the queue holds as little as it can.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    import numpy as np
 
     from ...logs.whole.rows import Numbers
 
@@ -103,7 +102,8 @@ def _deadlines(items: Items, end: Numbers) -> Numbers:
 
     least = np.append(np.minimum.accumulate(items.got[::-1])[::-1], _FAR)
     later = np.searchsorted(items.put, np.where(items.told < end, items.told, _FAR))
-    return np.minimum(np.minimum(items.got, least[later]), end)
+    found: Numbers = np.minimum(np.minimum(items.got, least[later]), end)
+    return found
 
 
 def _horizon(items: Items, order: Numbers, untaken: Any, admit: Numbers, serve: Numbers,

@@ -10,30 +10,28 @@ the next chunk. Where anything is refused, or is no plain call, the key is hande
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
-from ....spec.engines.native.running import NAMES_MAX, Runner, Step
+from ....spec.engines.native.running import NAMES_MAX, Runner, Step, runner_of
 from ....spec.queues.bounded import BoundedQueue
 from ....spec.queues.conserved import ConservingQueue
 from ...logs.kinds import KeyJudge, Terms
-from ...logs.live import bound
+from ...logs.memory import Ended
 from ...logs.notes import AROUND, Notes
 from ...logs.understanding import Calls
-from ...logs.whole.calls import first_of_each, paired
-from ...logs.whole.recent import Recent
-from ...logs.whole.rows import ITEM_MAX, NONE, Names, Rows, Unfit, joined, nothing
-from ...logs.whole.runs import Runs
-from ...logs.whole.segments import Handed, Segments, order_by_key, sorted_by_key
+from ...columns.calls import first_of_each, paired
+from ...columns.recent import Recent
+from ...columns.rows import ITEM_MAX, NONE, Names, Rows, Unfit, joined, nothing
+from ...columns.runs import Runs
+from ...columns.segments import Handed, Segments, order_by_key, sorted_by_key
 from .calls import PUT, TAKE, TAKEN
-from .logs import QueueJudge
-from .schedule import Items, Plan, after_row, before_row, of_row, planned
+from .schedule import Items, after_row, before_row, of_row, planned
 
 if TYPE_CHECKING:
-    import numpy as np
 
-    from ...logs.whole.rows import Numbers
+    from ...columns.rows import Numbers
 
 __all__ = ["WholeQueues"]
 
@@ -166,24 +164,26 @@ _OK, _NONE_THERE, _OTHER = range(3)
 
 
 class WholeQueues:
-    """Judges all queues; see ``Whole``."""
+    """Judges all queues; see ``Whole``. ``make`` makes the judge of one key, and ``ended`` is what
+    these judges remember."""
 
-    def __init__(self, terms: Terms, notes: Notes, names: Names, common: Any) -> None:
+    def __init__(self, terms: Terms, notes: Notes, names: Names, make: Callable[[str], Any],
+                 ended: Ended) -> None:
         import numpy as np
 
-        self._terms, self._notes, self._names, self._common = terms, notes, names, common
+        self._notes, self._names, self._make = notes, names, make
         self._capacity = min(terms.settings.get("capacity", _ROOM), _ROOM)
         items = min(NAMES_MAX, self._capacity + 2 * _CALLERS)
-        self._runner = Runner(
-            bound(BoundedQueue, C=self._capacity, K=items, T=_CALLERS, W=_CALLERS), _STEPS,
-            {"item": items, "take": _CALLERS})
+        self._runner = runner_of(
+            BoundedQueue, (("C", self._capacity), ("K", items), ("T", _CALLERS), ("W", _CALLERS)),
+            _STEPS, (("item", items), ("take", _CALLERS)))
         self._states = self._runner.initial(1)
         self._left = _fresh(nothing())
         self._recent = Recent(AROUND)
         self.ended = Runs()
         self.table = np.zeros((0, 3), np.int64)
         self._known = _Known(self.ended)
-        common.ended.elsewhere = self._known
+        ended.elsewhere = self._known
 
     def takes(self, rows: Rows, segments: Segments) -> list[Handed]:
         """Take the next rows of some keys."""
@@ -233,7 +233,7 @@ class WholeQueues:
         parts = [others]
         handed: list[Handed] = []
         if refused.any():
-            # Once more, up to some rows before: the judge of the key goes on from there.
+            # Once more, up to some rows before: the judge of the key continues from there.
             again, some = _by_key(kept.at(refused[table.segment]))
             cut = work.refused[refused] + some.starts - segments.starts[refused]
             for _ in range(2):
@@ -304,7 +304,7 @@ class WholeQueues:
             (ConservingQueue, TAKE.in_vain))
 
     def _hands(self, key: int, open_: _Open, before: Rows) -> Handed:
-        """Hand a key over: its judge takes what was open again, and goes on with the rest."""
+        """Hand a key over: its judge takes what was open again, and continues with the rest."""
         fed = open_.at(open_.fed)
         if len(fed):
             _, segments = sorted_by_key(fed.rows)
@@ -313,7 +313,7 @@ class WholeQueues:
         self._known.keys[name] = key, frozenset(fed.rows.item.tolist())
 
         def made(calls: Calls) -> KeyJudge:
-            judge = QueueJudge(name, self._terms, self._notes, self._common)
+            judge: Any = self._make(name)
             for at in range(len(fed)):
                 judge.take(calls.numbered(*self._names.event(fed.rows, at)))
             if len(before):
@@ -345,8 +345,8 @@ class _Known:
 
 
 class _Work:
-    """The machine's work on a chunk: what it was ``fed``, and where it ``refused`` (the row, by key;
-    -1 where it did not)."""
+    """The machine's work on a chunk: what it was ``fed``, and where it ``refused`` (the row, by
+    key; -1 where it did not)."""
 
     def __init__(self, runner: Runner, states: Any, table: _Table, capacity: int, final: bool
                  ) -> None:

@@ -62,8 +62,8 @@ class RateJudge(PointJudge):
         if self._tick:
             notes.not_shown[NOT_HELD_BACK.id] = "the log does not have the limit's own ticks"
 
-    def goes_on(self, ticks: int | None) -> None:
-        """Go on where so many ticks were counted."""
+    def continues(self, ticks: int | None) -> None:
+        """Continue where so many ticks were counted."""
         self._ticks = ticks
 
     def take(self, event: Event) -> None:
@@ -86,7 +86,8 @@ def _whole(terms: Terms, notes: Notes, names: Any, common: Any) -> Any:
     from .whole import WholeRates
 
     return WholeRates(terms, notes, names, eyes_of(terms),
-                      lambda key: RateJudge(key, terms, notes, common))
+                      lambda key: RateJudge(key, terms, notes, common),
+                      most=ticks_of_a_window(terms))
 
 
 LOGS: Final = Logs(

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...logs.whole.points import Taken, WholePoints
-from ...logs.whole.rows import NONE, Rows, Unfit
-from ...logs.whole.segments import Segments
-from .logs import ticks_of_a_window
+from ...columns.points import Taken, WholePoints
+from ...columns.rows import NONE, Rows, Unfit
+from ...columns.segments import Segments
 
 if TYPE_CHECKING:
-    import numpy as np
 
-    from ...logs.whole.rows import Numbers
+    from ...columns.rows import Numbers
 
 __all__ = ["WholeRates"]
 
@@ -20,14 +18,14 @@ _ROOM = 1 << 40
 
 
 class WholeRates(WholePoints):
-    """Judges all limits; see ``Whole``."""
+    """Judges all limits; see ``Whole``. After ``most`` ticks nothing is in the window."""
 
-    def __init__(self, *given: Any) -> None:
+    def __init__(self, *given: Any, most: int) -> None:
         import numpy as np
 
         super().__init__(*given)
         self._tick = self.terms.settings.get("tick_ns", 0)
-        self._most = ticks_of_a_window(self.terms)
+        self._most = most
         self._ticks = np.zeros(0, np.int64)
         self._before: Any = None
 
@@ -64,7 +62,7 @@ class WholeRates(WholePoints):
         """Bring the judge of a limit to a row, with the ticks that were counted."""
         if self._tick:
             ticks = int(self._before[at])
-            judge.goes_on(None if ticks == NONE else ticks)
+            judge.continues(None if ticks == NONE else ticks)
 
     def _passed(self, rows: Rows, segments: Segments) -> Numbers:
         """The ticks that the time of each row shows to have passed."""

@@ -38,8 +38,8 @@ class LaneJudge(PointJudge):
         super().__init__(key, terms, notes, (_WATCHING,))
         self._forgot = False
 
-    def goes_on(self, numbers: Mapping[int, int], named: int) -> None:
-        """Go on where so many elements were ``named``, of which these are not forgotten."""
+    def continues(self, numbers: Mapping[int, int], named: int) -> None:
+        """Continue where so many elements were ``named``, of which these are not forgotten."""
         self._numbers, self._named = dict(numbers), named
         self._forgot = len(numbers) < named
 
@@ -74,7 +74,8 @@ def _whole(terms: Terms, notes: Notes, names: Any, common: Any) -> Any:
     from .whole import WholeLanes
 
     return WholeLanes(terms, notes, names, (_WATCHING,),
-                      lambda key: LaneJudge(key, terms, notes, common))
+                      lambda key: LaneJudge(key, terms, notes, common),
+                      forgotten=LaneJudge.forgotten)
 
 
 LOGS: Final = Logs(

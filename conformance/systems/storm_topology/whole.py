@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ...logs.whole.points import Taken, WholePoints
-from ...logs.whole.rows import ITEM_MAX, Rows, Unfit
-from ...logs.whole.runs import Runs
-from ...logs.whole.segments import Segments
-from .logs import LaneJudge
+from ...columns.points import Taken, WholePoints
+from ...columns.rows import ITEM_MAX, Rows, Unfit
+from ...columns.runs import Runs
+from ...columns.segments import Segments
 
 if TYPE_CHECKING:
-    import numpy as np
 
-    from ...logs.whole.rows import Numbers
+    from ...columns.rows import Numbers
 
 __all__ = ["WholeLanes"]
 
@@ -22,12 +21,14 @@ _UNKNOWN = 1 << 59
 
 
 class WholeLanes(WholePoints):
-    """Judges all lanes; see ``Whole``."""
+    """Judges all lanes; see ``Whole``. ``forgotten`` says how many of those elements that were
+    named are forgotten by then."""
 
-    def __init__(self, *given: Any) -> None:
+    def __init__(self, *given: Any, forgotten: Callable[[Any], Any]) -> None:
         import numpy as np
 
         super().__init__(*given)
+        self._forgotten = forgotten
         self._emits = self.operations.index("emits")
         self._has_item = np.array([bool(call.needs) for call in
                                    self.names.logs.operations.values()])
@@ -61,7 +62,7 @@ class WholeLanes(WholePoints):
         number = np.where(emits, named, 0)
         others = np.flatnonzero(~emits & self._has_item[operation])
         number[others] = self._numbers.numbers(what[others], _UNKNOWN)
-        late = others[number[others] < LaneJudge.forgotten(named[others])]
+        late = others[number[others] < self._forgotten(named[others])]
         self._named[segments.keys] = (named + emits)[segments.ends - 1]
         return Taken(np.arange(len(rows)), operation, number), _up_to(
             np.concatenate([again, late]), segments)
@@ -70,9 +71,9 @@ class WholeLanes(WholePoints):
         """Bring the judge of a lane to a row, with the elements that are not forgotten."""
         named = int(self._before[at])
         items, numbers = self._numbers.between(key * ITEM_MAX, (key + 1) * ITEM_MAX)
-        known = (numbers < named) & (numbers >= LaneJudge.forgotten(self._before[at:at + 1])[0])
+        known = (numbers < named) & (numbers >= self._forgotten(self._before[at:at + 1])[0])
         order = numbers[known].argsort()
-        judge.goes_on(dict(zip((items[known][order] - key * ITEM_MAX).tolist(),
+        judge.continues(dict(zip((items[known][order] - key * ITEM_MAX).tolist(),
                                numbers[known][order].tolist(), strict=True)), named)
 
     def _adds(self, what: Numbers, named: Numbers, emits: Numbers) -> Numbers:

@@ -16,11 +16,12 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import llvmlite.ir as ir
 
-from ...notation.bound import BoundMachine
+from ...notation.bound import BoundMachine, bind_to_watch
 from ...notation.expr import (
     Expr, Lit, Queue, Read, and_, at, eq, ite, length, lt, not_, substitute,
 )
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
     Numbers = np.ndarray[Any, Any]
 
-__all__ = ["NAMES_MAX", "Runner", "Step"]
+__all__ = ["NAMES_MAX", "Runner", "Step", "runner_of"]
 
 NAMES_MAX: Final = 64
 """Names of one kind that a machine may have at a time: the free ones are the bits of a word."""
@@ -46,15 +47,16 @@ NAMES_MAX: Final = 64
 _STOPPED: Final = (1 << 64) - 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Step:
-    """What a row of one kind does: an ``action``, with the source of each of its parameters.
+    """The meaning of the rows of one kind: an ``action``, and the source of each parameter.
 
     A source is ``first`` or ``second``, the numbers of a row; or ``QUEUE of first``, the place at
-    which that number stands in a queue of the machine. ``sets`` gives a variable a number before the
-    action, ``drops`` takes it out of a set. ``begins`` is the kind of name that the first thing of
-    the row gets, ``ends`` of those that its things give back: then both numbers are things, and the
-    machine sees their names. A step without an action is always taken, and changes nothing.
+    which that number stands in a queue of the machine. ``sets`` gives a variable a number before
+    the action, ``drops`` takes it out of a set. ``begins`` is the kind of name that the first thing
+    of the row gets, ``ends`` of those that its things give back: then both numbers are things
+    (``things``), and the machine sees their names. A step without an action is always taken, and
+    changes nothing.
     """
 
     action: str = ""
@@ -64,6 +66,13 @@ class Step:
     begins: str = ""
     ends: Mapping[str, str] = field(default_factory=dict)
     things: bool = False
+
+
+@cache
+def runner_of(machine: Any, constants: tuple[tuple[str, int], ...], steps: tuple[Step, ...],
+              names: tuple[tuple[str, int], ...] = ()) -> Runner:
+    """The runner of a machine with some constants, which is compiled once."""
+    return Runner(bind_to_watch(machine, **dict(constants)), steps, dict(names))
 
 
 class Runner:
@@ -180,7 +189,8 @@ class _Emission:
             return
         words = [b.load(place, typ=I64) for place in self.state]
         state, free = words[:self.layout.words], words[self.layout.words:]
-        numbers = {"first": word_load(b, self.first, here), "second": word_load(b, self.second, here)}
+        numbers = {"first": word_load(b, self.first, here),
+                   "second": word_load(b, self.second, here)}
         things = dict(numbers)
         if step.things:
             for name in numbers:
@@ -238,7 +248,7 @@ class _Emission:
         return values, OpenAction(action.name, {}, whole(action.guard), updates, faults)
 
     def _before(self, step: Step, reads: Mapping[str, Expr]) -> dict[str, Expr]:
-        """What a step does to variables before its action, by slot."""
+        """The changes of variables before the action of a step, by slot."""
         found: dict[str, Expr] = {name: reads[source] for name, source in step.sets.items()}
         for name, source in step.drops.items():
             for slot in self.layout.model.slots:

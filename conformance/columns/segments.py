@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from ..kinds import KeyJudge
-from ..understanding import Calls
+from ..logs.kinds import KeyJudge
+from ..logs.understanding import Calls
 from .rows import Rows
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ class Segments(NamedTuple):
 
 @dataclass(frozen=True)
 class Handed:
-    """A key that is judged by itself from here on: its judge, where the key is, and the rows that it
-    takes next. The judge is made when it is asked for, with the calls that are numbered."""
+    """A key that is judged by itself from here on: its judge, where the key is, and the rows that
+    it takes next. The judge is made when it is asked for, with the calls that are numbered."""
 
     key: int
     judge: Callable[[Calls], KeyJudge]

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 from .rows import Unfit
 
 if TYPE_CHECKING:
-    import numpy as np
 
     from .rows import Numbers
 
@@ -78,7 +77,7 @@ class Runs:
 
 
 def _runs(start: Numbers, number: Numbers, size: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Runs, in their order, with those in one where one goes on where the other ends."""
+    """Runs, in their order, with those in one where one begins where the other ends."""
     import numpy as np
 
     goes_on = ((start[1:] == start[:-1] + size[:-1]) & (number[1:] == number[:-1] + size[:-1]))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .rows import NONE, Rows, Unfit
 
 if TYPE_CHECKING:
-    import numpy as np
 
     from .rows import Numbers
 

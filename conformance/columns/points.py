@@ -1,28 +1,27 @@
 """Judging all keys of a log by machines that are always in one state (``points``), as machine code.
 
 The machines and the rows of their tables are those of ``PointJudge``. Each machine's actions are
-compiled from its chapter (``Runner``), and take the rows of all keys in one loop. Where one refuses,
-or a row needs a closer look, the key's ``PointJudge`` is made in that state, and takes that row.
+compiled from its chapter (``Runner``), and take the rows of all keys in one loop. Where one
+refuses, or a row needs a closer look, the key's ``PointJudge`` is made in that state, and takes
+that row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ....spec.engines.native.running import Runner, Step
-from ..events import Event
-from ..kinds import KeyJudge, Terms
-from ..live import bound
-from ..notes import AROUND, Notes
-from ..points import PointJudge, Row, Watching
-from ..understanding import Calls
+from ...spec.engines.native.running import Step, runner_of
+from ..logs.kinds import KeyJudge, Terms
+from ..logs.notes import AROUND, Notes
+from ..logs.points import PointJudge, Watching
+from ..logs.understanding import Calls
 from .recent import Recent
-from .rows import NONE, Names, Rows, Unfit
+from .rows import Names, Rows, Unfit
 from .segments import Handed, Segments
 
 if TYPE_CHECKING:
-    import numpy as np
 
     from .rows import Numbers
 
@@ -30,6 +29,16 @@ __all__ = ["Taken", "WholePoints"]
 
 _NOTHING: Final = 0
 """The step that is no step of a machine."""
+
+
+def _machine(watching: Watching) -> Any:
+    """Its machine: a class has a hash, whatever its instances have."""
+    return watching.machine
+
+
+@cache
+def _steps(actions: tuple[tuple[str, ...], ...]) -> tuple[Step, ...]:
+    return (Step(), *(Step(action, dict.fromkeys(args, "first")) for action, *args in actions))
 
 
 class Taken(NamedTuple):
@@ -47,15 +56,15 @@ class _Eye:
     def __init__(self, watching: Watching, terms: Terms, operations: Sequence[str]) -> None:
         import numpy as np
 
-        machine = bound(watching.machine, **watching.constants(terms))
         self.watching = watching
         actions = list(dict.fromkeys((row.action, *row.args) for row in watching.rows.values()))
         self.actions = [action for action, *_ in actions]
-        self.runner = Runner(machine, [Step(), *(
-            Step(action, dict.fromkeys(args, "first")) for action, *args in actions)])
+        self.runner = runner_of(_machine(watching), tuple(watching.constants(terms).items()),
+                                _steps(tuple(actions)))
         rows = [watching.rows.get(name) for name in operations]
-        self.steps = np.array([_NOTHING if row is None else 1 + actions.index((row.action, *row.args))
-                               for row in rows], np.int64)
+        self.steps = np.array([
+            _NOTHING if row is None else 1 + actions.index((row.action, *row.args))
+            for row in rows], np.int64)
         self.by_number = np.array([row is not None and "number" in row.args.values()
                                    for row in rows])
         self.states = self.runner.initial(1)
@@ -102,7 +111,7 @@ class WholePoints:
         again = np.flatnonzero(first < ends)
         ends[again] = np.searchsorted(taken.row, upto[again])
         for eye, before in zip(self.eyes, saved, strict=True):
-            if len(again):      # one machine may have gone on beyond where another one refused
+            if len(again):      # one machine may have run beyond where another one refused
                 eye.states[segments.keys[again]] = before[again]
                 self._runs(eye, rows, taken, segments.keys[again], starts[again], ends[again])
             self._counts(eye, taken, starts, ends)

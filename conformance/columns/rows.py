@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final
 
-from ..columns import planned, times_agree
-from ..events import Event
-from ..kinds import Logs
-from ..mapping import NANOSECONDS
-from ..understanding import Reading
+from ..logs.columns import planned, times_agree
+from ..logs.events import Event
+from ..logs.kinds import Logs
+from ..logs.mapping import NANOSECONDS
+from ..logs.understanding import Reading
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,8 +45,9 @@ class Unfit(Exception):
 
 @dataclass
 class Rows:
-    """Events, by column. ``said`` is the number of what was done, in what phase and with what result
-    (``Names.meanings``); ``call`` the identity of a call that has one. ``NONE`` is no value."""
+    """Events, by column. ``said`` is the number of what was done, in what phase and with what
+    result (``Names.meanings``); ``call`` the identity of a call that has one. ``NONE`` is no value.
+    """
 
     key: Numbers
     said: Numbers
@@ -77,7 +78,7 @@ def joined(parts: Sequence[Rows]) -> Rows:
 
 
 def nothing() -> Rows:
-    """No rows."""
+    """A log in which nothing happened."""
     import numpy as np
 
     return Rows(*(np.zeros(0, np.int64) for _ in _COLUMNS))
@@ -99,7 +100,7 @@ def unstacked(matrix: Numbers) -> Rows:
 
 @dataclass
 class Names:
-    """What the numbers of a log's columns stand for, and the events that its rows are."""
+    """The meaning of the numbers in a log's columns, and the events that its rows are."""
 
     logs: Logs
     file: str

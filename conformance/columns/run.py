@@ -2,70 +2,105 @@
 
 Each chunk is sorted by key, and the system's ``Whole`` judges all its keys at a time. It says
 nothing of a log but that it is right: a key at which it finds anything else is handed over to the
-judge of one key, which is brought to where the key is and goes on from there, event by event. So
+judge of one key, which is brought to where the key is and continues from there, event by event. So
 what is violated, unknown or foreign is said by one judge, whichever way a log is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
-from ....spec.notation.errors import NotationError
-from ....spec.verdicts.native_refusal import NotNative
-from ..kinds import KeyJudge, Logs, Terms
-from ..notes import Notes
-from ..readers import Log, batches_of
-from ..understanding import Calls
+from ...spec.notation.errors import NotationError
+from ...spec.verdicts.native_refusal import NotNative
+from ..logs.kinds import KeyJudge, Logs, Terms
+from ..logs.notes import Notes
+from ..logs.run import Judged
+from ..logs.run import judge_files as by_events
+from ..logs.readers import Log, batches_of, ending_of, rows_about
+from ..logs.understanding import Calls
+from .json_lines import json_batches
 from .rows import Names, Rows, Unfit, joined, rows_of_batch
-from .segments import Handed, Segments, Whole, sorted_by_key
+from .segments import Handed, Whole, sorted_by_key
 
-if TYPE_CHECKING:
-    from ..run import Judged
-
-__all__ = ["CHUNK", "judged_whole"]
+__all__ = ["CHUNK", "LEAST", "Counted", "judge_files", "judged_whole"]
 
 CHUNK: Final = 1 << 18
 """Rows that are judged at a time."""
 
+LEAST: Final = 20_000
+"""Rows from which on it pays to compile the machines."""
 
-def judged_whole(log: Log, logs: Logs, terms: Terms, notes: Notes, found: Judged,
-                 watch: Callable[[int], None]) -> bool:
-    """Judge a log in whole columns; False if it has to be judged row by row: then ``notes`` and
-    ``found`` are to be made anew. Raises ``InputError`` as a run row by row does."""
-    batches = batches_of(log, CHUNK) if logs.whole is not None and terms.from_start else None
-    if batches is None or log.mapped.order != "file":
-        return False
-    assert logs.whole is not None
+
+def judge_files(
+    files: Sequence[Log], logs: Logs, terms: Terms, watch: Callable[[int], None] = lambda at: None,
+    keeps: bool = False,
+) -> Judged:
+    """Judge the events of some files, in whole columns where that can be, or else event by event;
+    see ``logs.run.judge_files``. What is found is the same."""
+    if len(files) == 1:
+        notes = Notes(doubts=[] if keeps else None)
+        counted = judged_whole(files[0], logs, terms, notes, watch)
+        if counted is not None:
+            return Judged(notes, *counted, ignored=files[0].ignored, terms=terms)
+        files[0].begins_anew()
+    return by_events(files, logs, terms, watch, keeps)
+
+
+class Counted(NamedTuple):
+    """The numbers of the events and the keys of a log."""
+
+    events: int
+    keys: int
+
+
+def judged_whole(log: Log, logs: Logs, terms: Terms, notes: Notes, watch: Callable[[int], None]
+                 ) -> Counted | None:
+    """Judge a log in whole columns; None if it has to be judged row by row: then ``notes`` are to
+    be made anew. Raises ``InputError`` as a run row by row does."""
+    if logs.whole is None or not terms.from_start or log.mapped.order != "file" or log.has_format:
+        return None
+    batches = _batches(log) if rows_about(log) >= LEAST else None
+    if batches is None:
+        return None
     names = Names(logs, log.file)
     try:
         common = logs.common(terms, notes)
         whole = logs.whole(terms, notes, names, common)
         if whole is None:
-            return False
-        _Run(logs, whole, names, found, watch).judges(log, batches)
-    except (Unfit, NotNative, NotationError):
-        return False
+            return None
+        found = _Run(logs, whole, names, watch).judges(log, batches)
+    except (Unfit, NotNative, NotationError, UnicodeDecodeError):
+        return None
     if found.events:
         logs.judge("", terms, notes, common)    # notes what is not shown on these terms
-    return True
+    return found
+
+
+def _batches(log: Log) -> Iterator[Any] | None:
+    if ending_of(log.path) in (".jsonl", ".ndjson", ".json") and log.path.suffix != ".gz":
+        try:
+            import pyarrow  # noqa: F401 - without it the lines are read one by one
+        except ImportError:
+            return None
+        return json_batches(log.path)
+    return batches_of(log, CHUNK)
 
 
 class _Run:
-    def __init__(self, logs: Logs, whole: Whole, names: Names, found: Judged,
-                 watch: Callable[[int], None]) -> None:
+    def __init__(self, logs: Logs, whole: Whole, names: Names, watch: Callable[[int], None]
+                 ) -> None:
         import numpy as np
 
-        self._logs, self._whole, self._names = logs, whole, names
-        self._found, self._watch = found, watch
+        self._logs, self._whole, self._names, self._watch = logs, whole, names, watch
+        self._events = 0
         self._alone: dict[int, KeyJudge] = {}
         self._is_alone = np.zeros(1024, bool)
         self._is_over = np.zeros(1024, bool)
         self._calls = Calls()
         self._seen = np.zeros(1024, bool)
 
-    def judges(self, log: Log, batches: Iterator[Any]) -> None:
+    def judges(self, log: Log, batches: Iterator[Any]) -> Counted:
         """Judge all chunks, and end all judges."""
         line = 1
         parts: list[Rows] = []
@@ -74,17 +109,17 @@ class _Run:
             line += batch.num_rows
             if sum(map(len, parts)) >= CHUNK:
                 self._takes(joined(parts))
-                self._watch(self._found.events)
+                self._watch(self._events)
                 parts = []
         if any(map(len, parts)):
             self._takes(joined(parts))
         self._feeds([], self._whole.ends())
         for judge in self._alone.values():
             judge.end()
-        self._found.keys = int(self._seen.sum())
+        return Counted(self._events, int(self._seen.sum()))
 
     def _takes(self, rows: Rows) -> None:
-        self._found.events += len(rows)
+        self._events += len(rows)
         keys = len(self._names.keys)
         self._is_alone, self._is_over, self._seen = (
             _longer(each, keys) for each in (self._is_alone, self._is_over, self._seen))

@@ -8,7 +8,7 @@ from .rows import Rows, joined, stacked, unstacked
 from .segments import Segments
 
 if TYPE_CHECKING:
-    import numpy as np
+    pass
 
 __all__ = ["Recent"]
 

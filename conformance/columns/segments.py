@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from ..logs.events import Event
 from ..logs.kinds import KeyJudge
 from ..logs.understanding import Calls
 from .rows import Rows
@@ -13,7 +14,15 @@ from .rows import Rows
 if TYPE_CHECKING:
     from .rows import Numbers
 
-__all__ = ["Handed", "Segments", "Whole", "order_by_key", "sorted_by_key"]
+__all__ = ["Handed", "Resumable", "Segments", "Whole", "order_by_key", "sorted_by_key"]
+
+
+class Resumable(KeyJudge, Protocol):
+    """The judge of a key, brought to where the key is."""
+
+    def has_seen(self, events: Iterable[Event]) -> None:
+        """Events that were the last ones, judged elsewhere: they are only shown."""
+        ...
 
 
 class Segments(NamedTuple):

@@ -20,7 +20,7 @@ from ...logs.understanding import Calls
 from ...columns.calls import first_of_each, paired
 from ...columns.recent import Recent
 from ...columns.rows import NONE, Names, Rows, joined, nothing
-from ...columns.segments import Handed, Segments, order_by_key
+from ...columns.segments import Handed, Resumable, Segments, order_by_key
 from .acts import CANCELLED, GIVES, RELEASED, WAITS, WOKEN
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class _Table:
 class WholePermits:
     """Judges all permits; see ``Whole``. ``make`` makes the judge of one key."""
 
-    def __init__(self, terms: Terms, notes: Notes, names: Names, make: Callable[[str], Any]
+    def __init__(self, terms: Terms, notes: Notes, names: Names, make: Callable[[str], Resumable]
                  ) -> None:
         import numpy as np
 
@@ -216,7 +216,7 @@ class WholePermits:
         self._counts(table.kind[here][stays[here]], -1)
 
         def made(calls: Calls) -> KeyJudge:
-            judge: Any = self._make(self._names.keys[key])
+            judge = self._make(self._names.keys[key])
             for at in range(len(fed)):
                 judge.take(calls.numbered(*self._names.event(fed, at)))
             judge.has_seen(self._names.event(before, at)[0] for at in range(len(before)))

@@ -25,7 +25,7 @@ from ...columns.calls import first_of_each, paired
 from ...columns.recent import Recent
 from ...columns.rows import ITEM_MAX, NONE, Names, Rows, Unfit, joined, nothing
 from ...columns.runs import Runs
-from ...columns.segments import Handed, Segments, order_by_key, sorted_by_key
+from ...columns.segments import Handed, Resumable, Segments, order_by_key, sorted_by_key
 from .calls import PUT, TAKE, TAKEN
 from .schedule import Items, after_row, before_row, of_row, planned
 
@@ -167,7 +167,7 @@ class WholeQueues:
     """Judges all queues; see ``Whole``. ``make`` makes the judge of one key, and ``ended`` is what
     these judges remember."""
 
-    def __init__(self, terms: Terms, notes: Notes, names: Names, make: Callable[[str], Any],
+    def __init__(self, terms: Terms, notes: Notes, names: Names, make: Callable[[str], Resumable],
                  ended: Ended) -> None:
         import numpy as np
 
@@ -313,7 +313,7 @@ class WholeQueues:
         self._known.keys[name] = key, frozenset(fed.rows.item.tolist())
 
         def made(calls: Calls) -> KeyJudge:
-            judge: Any = self._make(name)
+            judge = self._make(name)
             for at in range(len(fed)):
                 judge.take(calls.numbered(*self._names.event(fed.rows, at)))
             if len(before):

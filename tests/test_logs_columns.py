@@ -1,0 +1,290 @@
+"""Logs in whole columns: they are judged as event by event, by machines as machine code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from checkvalve.conformance.columns import run
+from checkvalve.conformance.columns.runs import Runs
+from checkvalve.conformance.engines.log_parts import logs_of
+from checkvalve.conformance.logs.mapping import plain
+from checkvalve.conformance.logs.notes import Notes
+from checkvalve.conformance.logs.readers import Log
+from checkvalve.conformance.logs.rows import counts_of, rows_of
+from checkvalve.conformance.logs.run import Judged, terms_of
+from checkvalve.conformance.logs.run import judge_files as by_events
+from checkvalve.conformance.systems.queue.schedule import Items, planned
+from checkvalve.spec.engines.native.running import Runner, Step
+from checkvalve.spec.flow.observed_rate import ObservedRate
+from checkvalve.spec.notation.bound import bind
+from checkvalve.spec.notation.errors import ModelFault
+from checkvalve.spec.queues.bounded import BoundedQueue
+from checkvalve.spec.queues.permits import Permits
+
+Row = dict[str, Any]
+
+
+def lane(random: Random, faulty: bool) -> Iterator[Row]:
+    """What a lane sends, receives and loses; now and then something comes late, or twice."""
+    sent = got = 0
+    for _ in range(random.randrange(1, 80)):
+        if sent <= got or random.random() < 0.5:
+            again = faulty and random.random() < 0.02
+            yield {"operation": "emits", "item": random.randrange(sent + 1) if again else sent}
+            sent += 1
+        elif random.random() < 0.9:
+            item = random.randrange(sent + 2) if faulty and random.random() < 0.05 else got
+            yield {"operation": "processes", "item": item}
+            got = max(got, item) + 1
+        else:
+            yield {"operation": random.choice(["loses", "rest"]), "item": got}
+
+
+def rate(random: Random, faulty: bool) -> Iterator[Row]:
+    """Ticks, admissions and refusals."""
+    time = 0
+    for _ in range(random.randrange(1, 60)):
+        time += random.randrange(60)
+        drawn = random.random()
+        if drawn < 0.5:
+            yield {"operation": "tick", "value": random.choice([None, 1, 9]), "time": time}
+        elif drawn < 0.9 or not faulty:
+            yield {"operation": "admits", "value": random.randint(1, 4 if faulty else 2),
+                   "time": time}
+        else:
+            yield {"operation": "refuses", "value": random.randint(6, 12), "time": time}
+
+
+def marks(random: Random, faulty: bool) -> Iterator[Row]:
+    """A receiver that says stop and go in time, if it is right."""
+    held, stopped = 0, False
+    for _ in range(random.randrange(1, 60)):
+        if faulty and random.random() < 0.03:
+            yield {"operation": random.choice(["stop", "go", "rest"])}
+        elif stopped != (held > (2 if stopped else 8)):
+            stopped = not stopped
+            yield {"operation": "stop" if stopped else "go"}
+        elif random.random() < 0.5:
+            held += 3
+            yield {"operation": "arrives", "value": 3}
+        elif held:
+            held -= 1
+            yield {"operation": "gives", "value": 1}
+
+
+def call(process: object, operation: str, phase: str, item: int | None = None, result: str = "ok"
+         ) -> Row:
+    """The row of one end of a call."""
+    return {"process": str(process), "operation": operation, "phase": phase, "item": item,
+            "result": result}
+
+
+def permits(random: Random, faulty: bool) -> Iterator[Row]:
+    """Callers of two permits, one of which may get a third."""
+    waiting, held, free = list[int](), list[int](), list(range(20))
+    for _ in range(random.randrange(2, 60)):
+        more = faulty and random.random() < 0.05
+        if waiting and (len(held) < 2 or more):
+            held.append(waiting.pop(random.randrange(len(waiting))))
+            yield call(held[-1], "acquire", "end")
+        elif held and random.random() < 0.5:
+            one = held.pop()
+            yield call(one, "release", "begin")
+            yield call(one, "release", "end", result="unknown" if more else "ok")
+            free.append(one)
+        elif len(waiting) < 4 and free:
+            waiting.append(free.pop(0))
+            yield call(waiting[-1], "acquire", "begin")
+        elif waiting and faulty:
+            yield call(waiting.pop(), "acquire", "end", result="empty")
+    if faulty:
+        yield call(99, "release", "begin")
+
+
+def queue(random: Random, faulty: bool) -> Iterator[Row]:
+    """Callers that put and take, all at the same time, and some that find nothing."""
+    inside, out, number = list[int](), list[int](), 0
+    open_: dict[str, int | None] = {}
+    for _ in range(random.randrange(2, 80)):
+        process = random.choice(["put", "take"]) + str(random.randrange(3))
+        operation = process[:-1]
+        if process not in open_:
+            open_[process] = number if operation == "put" else None
+            yield call(process, operation, "begin", open_[process])
+            number += operation == "put"
+        elif operation == "put":
+            item = open_.pop(process)
+            assert item is not None
+            if not faulty or random.random() < 0.95:
+                inside.append(item)
+            yield call(process, "put", "end", item)
+        elif inside:
+            item = inside.pop(random.randrange(len(inside)) if faulty and random.random() < 0.1
+                              else 0)
+            again = faulty and out and random.random() < 0.05
+            out.append(random.choice(out) if again else item)
+            del open_[process]
+            yield call(process, "take", "end", out[-1])
+        elif random.random() < 0.3 and not inside and all(
+                item is None for item in open_.values()):
+            del open_[process]
+            yield call(process, "take", "end", result="empty")
+
+
+KINDS: Mapping[str, tuple[str, Mapping[str, int], Callable[[Random, bool], Iterator[Row]]]] = {
+    "lane": ("storm.topology", {}, lane), "rate": ("rate", {"rate": 4, "depth": 10}, rate),
+    "rate by clocks": ("rate", {"rate": 1, "depth": 3, "tick_ns": 50}, rate),
+    "marks": ("marks", {"high": 8, "low": 2}, marks),
+    "permits": ("awaits.permits", {"permits": 2}, permits),
+    "queue": ("queue", {"capacity": 8}, queue)}
+
+
+def rows(kind: str, seed: int) -> list[Row]:
+    """Some keys of a kind, half of them faulty, in one order."""
+    random = Random(seed)
+    parts = {f"key {number}": list(KINDS[kind][2](random, number % 2 == 1)) for number in range(6)}
+    found = []
+    while any(parts.values()):
+        key = random.choice([key for key, part in parts.items() if part])
+        found.append({"key": key, "process": "p", "phase": "point", "result": "ok",
+                      **parts[key].pop(0)})
+    return found
+
+
+def written(path: Path, some: list[Row]) -> Path:
+    """A log as a table, or as JSON lines."""
+    if path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in some))
+        return path
+    numbers = ("item", "value", "time")
+    names = ("key", "process", "operation", "phase", "result", *numbers)
+    parquet.write_table(pa.table({
+        name: pa.array([row.get(name) for row in some], pa.int64() if name in numbers else None)
+        for name in names}), path)
+    return path
+
+
+def told(judged: Judged) -> list[str]:
+    """All rows of an answer, counts too."""
+    return sorted(map(str, [*rows_of(judged.notes), *counts_of(judged)]))
+
+
+def both(path: Path, kind: str) -> tuple[bool, list[str], list[str]]:
+    """True if whole columns were judged, and what is found so, and event by event."""
+    suite, settings, _ = KINDS[kind]
+    logs = logs_of(suite)
+    terms = terms_of(plain(), settings, False, 1_000_000)
+
+    def log() -> Log:
+        return Log(path, plain(), list(logs.operations))
+
+    whole = run.judged_whole(log(), logs, terms, Notes(), lambda at: None)
+    return (whole is not None, told(run.judge_files([log()], logs, terms, keeps=True)),
+            told(by_events([log()], logs, terms, keeps=True)))
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "LEAST", 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_whole_columns_say_what_the_events_say_one_by_one(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rules, keys, events, histories and counts, however large the chunks are."""
+    found = []
+    for seed in range(5):
+        monkeypatch.setattr(run, "CHUNK", [1 << 18, 100, 60][seed % 3])
+        whole, one, other = both(written(tmp_path / "log.parquet", rows(kind, seed)), kind)
+        assert whole
+        assert one == other, seed
+        found += one
+    assert any("'violated'" in row for row in found)
+
+
+def test_json_lines_are_judged_in_whole_columns(tmp_path: Path) -> None:
+    """As tables are, with the same lines."""
+    whole, one, other = both(written(tmp_path / "log.jsonl", rows("lane", 7)), "lane")
+    assert whole
+    assert one == other
+
+
+@pytest.mark.parametrize("closer", ["text", "empty line", "a large number"])
+def test_what_needs_a_closer_look_is_judged_event_by_event(closer: str, tmp_path: Path) -> None:
+    """Identities that are texts, lines that shift the numbers of others, numbers beyond a word."""
+    some = rows("lane", 3)
+    if closer == "text":
+        some = [{**row, "item": f"i{row['item']}"} for row in some]
+    if closer == "a large number":
+        some = [{**row, "item": row["item"] + (1 << 50)} for row in some]
+    path = written(tmp_path / "log.jsonl", some)
+    if closer == "empty line":
+        path.write_text("\n" + path.read_text())
+    whole, one, other = both(path, "lane")
+    assert not whole
+    assert one == other
+
+
+@pytest.mark.parametrize("machine", [BoundedQueue, Permits, ObservedRate])
+def test_a_machine_as_machine_code_takes_what_the_interpreter_takes(machine: Any) -> None:
+    """From random states, any action with arguments in its range: the same states after it."""
+    bound = bind(machine, **({"r": 2, "b": 4} if machine is ObservedRate else {}))
+    names = [name for name, action in machine.actions_declared.items() if len(action.over) <= 2]
+    over = {name: [each for each, _ in machine.actions_declared[name].over] for name in names}
+    runner = Runner(bound, [Step(name, dict(zip(over[name], ("first", "second"), strict=False)))
+                            for name in names])
+    random, interpreter = Random(5), bound.interpreter
+    state, native, one = interpreter.initial(), runner.initial(1), np.zeros(1, np.int64)
+    taken = 0
+    for _ in range(3_000):
+        name, args = random.choice([step for step in interpreter.steps() if step[0] in over])
+        try:
+            after = interpreter.step(state, name, args)
+        except ModelFault:
+            after = None
+        given = [np.array([value]) for _, value in args] + [one, one]
+        stopped = runner.run(native, one, one, one + 1, np.array([names.index(name)]), given[0],
+                             given[1], one)
+        assert (stopped[0] < 0) == (after is not None), (state, name, args)
+        taken += after is not None
+        state = state if after is None else after
+        assert interpreter.from_slots(runner.slots(native[0])) == state
+        if random.random() < 0.02:
+            state, native = interpreter.initial(), runner.initial(1)
+    assert taken > 100
+
+
+def test_a_table_of_runs_is_a_table() -> None:
+    """It says of each number what was added for it, and takes next to nothing."""
+    random, table, known = Random(1), Runs(), dict[int, int]()
+    for _ in range(20):
+        start = random.randrange(300)
+        fresh = [number for number in range(start, start + 30) if number not in known]
+        known |= {number: 1_000 + number for number in fresh}
+        table.add(np.array(fresh, np.int64), np.array(fresh, np.int64) + 1_000)
+    asked = np.arange(400)
+    assert table.numbers(asked, -1).tolist() == [known.get(number, -1) for number in range(400)]
+    assert table.has(asked).tolist() == [number in known for number in range(400)]
+    assert dict(zip(*(part.tolist() for part in table.between(0, 400)), strict=True)) == known
+
+
+def test_the_order_that_is_proposed_is_that_of_the_takes() -> None:
+    """Of two puts that overlap, the item comes first that is out first; one that nobody has taken
+    yet is open, from its put's end on."""
+    column = np.array
+    items = Items(column([0, 0, 0]), put=column([0, 1, 4]), told=column([2, 3, 12]),
+                  take=column([8, 5, 12]), got=column([9, 6, 12]), rank=column([-1, -1, -1]),
+                  served=column([False] * 3))
+    plan = planned(items, column([0]), column([12]), 8, False)
+    assert plan.order.tolist() == [1, 0, 2]
+    assert (plan.admit[:2] < plan.serve[:2]).all()

@@ -3,18 +3,21 @@
 Each observer judges a log that is generated as Parquet: many keys, a hot one, calls that overlap
 (5 % of those of the small keys; at the hot queue nearly all, with 4+4 callers). One key in a
 thousand has a violation, and the hot one has: all have to be found, and no other. Beside it is the
-same machine in the interpreter, on the beginning of the hot key; and Spark beside its own floor,
-the same plan in which nothing is judged. ``make bench-judge``; ``ARGS=--quick`` takes a minute.
+same log as JSON lines, and judged event by event; the same machine in the interpreter, on the
+beginning of the hot key; and Spark beside its own floor, the same plan in which nothing is judged.
+``make bench-judge``; ``ARGS=--quick`` takes a minute.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from checkvalve.conformance.columns.run import judge_files
@@ -27,6 +30,7 @@ from checkvalve.conformance.logs.mapping import plain
 from checkvalve.conformance.engines.log_parts import Files, logs_of
 from checkvalve.conformance.logs.readers import Log
 from checkvalve.conformance.logs.run import Judged, terms_of
+from checkvalve.conformance.logs.run import judge_files as by_events
 from checkvalve.conformance.systems.queue.calls import DONE, PUT, TAKE, TAKEN
 from checkvalve.spec.flow.observed_rate import ObservedRate
 from checkvalve.spec.notation.bound import BoundMachine
@@ -43,9 +47,9 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-HEADINGS: Final = ("observer", "events", "here/s", "interpreter/s", "Spark/s·core", "floor/s·core",
-                   "planted", "found", "invented")
-WIDTHS: Final = (20, 11, 10, 14, 13, 13, 8, 6, 8)
+HEADINGS: Final = ("observer", "events", "here/s", "JSON/s", "by event/s", "interpreter/s",
+                   "Spark/s·core", "floor/s·core", "planted", "found", "invented")
+WIDTHS: Final = (20, 11, 11, 11, 11, 14, 13, 13, 8, 6, 9)
 CORES: Final = 2
 
 
@@ -55,7 +59,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="5,000 keys, without Spark's runs but "
                         "one: a minute")
     parser.add_argument("--keys", type=int, default=100_000)
+    parser.add_argument("--calls", type=int, default=6, help="calls of each other key")
     parser.add_argument("--hot", type=int, default=200_000, help="calls of the hot key")
+    parser.add_argument("--rounds", type=int, default=1, help="runs of each kind, in turn")
+    parser.add_argument("--only-here", action="store_true", help="in whole columns, from Parquet")
     parser.add_argument("--no-spark", action="store_true")
     chosen = parser.parse_args(arguments)
     keys, hot = (5_000, 10_000) if chosen.quick else (chosen.keys, chosen.hot)
@@ -64,8 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         session = None
         for number, kind in enumerate(KINDS):
-            planted = write_log(kind, Path(folder), keys, 6, hot)
-            seconds, judged = _timed(kind, planted)
+            planted = write_log(kind, Path(folder), keys, chosen.calls, hot)
+            rates, judged = _rates(kind, planted, chosen.rounds, chosen.only_here)
             on_spark = ("", "")
             if not chosen.no_spark and (number == 0 or not chosen.quick):
                 if session is None:
@@ -73,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     session = opened.__enter__()
                 on_spark = _on_spark(session, kind, planted, judged)
             found = {each.key for each in judged.notes.findings}
-            print(_line((kind.name, f"{planted.events:,}", f"{planted.events / seconds:,.0f}",
+            print(_line((kind.name, f"{planted.events:,}", *rates,
                          f"{_interpreted(kind):,.0f}", *on_spark, str(len(planted.keys)),
                          str(len(found & planted.keys)), str(len(found - planted.keys)))),
                   flush=True)
@@ -88,17 +95,45 @@ def _line(cells: Sequence[str]) -> str:
                    for at, (cell, width) in enumerate(zip(cells, WIDTHS, strict=True)))
 
 
-def _timed(kind: Kind, planted: Planted) -> tuple[float, Judged]:
-    """Seconds of this process's processor time, so that other work counts for little."""
-    before = time.process_time()
-    judged = _here(kind, planted)
-    return time.process_time() - before, judged
+def _rates(kind: Kind, planted: Planted, rounds: int, only_here: bool
+           ) -> tuple[tuple[str, str, str], Judged]:
+    """Events a second in whole columns, from Parquet and from JSON lines, and event by event: the
+    medians of some rounds, in each of which all take their turn. The answers have to agree."""
+    lines = planted.path.with_suffix(".jsonl")
+    ways = [(judge_files, planted.path)]
+    if not only_here:
+        _as_lines(planted.path, lines)
+        ways += [(judge_files, lines), (by_events, planted.path)]
+    seconds: list[list[float]] = [[] for _ in ways]
+    found = []
+    for _ in range(rounds):
+        for taken, (judge, path) in zip(seconds, ways, strict=True):
+            before = time.process_time()    # so that other work counts for little
+            found.append(_judged(judge, kind, path))
+            taken.append(time.process_time() - before)
+    answers = {str(sorted(each.notes.violations.items())) for each in found} | {
+        str(sorted(each.notes.exercised().items())) for each in found}
+    if len(answers) != 2:
+        print(f"the ways disagree at {kind.name}: {answers}", file=sys.stderr)
+    rates = [f"{planted.events / median(taken):,.0f}" for taken in seconds] + ["", ""]
+    return (rates[0], rates[1], rates[2]), found[0]
 
 
-def _here(kind: Kind, planted: Planted) -> Judged:
+def _judged(judge: Callable[..., Judged], kind: Kind, path: Path) -> Judged:
     logs = logs_of(kind.suite)
-    return judge_files([Log(planted.path, plain(), list(logs.operations))], logs,
-                       terms_of(plain(), kind.settings, False, 1_000_000))
+    return judge([Log(path, plain(), list(logs.operations))], logs,
+                 terms_of(plain(), kind.settings, False, 1_000_000))
+
+
+def _as_lines(table: Path, lines: Path) -> None:
+    """Write a table's rows as JSON lines."""
+    from pyarrow import parquet
+
+    with lines.open("w") as file:
+        for batch in parquet.ParquetFile(table).iter_batches():
+            for row in batch.to_pylist():
+                file.write(json.dumps({name: value for name, value in row.items()
+                                       if value is not None}) + "\n")
 
 
 # --- Spark ------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ Row = dict[str, Any]
 
 
 def lane(random: Random, faulty: bool) -> Iterator[Row]:
-    """What a lane sends, receives and loses; now and then something comes late, or twice."""
+    """A lane that sends, receives and loses; now and then something comes late, or twice."""
     sent = got = 0
     for _ in range(random.randrange(1, 80)):
         if sent <= got or random.random() < 0.5:

@@ -34,7 +34,7 @@ class Runs:
         return self._places(given)[1]
 
     def numbers(self, given: Numbers, absent: int) -> Numbers:
-        """What some numbers stand for; ``absent`` for those that are not in the table."""
+        """The numbers that some stand for; ``absent`` for those that are not in the table."""
         import numpy as np
 
         place, found = self._places(given)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from ...spec.notation.errors import NotationError
+from ...spec.notation.errors import InputError
 from ...spec.verdicts.native_refusal import NotNative
 from ..logs.kinds import KeyJudge, Logs, Terms
 from ..logs.notes import Notes
@@ -57,7 +57,7 @@ class Counted(NamedTuple):
 def judged_whole(log: Log, logs: Logs, terms: Terms, notes: Notes, watch: Callable[[int], None]
                  ) -> Counted | None:
     """Judge a log in whole columns; None if it has to be judged row by row: then ``notes`` are to
-    be made anew. Raises ``InputError`` as a run row by row does."""
+    be made anew. What is wrong with a log is said row by row, too: there it is the first thing."""
     if logs.whole is None or not terms.from_start or log.mapped.order != "file" or log.has_format:
         return None
     batches = _batches(log) if rows_about(log) >= LEAST else None
@@ -70,7 +70,7 @@ def judged_whole(log: Log, logs: Logs, terms: Terms, notes: Notes, watch: Callab
         if whole is None:
             return None
         found = _Run(logs, whole, names, watch).judges(log, batches)
-    except (Unfit, NotNative, NotationError, UnicodeDecodeError):
+    except (Unfit, NotNative, InputError, UnicodeDecodeError):
         return None
     if found.events:
         logs.judge("", terms, notes, common)    # notes what is not shown on these terms

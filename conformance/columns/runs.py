@@ -52,6 +52,13 @@ class Runs:
         return (np.repeat(self._start[first:last], sizes) + inner,
                 np.repeat(self._number[first:last], sizes) + inner)
 
+    def ranges(self, low: int, high: int) -> tuple[list[int], list[int]]:
+        """The runs from ``low`` up to ``high``: where each begins, and where it has ended."""
+        import numpy as np
+
+        some = slice(*np.searchsorted(self._start, [low, high]).tolist())
+        return self._start[some].tolist(), (self._start[some] + self._size[some]).tolist()
+
     def add(self, given: Numbers, numbers: Numbers) -> None:
         """Add numbers, in their order, that are not in the table yet."""
         import numpy as np

@@ -10,6 +10,7 @@ the next chunk. Where anything is refused, or is no plain call, the key is hande
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
@@ -182,7 +183,7 @@ class WholeQueues:
         self._recent = Recent(AROUND)
         self.ended = Runs()
         self.table = np.zeros((0, 3), np.int64)
-        self._known = _Known(self.ended)
+        self._known = _Known()
         ended.elsewhere = self._known
 
     def takes(self, rows: Rows, segments: Segments) -> list[Handed]:
@@ -310,7 +311,7 @@ class WholeQueues:
             _, segments = sorted_by_key(fed.rows)
             self._counts(_Table(self, fed, segments, segments.starts), slice(None), -1)
         name = self._names.keys[key]
-        self._known.keys[name] = key, frozenset(fed.rows.item.tolist())
+        self._known.knows(name, key, self.ended, frozenset(fed.rows.item.tolist()))
 
         def made(calls: Calls) -> KeyJudge:
             judge = self._make(name)
@@ -329,19 +330,22 @@ PUT_NAME, TAKE_NAME = "put", "take"
 class _Known:
     """The items of keys that are judged by themselves now, which had ended before."""
 
-    def __init__(self, ended: Runs) -> None:
-        self.keys: dict[str, tuple[int, frozenset[int]]] = {}
-        self._ended = ended
+    def __init__(self) -> None:
+        self._of: dict[str, tuple[list[int], list[int], frozenset[int]]] = {}
+
+    def knows(self, name: str, key: int, ended: Runs, again: frozenset[int]) -> None:
+        """Know what has ended of a key, but for what its judge takes ``again``."""
+        starts, ends = ended.ranges(key * ITEM_MAX, (key + 1) * ITEM_MAX)
+        self._of[name] = ([each - key * ITEM_MAX for each in starts],
+                          [each - key * ITEM_MAX for each in ends], again)
 
     def __call__(self, key: str, name: Any) -> bool:
         """True if an item had ended."""
-        import numpy as np
-
-        number, again = self.keys.get(key, (0, frozenset()))
-        if (key not in self.keys or not isinstance(name, int) or not 0 <= name < ITEM_MAX
-                or name in again):      # its judge takes that again
+        if key not in self._of or not isinstance(name, int):
             return False
-        return bool(self._ended.has(np.array([number * ITEM_MAX + name]))[0])
+        starts, ends, again = self._of[key]
+        place = bisect_right(starts, name) - 1
+        return place >= 0 and name < ends[place] and name not in again
 
 
 class _Work:

@@ -51,6 +51,7 @@ HEADINGS: Final = ("observer", "events", "here/s", "JSON/s", "by event/s", "inte
                    "Spark/s·core", "floor/s·core", "planted", "found", "invented")
 WIDTHS: Final = (20, 11, 11, 11, 11, 14, 13, 13, 8, 6, 9)
 CORES: Final = 2
+WAYS: Final = ("parquet", "json", "events")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,7 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--calls", type=int, default=6, help="calls of each other key")
     parser.add_argument("--hot", type=int, default=200_000, help="calls of the hot key")
     parser.add_argument("--rounds", type=int, default=1, help="runs of each kind, in turn")
-    parser.add_argument("--only-here", action="store_true", help="in whole columns, from Parquet")
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS,
+                        help="from Parquet, from JSON lines, event by event")
     parser.add_argument("--no-spark", action="store_true")
     chosen = parser.parse_args(arguments)
     keys, hot = (5_000, 10_000) if chosen.quick else (chosen.keys, chosen.hot)
@@ -72,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         session = None
         for number, kind in enumerate(KINDS):
             planted = write_log(kind, Path(folder), keys, chosen.calls, hot)
-            rates, judged = _rates(kind, planted, chosen.rounds, chosen.only_here)
+            rates, judged = _rates(kind, planted, chosen.rounds, chosen.ways)
             on_spark = ("", "")
             if not chosen.no_spark and (number == 0 or not chosen.quick):
                 if session is None:
@@ -95,31 +97,31 @@ def _line(cells: Sequence[str]) -> str:
                    for at, (cell, width) in enumerate(zip(cells, WIDTHS, strict=True)))
 
 
-def _rates(kind: Kind, planted: Planted, rounds: int, only_here: bool
+def _rates(kind: Kind, planted: Planted, rounds: int, ways: Sequence[str]
            ) -> tuple[tuple[str, str, str], Judged]:
     """Events a second in whole columns, from Parquet and from JSON lines, and event by event: the
     medians of some rounds, in each of which all take their turn. The answers have to agree."""
     lines = planted.path.with_suffix(".jsonl")
-    ways = [(judge_files, planted.path)]
-    if not only_here:
+    if "json" in ways:
         _as_lines(planted.path, lines)
-        ways += [(judge_files, lines), (by_events, planted.path)]
-    seconds: list[list[float]] = [[] for _ in ways]
+    how = {"parquet": (judge_files, planted.path), "json": (judge_files, lines),
+           "events": (by_events, planted.path)}
+    seconds: dict[str, list[float]] = {way: [] for way in ways}
     found = []
     for _ in range(rounds):
-        for taken, (judge, path) in zip(seconds, ways, strict=True):
+        for way, taken in seconds.items():
             before = time.process_time()    # so that other work counts for little
-            found.append(_judged(judge, kind, path))
+            found.append(_judged(*how[way], kind))
             taken.append(time.process_time() - before)
     answers = {str(sorted(each.notes.violations.items())) for each in found} | {
         str(sorted(each.notes.exercised().items())) for each in found}
     if len(answers) != 2:
         print(f"the ways disagree at {kind.name}: {answers}", file=sys.stderr)
-    rates = [f"{planted.events / median(taken):,.0f}" for taken in seconds] + ["", ""]
-    return (rates[0], rates[1], rates[2]), found[0]
+    rates = {way: f"{planted.events / median(taken):,.0f}" for way, taken in seconds.items()}
+    return (rates.get("parquet", ""), rates.get("json", ""), rates.get("events", "")), found[0]
 
 
-def _judged(judge: Callable[..., Judged], kind: Kind, path: Path) -> Judged:
+def _judged(judge: Callable[..., Judged], path: Path, kind: Kind) -> Judged:
     logs = logs_of(kind.suite)
     return judge([Log(path, plain(), list(logs.operations))], logs,
                  terms_of(plain(), kind.settings, False, 1_000_000))

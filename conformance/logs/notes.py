@@ -103,6 +103,16 @@ class Notes:
         if len(self.findings) < FINDINGS_MAX:
             self.findings.append(finding)
 
+    def is_found(self, failure: Failure, key: str, event: Event, before: set[str]) -> bool:
+        """True if a failure breaks a rule that the key had not broken before; without a rule it is
+        noted as foreign."""
+        if failure.rule is None:
+            self.is_foreign(key, f"{failure.observation}: {failure.conjunct}", event)
+            return False
+        is_new = failure.rule.id not in before
+        before.add(failure.rule.id)
+        return is_new
+
     def unsure(self, rules: Sequence[str], key: str, why: str, event: Event | None) -> None:
         """Note that some rules are not judged at a key any more."""
         for rule in rules:

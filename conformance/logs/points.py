@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...spec.engines.monitor import Failure
 from ...spec.notation.labels import show_value
 from ...spec.notation.machine import Machine
 from .events import Event
@@ -105,13 +106,10 @@ class PointJudge:
                 args[name] = event.value
         return args
 
-    def _is_refused(self, live: Live, failure: Any, event: Event) -> None:
-        if failure.rule is None:
-            self._notes.is_foreign(self._key, f"{failure.observation}: {failure.conjunct}", event)
+    def _is_refused(self, live: Live, failure: Failure, event: Event) -> None:
+        if not self._notes.is_found(failure, self._key, event, self._found):
             return
-        if failure.rule.id in self._found:
-            return
-        self._found.add(failure.rule.id)
+        assert failure.rule is not None
         state = ", ".join(f"{name} = {show_value(value)}"
                           for name, value in live.variables().items())
         self._notes.violated(Finding(

@@ -286,7 +286,8 @@ class LinkAsWritten(Link):
         return self.P + self.Q == self.C + self.D
 
 
-    @always("FLOW-E5", CLAIM, "All permits + InFlight + Pending(B) = Buf(B).",
+    @always("FLOW-E5", CLAIM, "All permits (those of A, and those under way to it) + InFlight + "
+            "Pending(B) = Buf(B).",
             source=f"{DEFINING}; 003#E5")
     def fourth_balance(self) -> bool:
         """With the elements that wait at B. Slots freed and not announced are still missing."""

@@ -58,7 +58,8 @@ CONFIRMS, TIMEOUT, DEAD = "broker#confirms", "broker#timeout", "broker#dead"
 LENGTH, ORDER, PREFETCH = "broker#length", "broker#order", "broker#prefetch"
 
 TAKES = guard_rule(
-    "DELIV-1", MUST, "A message is refused only by a queue that refuses, and that is full.",
+    "DELIV-1", MUST, "Only a queue whose policy is to refuse, and that is full, refuses a "
+    "message.",
     source=LENGTH)
 REFUSES = guard_rule(
     "DELIV-2", MUST, "A full queue that refuses confirms no message.", source=LENGTH)
@@ -66,17 +67,19 @@ KEPT = guard_rule(
     "DELIV-3", MUST, "A consumer that asks, and may have one more, is given a message if one is "
     "ready that was never given: what was confirmed is not lost.", source=f"{CONFIRMS}; 003#tokens")
 COMES_AGAIN = guard_rule(
-    "DELIV-4", MUST, "A message that was given and is not acknowledged is ready again after a "
-    "requeue, a lost connection, or its timeout, and is given to a consumer that asks and may "
-    "have it.",
+    "DELIV-4", MUST, "After a requeue, a lost connection or its timeout, a message that is not "
+    "acknowledged and is no dead letter is given to a consumer that asks and may have it.",
     source=f"{TIMEOUT}; 001#tree")
 DURABLE = guard_rule(
-    "DELIV-5", MUST, "What was confirmed before a restart is given after it.", source=CONFIRMS)
+    "DELIV-5", MUST, "A message that was confirmed before a restart, and has not left the queue "
+    "since, is given after it to a consumer that asks and may have it.", source=CONFIRMS)
 STAYS_OVER = guard_rule(
-    "DELIV-6", MUST, "Only a message that was published is given, and none that was acknowledged.",
+    "DELIV-6", MUST, "Only a message that was published is given, and none that was "
+    "acknowledged, or was taken away from the dead letters.",
     source=f"{CONFIRMS}; 003#tokens: no data is made")
 ALONE = guard_rule(
-    "DELIV-7", MUST, "A message that is in flight is given to no consumer before its timeout.",
+    "DELIV-7", MUST, "A message that is in flight is not given again before it has come back: "
+    "by a requeue, a lost connection, a restart or its timeout.",
     source=TIMEOUT)
 WITHIN_LIMIT = guard_rule(
     "DELIV-8", MUST, "A consumer is given nothing while as many messages are in flight with it as "
@@ -91,7 +94,8 @@ IN_TIME = guard_rule(
     "DELIV-11", MUST, "An ack, a requeue or a reject of a message that is in flight with its "
     "consumer is taken.", source=f"{CONFIRMS}; {TIMEOUT}")
 ONCE = guard_rule(
-    "DELIV-12", MUST, "No ack is taken of a message that is over.", source=CONFIRMS)
+    "DELIV-12", MUST, "An ack is taken only of a message that was given, and that is not over, "
+    "refused or dropped.", source=CONFIRMS)
 TOO_LATE = guard_rule(
     "DELIV-13", MUST, "A requeue or a reject of a message that is not in flight with its consumer "
     "is ignored.", source=TIMEOUT)
@@ -99,13 +103,14 @@ DIES_JUSTLY = guard_rule(
     "DELIV-14", MUST, "A message is a dead letter only if a consumer rejected it, or it came back "
     "after as many deliveries as are allowed.", source=DEAD)
 DIES = guard_rule(
-    "DELIV-15", MUST, "A message that is rejected, or comes back after as many deliveries as are "
-    "allowed, is found among the dead letters.", source=DEAD)
+    "DELIV-15", MUST, "A message that is rejected, or comes back after as many deliveries as "
+    "are allowed, stays among the dead letters until it is taken away or acknowledged.",
+    source=DEAD)
 STAYS_DEAD = guard_rule(
     "DELIV-16", MUST, "A dead letter is not given to a consumer.", source=DEAD)
 COUNTS = guard_rule(
-    "DELIV-17", MUST, "The count of a message's deliveries is how often it was given, also over a "
-    "restart.", source=DEAD)
+    "DELIV-17", MUST, "For a message that is not over, refused or dropped, the broker knows how "
+    "often it was given, also after a restart.", source=DEAD)
 STAYS_OUT = guard_rule(
     "DELIV-18", MUST, "A message that was refused, or dropped since the queue was full, is not "
     "given.",

@@ -47,19 +47,20 @@ AT_MOST = guard_rule(
                     "that callers run do not count.",
     source=f"{JDK} (maximumPoolSize); {PYTHON} (max_workers)")
 IN_ORDER = guard_rule(
-    "EXEC-2", SHOULD, "Tasks start in the order in which they were submitted.",
+    "EXEC-2", SHOULD, "Workers start tasks in the order in which these were submitted.",
     source=f"{WORKERS}; {JDK} (a FIFO work queue)")
 NO_IDLE_WORKER = guard_rule(
     "EXEC-3", MUST, "No task waits while a worker is idle: one that has no task, or a new one in "
                     "the place of one that died.",
     source=f"{WORKERS}; cpython #115634: a worker that ended was not replaced")
 BOUND = guard_rule(
-    "EXEC-4", MUST, "When an executor has finished reacting to a submit, at most Q tasks wait: it "
-                    "has refused, dropped or let its caller run one more, and has reported that.",
+    "EXEC-4", MUST, "When an executor with Q places has finished reacting to a submit, at most "
+    "Q tasks wait: it has refused, dropped or let its caller run one more, and has reported "
+    "that.",
     source=f"{DROPPING}: a fixed size job queue; {JDK} (bounded queues)")
 ONLY_FULL = guard_rule(
-    "EXEC-5", MUST, "Until a shutdown, a task is refused, dropped or run by its caller only while "
-                    "more tasks wait than there are places.",
+    "EXEC-5", MUST, "Until a shutdown or a stop, a task is refused, dropped or run by its "
+    "caller only while more tasks wait than there are places.",
     source=f"{DROPPING}; {JDK} (rejected tasks)")
 AS_PROMISED = guard_rule(
     "EXEC-6", MUST, "The policy decides what becomes of a task too many: it is refused, run by its "
@@ -86,11 +87,12 @@ CANCELS_WHAT_WAITS = guard_rule(
                      "ended.",
     source=f"{PYTHON} (Future.cancel)")
 ACCEPTS_NO_MORE = guard_rule(
-    "EXEC-14", MUST, "A task that is submitted after a shutdown is refused or dropped, and that is "
-                     "reported.",
+    "EXEC-14", MUST, "A task that is submitted after a shutdown or a stop never starts: it is "
+    "refused or dropped, and that is reported.",
     source=f"{PYTHON} (shutdown); {JDK} (shutdown)")
 KEEPS_ITS_PROMISE = guard_rule(
-    "EXEC-15", MUST, "A shutdown drops no task that was accepted before.",
+    "EXEC-15", MUST, "Between a shutdown and a stop, no task that was accepted before is "
+    "reported as one that never runs.",
     source=f"{JDK} (shutdown); {PYTHON} (shutdown)")
 NOTHING_STARTS = guard_rule(
     "EXEC-16", MUST, "After a stop no task starts.",

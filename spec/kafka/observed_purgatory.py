@@ -80,12 +80,12 @@ ABANDONED = guard_rule(
     "KAFKA-P26", MUST, "The cancellation of a key completes no request.",
     source=f"{CODE} (cancelForKey)")
 TIMEOUTS_GO_ON = guard_rule(
-    "KAFKA-P27", MUST,
-    "A request whose callback raises does not keep another request from its timeout.",
+    "KAFKA-P27", MUST, "If the callback of one request raises, the other requests still time "
+    "out.",
     source=f"{CODE} (an executor runs timeouts); docs/decisions/callbacks-that-raise.md")
 EVENTS_GO_ON = guard_rule(
-    "KAFKA-P28", SHOULD,
-    "A request whose callback raises does not keep an event from another request on the list.",
+    "KAFKA-P28", SHOULD, "If the callback of one request raises, the event still completes the "
+    "other requests of its key that it allows.",
     source="KAFKA-17234, KAFKA-17240; docs/decisions/callbacks-that-raise.md")
 ERRORS_ARRIVE = guard_rule(
     "KAFKA-P29", MUST,

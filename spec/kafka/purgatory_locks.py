@@ -134,9 +134,8 @@ class Programs(Machine):
         """The thread advances to its next line; after the last follows the first."""
         self.line[thread] = (self.line[thread] + 1) % len(self.programs[thread])
 
-    @never_stuck("KAFKA-P9", MUST,
-                 "The threads never deadlock: none of them holds a lock other than a request's "
-                 "while it tries requests.",
+    @never_stuck("KAFKA-P9", MUST, "The threads that add, try and complete requests under locks "
+                 "of lists, groups and partitions never deadlock.",
                  source="kafka#P9; KAFKA-2253, KAFKA-3994, KAFKA-5970, KAFKA-6042, KAFKA-7697")
     def never_at_rest(self) -> bool:
         """Programs repeat forever, so every state without a next step is a deadlock."""

@@ -333,7 +333,8 @@ class Replication(Machine):
 class AsPublished(Replication):
     """A rule as the published specification has it."""
 
-    @always("KAFKA-R3W", CLAIM, "The quorum's leader is in the ISR.",
+    @always("KAFKA-R3W", CLAIM, "At any time the quorum's state names a leader of the "
+            "partition, and that leader is in the ISR.",
             source="kafka#replication (LeaderInIsr, as written)")
     def the_leader_is_in_sync(self) -> bool:
         """There need not be a leader: there is none in the first state."""

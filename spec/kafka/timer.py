@@ -403,7 +403,8 @@ class Timer(Machine):
             for level in range(1, self.M)
         )
 
-    @always("KAFKA-W9", MUST, "A task is inserted at most once for each wheel.",
+    @always("KAFKA-W9", MUST, "After one add, a task is inserted into buckets at most as often "
+            "as there are wheels.",
             source=f"{WHEEL} ('recursively'); kafka#W9", task=upto(K))
     def insertions_are_few(self, task: int) -> bool:
         """Each cascade moves the task at least one level down."""

@@ -73,7 +73,7 @@ class QueueJudge:
         self._found: set[str] = set()
         self._loses = False
         self._capacity = terms.settings.get("capacity")
-        self._follower = Follower(self._capacity, notes, self._retires, self._is_refused,
+        self._follower = Follower(self._capacity, notes, self._retires, self._no_order_explains,
                                   self._unsure_of_order)
         if self._capacity is None:
             notes.not_shown.update(dict.fromkeys(
@@ -209,7 +209,7 @@ class QueueJudge:
             found = refusal(BoundedQueue, UNLIMITED, calls, call.ended)
             if found is not None:
                 self._follower.stops()
-                self._is_refused(found, calls)
+                self._no_order_explains(found, calls)
         for _, other in zip(range(_LOOKED_AT), self._present.values(), strict=False):
             if other.put.ended > item.put.begun:
                 break
@@ -252,7 +252,7 @@ class QueueJudge:
             return
         if found is not None:
             self._loses = True
-            self._is_refused(found, calls)
+            self._no_order_explains(found, calls)
 
     # --- machines --------------------------------------------------------------------------
 
@@ -281,17 +281,14 @@ class QueueJudge:
         self._violates(failure, call.end, (words,), [*history, call])
         item.fate = None
 
-    def _is_refused(self, found: Refused, calls: Iterable[LogCall]) -> None:
+    def _no_order_explains(self, found: Refused, calls: Iterable[LogCall]) -> None:
         self._violates(found.failure, found.event, found.allowed, calls)
 
     def _violates(self, failure: Failure, event: Event, allowed: tuple[str, ...],
                   calls: Iterable[LogCall]) -> None:
-        if failure.rule is None:
-            self._notes.is_foreign(self._key, f"{failure.observation}: {failure.conjunct}", event)
+        if not self._notes.is_found(failure, self._key, event, self._found):
             return
-        if failure.rule.id in self._found:
-            return
-        self._found.add(failure.rule.id)
+        assert failure.rule is not None
         places = {at: each for call in calls for at, each in zip(
             (call.begun, call.ended), call.events(), strict=False)}
         self._notes.violated(Finding(

@@ -112,7 +112,8 @@ class RequestQueue(Machine):
         return self.waiting() <= self.P
 
     @leads_to("KAFKA-C65", MUST, "The last decision about each partition eventually reaches the "
-              "broker, once it answers again.", source=REQUESTS, partition=upto(P))
+              "broker that it is for, once that broker answers again.",
+              source=REQUESTS, partition=upto(P))
     def the_last_decision_arrives(self, partition: int) -> tuple[bool, bool]:
         """Replaced decisions need not arrive."""
         return (self.knows[partition] < self.latest[partition],

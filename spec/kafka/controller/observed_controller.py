@@ -209,7 +209,7 @@ class ObservedController(Machine):
     replica_late = array(upto(P * BROKERS), boolean())
     meanwhile = array(upto(P), boolean())           # its leader wrote since the controller did
     pending = array(upto(P), integer(0, ALL + 1))   # a late write of the ISR, plus 1
-    extended = array(upto(P), boolean())            # its list has been extended
+    newcomers = array(upto(P), integer(0, ALL))     # brokers that were appended to its list
     told = array(upto(P * 4), integer(0, ALL))      # receivers, by partition and request
 
     # --- actions of the harness -----------------------------------------------------------
@@ -219,6 +219,7 @@ class ObservedController(Machine):
         """A partition that does not exist yet gets these replicas, in this order."""
         require(not self.written[partition])
         self.row[partition] = order
+        self.newcomers[partition] = 0
         self.unclean[partition] = unclean == 1
 
     @action(brokers=upto(ALL + 1), leaving=upto(ALL + 1))
@@ -412,12 +413,14 @@ class ObservedController(Machine):
             self.tell(partition, Request.DELETE, only(broker))
         elif target == ReplicaState.NON_EXISTENT:
             self.row[partition] = self.struck[self.row[partition] * BROKERS + broker]
+            self.newcomers[partition] = without(self.newcomers[partition], only(broker))
         self.replica[at] = target
 
     def append(self, partition: int, broker: int) -> None:
         """Append the replica to the list, unless it is on it."""
         row = self.appended[self.row[partition] * BROKERS + broker]
-        self.extended[partition] = self.extended[partition] or row != self.row[partition]
+        if row != self.row[partition]:
+            self.newcomers[partition] = either(self.newcomers[partition], only(broker))
         self.row[partition] = row
 
     def take_off(self, partition: int, broker: int, era: Era) -> None:
@@ -456,10 +459,15 @@ class ObservedController(Machine):
 
     # --- observed results -----------------------------------------------------------------
 
-    def judge(self, partition: int, right: bool) -> None:
-        """Judge what was observed of a partition's leader and ISR."""
+    def judge(self, partition: int, right: bool, misplaced: int) -> None:
+        """Judge what was observed of a partition's leader and ISR.
+
+        `misplaced` are the brokers that are wrongly there, or wrongly not. If one of them was
+        appended to the list, and the election went by the list, then the list is at fault.
+        """
         case = self.case[partition]
-        require(right or not self.extended[partition] or case <= Case.MARKED, LISTED)
+        by_list = Case.FIRST <= case and case <= Case.AWAY and case != Case.REASSIGNED
+        require(right or not by_list or both(self.newcomers[partition], misplaced) == 0, LISTED)
         require(right or case != Case.NEWER, LEFT_ALONE)
         require(right or not self.meanwhile[partition], KEPT)
         require(right or (case != Case.NONE and case != Case.ILLEGAL and case != Case.MARKED),
@@ -480,17 +488,21 @@ class ObservedController(Machine):
         right = state == self.state[partition]
         require(right or not self.late[partition], GOES_ON)
         require(right or self.case[partition] != Case.MARKED, REACHED)
-        self.judge(partition, right)
+        self.judge(partition, right, only(self.leader[partition]))
 
     @action(partition=upto(P), leader=upto(NOBODY + 1))
     def leader_seen(self, partition: int, leader: int) -> None:
         """The leader in the node; NOBODY without a node."""
-        self.judge(partition, leader == self.leader[partition])
+        expected = self.leader[partition]
+        self.judge(partition, leader == expected, either(only(leader), only(expected)))
 
     @action(partition=upto(P), brokers=upto(ALL + 1))
     def isr_seen(self, partition: int, brokers: int) -> None:
         """The ISR in the node; empty without a node."""
-        self.judge(partition, brokers == self.isr[partition])
+        expected = self.isr[partition]
+        by_list = self.case[partition] == Case.FIRST or self.case[partition] == Case.UNCLEAN
+        misplaced = either(without(brokers, expected), without(expected, brokers))
+        self.judge(partition, brokers == expected, misplaced if by_list else 0)
 
     @action(partition=upto(P), epoch=upto(E + 1))
     def epoch_seen(self, partition: int, epoch: int) -> None:

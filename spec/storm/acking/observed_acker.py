@@ -72,15 +72,13 @@ RESET_PASSED_ON = guard_rule(
     source=TREE,
 )
 KEPT = guard_rule(
-    "STORM-A28", MUST,
-    "An entry outlives the N - 1 ticks after its first message, its last FAIL or its last "
-    "RESET_TIMEOUT; no other message ends it.",
+    "STORM-A28", MUST, "In a map of N buckets an entry outlives the N - 1 ticks after its first "
+    "message, its last FAIL or its last RESET_TIMEOUT; no other message ends it.",
     source=f"{TIME}: more than (N - 1) P; STORM-1245, STORM-3300",
 )
 EXPIRES = guard_rule(
-    "STORM-A29", MUST,
-    "An entry is gone with the N-th tick after its first message, its last FAIL or its last "
-    "RESET_TIMEOUT; an ACK does not renew it.",
+    "STORM-A29", MUST, "In a map of N buckets an entry is gone with the N-th tick after its "
+    "first message, its last FAIL or its last RESET_TIMEOUT; an ACK does not renew it.",
     source=f"{TIME}: at most N P; STORM-2786",
 )
 SILENT = guard_rule(

@@ -158,13 +158,15 @@ class BatchingInput(Machine):
         """The batch is flushed or spilled eventually."""
         return len(self.batch) > 0, self.moved or not self.batch
 
-    @always("STORM-B3", MUST, "While the overflowQ is not empty, the batch is empty.",
+    @always("STORM-B3", MUST, "While the overflowQ is not empty, the batch of the receiving "
+            "thread is empty.",
             source=ORDERING)
     def nothing_can_be_overtaken(self) -> bool:
         """Tuples in the batch are older than those in the overflowQ, and would come later."""
         return not self.overflowq or not self.batch
 
-    @always("STORM-B4", MUST, "Between transfers the batch is empty.", source=ORDERING)
+    @always("STORM-B4", MUST, "The batch of a receiving thread is empty whenever no transfer "
+            "(of the tuples that arrived together) is in progress.", source=ORDERING)
     def transfers_leave_nothing(self) -> bool:
         """No other thread flushes a receiving thread's batch."""
         return self.transferring or not self.batch

@@ -269,8 +269,8 @@ class PartitionManager(Machine):
         """One offset less than STORM-K10 allows."""
         return self.M == 0 or len(self.pending) < self.M + self.F
 
-    @always("STORM-K11", CLAIM,
-            "Even without a maximum, no more offsets are kept than one fetch brings.",
+    @always("STORM-K11", CLAIM, "Even without a maximum of pending messages, a spout keeps no "
+            "more offsets than one fetch brings.",
             source="001#oom; storm#D12: not without max.spout.pending")
     def offsets_are_few(self) -> bool:
         """The notes' "OOM? No, only offsets are kept", made precise; unacked offsets add up."""

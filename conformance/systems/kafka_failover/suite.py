@@ -9,22 +9,21 @@ numbers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Collection, Mapping
+from typing import ClassVar, Final
 
-from ....spec.notation.errors import InputError, TargetError
-from ....spec.notation.labels import counted
 from ....spec.notation.rules import Rule
-from ...ports.base import Message, Session, check_request, excerpt
-from ...suites.history import HistorySuite
-from ...suites.breach import Breach
 from ...computer.places import from_root
-from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Exchange
+from ...ports.base import Message, Session
+from ...suites.breach import Breach
+from ...suites.history import HistorySuite
+from ...suites.planned import ENDS, PlannedConversation
+from ...suites.says import Fields, on, table
+from ...suites.suite import Exchange
 from .histories import MACHINES, HistoryJudge, Offence, Terms, brokers_of
 from .programs import LONG, draw, draw_long, easier
 from .waiting import Wait, who_waits
-from .port import DEEDS, FAULTS, MOMENTS, PORT, Event, event_of
+from .port import DEEDS, MOMENTS, PORT, Event, event_of
 
 __all__ = ["SUITE", "FailoverConversation"]
 
@@ -33,138 +32,96 @@ _MOST: Final[Mapping[str, int]] = {
     "percent": 100, "rate": 1_000}
 """Limits for the fields of a fixture; larger ones are never drawn."""
 
-_ENDS: Final = ("rested", "stalled")
-_AT_THE_END: Final = ("ends", "led", "wishes", *_ENDS)
-_FAULTS: Final = frozenset(operation.name for operation in FAULTS)
+_AT_THE_END: Final = ("ends", "led", "wishes", *ENDS)
 
-_IN_WORDS: Final[Mapping[str, str]] = {
-    "deploy": "a cluster is deployed, brokers: {brokers}, partitions: {partitions}",
-    "produce": "after {after} ms, a producer with acks={acks} writes {records} more to partition "
-               "{partition}",
-    "crash": "after {after} ms, broker {broker} crashes, and starts again {lasts} ms later",
-    "pause": "after {after} ms, broker {broker} is paused for {lasts} ms",
-    "expire": "after {after} ms, the session of broker {broker} expires",
-    "isolate": "after {after} ms, broker {broker} is cut off from the coordination service for "
-               "{lasts} ms",
-    "drift": "after {after} ms, the clock of broker {broker} goes {rate} ms in 100 for {lasts} ms",
-    "cut": "after {after} ms, brokers {broker} and {other} cannot reach each other for {lasts} ms",
-    "delay": "after {after} ms, messages between brokers {broker} and {other} take up to {extra} "
-             "ms more, for {lasts} ms",
-    "lose": "after {after} ms, {percent} in 100 messages between brokers {broker} and {other} get "
-            "lost, for {lasts} ms",
-    "stop_service": "after {after} ms, the coordination service is down for {lasts} ms",
-    "upon": "after {after} ms: when {moment}, then {deed} (for {lasts} ms, if it lasts)",
-    "shut_down": "after {after} ms, broker {broker} asks to shut down, and starts again {lasts} ms "
-                 "after it has",
-    "prefer": "after {after} ms, an operator wants the first replica of partition {partition} to "
-              "lead",
-    "reassign": "after {after} ms, an operator wants partition {partition} to have the replicas "
-                "{to}",
-    "make_topic": "after {after} ms, an operator creates a topic of one partition",
-    "delete_topic": "after {after} ms, an operator wants topic {topic} to be deleted",
-    "permit_unclean": "after {after} ms, unclean elections are permitted",
-    "elapse": "{after} ms pass",
-    "quiet": "every fault ends, and the cluster is left alone", "settle": "settle",
-}
+_SAYS: Final = table(
+    (),
+    on("deploy", "a cluster is deployed, brokers: {brokers}, partitions: {partitions}"),
+    on("produce",
+       "after {after} ms, a producer with acks={acks} writes {records} more to partition "
+       "{partition}"),
+    on("crash", "after {after} ms, broker {broker} crashes, and starts again {lasts} ms later"),
+    on("pause", "after {after} ms, broker {broker} is paused for {lasts} ms"),
+    on("expire", "after {after} ms, the session of broker {broker} expires"),
+    on("isolate",
+       "after {after} ms, broker {broker} is cut off from the coordination service for "
+       "{lasts} ms"),
+    on("drift",
+       "after {after} ms, the clock of broker {broker} goes {rate} ms in 100 for {lasts} ms"),
+    on("cut",
+       "after {after} ms, brokers {broker} and {other} cannot reach each other for {lasts} ms"),
+    on("delay",
+       "after {after} ms, messages between brokers {broker} and {other} take up to {extra} ms "
+       "more, for {lasts} ms"),
+    on("lose",
+       "after {after} ms, {percent} in 100 messages between brokers {broker} and {other} get "
+       "lost, for {lasts} ms"),
+    on("stop_service", "after {after} ms, the coordination service is down for {lasts} ms"),
+    on("upon", "after {after} ms: when {moment}, then {deed} (for {lasts} ms, if it lasts)"),
+    on("shut_down",
+       "after {after} ms, broker {broker} asks to shut down, and starts again {lasts} ms "
+       "after it has"),
+    on("prefer",
+       "after {after} ms, an operator wants the first replica of partition {partition} to lead"),
+    on("reassign",
+       "after {after} ms, an operator wants partition {partition} to have the replicas {to}"),
+    on("make_topic", "after {after} ms, an operator creates a topic of one partition"),
+    on("delete_topic", "after {after} ms, an operator wants topic {topic} to be deleted"),
+    on("permit_unclean", "after {after} ms, unclean elections are permitted"),
+    on("elapse", "{after} ms pass"),
+    on("quiet", "every fault ends, and the cluster is left alone"),
+    on("settle", "settle"),
+)
+"""The words of the requests; the answers are a history."""
 
 
-class FailoverConversation(PlainConversation):
-    """One session with a cluster; see ``Conversation``."""
+class FailoverConversation(PlannedConversation):
+    """One session with a cluster; see ``Conversation``. ``ClusterJudge`` judges its history."""
+
+    says = _SAYS
+    port, page, last = PORT, "kafka-failover.md", "quiet"
+    most = _MOST
+    names: ClassVar[Mapping[str, Collection[str]]] = {"moment": MOMENTS, "deed": DEEDS}
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, PORT.name, _settings(capacity))
-        self._deployed: Message | None = None
-        self._topics: list[range] = []          # the partitions of each
-        self._unwanted: set[int] = set()        # topics
-        self._at = 0
-        self._is_over = False
+        super().__init__(session, capacity, items_max)
+        self._topics: dict[int, range] = {}     # the partitions of each that is wanted
+        self._made = 0                          # topics …
+        self._partitions = 0                    # … and their partitions
 
-    def request_of(self, act: Act) -> Message | None:
-        """The request of an act; None if it makes no sense now."""
-        fields = dict(act.about)
-        if self._is_over or (act.do == "deploy") == (self._deployed is not None):
-            return None
-        if self._deployed is not None and not self._fits(fields, self._deployed):
-            return None
-        return {"do": act.do, **fields}
+    def about(self, message: Message) -> Fields:
+        return {**message, "acks": "all" if message.get("acks_all") else "1",
+                "moment": MOMENTS.get(message.get("moment", ""), ""),
+                "deed": DEEDS.get(message.get("deed", ""), "")}
 
-    def asked(self, request: Message) -> str:
-        """The request in words."""
-        words = dict(request)
-        words["acks"] = "all" if request.get("acks_all") else "1"
-        if request["do"] == "upon":
-            words["moment"], words["deed"] = MOMENTS[words["moment"]], DEEDS[words["deed"]]
-        return _IN_WORDS[request["do"]].format_map(words)
+    def remember(self, request: Message) -> None:
+        """Topics have numbers, and so have their partitions, in the order of their creation."""
+        if request["do"] in ("deploy", "make_topic"):
+            first = self._partitions
+            self._partitions += request.get("partitions", 1)
+            self._topics[self._made] = range(first, self._partitions)
+            self._made += 1
+        elif request["do"] == "delete_topic":
+            del self._topics[request["topic"]]
 
-    def possible(self, request: Message) -> Iterator[Answer]:
-        """No other answers: there are too many histories."""
-        return iter(())
-
-    def seen(self, request: Message, answer: Any) -> Seen:
-        """Check an answer's events; ``ClusterJudge`` judges them as a history."""
-        if request["do"] == "deploy":
-            self._deployed = request
-            self._topics.append(range(request["partitions"]))
-        if not isinstance(answer, list):
-            return Seen((), "done")
-        if request["do"] == "make_topic":
-            last = self._topics[-1].stop
-            self._topics.append(range(last, last + 1))
-        if request["do"] == "delete_topic":
-            self._unwanted.add(request["topic"])
-        events = [happened(row) for row in answer]
-        self._check(events, request["do"])
-        self._is_over = request["do"] == "quiet"
-        return Seen((), counted(len(events), "event")
-                    + (f", and it {events[-1].what}" if self._is_over else ""))
-
-    def _fits(self, fields: Mapping[str, Any], deployed: Message) -> bool:
+    def fits(self, do: str, fields: Fields, deployed: Message) -> bool:
         """True if the request is about brokers, partitions and topics that exist."""
         brokers = [fields[name] for name in ("broker", "other") if name in fields]
         brokers += [int(each) for each in str(fields["to"]).split(",")] if "to" in fields else []
-        topics = {number: partitions for number, partitions in enumerate(self._topics)
-                  if number not in self._unwanted}
         return (all(each < deployed["brokers"] for each in brokers)
                 and len(set(brokers)) == len(brokers)
                 and ("partition" not in fields
-                     or any(fields["partition"] in each for each in topics.values()))
-                and ("topic" not in fields or fields["topic"] in topics))
+                     or any(fields["partition"] in each for each in self._topics.values()))
+                and ("topic" not in fields or fields["topic"] in self._topics))
 
-    def _check(self, events: list[Event], do: str) -> None:
-        """Raise ``TargetError`` for an impossible history."""
-        assert self._deployed is not None
-        fault = ""
-        ends = [event.what in _ENDS for event in events]
-        if ends != [False] * (len(events) - 1) + [True] if do == "quiet" else any(ends):
-            fault = f"its one end, {' or '.join(_ENDS)}, is not the last event of quiet"
-        for event in events:
-            if event.at < self._at:
-                fault = f"its instants decrease at {excerpt(' '.join(map(str, event)))}"
-            self._at = max(self._at, event.at)
-            if any(broker >= self._deployed["brokers"] for broker in brokers_of(event)):
-                fault = f"there is no such broker: {excerpt(' '.join(map(str, event)))}"
-        if fault:
-            raise TargetError(f"the target reported a history, and {fault}",
-                              next_step="Fix the history in the adapter: docs/kafka-failover.md.")
+    def event(self, row: str) -> Event:
+        return happened(row)
 
-    def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """The act that makes this request; None if it makes another one."""
-        do = request["do"]
-        if do not in self.can:
-            raise InputError(f"the target cannot do {excerpt(do)}")
-        operation = check_request(PORT, request)
-        about = {name: value for name, value in request.items() if name != "do"}
-        if about.keys() != {argument.name for argument in operation.arguments}:
-            raise InputError(f"{do!r} has the fields "
-                             f"{', '.join(each.name for each in operation.arguments) or 'none'}")
-        for name, most in _MOST.items():
-            if about.get(name, 0) > most:
-                raise InputError(f"{name} is {excerpt(about[name])}, which is more than {most}")
-        for name, known in (("moment", MOMENTS), ("deed", DEEDS)):
-            if about.get(name, next(iter(known))) not in known:
-                raise InputError(f"there is no {name} {excerpt(about[name])}")
-        act = Act(do, about=tuple(about.items()))
-        return act if self.request_of(act) is not None else None
+    def wrong_with(self, event: Event) -> str:
+        assert self.deployed is not None
+        brokers = self.deployed["brokers"]
+        return "there is no such broker" if any(
+            each >= brokers for each in brokers_of(event)) else ""
 
 
 def happened(row: str) -> Event:

@@ -9,20 +9,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, replace
 from random import Random
-from typing import Any, Final
+from typing import ClassVar, Final
 
+from ....reference.storm.cluster import Happened
 from ....reference.storm.faults import TOILS, Fault, Scenario, What, bolts_of, scenario, users_of
 from ....reference.storm.topologies import PING_PONG, TOPOLOGIES, WORD_COUNT, Topology, ping_pong
-from ....spec.notation.errors import InputError, TargetError
+from ....spec.notation.labels import counted
 from ....spec.notation.rules import Rule
 from ....spec.storm.topologies.observed_topology import (
     AT_ONCE, FAILED_STAYS, FALLS, IN_FLIGHT, NOT_EARLY, NOT_HELD_UP, NOT_INVENTED, PROGRESS,
     SURVIVES,
 )
-from ...ports.base import Message, Session, check_request, excerpt
+from ...ports.base import Message
 from ...suites.history import HistorySuite
-from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Fuller, Long, Program
+from ...suites.planned import PlannedConversation
+from ...suites.says import Fields, on, table
+from ...suites.suite import Act, Fuller, Long, Program
 from .port import FAULTS, PORT
 from .runs import MACHINES, RunJudge, happened
 from .telling import Terms, terms_of
@@ -33,19 +35,28 @@ _MOST: Final[Mapping[str, int]] = {
     "workers": 8, "messages": 2_000, "at": 10_000, "lasts": 10_000, "ackers": 8, "timeout": 10_000}
 """The largest numbers that a fixture may ask for; no larger one is ever drawn."""
 
-_IN_WORDS: Final[Mapping[str, str]] = {
-    "kill": "at {at}, worker {worker} is killed, and restarts after {lasts}",
-    "cut": "at {at}, for {lasts}, the connection from worker {worker} to worker {to} is cut",
-    "lose_status": "from {at} on, the next status of worker {to} to worker {worker} gets lost",
-    "delay_status": "at {at}, for {lasts}, statuses of worker {to} to worker {worker} are late",
-    "slow": "at {at}, for {lasts}, task {task} is slow",
-    "fail": "from {at} on, task {task} fails the next tuple that it executes",
-    "toil": "from {at} on, task {task} works at its next tuple for {lasts}, and asks for more time",
-    "throw": "from {at} on, user code of task {task} raises an exception that is not caught",
-    "stray": "at {at}, a tuple for a task that does not exist arrives at worker {to} from "
-             "worker {worker}",
-    "run": "the topology runs", "settle": "settle",
-}
+_SAYS: Final = table(
+    (),
+    on("deploy", "{topology} is deployed ({sizes})"),
+    on("kill", "at {at}, worker {worker} is killed, and restarts after {lasts}"),
+    on("cut", "at {at}, for {lasts}, the connection from worker {worker} to worker {to} is cut"),
+    on("lose_status",
+       "from {at} on, the next status of worker {to} to worker {worker} gets lost"),
+    on("delay_status",
+       "at {at}, for {lasts}, statuses of worker {to} to worker {worker} are late"),
+    on("slow", "at {at}, for {lasts}, task {task} is slow"),
+    on("fail", "from {at} on, task {task} fails the next tuple that it executes"),
+    on("toil", "from {at} on, task {task} works at its next tuple for {lasts}, and asks for more "
+               "time"),
+    on("throw",
+       "from {at} on, user code of task {task} raises an exception that is not caught"),
+    on("stray", "at {at}, a tuple for a task that does not exist arrives at worker {to} from "
+                "worker {worker}"),
+    on("run", "the topology runs"),
+    on("settle", "settle"),
+)
+"""The words of the requests; the answer to the last one is a history."""
+
 _UNSETTLED: Final = 6
 """Faults about a status that are planned besides, in a search for a stall."""
 
@@ -61,112 +72,56 @@ _MUCH: Final = 9
 _SWAMP: Final = 32
 """Messages of a run that tests how much an overflowQ comes to hold."""
 
-_ENDS: Final = ("rested", "stalled")
+_KNOWN: Final[Mapping[str, Topology]] = {**TOPOLOGIES, PING_PONG: ping_pong(circles=True)}
+"""The topologies by name, with the one that may not be run."""
 
 
-def _known(name: object) -> Topology | None:
-    """The topology of a name, even one that may not be run."""
-    if name == PING_PONG:
-        return ping_pong(circles=True)
-    return TOPOLOGIES.get(name) if isinstance(name, str) else None
+class TopologyConversation(PlannedConversation):
+    """One session with a cluster; see ``Conversation``. ``RunJudge`` judges its history."""
+
+    says = _SAYS
+    port, page, last = PORT, "storm-ports.md", "run"
+    most = _MOST
+    names: ClassVar[Mapping[str, Collection[str]]] = {"topology": _KNOWN.keys()}
+
+    def event(self, row: str) -> Happened:
+        return happened(row)
+
+    def fits(self, do: str, fields: Fields, deployed: Message) -> bool:
+        """True if a fault is about existing workers and tasks."""
+        topology = _deployed(deployed)
+        workers = [fields[name] for name in ("worker", "to") if name in fields]
+        tasks = (
+            bolts_of(topology) if do in _OF_BOLTS else users_of(topology) if do == "throw" else [
+                task for each in topology.tasks_of().values() for task in each])
+        return (all(each < deployed["workers"] for each in workers)
+                and len(set(workers)) == len(workers) and fields.get("task", tasks[0]) in tasks)
+
+    def about(self, message: Message) -> Fields:
+        return {**message, "sizes": ", ".join(_sizes(message))} if "workers" in message else message
 
 
-class TopologyConversation(PlainConversation):
-    """One session with a cluster; see ``Conversation``."""
-
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, PORT.name, _settings(capacity))
-        self._deployed: Message | None = None
-        self._is_over = False
-
-    def request_of(self, act: Act) -> Message | None:
-        fields = dict(act.about)
-        if self._is_over or (act.do == "deploy") == (self._deployed is not None):
-            return None
-        if self._deployed is not None and not _fits(act.do, fields, self._deployed):
-            return None
-        return {"do": act.do, **fields}
-
-    def asked(self, request: Message) -> str:
-        if request["do"] != "deploy":
-            return _IN_WORDS[request["do"]].format_map(request)
-        sizes = [f"{request['workers']} workers" if request["workers"] > 1 else "1 worker",
-                 f"{request['messages']} messages" if request["messages"] > 1 else "1 message"]
-        limits = {"overflow_limit": "in an overflowQ", "max_pending": "roots pending"}
-        sizes += [f"at most {request[name]} {words}" for name, words in limits.items()
-                  if request[name]]
-        ackers = request.get("ackers", 1)
-        if ackers != 1:
-            sizes.append("an acker for each worker" if ackers is None else f"{ackers} ackers")
-        if request.get("batch", 1) > 1:
-            sizes.append(f"batches of {request['batch']}")
-        return f"{request['topology']} is deployed ({', '.join(sizes)})"
-
-    def possible(self, request: Message) -> Iterator[Answer]:
-        """Nothing: the alternative is another history, of which there are too many to list."""
-        return iter(())
-
-    def seen(self, request: Message, answer: Any) -> Seen:
-        """See ``PlainConversation``. A history is judged as a whole, by ``RunJudge``."""
-        if request["do"] == "deploy":
-            self._deployed = request
-        if request["do"] != "run":
-            return Seen((), "done")
-        self._is_over = True
-        _check_history(answer)
-        return Seen((), f"{len(answer)} events, and it {answer[-1].split(' ')[1]}")
-
-    def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        do = request["do"]
-        if do not in self.can:
-            raise InputError(f"the target cannot do {excerpt(do)}")
-        operation = check_request(PORT, request)
-        names = {argument.name: argument.required for argument in operation.arguments}
-        about = {name: value for name, value in request.items() if name != "do"}
-        needed = {name for name, is_required in names.items() if is_required}
-        if not needed <= about.keys() <= names.keys():
-            raise InputError(f"{do!r} has the fields {', '.join(names) or 'none'}")
-        for name, most in _MOST.items():
-            if (about.get(name) or 0) > most:
-                raise InputError(f"{name} is {excerpt(about[name])}, which is more than {most}")
-        if do == "deploy" and _known(request["topology"]) is None:
-            raise InputError(f"there is no topology {excerpt(request['topology'])}")
-        act = Act(do, about=tuple(about.items()))
-        return act if self.request_of(act) is not None else None
+def _sizes(request: Message) -> Iterator[str]:
+    """The sizes of a deployment in words, without those that are left as they are."""
+    yield counted(request["workers"], "worker")
+    yield counted(request["messages"], "message")
+    for name, words in (("overflow_limit", "in an overflowQ"), ("max_pending", "roots pending")):
+        if request[name]:
+            yield f"at most {request[name]} {words}"
+    ackers = request.get("ackers", 1)
+    if ackers != 1:
+        yield "an acker for each worker" if ackers is None else f"{ackers} ackers"
+    if request.get("batch", 1) > 1:
+        yield f"batches of {request['batch']}"
 
 
 def _deployed(request: Message) -> Topology:
     """The topology that a request deploys, with its number of ackers."""
-    topology = _known(request["topology"])
-    assert topology is not None, "the suite deploys known topologies only"
+    topology = _KNOWN[request["topology"]]
     return replace(topology, ackers=request.get("ackers", 1)).on(request["workers"])
 
 
 _OF_BOLTS: Final = ("fail", "toil")
-
-
-def _fits(do: str, fields: Mapping[str, int | str], deployed: Message) -> bool:
-    """True if a fault is about existing workers and tasks."""
-    topology = _deployed(deployed)
-    workers = [fields[name] for name in ("worker", "to") if name in fields]
-    tasks = (bolts_of(topology) if do in _OF_BOLTS else users_of(topology) if do == "throw" else [
-        task for each in topology.tasks_of().values() for task in each])
-    return (all(int(each) < deployed["workers"] for each in workers)
-            and len(set(workers)) == len(workers)
-            and int(fields.get("task", tasks[0])) in tasks)
-
-
-def _check_history(rows: list[str]) -> None:
-    """Raises ``TargetError`` for a history without an end, or that goes back in time."""
-    events = [happened(row) for row in rows]
-    fault = ""
-    if [event.what in _ENDS for event in events] != [False] * (len(events) - 1) + [True]:
-        fault = f"its one end, {' or '.join(_ENDS)}, is not its last event"
-    elif any(one.at > other.at for one, other in zip(events, events[1:], strict=False)):
-        fault = "its instants decrease"
-    if fault:
-        raise TargetError(f"the target reported a history, and {fault}",
-                          next_step="Fix the adapter's history; see docs/storm-ports.md.")
 
 
 # ---- programs -------------------------------------------------------------------------------

@@ -1,0 +1,142 @@
+"""Conversations in which a run is planned, and answered with a history.
+
+The first request deploys what runs, the last one lets it run to its end. Each request has the
+fields of its act, which are the arguments of its operation. The table ``says`` of a suite has the
+words of the requests, and no answers: the alternative to a history is another history, of which
+there are too many to list, and a history is judged as a whole (``HistorySuite.judging``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Protocol
+
+from ...spec.notation.errors import InputError, TargetError
+from ...spec.notation.labels import counted
+from ..ports.base import Argument, Message, Port, Session, check_request, excerpt
+from .exchange import Act, Answer
+from .plain import PlainConversation, Seen
+from .says import Fields
+
+__all__ = ["ENDS", "PlannedConversation"]
+
+ENDS = ("rested", "stalled")
+"""The ends of a history: it is quiescent, or never will be."""
+
+
+class _Event(Protocol):
+    """What the conversation reads of an event."""
+
+    @property
+    def at(self) -> int: ...
+    @property
+    def what(self) -> str: ...
+
+
+class PlannedConversation(PlainConversation):
+    """One session; a subclass knows the port, and what requests fit what is deployed."""
+
+    port: ClassVar[Port]
+    page: ClassVar[str]
+    """The page of the port, for what is wrong with a history."""
+    last: ClassVar[str]
+    """The operation that lets all of it run to its end."""
+    most: ClassVar[Mapping[str, int]]
+    """The largest numbers that a fixture may ask for; no larger one is ever drawn."""
+    names: ClassVar[Mapping[str, Collection[str]]]
+    """The names that a field may have."""
+
+    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
+        super().__init__(session, self.port.name, {"capacity": capacity})
+        self.deployed: Message | None = None
+        self._is_over = False
+        self._at = 0
+
+    # --- for subclasses ------------------------------------------------------------------
+
+    def fits(self, do: str, fields: Fields, deployed: Message) -> bool:
+        """True if a request is about what was deployed."""
+        raise NotImplementedError
+
+    def event(self, row: str) -> _Event:
+        """The event in a text of a history."""
+        raise NotImplementedError
+
+    def remember(self, request: Message) -> None:
+        """Remember what later requests depend on."""
+
+    def wrong_with(self, event: Any) -> str:
+        """What no right target can report in an event; empty if there is nothing."""
+        return ""
+
+    # --- requests ------------------------------------------------------------------------
+
+    def request_of(self, act: Act) -> Message | None:
+        fields = dict(act.about)
+        if self._is_over or (act.do == "deploy") == (self.deployed is not None):
+            return None
+        if self.deployed is not None and not self.fits(act.do, fields, self.deployed):
+            return None
+        return {"do": act.do, **fields}
+
+    def act_for(self, request: Mapping[str, Any]) -> Act | None:
+        do = request["do"]
+        if do not in self.can:
+            raise InputError(f"the target cannot do {excerpt(do)}")
+        about = {name: value for name, value in request.items() if name != "do"}
+        _check_names(do, about, check_request(self.port, request).arguments)
+        for name, most in self.most.items():
+            if (about.get(name) or 0) > most:
+                raise InputError(f"{name} is {excerpt(about[name])}, which is more than {most}")
+        for name, known in self.names.items():
+            if name in about and about[name] not in known:
+                raise InputError(f"there is no {name} {excerpt(about[name])}")
+        act = Act(do, about=tuple(about.items()))
+        return act if self.request_of(act) is not None else None
+
+    def asked(self, request: Message) -> str:
+        row, fields = self._row(request)
+        return row.asked.format_map(fields)
+
+    # --- answers -------------------------------------------------------------------------
+
+    def possible(self, request: Message) -> Iterator[Answer]:
+        return iter(())
+
+    def seen(self, request: Message, answer: Any) -> Seen:
+        """What was asked is remembered, and the events are checked; see the module."""
+        if request["do"] == "deploy":
+            self.deployed = request
+        self.remember(request)
+        if not isinstance(answer, list):
+            return Seen((), "done")
+        events = [self.event(row) for row in answer]
+        self._is_over = request["do"] == self.last
+        self._check(events, answer)
+        end = f", and it {events[-1].what}" if self._is_over else ""
+        return Seen((), counted(len(events), "event") + end)
+
+    def _check(self, events: Sequence[_Event], rows: Sequence[str]) -> None:
+        """Raises ``TargetError`` for a history that no right target can report."""
+        fault = ""
+        ends = [event.what in ENDS for event in events]
+        if ends != [False] * (len(events) - self._is_over) + [True] * self._is_over:
+            fault = (f"its one end, {' or '.join(ENDS)}, is not the last event that "
+                     f"{self.last!r} is answered with")
+        for event, row in zip(events, rows, strict=True):
+            if event.at < self._at:
+                fault = f"its instants decrease at {excerpt(row)}"
+            self._at = max(self._at, event.at)
+            if wrong := self.wrong_with(event):
+                fault = f"{wrong}: {excerpt(row)}"
+        if fault:
+            raise TargetError(f"the target reported a history, and {fault}",
+                              next_step=f"Fix the history in the adapter; see docs/{self.page}.")
+
+
+def _check_names(do: str, about: Mapping[str, Any], arguments: Sequence[Argument]) -> None:
+    """Raises ``InputError`` for fields that the operation lacks, or needs and does not get."""
+    names = {argument.name for argument in arguments}
+    if not {each.name for each in arguments if each.required} <= about.keys() <= names:
+        told = ", ".join(argument.name for argument in arguments)
+        raise InputError(f"{do!r} has the fields {told or 'none'}")

@@ -33,8 +33,8 @@ from ..ports.base import Message, excerpt
 from .exchange import Answer
 
 __all__ = [
-    "ANY", "END", "WAITS", "Fields", "Known", "On", "Part", "Says", "Seen", "Table", "done", "each",
-    "ends", "on", "one", "over", "says", "table", "unsaid",
+    "ANY", "END", "WAITS", "Among", "Fields", "Known", "On", "Part", "Says", "Seen", "Table",
+    "done", "each", "ends", "on", "one", "over", "says", "table", "unsaid",
 ]
 
 
@@ -61,6 +61,12 @@ Fields = Mapping[str, Any]
 
 Among = Callable[[Any, Fields], Iterable[Any]]
 """From a conversation and a request: events that there could be, or the one value that each has."""
+
+Reads = Callable[[Any, Fields, Any], Iterable[Message]]
+"""From a conversation, a request and its answer: the events that the answer stands for."""
+
+Reports = Callable[[Any], str]
+"""From an answer: its words."""
 
 Picks = Callable[[Any, Fields], Sequence[Any]]
 """From a conversation and the first fields of a request: the values of its next field, if any."""
@@ -176,8 +182,9 @@ class Part:
     """An answer, or the field ``of`` it: one value, or a list ``each`` of which is an event.
 
     The events' words are ``joined``, and stand in ``words``; ``nothing`` says that there are none.
-    Entries of one group are listed together, for each thing that they could be about. Its only
-    answer is no choice, and is listed only where it says so: ``listed``.
+    An answer that is no list of events ``reads`` as one, and ``reports`` itself in words. Entries
+    of one group are listed together, for each thing that they could be about. Its only answer is no
+    choice, and is listed only where it says so: ``listed``.
     """
 
     groups: tuple[tuple[Says, ...], ...]
@@ -189,6 +196,8 @@ class Part:
     kinds: Mapping[Any, tuple[Says, ...]] = field(default_factory=dict)
     actions: tuple[str, ...] = ()
     listed: bool = False
+    reads: Reads | None = None
+    reports: Reports | None = None
 
     def bound(self, declared: Mapping[str, Action], alone: bool) -> Part:
         """The part with what the observer declares of the actions; it may be ``alone`` in its
@@ -235,14 +244,17 @@ class Part:
             _noted(talk, entry, fields)
             return steps, self.words.format(filled(entry.seen, fields))
         steps, words = [], list[str]()
-        for event in answer:
+        for event in answer if self.reads is None else self.reads(talk, request, answer):
             entry, about = self._meant(talk, request, event)
             fields = {**request, **about}
             steps.append(entry.step(fields, talk.known))
-            words.append(filled(entry.seen, fields))
+            if self.reports is None:
+                words.append(filled(entry.seen, fields))
             _noted(talk, entry, about)
         for entry in self.kinds.get(_Other.END, ()):
             steps.append(entry.step({**request, **talk.about({})}, talk.known))
+        if self.reports is not None:
+            return steps, self.reports(answer)
         told = self.words.format(self.joined.join(words), s="s" if len(words) > 1 else "")
         return steps, told if words else self.nothing
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from itertools import pairwise
+from itertools import pairwise, permutations, product
 from typing import Any, Final
 
 from ....spec.kafka.controller.observed_controller import ObservedController, Request
 from ....spec.kafka.controller.selectors import ALL, BROKERS, NOBODY, ORDERS, Selector
 from ....spec.kafka.controller.transitions import Era, PartitionState, ReplicaState
 from ....spec.notation.errors import InputError
-from ....spec.notation.interpreter import Step
 from ....spec.notation.rules import Rule
 from ...ports.base import Message, Session, excerpt
-from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Program, Suite, Watch
+from ...suites.plain import PlainConversation
+from ...suites.says import Among, Fields, Says, done, each, on, over, says, table
+from ...suites.suite import Act, Program, Suite, Watch
 from .courses import COURSES, first_acts
 from .port import PARTITION_STATES, REPLICA_STATES, REQUESTS, SELECTORS
 
@@ -29,7 +28,169 @@ PICKS: Final = 512
 _ERAS: Final[Mapping[str, Era]] = {"0.9": Era.V0_9, "3.9": Era.V3_9}
 _P, _R = PartitionState, ReplicaState
 
-Fields = dict[str, int]
+Numbers = dict[str, int]
+
+
+# ---- what answers show --------------------------------------------------------------------------
+
+
+def _events(talk: Any, request: Fields, answer: Any) -> Iterator[Message]:
+    """A batch: it begins, each of its changes, and what is seen of each partition and replica that
+    it names, and of no others."""
+    concerned = sorted(_partitions_of(request))
+    yield {"does": "begin"}
+    if answer["met"]:
+        yield {"does": "meanwhile", "partition": concerned[0],
+               "brokers": _number(request["meanwhile"])}
+    for partition in request.get("partitions", ()):
+        yield {"does": "change", "partition": partition, "era": talk.era,
+               "target": PARTITION_STATES[request["target"]],
+               "selector": SELECTORS.index(request["selector"]), "to": _row(request["to"])}
+    for partition, broker in request.get("replicas", ()):
+        yield {"does": "change replica", "partition": partition, "broker": broker,
+               "target": REPLICA_STATES[request["target"]], "era": talk.era}
+    for replica in answer["replicas"]:
+        if replica["partition"] in concerned and replica["broker"] < BROKERS:
+            yield {"does": "replica", **replica, "state": REPLICA_STATES[replica["state"]]}
+    by_number = {each["partition"]: each for each in answer["partitions"]}
+    for number in concerned:
+        if number in by_number:
+            yield from _seen_of(by_number[number])
+    for number, request_ in product(concerned, Request):
+        yield {"does": "told", "partition": number, "request": request_, "brokers": _number(
+            each["to"] for each in answer["told"] if each["partition"] == number
+            and each["request"] == REQUESTS[request_])}
+    yield from _in_turn(answer["told"])
+
+
+def _seen_of(one: Message) -> Iterator[Message]:
+    """What is seen of a partition."""
+    about = {"partition": one["partition"]}
+    yield {"does": "state", **about, "state": PARTITION_STATES[one["state"]]}
+    yield {"does": "leader", **about, "leader": NOBODY if one["leader"] is None else one["leader"]}
+    yield {"does": "isr", **about, "brokers": _number(one["isr"])}
+    yield {"does": "epoch", **about, "epoch": one["epoch"]}
+
+
+def _in_turn(told: list[Message]) -> Iterator[Message]:
+    """Requests to a broker, one directly after another of another kind."""
+    for broker in sorted({one["to"] for one in told}):
+        requests = [REQUESTS.index(one["request"]) for one in told if one["to"] == broker]
+        for earlier, later in pairwise(requests):
+            if earlier != later:
+                yield {"does": "next", "earlier": earlier, "later": later}
+
+
+# ---- what they could show instead ---------------------------------------------------------------
+
+
+def _of_each(*those: Message) -> Among:
+    """Each of these, for each partition of a request."""
+    def among(talk: Any, request: Fields) -> Iterator[Message]:
+        for partition, that in product(sorted(_partitions_of(request)), those):
+            yield {"partition": partition, **that}
+    return among
+
+
+def _replicas(talk: Any, request: Fields) -> Iterator[Message]:
+    for (partition, broker), state in product(request.get("replicas", ()), ReplicaState):
+        yield {"partition": partition, "broker": broker, "state": state, "name": _name(state)}
+
+
+def _set(brokers: int) -> list[int]:
+    return [each for each in range(BROKERS) if brokers >> each & 1]
+
+
+_STATES: Final = _of_each(*({"state": state, "name": state.name.lower()}
+                            for state in PartitionState))
+_LEADERS: Final = _of_each(*({
+    "leader": each, "led": f"{each} leads" if each < NOBODY else "there is no leader"}
+    for each in range(NOBODY + 1)))
+_ISRS: Final = _of_each(*({"brokers": each, "isr": str(_set(each))} for each in range(ALL + 1)))
+_EPOCHS: Final = _of_each(*({"epoch": each} for each in range(3)))
+# The other requests go to all brokers, to none, or to one.
+_TOLD: Final = _of_each(*(
+    {"request": request, "name": REQUESTS[request], "brokers": each, "to_all": str(_set(each))}
+    for request in Request
+    for each in (range(ALL + 1) if request == Request.LEADER_AND_ISR else (0, ALL, 1, 2, 4))))
+
+
+def _turns(talk: Any, request: Fields) -> Iterator[Message]:
+    for earlier, later in permutations(Request, 2):
+        yield {"earlier": earlier, "later": later, "first": REQUESTS[earlier],
+               "then": REQUESTS[later]}
+
+
+def _shows(does: str, action: str, words: str, among: Among) -> tuple[Says, ...]:
+    """What is shown, and what of the same kind could be in its place."""
+    return over(among, says(does, action, words, instead_of=(action,)))
+
+
+def _words(answer: Any) -> str:
+    shown = [
+        f"partition {each['partition']} is {each['state']}, "
+        + (f"led by {each['leader']}" if each["leader"] is not None else "without a leader")
+        + f" in epoch {each['epoch']}, ISR {each['isr']}" for each in answer["partitions"]]
+    shown += [f"replica {each['broker']} of partition {each['partition']} is {each['state']}"
+              for each in answer["replicas"]]
+    for request in dict.fromkeys(one["request"] for one in answer["told"]):
+        told = sorted({one["to"] for one in answer["told"] if one["request"] == request})
+        shown.append(f"{request} to {told}")
+    return "; ".join(shown)
+
+
+_BATCH: Final = each(
+    says("begin", "begin", ""), says("meanwhile", "isr_written_late", ""),
+    says("change", "change", ""), says("change replica", "change_replica", ""),
+    _shows("state", "state_seen", "partition {partition} is {name}", _STATES),
+    _shows("leader", "leader_seen", "{led}", _LEADERS),
+    _shows("isr", "isr_seen", "the ISR is {isr}", _ISRS),
+    _shows("epoch", "epoch_seen", "the epoch is {epoch}", _EPOCHS),
+    _shows("told", "told_seen", "{name} goes to {to_all}", _TOLD),
+    _shows("replica", "replica_seen", "replica {broker} is {name}", _replicas),
+    _shows("next", "told_next", "{then} behind {first}", _turns),
+    reads=_events, reports=_words)
+
+_SAYS: Final = table(
+    ObservedController,
+    on("assign", "partition {partition} has the list {replicas}{elections}", done(),
+       tells="assign"),
+    on("brokers", "registered are {up}{shutting}", done(), tells="are_up"),
+    on("write_isr", "the leader of partition {partition} writes the ISR {isr}", done(),
+       tells="isr_written"),
+    on("take_over", "a newer controller writes the node of partition {partition}", done(),
+       tells="taken_over"),
+    on("look", "how partition {partition} is", _BATCH),
+    on("change", "change partitions {partitions} to {target}{by}{while}", _BATCH),
+    on("change_replicas",
+       "change the replicas [partition, broker] {replicas} to {target}{while}", _BATCH),
+)
+
+
+def _phrases(request: Message) -> Mapping[str, str]:
+    """The parts of a request's words that not every request has."""
+    elects = "selector" in request and request["target"] == "online"
+    by = f" by {request['selector']}" if elects else ""
+    to = f" of {request['to']}" if elects and request["selector"] == "reassigned" else ""
+    return {
+        "elections": ", unclean elections on" if request.get("unclean") else "",
+        "shutting": f", {request['leaving']} shut down" if request.get("leaving") else "",
+        "while": (f", whose leader writes the ISR {request['meanwhile']} meanwhile"
+                  if "meanwhile" in request else ""),
+        "by": by + to}
+
+
+def _numbered(request: Message) -> Numbers:
+    """The parameters of the observer's step for an action of the harness."""
+    do = request["do"]
+    if do == "assign":
+        return {"order": _row(request["replicas"]), "unclean": int(request["unclean"])}
+    if do == "brokers":
+        return {"brokers": _number(request["up"]), "leaving": _number(request["leaving"])}
+    return {"brokers": _number(request["isr"])} if do == "write_isr" else {}
+
+
+# ---- the conversation ---------------------------------------------------------------------------
 
 
 class ControllerConversation(PlainConversation):
@@ -37,12 +198,24 @@ class ControllerConversation(PlainConversation):
     brokers are numbers as in the chapters, and lists are rows of ``ORDERS``. A pick stands for
     fields that are drawn by it."""
 
+    says = _SAYS
+
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "kafka.controller", _settings(capacity))
-        self._era = _ERAS[self.policy]
-        self._touched: set[int] = set()
+        super().__init__(
+            session, "kafka.controller", _settings(capacity), _constants(capacity, items_max))
+        self.era = _ERAS[self.policy]
+        self.touched: set[int] = set()
         self._leader = [NOBODY] * PARTITIONS
-        self._epoch_max = _constants(capacity, items_max)["E"]
+
+    def about(self, message: Message) -> Fields:
+        return {**message, **_numbered(message), **_phrases(message)} if "do" in message else (
+            message)
+
+    def note(self, action: str, about: Fields) -> None:
+        if action == "told_seen":
+            self.touched.add(about["partition"])
+        elif action == "leader_seen":
+            self._leader[about["partition"]] = min(about["leader"], NOBODY)
 
     # --- requests ----------------------------------------------------------------------------
 
@@ -50,13 +223,13 @@ class ControllerConversation(PlainConversation):
         """The request of an act; None if it makes no sense now."""
         fields = {name: int(value) for name, value in act.about} or _drawn(act.do, act.pick)
         partition = fields.get("partition", 0)
-        if act.do == "assign" and partition in self._touched:
+        if act.do == "assign" and partition in self.touched:
             return None
         if act.do in ("write_isr", "take_over") and self._leader[partition] == NOBODY:
             return None
         return {"do": act.do, **self._spelt(act.do, fields)}
 
-    def _spelt(self, do: str, fields: Fields) -> Message:
+    def _spelt(self, do: str, fields: Numbers) -> Message:
         """The fields of a request, in the port's form."""
         if do == "assign":
             return {"partition": fields["partition"], "replicas": _list(fields["order"]),
@@ -78,7 +251,7 @@ class ControllerConversation(PlainConversation):
                     **self._meanwhile(replicas[0][0], fields)}
         return {"partition": fields["partition"]}
 
-    def _meanwhile(self, partition: int, fields: Fields) -> Message:
+    def _meanwhile(self, partition: int, fields: Numbers) -> Message:
         leader = self._leader[partition]
         if fields["meanwhile"] == 0 or leader == NOBODY:
             return {}
@@ -91,124 +264,12 @@ class ControllerConversation(PlainConversation):
         act = Act(request["do"], about=tuple(_fields_of(request).items()))
         return act if self.request_of(act) == dict(request) else None
 
-    def asked(self, request: Message) -> str:
-        """The request in words."""
-        return _asked(request)
-
-    # --- observations ------------------------------------------------------------------------
-
-    def seen(self, request: Message, answer: Any) -> Seen:
-        """The steps of the observer for an answer, and the answer in words."""
-        do = request["do"]
-        if answer is True:
-            return Seen((_told_to(request),), "done")
-        self._touched |= _partitions_of(request)
-        steps: list[Step] = [("begin", ())]
-        if answer["met"]:
-            first = min(_partitions_of(request))
-            steps.append(_step("isr_written_late", partition=first,
-                               brokers=_number(request["meanwhile"])))
-        if do == "change":
-            steps += [self._changed(request, each) for each in request["partitions"]]
-        elif do == "change_replicas":
-            steps += [_step("change_replica", partition=partition, broker=broker,
-                            target=REPLICA_STATES[request["target"]], era=self._era)
-                      for partition, broker in request["replicas"]]
-        return Seen((*steps, *self._shown(request, answer)), _words(answer))
-
-    def _changed(self, request: Message, partition: int) -> Step:
-        return _step("change", partition=partition, target=PARTITION_STATES[request["target"]],
-                     selector=SELECTORS.index(request["selector"]), to=_row(request["to"]),
-                     era=self._era)
-
-    def _shown(self, request: Message, answer: Any) -> Iterator[Step]:
-        """The steps for the partitions and replicas of the request, and no others."""
-        concerned = _partitions_of(request)
-        by_number = {each["partition"]: each for each in answer["partitions"]}
-        for replica in answer["replicas"]:
-            if replica["partition"] in concerned and replica["broker"] < BROKERS:
-                yield _step("replica_seen", partition=replica["partition"],
-                            broker=replica["broker"], state=REPLICA_STATES[replica["state"]])
-        for number in sorted(concerned & by_number.keys()):
-            one = by_number[number]
-            leader = NOBODY if one["leader"] is None else min(one["leader"], NOBODY)
-            self._leader[number] = leader
-            yield _step("state_seen", partition=number, state=PARTITION_STATES[one["state"]])
-            yield _step("leader_seen", partition=number, leader=leader)
-            yield _step("isr_seen", partition=number, brokers=_number(one["isr"]))
-            yield _step("epoch_seen", partition=number, epoch=min(one["epoch"], self._epoch_max))
-        for number in sorted(concerned):
-            for request_ in Request:
-                told = {each["to"] for each in answer["told"] if each["partition"] == number
-                        and each["request"] == REQUESTS[request_]}
-                yield _step("told_seen", partition=number, request=request_,
-                            brokers=_number(told))
-        yield from _in_turn(answer["told"])
-
-    # --- possible other answers --------------------------------------------------------------
-
-    def possible(self, request: Message) -> Iterator[Answer]:
-        """Other answers to the request, for the explanation of a violation."""
-        if request["do"] not in ("change", "change_replicas", "look"):
-            return
-        for partition in sorted(_partitions_of(request)):
-            yield from _possible_of_partition(partition)
-        for partition, broker in request.get("replicas", ()):
-            yield from _possible_of_replica(partition, broker)
-        yield from _POSSIBLE_IN_TURN
-
-
-def _in_turn(told: list[Message]) -> Iterator[Step]:
-    """The steps for consecutive requests to each broker."""
-    for broker in sorted({each["to"] for each in told}):
-        requests = [REQUESTS.index(each["request"]) for each in told if each["to"] == broker]
-        for earlier, later in pairwise(requests):
-            if earlier != later:
-                yield _step("told_next", earlier=earlier, later=later)
-
-
-_POSSIBLE_IN_TURN: Final = tuple(
-    Answer(f"{REQUESTS[later]} behind {REQUESTS[earlier]}",
-           ("told_next", (("earlier", earlier), ("later", later))), instead_of=("told_next",))
-    for earlier in Request for later in Request if earlier != later)
-
-
-@cache
-def _possible_of_partition(partition: int) -> tuple[Answer, ...]:
-    found = [
-        *(_instead("state_seen", f"partition {partition} is {_name(state)}",
-                   partition=partition, state=state) for state in PartitionState),
-        *(_instead("leader_seen", f"{leader} leads" if leader < NOBODY else "there is no leader",
-                   partition=partition, leader=leader) for leader in range(NOBODY + 1)),
-        *(_instead("isr_seen", f"the ISR is {_set(brokers)}", partition=partition,
-                   brokers=brokers) for brokers in range(ALL + 1)),
-        *(_instead("epoch_seen", f"the epoch is {epoch}", partition=partition, epoch=epoch)
-          for epoch in range(3))]
-    for request in Request:
-        # The other requests go to all brokers, to none, or to one.
-        sets = range(ALL + 1) if request == Request.LEADER_AND_ISR else (0, ALL, 1, 2, 4)
-        found += [_instead("told_seen", f"{REQUESTS[request]} goes to {_set(brokers)}",
-                           partition=partition, request=request, brokers=brokers)
-                  for brokers in sets]
-    return tuple(found)
-
-
-@cache
-def _possible_of_replica(partition: int, broker: int) -> tuple[Answer, ...]:
-    return tuple(
-        _instead("replica_seen", f"replica {broker} is {_name(state)}", partition=partition,
-                 broker=broker, state=state) for state in ReplicaState)
-
 
 # ---- numbers, lists and names -------------------------------------------------------------------
 
 
 def _name(state: PartitionState | ReplicaState) -> str:
     return state.name.lower()
-
-
-def _set(brokers: int) -> list[int]:
-    return [each for each in range(BROKERS) if brokers >> each & 1]
 
 
 def _number(brokers: Iterable[int]) -> int:
@@ -223,33 +284,10 @@ def _row(brokers: list[int]) -> int:
     return ORDERS.index((*brokers, *(-1,) * (BROKERS - len(brokers))))
 
 
-def _step(name: str, **arguments: int) -> Step:
-    return name, tuple(arguments.items())
-
-
-def _instead(name: str, words: str, **arguments: int) -> Answer:
-    return Answer(words, _step(name, **arguments), instead_of=(name,))
-
-
 def _partitions_of(request: Mapping[str, Any]) -> set[int]:
     if "partition" in request:
         return {request["partition"]}
     return {*request.get("partitions", ()), *(each for each, _ in request.get("replicas", ()))}
-
-
-def _told_to(request: Message) -> Step:
-    """The observer's step for an action of the harness."""
-    do = request["do"]
-    if do == "assign":
-        return _step("assign", partition=request["partition"], order=_row(request["replicas"]),
-                     unclean=int(request["unclean"]))
-    if do == "brokers":
-        return _step("are_up", brokers=_number(request["up"]),
-                     leaving=_number(request["leaving"]))
-    if do == "write_isr":
-        return _step("isr_written", partition=request["partition"],
-                     brokers=_number(request["isr"]))
-    return _step("taken_over", partition=request["partition"])
 
 
 def _is_about_what_is_there(request: Mapping[str, Any]) -> bool:
@@ -263,7 +301,7 @@ def _is_about_what_is_there(request: Mapping[str, Any]) -> bool:
         and request.get("partitions") != [] and request.get("replicas") != []
 
 
-def _fields_of(request: Mapping[str, Any]) -> Fields:
+def _fields_of(request: Mapping[str, Any]) -> Numbers:
     """The numbers of an act that makes a request."""
     do = request["do"]
     meanwhile = {"meanwhile": _number(request.get("meanwhile", ()))}
@@ -286,7 +324,7 @@ def _fields_of(request: Mapping[str, Any]) -> Fields:
     return {"partition": request["partition"]}
 
 
-def _drawn(do: str, pick: int) -> Fields:
+def _drawn(do: str, pick: int) -> Numbers:
     """The fields for a pick; useful ones come more often."""
     draw = random.Random(f"{do} {pick}")
     one = draw.randrange(PARTITIONS)
@@ -309,47 +347,6 @@ def _drawn(do: str, pick: int) -> Fields:
         return {"first": first, "last": draw.choice((first, first, *numbers)),
                 "target": draw.choice((*_R, _R.ONLINE, _R.OFFLINE)), "meanwhile": meanwhile}
     return {"partition": one}
-
-
-# ---- words ----------------------------------------------------------------------------------
-
-
-def _asked(request: Message) -> str:
-    do = request["do"]
-    partition = f"partition {request.get('partition')}"
-    meanwhile = (f", whose leader writes the ISR {request['meanwhile']} meanwhile"
-                 if "meanwhile" in request else "")
-    if do == "assign":
-        unclean = ", unclean elections on" if request["unclean"] else ""
-        return f"{partition} has the list {request['replicas']}{unclean}"
-    if do == "brokers":
-        leaving = f", {request['leaving']} shut down" if request["leaving"] else ""
-        return f"registered are {request['up']}{leaving}"
-    if do == "write_isr":
-        return f"the leader of {partition} writes the ISR {request['isr']}"
-    if do == "take_over":
-        return f"a newer controller writes the node of {partition}"
-    if do == "look":
-        return f"how {partition} is"
-    if do == "change_replicas":
-        return (f"change the replicas [partition, broker] {request['replicas']} to "
-                f"{request['target']}{meanwhile}")
-    by = "" if request["target"] != "online" else f" by {request['selector']}"
-    to = f" of {request['to']}" if request["selector"] == "reassigned" and by else ""
-    return f"change partitions {request['partitions']} to {request['target']}{by}{to}{meanwhile}"
-
-
-def _words(answer: Any) -> str:
-    shown = [
-        f"partition {each['partition']} is {each['state']}, "
-        + (f"led by {each['leader']}" if each["leader"] is not None else "without a leader")
-        + f" in epoch {each['epoch']}, ISR {each['isr']}" for each in answer["partitions"]]
-    shown += [f"replica {each['broker']} of partition {each['partition']} is {each['state']}"
-              for each in answer["replicas"]]
-    for request in dict.fromkeys(each["request"] for each in answer["told"]):
-        told = sorted({each["to"] for each in answer["told"] if each["request"] == request})
-        shown.append(f"{request} to {told}")
-    return "; ".join(shown)
 
 
 # ---- the suite ------------------------------------------------------------------------------

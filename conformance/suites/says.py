@@ -65,8 +65,8 @@ Among = Callable[[Any, Fields], Iterable[Any]]
 Reads = Callable[[Any, Fields, Any], Iterable[Message]]
 """From a conversation, a request and its answer: the events that the answer stands for."""
 
-Reports = Callable[[Any], str]
-"""From an answer: its words."""
+Reports = Callable[[Any, Fields, Any], str]
+"""From a conversation, a request and its answer: the words of the answer."""
 
 Picks = Callable[[Any, Fields], Sequence[Any]]
 """From a conversation and the first fields of a request: the values of its next field, if any."""
@@ -254,7 +254,7 @@ class Part:
         for entry in self.kinds.get(_Other.END, ()):
             steps.append(entry.step({**request, **talk.about({})}, talk.known))
         if self.reports is not None:
-            return steps, self.reports(answer)
+            return steps, self.reports(talk, request, answer)
         told = self.words.format(self.joined.join(words), s="s" if len(words) > 1 else "")
         return steps, told if words else self.nothing
 

@@ -126,7 +126,7 @@ def _shows(does: str, action: str, words: str, among: Among) -> tuple[Says, ...]
     return over(among, says(does, action, words, instead_of=(action,)))
 
 
-def _words(answer: Any) -> str:
+def _words(talk: Any, request: Fields, answer: Any) -> str:
     shown = [
         f"partition {each['partition']} is {each['state']}, "
         + (f"led by {each['leader']}" if each["leader"] is not None else "without a leader")

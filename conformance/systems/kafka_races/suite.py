@@ -17,11 +17,14 @@ from typing import Any, Final
 from ....spec.kafka.observed_races import WHEELS, Call, ObservedRaces
 from ....spec.notation.errors import InputError, TargetError
 from ....spec.notation.interpreter import Step
+from ....spec.notation.labels import counted
 from ....spec.notation.rules import Rule
 from ...ports.base import ALWAYS, Message, Session, excerpt
 from ...suites.lengthy import LONG_REQUESTS, Long
 from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Program, Suite, Watch
+from ...suites.says import ANY, Among, Fields, Says, on, over, says, table
+from ...suites.says import each as listed
+from ...suites.suite import Act, Program, Suite, Watch
 from .scenes import (
     SCENES, before_round, calls_in_words, horizon, in_round, round_begun, round_of,
 )
@@ -105,37 +108,117 @@ def _number(numbers: dict[Any, int], thing: Any, limit: int) -> int:
 
 def rest(size: int, keys: int) -> Step:
     """The step that shows the timer's number of entries, and the number of keys with a list."""
-    counted = min(max(size, -1), CONSTANTS["K"] + 1) + 1
-    return "rests", (("size", counted), ("keys", min(keys, 3)))
+    entries = min(max(size, -1), CONSTANTS["K"] + 1) + 1
+    return "rests", (("size", entries), ("keys", min(keys, 3)))
 
 
-def _to_call(request: Message) -> Step:
-    """The step in which a thread gets calls to make."""
-    return "is_to_call", (("count", len(request["calls"])),)
+# ---- the table ----------------------------------------------------------------------------------
+
+
+def _event(step: Step) -> Message:
+    return {"does": step[0], **dict(step[1])}
+
+
+def _ran(talk: Any, request: Fields, answer: Any) -> Iterator[Message]:
+    """What the steps of a thread show, if anything."""
+    yield from [_event(talk.translator.step(event)) for event in answer["events"]] or [
+        {"does": "stands"}]
+
+
+def _came_to_rest(talk: Any, request: Fields, answer: Any) -> Iterator[Message]:
+    """What the threads do before all is quiescent, or in a deadlock."""
+    for event in answer["events"]:
+        yield _event(talk.translator.step(event))
+    if answer["stuck"]:
+        yield {"does": "stuck"}
+        return
+    yield _event(rest(answer["size"], answer["keys"]))
+    if request["do"] == "perform" and round_begun(request["calls"]):
+        yield {"does": "begins_anew"}
+
+
+def _in_words(talk: Any, request: Fields, answer: Any) -> str:
+    """What is visible of the threads, and where they stand then."""
+    told = [words for event in answer["events"] if (words := _event_in_words(event, talk.alive))]
+    if request["do"] == "run":
+        told.append(_standing_in_words(answer["standing"]))
+    elif answer["stuck"]:
+        told.append("deadlock: " + "; ".join(map(_standing_in_words, answer["stuck"])))
+    else:
+        told.append(_at_rest(answer["size"], answer["keys"]))
+    return "; ".join(told)
+
+
+def _named(letters: str) -> Among:
+    """The requests, or the tasks, that were named so far."""
+    def among(talk: Any, request: Fields) -> Iterator[Message]:
+        for name in sorted(talk.mentioned):
+            if name[0] in letters:
+                yield {"thread": min(1, len(talk.alive)), "name": name,
+                       "request": _NAMES[round_of(name)[0]]}
+    return among
+
+
+def _just(*those: Message) -> Among:
+    return lambda talk, request: those
+
+
+def _returned(talk: Any, request: Fields) -> Iterator[Message]:
+    yield {"thread": 0, "request": 0, "call": Call.DRAIN, "name": "the last advance"}
+    yield {"thread": 0, "request": 0, "call": Call.CHECK, "name": "the event"}
+
+
+def _rests(talk: Any, request: Fields) -> Iterator[Message]:
+    for size, keys in ((0, 0), (1, 0), (2, 0), (0, 1)):
+        yield {**dict(rest(size, keys)[1]), "words": _at_rest(size, keys)}
+
+
+_ANYTIME: Final[tuple[Says | tuple[Says, ...], ...]] = (
+    says("stands", "stands", "nothing is visible", instead_of=_UNSEEN),
+    over(_just({"thread": 0}), says("fails", "fails", "a call ends in an error")),
+    over(_just({"level": 0}), says("makes_wheel", "makes_wheel", "an overflow wheel is made")),
+    over(_named("r"), says("completes", "completes", "{name} is completed"),
+         says("expires", "expires", "{name} expires")),
+    over(_named("t"), says("runs", "runs", "{name} runs")),
+    *(says(again, again, "") for again in ("completes_again", "expires_again", "runs_again")),
+    says("calls", "calls", ""))
+
+_SAYS: Final = table(
+    ObservedRaces,
+    on("spawn", "a thread, {thread}, {in_words}", says(ANY, "stands", "", "ready to run"),
+       tells="is_to_call"),
+    on("run", "{thread} takes {counted}",
+       listed(*_ANYTIME, says("returns", "returns", ""), reads=_ran, reports=_in_words)),
+    *(on(do, words, listed(
+        *_ANYTIME, over(_returned, says("returns", "returns", "{name} returns")),
+        says("stuck", "stuck", "a deadlock"), over(_rests, says("rests", "rests", "{words}")),
+        says("begins_anew", "begins_anew", ""), reads=_came_to_rest, reports=_in_words),
+        tells=tells)
+      for do, words, tells in (("perform", "{when} {in_words}", "is_to_call"),
+                               ("settle", "all threads run to their end", ""))),
+)
 
 
 class RacesConversation(PlainConversation):
     """One session. Acts name their scene, their thread, and a number of steps."""
 
+    says = _SAYS
+
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "kafka.races", _settings(capacity))
-        self._translator = Translator()
-        self._alive: dict[str, bool] = {}       # threads; true while under way
+        self.translator = Translator()
+        self.alive: dict[str, bool] = {}       # threads; true while under way
         self._begun = False
         self._ended = False
         self._is_stuck = False
-        self._named: set[str] = set()
-
-    def always(self) -> frozenset[str]:
-        """The operations that every target has."""
-        return ALWAYS
+        self.mentioned: set[str] = set()
 
     # --- requests ------------------------------------------------------------------------
 
     def request_of(self, act: Act) -> Message | None:
         """The request of an act; None if it makes no sense now."""
-        about, number = dict(act.about), self._translator.round
-        under_way = any(self._alive.values())
+        about, number = dict(act.about), self.translator.round
+        under_way = any(self.alive.values())
         if act.do == "perform" and about["part"] == "round":
             later = int(about["round"]) > number and not (under_way or self._is_stuck)
             return _performed(before_round(int(about["round"]))) if later else None
@@ -146,106 +229,68 @@ class RacesConversation(PlainConversation):
         if act.do == "settle":
             return {"do": "settle"}
         if act.do == "run":
-            if not self._alive.get(str(about["thread"])):
+            if not self.alive.get(str(about["thread"])):
                 return None
             return {"do": "run", **about}
         scene = SCENES[str(about["scene"])]
         if act.do == "spawn":
             name = _thread_in(str(about["thread"]), number)
-            if name in self._alive or (scene.setup and not self._begun):
+            if name in self.alive or (scene.setup and not self._begun):
                 return None
             calls = in_round(scene.threads[str(about["thread"])], number)
             return {"do": "spawn", "thread": name, "calls": _plain(calls)}
         if about["part"] == "setup":
-            fits = not self._begun and not self._alive and bool(scene.setup)
+            fits = not self._begun and not self.alive and bool(scene.setup)
             return _performed(in_round(scene.setup, number)) if fits else None
-        fits = bool(self._alive) and not under_way
+        fits = bool(self.alive) and not under_way
         return _performed(in_round(scene.finish, number)) if fits else None
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
         """The act that makes this request; None if it makes no sense now."""
-        act = _act_of(request, self._translator.round)
+        act = _act_of(request, self.translator.round)
         if act is None:
             raise InputError(
                 f"{excerpt(dict(request))} belongs to no scene of this suite",
                 next_step="Use a fixture that this suite has written.")
         return act if self.makes_sense(act) else None
 
-    # --- words ---------------------------------------------------------------------------
+    # --- for the table -------------------------------------------------------------------
 
-    def asked(self, request: Message) -> str:
-        """The request in words."""
-        if request["do"] == "perform":
-            when = "then the harness" if self._alive else "first, the harness"
-            return f"{when} {calls_in_words(request['calls'])}"
-        if request["do"] == "spawn":
-            return f"a thread, {request['thread']}, {calls_in_words(request['calls'])}"
-        if request["do"] == "run":
-            count = request["steps"]
-            return f"{request['thread']} takes {count} step{'s' * (count != 1)}"
-        return "all threads run to their end"
-
-    # --- observations --------------------------------------------------------------------
-
-    def possible(self, request: Message) -> Iterator[Answer]:
-        """Other answers to the request, for the explanation of a violation."""
-        if request["do"] == "spawn":
-            return
-        yield Answer("nothing is visible", ("stands", ()), instead_of=_UNSEEN)
-        yield Answer("a call ends in an error", ("fails", (("thread", 0),)))
-        yield Answer("an overflow wheel is made", ("makes_wheel", (("level", 0),)))
-        for name in sorted(self._named):
-            about = (("thread", min(1, len(self._alive))), ("request", _NAMES[round_of(name)[0]]))
-            if name.startswith("r"):
-                yield Answer(f"{name} is completed", ("completes", about))
-                yield Answer(f"{name} expires", ("expires", about))
-            else:
-                yield Answer(f"{name} runs", ("runs", about))
-        if request["do"] != "run":
-            drain = (("thread", 0), ("call", Call.DRAIN), ("request", 0))
-            yield Answer("the last advance returns", ("returns", drain))
-            check = (("thread", 0), ("call", Call.CHECK), ("request", 0))
-            yield Answer("the event returns", ("returns", check))
-            yield Answer("a deadlock", ("stuck", ()))
-            for size in range(3):
-                yield Answer(_at_rest(size, 0), rest(size, 0))
-            yield Answer(_at_rest(0, 1), rest(0, 1))
+    def about(self, message: Message) -> Fields:
+        if "do" not in message:
+            return message
+        calls, steps = message.get("calls", ()), message.get("steps", 0)
+        return {**message, "count": len(calls), "counted": counted(steps, "step"),
+                "in_words": calls_in_words(calls) if calls else "",
+                "when": "then the harness" if self.alive else "first, the harness"}
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """The steps of the observer for an answer, and the answer in words."""
+        """See ``PlainConversation``; which threads are under way then is remembered."""
         for call in request.get("calls", ()):
-            self._named |= {call[field] for field in ("request", "task") if field in call}
+            self.mentioned |= {call[field] for field in ("request", "task") if field in call}
+        shown = super().seen(request, answer)
         if request["do"] == "spawn":
-            self._alive[request["thread"]] = True
-            return Seen((_to_call(request), ("stands", ())), "ready to run")
-        steps = tuple(map(self._translator.step, answer["events"]))
+            self.alive[request["thread"]] = True
+        elif request["do"] == "run":
+            self.alive[request["thread"]] = not answer["standing"]["done"]
+        else:
+            self._ran_to_the_end(request, answer)
+        return shown
+
+    def _ran_to_the_end(self, request: Message, answer: Any) -> None:
         if request["do"] == "perform":
-            steps = (_to_call(request), *steps)
-        told = [words for event in answer["events"]
-                if (words := _event_in_words(event, self._alive))]
-        if request["do"] == "run":
-            self._alive[request["thread"]] = not answer["standing"]["done"]
-            told.append(_standing_in_words(answer["standing"]))
-            return Seen(steps or (("stands", ()),), "; ".join(told))
-        if request["do"] == "perform":
-            self._ended = self._ended or bool(self._alive)
+            self._ended = self._ended or bool(self.alive)
             self._begun = True
-        self._alive = dict.fromkeys(self._alive, False)
+        self.alive = dict.fromkeys(self.alive, False)
         if answer["stuck"]:
             self._ended = self._is_stuck = True
-            told.append("deadlock: " + "; ".join(map(_standing_in_words, answer["stuck"])))
-            return Seen((*steps, ("stuck", ())), "; ".join(told))
-        told.append(_at_rest(answer["size"], answer["keys"]))
-        steps = (*steps, rest(answer["size"], answer["keys"]))
-        if request["do"] == "perform" and (number := round_begun(request["calls"])):
+        elif request["do"] == "perform" and (number := round_begun(request["calls"])):
             self._begin(number)
-            steps = (*steps, ("begins_anew", ()))
-        return Seen(steps, "; ".join(told))
 
     def _begin(self, number: int) -> None:
         """A round begins: threads, requests and tasks are other ones."""
-        self._translator.begin(number)
-        self._alive, self._named = {}, set()
+        self.translator.begin(number)
+        self.alive, self.mentioned = {}, set()
         self._begun = self._ended = False
 
 

@@ -10,7 +10,7 @@ from ...ports.base import Session
 from ...suites.lengthy import Long, grown
 from ...suites.suite import Act, Course, Measure, Suite, Watch
 from ..reactive_publisher.conversation import COUNTS, Downstream
-from ..reactive_publisher.sides import StreamConversation
+from ..reactive_publisher.sides import StreamConversation, table_of
 from ..reactive_publisher.suite import DEPTH, DOWNSTREAM_COURSES, DOWNSTREAM_DEPTH
 from ..reactive_publisher.suite import DOWNSTREAM_WEIGHTS as DOWN
 from ..reactive_subscriber.conversation import Upstream
@@ -26,11 +26,16 @@ BATCHES: Final = {1: 1, 2: 1, 3: 2, 6: 3}
 """Sizes of batches by capacity of the buffer."""
 
 
-def _converse(session: Session, capacity: int, items_max: int) -> StreamConversation:
-    most = grown(ELEMENTS_MAX, items_max)
-    return StreamConversation(
-        session, "reactive.processor", _settings(capacity), Downstream(1, most, DEPTH, brought=[]),
-        Upstream(capacity, most))
+class ProcessorConversation(StreamConversation):
+    """One session with a processor; see ``Conversation``."""
+
+    says = table_of((ObservedOutlet, ObservedInlet), Downstream, Upstream)
+
+    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
+        most = grown(ELEMENTS_MAX, items_max)
+        super().__init__(
+            session, "reactive.processor", _settings(capacity), _constants(capacity, items_max),
+            Downstream(1, most, DEPTH, brought=[]), Upstream(capacity, most))
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -64,7 +69,7 @@ SUITE: Final = Suite(
               picks={"request": (0, 1, 2), "plan": (0, 1, 2), "subscribe": (0, 1, 2)},
               ending=("on_complete", "on_error", "on_null", "on_subscribe_again", "cancel", "quit",
                       "request_all", "subscribe_null")),
-    converse=_converse,
+    converse=ProcessorConversation,
     settings=_settings,
     capacities=tuple(BATCHES),
     telling={"RS-1.1": (2, 3, 6), "RS-1.3": (3, 6), "RS-1.8": (3, 6), "RS-3.3": (6,)},

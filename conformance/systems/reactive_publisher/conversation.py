@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from ....spec.notation.interpreter import Step
 from ....spec.reactive.observed_publisher import Cause
 from ...ports.base import Message
-from ...suites.suite import Act, Answer
+from ...suites.says import Among, Fields, over, says
+from ...suites.suite import Act
 from ...suites.values import Value, in_words
 from .port import CAUSES
+from .sides import Entries
 
 __all__ = ["COUNTS", "Downstream"]
 
@@ -26,6 +28,78 @@ _SAID: Final = {
     "refers": "to subscriber {s}",
 }
 _CAUSES_IN_WORDS: Final = (": the source has failed", ": the request was illegal", "")
+
+
+# ---- what could be shown ------------------------------------------------------------------------
+
+
+def _below(talk: Any) -> Downstream:
+    found: Downstream = talk.side("subscribe")
+    return found
+
+
+def _joined(talk: Any, request: Fields) -> list[int]:
+    joining = {request["subscriber"]} if request["do"] == "subscribe" else set()
+    return sorted(_below(talk).joined | joining)
+
+
+def _signalled(talk: Any, request: Fields) -> Iterator[Message]:
+    """Each subscriber that may get a signal now."""
+    if request["do"] not in ("references", "plan", "quit", "hold"):
+        yield from ({"s": s, "deep": 0} for s in _joined(talk, request))
+
+
+def _planning(talk: Any, request: Fields) -> Iterator[Message]:
+    """Each subscriber that requests within its signals."""
+    below = _below(talk)
+    yield from ({"s": each["s"], "deep": below.depth} for each in _signalled(talk, request)
+                if each["s"] in below.planning)
+
+
+def _failing(talk: Any, request: Fields) -> Iterator[Message]:
+    yield from ({"s": each["s"], "cause": Cause(cause), "why": why}
+                for each in _signalled(talk, request)
+                for cause, why in enumerate(_CAUSES_IN_WORDS))
+
+
+def _referred(talk: Any, request: Fields) -> Iterator[Message]:
+    if request["do"] == "references":
+        yield from ({"s": s} for s in _joined(talk, request))
+
+
+def _called(*calls: str, held: bool = False) -> Among:
+    """A call that was made, if it is one of these; one that another thread may hold up."""
+    def among(talk: Any, request: Fields) -> Iterator[Message]:
+        if request["do"] in calls and (_below(talk).is_held or not held):
+            call = "request" if request["do"] == "request_all" else request["do"]
+            yield from ({"s": s, "call": call} for s in _joined(talk, request))
+    return among
+
+
+_REQUESTING: Final = ("request", "request_all")
+
+_SHOWS: Final[tuple[Entries, ...]] = (
+    over(_signalled, says("rests", "rests", "no more for subscriber {s}"),
+         says("on_subscribe", "on_subscribe", "onSubscribe to {s}"),
+         says("on_next", "on_next", "the next element to {s}")),
+    over(_planning, says("on_next", "on_next", "the next element to {s}, within {deep} others")),
+    over(_signalled, says("on_next_other", "on_next_other", "another element to {s}"),
+         says("on_complete", "on_complete", "onComplete to {s}")),
+    over(_failing, says("on_error", "on_error", "onError to {s}{why}")),
+    over(_referred, says("refers", "refers", "to subscriber {s}")),
+    over(_called(*_CALLS), says("call_returns", "call_returns", "{call} returns")),
+    over(_called("subscribe"), says("subscribe_raises", "subscribe_raises", "subscribe raises")),
+    over(_called(*_REQUESTING), says("request_raises", "request_raises", "request raises")),
+    over(_called("cancel"), says("cancel_raises", "cancel_raises", "cancel raises")),
+    over(_called(*_REQUESTING, held=True),
+         says("request_waits", "request_waits", "request does not return")),
+    over(_called("cancel", held=True),
+         says("cancel_waits", "cancel_waits", "cancel does not return")),
+    over(_planning, says("request_within_raises", "request_within_raises",
+                         "a request within a signal raises")),
+    *(says(does, does, "") for does in (
+        "subscriber", "release", "asks", "asks_for_all", "asks_within", "cancel", "hold")),
+)
 
 
 class Downstream:
@@ -51,6 +125,7 @@ class Downstream:
     }
     flags: ClassVar[Mapping[str, tuple[str, str]]] = {
         "subscribe_null": ("takes_nobody", "refuses_nobody")}
+    shows: ClassVar[tuple[Entries, ...]] = _SHOWS
 
     def __init__(self, subscribers: int, most: int, depth: int, *, first: int = 0,
                  brought: list[Value] | None = None) -> None:
@@ -58,14 +133,14 @@ class Downstream:
         self._first = first
         self._brought = brought
         self._most = most
-        self._depth = depth
-        self._joined: set[int] = set()
+        self.depth = depth
+        self.joined: set[int] = set()
         self._active: set[int] = set()          # subscribers with a subscription
         self._next = [0] * subscribers          # the element that is due next
         self._open = [0] * subscribers          # elements that have not returned
         self._arming: set[int] = set()          # subscribers whose next onNext is to be held
         self._held: set[int] = set()
-        self._planning: set[int] = set()
+        self.planning: set[int] = set()
         self._measured: dict[str, int] = {}
 
     @property
@@ -76,7 +151,7 @@ class Downstream:
         if act.do in _OF_ALL:
             return {"do": act.do}
         s = act.pick % self._count
-        sensible = {"subscribe": s not in self._joined, "hold": s not in self._held,
+        sensible = {"subscribe": s not in self.joined, "hold": s not in self._held,
                     "release": s in self._held}
         if not sensible.get(act.do, True) or (act.do != "subscribe" and s not in self._active):
             return None
@@ -90,49 +165,16 @@ class Downstream:
             request["n"] = count if act.do == "request" else max(1, count)
         return request
 
-    # --- possible answers --------------------------------------------------------------------
-
-    def possible(self, do: str, request: Message) -> Iterator[Answer]:
-        joining = {request["subscriber"]} if do == "subscribe" else set()
-        for s in sorted(self._joined | joining):
-            if do == "references":
-                yield Answer(f"to subscriber {s}", step_of("refers", s))
-            elif do not in ("plan", "quit", "hold"):
-                yield from self._signals(s)
-                yield from self._returns(do, s)
-
-    def _signals(self, s: int) -> Iterator[Answer]:
-        yield Answer(f"no more for subscriber {s}", step_of("rests", s))
-        yield Answer(f"onSubscribe to {s}", step_of("on_subscribe", s))
-        yield Answer(f"the next element to {s}", step_of("on_next", s, deep=0))
-        if s in self._planning:
-            yield Answer(f"the next element to {s}, within {self._depth} others",
-                         step_of("on_next", s, deep=self._depth))
-        yield Answer(f"another element to {s}", step_of("on_next_other", s))
-        yield Answer(f"onComplete to {s}", step_of("on_complete", s))
-        for cause, word in enumerate(_CAUSES_IN_WORDS):
-            yield Answer(f"onError to {s}{word}", step_of("on_error", s, cause=Cause(cause)))
-
-    def _returns(self, do: str, s: int) -> Iterator[Answer]:
-        if do in _CALLS:
-            call = "request" if do == "request_all" else do
-            yield Answer(f"{call} returns", step_of("call_returns", s))
-            yield Answer(f"{call} raises", step_of(f"{call}_raises", s))
-            if call != "subscribe" and self._held:
-                yield Answer(f"{call} does not return", step_of(f"{call}_waits", s))
-        if s in self._planning:
-            yield Answer("a request within a signal raises", step_of("request_within_raises", s))
-
     # --- requests and events -----------------------------------------------------------------
 
     def note(self, request: Message) -> list[Step]:
         do, s = request["do"], request.get("subscriber", 0)
         if do == "plan" or (do == "subscribe" and request["n"]):
-            self._planning.add(s)
+            self.planning.add(s)
         if do == "hold":
             self._arming.add(s)
         if do == "subscribe":
-            self._joined.add(s)
+            self.joined.add(s)
             return [step_of("subscriber", s)]
         if do == "release":
             self._held.discard(s)
@@ -151,10 +193,10 @@ class Downstream:
             return []
         name, s = event["event"], event["subscriber"]
         if name == "refers":
-            return [step_of("refers", s)] if s in self._joined else []
-        if s not in self._joined:
+            return [step_of("refers", s)] if s in self.joined else []
+        if s not in self.joined:
             # An event of an unknown subscriber counts as an element that does not exist.
-            return [step_of("on_next_other", min(self._joined, default=0))]
+            return [step_of("on_next_other", min(self.joined, default=0))]
         if name == "next":
             return self._element(s, event["element"])
         if name == "returned":
@@ -179,7 +221,7 @@ class Downstream:
 
     def _element(self, s: int, element: Value) -> list[Step]:
         is_next = self._is_due(self._next[s], element)
-        deep = min(self._open[s], self._depth)
+        deep = min(self._open[s], self.depth)
         self._next[s] += 1
         self._open[s] += 1
         # A held one belongs to another thread, and is no recursion.
@@ -198,7 +240,7 @@ class Downstream:
         return [step_of("call_returns", request["subscriber"])]
 
     def rests(self) -> list[Step]:
-        return [step_of("rests", s) for s in sorted(self._joined)]
+        return [step_of("rests", s) for s in sorted(self.joined)]
 
     def overhear(self, request: Message, events: Sequence[Message]) -> None:
         """See ``Side``: the adapter's reports are all that is known of a buffer."""

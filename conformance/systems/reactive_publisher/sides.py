@@ -1,8 +1,8 @@
 """A conversation with one side of a stream, or with both sides at once.
 
-A *side* knows its operations, the steps that the events of a reply show, and the possible
-alternatives. A publisher and a subscriber have one, a processor has two; their requests and events
-go through one conversation, so that each machine sees all of it in one order.
+A *side* knows its operations, the steps that the events of a reply show, and those that they could
+show instead. A publisher and a subscriber have one, a processor has two; their requests and events
+go through one conversation, so that each machine sees all of it in one order, and have one table.
 """
 
 from __future__ import annotations
@@ -11,26 +11,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 from ....spec.notation.interpreter import Step
+from ....spec.notation.machine import Machine
 from ...ports.base import ALWAYS, Message, Session
-from ...suites.plain import PlainConversation, Seen
-from ...suites.suite import Act, Answer, Exchange
+from ...suites.plain import PlainConversation
+from ...suites.says import Fields, Says, Table, on, says, table
+from ...suites.says import each as listed
+from ...suites.suite import Act, Exchange
 from ...suites.values import in_words
 
-__all__ = ["Side", "StreamConversation"]
+__all__ = ["Entries", "Side", "StreamConversation", "table_of"]
+
+Entries = Says | tuple[Says, ...]
 
 
 class Side(Protocol):
     """One side of what is under test."""
 
-    @property
-    def words(self) -> Mapping[str, str]:
-        """The words for each operation; a format of the request's fields."""
-        ...
-
-    @property
-    def flags(self) -> Mapping[str, tuple[str, str]]:
-        """For each operation that provokes an exception: the steps without one, and with one."""
-        ...
+    words: ClassVar[Mapping[str, str]]
+    """The words for each operation; a format of the request's fields."""
+    flags: ClassVar[Mapping[str, tuple[str, str]]]
+    """For each operation that provokes an exception: the steps without one, and with one."""
+    shows: ClassVar[tuple[Entries, ...]]
+    """What its events show, and could show."""
 
     @property
     def is_held(self) -> bool:
@@ -39,10 +41,6 @@ class Side(Protocol):
 
     def request_of(self, act: Act) -> Message | None:
         """The request that an act makes now; None if it makes no sense."""
-        ...
-
-    def possible(self, do: str, request: Message) -> Iterator[Answer]:
-        """The possible answers in a reply."""
         ...
 
     def note(self, request: Message) -> list[Step]:
@@ -79,78 +77,92 @@ class Side(Protocol):
 
 
 class StreamConversation(PlainConversation):
-    """One session, in which the harness takes all ``sides``."""
+    """One session, in which the harness takes all ``sides``; a subclass has their table."""
 
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"on_next": ("element",)}
 
     def __init__(
-        self, session: Session, port: str, settings: Mapping[str, int], *sides: Side
+        self, session: Session, port: str, settings: Mapping[str, int],
+        constants: Mapping[str, int], *sides: Side
     ) -> None:
-        super().__init__(session, port, settings)
-        self._sides = sides
+        super().__init__(session, port, settings, constants)
+        self.sides = sides
+        self.caused: Step | None = None
 
     def always(self) -> frozenset[str]:
         return ALWAYS
 
+    def side(self, do: str) -> Side:
+        """The side that asks for an operation."""
+        return next(each for each in self.sides if do in each.words)
+
     def request_of(self, act: Act) -> Message | None:
-        return self._side(act.do).request_of(act)
+        return self.side(act.do).request_of(act)
 
-    def asked(self, request: Message) -> str:
-        shown = {name: in_words(value) if name == "element" else value
-                 for name, value in request.items()}
-        return self._side(request["do"]).words[request["do"]].format(**shown)
-
-    def possible(self, request: Message) -> Iterator[Answer]:
-        flags = self._flags(request["do"])
-        if flags:
-            yield Answer("no exception", (flags[0], ()))
-            yield Answer("an exception", (flags[1], ()))
-            return
-        for side in self._sides:
-            yield from side.possible(request["do"], request)
+    def about(self, message: Message) -> Fields:
+        return {**message, "element": in_words(message["element"])} if (
+            message.get("do") == "on_next") else message
 
     def say(self, act: Act) -> Exchange:
         """See ``Conversation``: the alternatives are other events, not other requests."""
         exchange = super().say(act)
-        measured = {name: most for side in self._sides for name, most in side.measured().items()}
+        measured = {name: most for side in self.sides for name, most in side.measured().items()}
         exchange = exchange._replace(measured=measured)
-        if exchange.outcome is None or self._flags(act.do):
+        if exchange.outcome is None or act.do in self.side(act.do).flags:
             return exchange
-        told = self._told
         shown = (exchange.outcome, *exchange.events)
-        return exchange._replace(outcome=told, events=shown[1:] if told else shown, possible=(),
-                       completions=exchange.possible)
+        return exchange._replace(
+            outcome=self.caused, events=shown[1:] if self.caused else shown, possible=(),
+            completions=exchange.possible)
 
-    def seen(self, request: Message, answer: Any) -> Seen:
-        do = request["do"]
-        flags = self._flags(do)
-        if flags:
-            return Seen(((flags[int(answer)], ()),), "an exception" if answer else "no exception")
-        side = self._side(do)
-        steps = side.note(request)
-        self._told = steps[0] if steps else None
-        if answer is True:
-            return Seen((), "so be it")
-        # A question about references is answered with numbers.
-        events: list[Message] = [
-            each if isinstance(each, dict) else {"event": "refers", "subscriber": each}
+
+def _read(talk: Any, request: Fields, answer: Any) -> Iterator[Message]:
+    """The request itself, the events in their order, and the end of it all: what has returned, and
+    which subscribers are quiescent."""
+    asked, side = talk.request, talk.side(talk.request["do"])
+    steps = side.note(asked)
+    talk.caused = steps[0] if steps else None
+    if answer is True:
+        return
+    events = _events(answer)
+    for each in talk.sides:
+        each.overhear(asked, events)
+    for event in events:
+        steps += _side_of(talk, event).steps(event)
+    steps += side.ends(asked, events)
+    if (asked["do"] == "settle" or talk.policy == "inline") and not any(
+            each.is_held for each in talk.sides):
+        steps += [step for each in talk.sides for step in each.rests()]
+    yield from ({"does": name, **dict(about)} for name, about in steps)
+
+
+def _reported(talk: Any, request: Fields, answer: Any) -> str:
+    if answer is True:
+        return "so be it"
+    said = [_side_of(talk, event).in_words(event) for event in _events(answer)]
+    return ", ".join(filter(None, said)) or "nothing"
+
+
+def _events(answer: Any) -> list[Message]:
+    """The events of an answer; a question about references is answered with numbers."""
+    return [each if isinstance(each, dict) else {"event": "refers", "subscriber": each}
             for each in answer]
-        for each in self._sides:
-            each.overhear(request, events)
-        for event in events:
-            steps += next(each for each in self._sides if each.knows(event)).steps(event)
-        steps += side.ends(request, events)
-        if (do == "settle" or self.policy == "inline") and not any(
-                each.is_held for each in self._sides):
-            steps += [step for each in self._sides for step in each.rests()]
-        said = [next(each for each in self._sides if each.knows(event)).in_words(event)
-                for event in events]
-        return Seen(tuple(steps), ", ".join(filter(None, said)) or "nothing")
 
-    _told: Step | None = None
 
-    def _side(self, do: str) -> Side:
-        return next(each for each in self._sides if do in each.words)
+def _side_of(talk: Any, event: Message) -> Side:
+    found: Side = next(each for each in talk.sides if each.knows(event))
+    return found
 
-    def _flags(self, do: str) -> tuple[str, str] | None:
-        return self._side(do).flags.get(do)
+
+def table_of(observer: type[Machine] | tuple[type[Machine], ...], *sides: type[Side]) -> Table:
+    """The requests of some sides, each with the events of all of them."""
+    shown = listed(*(entry for side in sides for entry in side.shows),
+                   reads=_read, reports=_reported)
+    return table(observer, *(
+        on(do, words, *_of_an_exception(*side.flags[do])) if do in side.flags
+        else on(do, words, shown)
+        for side in sides for do, words in side.words.items()))
+
+
+def _of_an_exception(without: str, with_one: str) -> tuple[Says, Says]:
+    return says(False, without, "no exception"), says(True, with_one, "an exception")

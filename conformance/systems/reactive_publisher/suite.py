@@ -10,7 +10,7 @@ from ...ports.base import Session
 from ...suites.lengthy import Long
 from ...suites.suite import Act, Measure, Suite, Watch
 from .conversation import COUNTS, Downstream
-from .sides import StreamConversation
+from .sides import StreamConversation, table_of
 
 __all__ = ["DOWNSTREAM_COURSES", "DOWNSTREAM_DEPTH", "DOWNSTREAM_WEIGHTS", "SUITE"]
 
@@ -27,10 +27,15 @@ DEPTH: Final = 4
 """The number of onNext that may be open, one in the other."""
 
 
-def _converse(session: Session, capacity: int, items_max: int) -> StreamConversation:
-    return StreamConversation(session, "reactive.publisher", _settings(capacity),
-                              Downstream(SUBSCRIBERS, capacity, DEPTH,
-                                         first=_FIRST.get(capacity, 0)))
+class PublisherConversation(StreamConversation):
+    """One session with a publisher; see ``Conversation``."""
+
+    says = table_of(ObservedPublisher, Downstream)
+
+    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
+        super().__init__(
+            session, "reactive.publisher", _settings(capacity), _constants(capacity, items_max),
+            Downstream(SUBSCRIBERS, capacity, DEPTH, first=_FIRST.get(capacity, 0)))
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -103,7 +108,7 @@ SUITE: Final = Suite(
               ending=("cancel", "quit", "request_all", "subscribe_null", "plan"),
               picks={"subscribe": (0, 1), "plan": (0, 1),
                      "request": tuple(range(3 * SUBSCRIBERS))}),
-    converse=_converse,
+    converse=PublisherConversation,
     settings=_settings,
     capacities=(1, FAILING, 3, 6),
     # A publisher may drop waiting elements as soon as its source fails: then no onNext can be held,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from ....spec.notation.interpreter import Step
 from ...ports.base import Message
-from ...suites.suite import Act, Answer
+from ...suites.says import Among, Fields, over, says
+from ...suites.suite import Act
 from ...suites.values import Value, in_words
+from ..reactive_publisher.sides import Entries
 
 __all__ = ["Application", "Upstream"]
 
@@ -73,6 +75,56 @@ class _Load:
         self.most[name] = max(found, self.most.get(name, 0))
 
 
+# ---- what could be shown ------------------------------------------------------------------------
+
+
+def _asked(*those: str, not_: tuple[str, ...] = ()) -> Among:
+    """Nothing else is to be said of what is shown, in the answers to these requests (none: all)."""
+    def among(talk: Any, request: Fields) -> Iterator[Message]:
+        if request["do"] not in not_ and (request["do"] in those or not those):
+            yield {}
+    return among
+
+
+def _counts(talk: Any, request: Fields) -> Iterator[Message]:
+    if request["do"] != "hold_call":
+        yield from ({"n": count} for count in range(talk.side("on_next").capacity + 2))
+
+
+def _of_the_second(talk: Any, request: Fields) -> Iterator[Message]:
+    """True of a publisher that has signalled a second subscription, or does so now."""
+    do = request["do"]
+    if do != "hold_call" and (talk.side("on_next").again or do == "on_subscribe_again"):
+        yield {}
+
+
+_AT_ANY_TIME: Final = _asked(not_=("hold_call",))
+
+_SHOWS: Final[tuple[Entries, ...]] = (
+    over(_AT_ANY_TIME, says("comes_to_rest", "comes_to_rest", "nothing more")),
+    over(_counts, says("requests", "requests", "request({n})")),
+    over(_AT_ANY_TIME, says("cancels", "cancels", "cancel")),
+    over(_of_the_second,
+         says("requests_other", "requests_other", "request of the second subscription"),
+         says("cancels_other", "cancels_other", "cancel of the second subscription")),
+    over(_asked(*_SIGNALS), says("signal_returns", "signal_returns", "it returns"),
+         says("signal_raises", "signal_raises", "it raises")),
+    *(says(does, does, "") for does in (*_SIGNALS.values(), "hold_call", "release_call")),
+)
+
+_SHOWS_OF_APPLICATION: Final[tuple[Entries, ...]] = (
+    over(_asked("process", "on_next"),
+         says("consumes", "consumes", "the oldest element is processed"),
+         says("consumes_another", "consumes_another", "another element is processed")),
+    over(_asked("process"), says("consumes_nothing", "consumes_nothing", "nothing is processed")),
+    over(_asked("process", "on_complete", "settle"),
+         says("finishes", "finishes", "the application is notified of the end")),
+    over(_asked("on_error", "settle"),
+         says("breaks_off", "breaks_off", "the application is notified of the failure")),
+    *(says(does, does, "") for does in ("process", "stop")),
+)
+
+
 class Upstream:
     """The side of the publisher: the demand, and the progress of the stream.
 
@@ -88,11 +140,12 @@ class Upstream:
         "release_call": "the call of the subscription returns",
     }
     flags: ClassVar[Mapping[str, tuple[str, str]]] = {"on_null": ("takes_null", "refuses_null")}
+    shows: ClassVar[tuple[Entries, ...]] = _SHOWS
 
     def __init__(self, capacity: int, most: int) -> None:
-        self._capacity = capacity
+        self.capacity = capacity
         self._most = most
-        self._on = self._again = self._over = self._cancelled = False
+        self._on = self.again = self._over = self._cancelled = False
         self._asked = 0
         self._element = 0
         self._load = _Load()
@@ -114,25 +167,11 @@ class Upstream:
         """For each operation, true if it makes sense now."""
         running = self._on and not self._over
         return {
-            "on_subscribe": not self._on, "on_subscribe_again": self._on and not self._again,
+            "on_subscribe": not self._on, "on_subscribe_again": self._on and not self.again,
             "on_next": running and self._asked > 0 and self._element < self._most,
             "on_complete": running, "on_error": running, "on_null": True,
             "hold_call": not self._held, "release_call": self._held,
         }
-
-    def possible(self, do: str, request: Message) -> Iterator[Answer]:
-        if do == "hold_call":
-            return
-        yield Answer("nothing more", ("comes_to_rest", ()))
-        for count in range(self._capacity + 2):
-            yield Answer(f"request({count})", _requests(count))
-        yield Answer("cancel", ("cancels", ()))
-        if self._again or do == "on_subscribe_again":
-            yield Answer("request of the second subscription", ("requests_other", ()))
-            yield Answer("cancel of the second subscription", ("cancels_other", ()))
-        if do in _SIGNALS:
-            yield Answer("it returns", ("signal_returns", ()))
-            yield Answer("it raises", ("signal_raises", ()))
 
     def note(self, request: Message) -> list[Step]:
         do: str = request["do"]
@@ -140,7 +179,7 @@ class Upstream:
             self._asked -= 1
             self._element += 1
         self._on = self._on or do == "on_subscribe"
-        self._again = self._again or do == "on_subscribe_again"
+        self.again = self.again or do == "on_subscribe_again"
         self._over = self._over or do in ("on_complete", "on_error")
         if do == "hold_call":
             self._arming = True
@@ -163,9 +202,9 @@ class Upstream:
 
     def _request(self, count: int) -> Step:
         if not (self._cancelled or self._over):
-            self._asked = min(self._asked + max(0, count), self._capacity)
+            self._asked = min(self._asked + max(0, count), self.capacity)
         # A number above the buffer is as wrong as this one, and one below 0 as wrong as 0.
-        return _requests(max(0, min(count, self._capacity + 1)))
+        return _requests(max(0, min(count, self.capacity + 1)))
 
     def _held_after(self, step: Step) -> list[Step]:
         """The steps of a call, which is held if the next one was to be."""
@@ -198,6 +237,7 @@ class Application(Upstream):
         **Upstream.words, "process": "the application processes an element",
         "stop": "the application needs no more elements", "settle": "everything runs that can run",
     }
+    shows: ClassVar[tuple[Entries, ...]] = _SHOWS + _SHOWS_OF_APPLICATION
 
     def __init__(self, capacity: int, most: int) -> None:
         super().__init__(capacity, most)
@@ -208,18 +248,6 @@ class Application(Upstream):
     def _sensible(self) -> dict[str, bool]:
         return {**super()._sensible(), "settle": True, "process": not self._stopped,
                 "stop": self._on and not self._stopped}
-
-    def possible(self, do: str, request: Message) -> Iterator[Answer]:
-        yield from super().possible(do, request)
-        if do in ("process", "on_next"):
-            yield Answer("the oldest element is processed", ("consumes", ()))
-            yield Answer("another element is processed", ("consumes_another", ()))
-        if do == "process":
-            yield Answer("nothing is processed", ("consumes_nothing", ()))
-        if do in ("process", "on_complete", "settle"):
-            yield Answer("the application is notified of the end", ("finishes", ()))
-        if do in ("on_error", "settle"):
-            yield Answer("the application is notified of the failure", ("breaks_off", ()))
 
     def note(self, request: Message) -> list[Step]:
         do = request["do"]

@@ -10,7 +10,7 @@ from ...ports.base import Session
 from ...suites.lengthy import Long, grown
 from ...suites.suite import Act, Measure, Suite, Watch
 from ...suites.values import Payloads
-from ..reactive_publisher.sides import StreamConversation
+from ..reactive_publisher.sides import StreamConversation, table_of
 from .conversation import Application
 
 __all__ = ["PAYLOADS", "SUITE", "UPSTREAM_MEASURES", "UPSTREAM_WEIGHTS"]
@@ -23,9 +23,15 @@ ELEMENTS_MAX: Final = 24
 """Elements that a program may signal."""
 
 
-def _converse(session: Session, capacity: int, items_max: int) -> StreamConversation:
-    return StreamConversation(session, "reactive.subscriber", _settings(capacity),
-                              Application(capacity, grown(ELEMENTS_MAX, items_max)))
+class SubscriberConversation(StreamConversation):
+    """One session with a subscriber; see ``Conversation``."""
+
+    says = table_of(ObservedSubscriber, Application)
+
+    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
+        super().__init__(
+            session, "reactive.subscriber", _settings(capacity), _constants(capacity, items_max),
+            Application(capacity, grown(ELEMENTS_MAX, items_max)))
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -60,7 +66,7 @@ SUITE: Final = Suite(
     payloads=PAYLOADS,
     long=Long(fills=("on_next",), drains=("process",), sizes=(7,),
               ending=("on_complete", "on_error", "on_null", "on_subscribe_again", "stop")),
-    converse=_converse,
+    converse=SubscriberConversation,
     settings=_settings,
     capacities=(1, 2, 3),
     courses={

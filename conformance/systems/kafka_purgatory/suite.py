@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Final
 
 from ....spec.kafka.observed_purgatory import PERIODS, TIMEOUTS, Callback, ObservedPurgatory
@@ -14,6 +15,7 @@ from ....spec.notation.rules import Rule
 from ...ports.base import Message, Session
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation, Seen
+from ...suites.says import Among, Fields, On, Part, Says, each, on, over, says, table
 from ...suites.suite import Act, Answer, Exchange, Fuller, Program, Suite, Watch
 from ...suites.values import KEYS as KEY_STYLES
 from ...suites.values import Payloads, in_words
@@ -49,6 +51,90 @@ _ODD: Final = ("again", "disordered", "stray")
 Requests = Sequence[int]
 
 
+# ---- the table ----------------------------------------------------------------------------------
+
+
+def _read(talk: Any, request: Fields, answer: Any) -> Iterator[Message]:
+    """The steps of an answer, in the order in which the observer judges them."""
+    talk.told_last = talk.shown(answer)
+    yield from ({"does": name, **dict(about)} for name, about in talk.told_last.steps)
+
+
+def _reported(talk: Any, request: Fields, answer: Any) -> str:
+    words: str = talk.told_last.words
+    return words
+
+
+def _shows(*entries: Says | tuple[Says, ...]) -> Part:
+    """What an answer shows: one of these, or what no answer should show."""
+    return each(*entries, *(says(does, does, "") for does in (
+        "again", "disordered", "raises", "reaped", "become_ready")),
+        reads=_read, reports=_reported)
+
+
+def _counted(talk: Any, request: Fields) -> Iterator[Message]:
+    yield from ({"count": count} for count in range(talk.highest(request["do"]) + 2))
+
+
+def _counted_exactly(talk: Any, request: Fields) -> Iterator[Message]:
+    if talk.is_exact(request["do"]):
+        yield from _counted(talk, request)
+
+
+def _of_one(talk: Any, request: Fields) -> Iterator[Message]:
+    yield from talk.of_one()
+
+
+def _of_others(talk: Any, request: Fields) -> Iterator[Message]:
+    yield from talk.others()
+
+
+def _of_some(talk: Any, request: Fields) -> Iterator[Message]:
+    yield from talk.of_some()
+
+
+def _just(*those: Message) -> Among:
+    return lambda talk, request: those
+
+
+_UNHEARD: Final = over(_just({"arrived": 0}), says(
+    "told_of_error", "told_of_error", "the caller does not get the error"))
+_STRAY: Final = over(_of_others, says("stray", "stray", "{name} is completed"))
+
+
+def _count(do: str) -> On:
+    """A count, and for the entries of the lists the one that follows from the calls."""
+    entries = over(_counted, says(_COUNTS[do], _COUNTS[do], "{count}"))
+    exactly = over(_counted_exactly, says("listed_exactly", "listed_exactly", "{count}"))
+    return on(do, do, _shows(entries, exactly) if do == "watched" else _shows(entries))
+
+
+_SAYS: Final = table(
+    ObservedPurgatory,
+    on("ready", "{request} is ready", _shows()),
+    on("soon", "{request} will be ready after its first try", _shows()),
+    on("fail", "{request} will raise when it is called to {call}", _shows()),
+    on("watch", "{request} waits for an event of {all_keys}, or {timeout} ms", _shows(
+        over(_of_one, says("made", "made", "{told}")), _STRAY, _UNHEARD)),
+    on("force", "force {request}", _shows(
+        over(_of_one, says("forced", "forced", "{told}")), _STRAY, _UNHEARD)),
+    on("check", "an event of {key}", _shows(
+        over(_of_some, says("checked", "checked", "{told}")),
+        says("stray", "stray", ""), _UNHEARD)),
+    on("cancel", "cancel {key}", _shows(
+        over(_of_some, says("cancelled", "cancelled", "{told}")), says("stray", "stray", ""))),
+    on("advance", "{by} ms go by", _shows(
+        over(_of_some, says("advanced", "advanced", "{told}")), says("stray", "stray", ""))),
+    on("moved", "moved", _shows(over(
+        _just({"answer": 0, "told": "false"}, {"answer": 1, "told": "true"}),
+        says("told_of_round", "told_of_round", "{told}")))),
+    *map(_count, _COUNTS),
+)
+
+
+# ---- the conversation ---------------------------------------------------------------------------
+
+
 class PurgatoryConversation(PlainConversation):
     """One session with a purgatory. The n-th request is called ``rn``, and keys ``k1`` and ``k2``,
     unless the program says otherwise.
@@ -56,8 +142,11 @@ class PurgatoryConversation(PlainConversation):
     ``pick`` chooses the keys of a request, a key, a period, or one of the requests.
     """
 
+    says = _SAYS
+
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "kafka.purgatory", {"capacity": capacity})
+        super().__init__(session, "kafka.purgatory", {"capacity": capacity},
+                         _constants(capacity, items_max))
         self._most = _requests(items_max)
         self._names = Names()
         self._said: Message | None = None
@@ -68,6 +157,7 @@ class PurgatoryConversation(PlainConversation):
         self._ended: set[int] = set()
         self._planned: set[tuple[int, str]] = set()     # callbacks that will raise
         self._rounds = 0
+        self.told_last = Seen((), "")
 
     # --- requests ------------------------------------------------------------------------
 
@@ -146,19 +236,12 @@ class PurgatoryConversation(PlainConversation):
                 for pick in range(_PICKS))
         return plain or next((act for act in told if self.request_of(act) == request), None)
 
-    def asked(self, request: Message) -> str:
-        """The request in words."""
-        words = {
-            "ready": "{request} is ready", "soon": "{request} will be ready after its first try",
-            "watch": "{request} waits for an event of {keys}, or {timeout} ms",
-            "fail": "{request} will raise when it is called to {call}",
-            "force": "force {request}", "check": "an event of {key}", "cancel": "cancel {key}",
-            "advance": "{by} ms go by",
-        }.get(request["do"], str(request["do"]))
-        told = {str(name): in_words(request[name]) for name in ("request", "key")
-                if name in request}
-        keys = " or ".join(map(in_words, request.get("keys", ())))
-        return words.format_map(dict(request) | told | {"keys": keys})
+    def about(self, message: Message) -> Fields:
+        if "do" not in message:
+            return message
+        told = {str(name): in_words(message[name]) for name in ("request", "key")
+                if name in message}
+        return {**message, **told, "all_keys": " or ".join(map(in_words, message.get("keys", ())))}
 
     # --- answers -------------------------------------------------------------------------
 
@@ -169,10 +252,10 @@ class PurgatoryConversation(PlainConversation):
         kind, or one that should not occur at all.
         """
         reaped: tuple[Step, ...] = (("reaped", ()),) if self._reaps(request) else ()
-        for answer in self._answers(request):
+        for answer in super().possible(request):
             name, told = answer.step
             exact: tuple[Step, ...] = ()
-            if name == "listed" and self._is_exact("watched"):
+            if name == "listed" and self.is_exact("watched"):
                 exact = (("listed_exactly", told),)
             odd = () if name == "told_of_error" else _ODD
             yield answer._replace(then=(*exact, *reaped), instead_of=(name, *odd))
@@ -180,51 +263,39 @@ class PurgatoryConversation(PlainConversation):
     def _reaps(self, request: Message) -> bool:
         return request["do"] == "advance" and "estimate" in self.can
 
-    def _answers(self, request: Message) -> Iterator[Answer]:
-        do = str(request["do"])
-        if do in _COUNTS:
-            for count in range(self._highest(do) + 2):
-                yield Answer(str(count), (_COUNTS[do], (("count", count),)))
-                if self._is_exact(do):
-                    yield Answer(str(count), ("listed_exactly", (("count", count),)))
-        elif do in ("watch", "force"):
-            yield from self._possible_of_one(request)
-        elif do == "moved":
-            for answer in (0, 1):
-                yield Answer(_FLAGS[answer], ("told_of_round", (("answer", answer),)))
-        elif do not in ("ready", "soon", "fail"):
-            yield from self._possible_of_some(request)
-        if do in _CALLED:
-            yield Answer("the caller does not get the error", ("told_of_error", (("arrived", 0),)))
-
-    def _possible_of_one(self, request: Message) -> Iterator[Answer]:
+    def of_one(self) -> Iterator[Message]:
+        """The ways in which the call for one request can end."""
+        request = self.request
         number = self._names.number(request["request"])
-        for done in (0, 1):
-            for expired in (0, 1):
-                for answer in (0, 1):
-                    step = self._about_one(request, 1, done, expired, answer)
-                    calls = [("complete", number)] * done + [("expire", number)] * expired
-                    words = self._words_of(calls, bool(answer))
-                    yield Answer(words, step)
+        for done, expired, answer in product((0, 1), repeat=3):
+            calls = [("complete", number)] * done + [("expire", number)] * expired
+            yield {**dict(self._about_one(request, 1, done, expired, answer)[1]),
+                   "told": self._words_of(calls, bool(answer))}
         if request["do"] == "watch":
-            yield Answer("it is tried three times", self._about_one(request, 3, 0, 0, 0))
-        for other in range(self._made):
-            if other != number:
-                words = f"{self._called(other)} is completed"
-                yield Answer(words, ("stray", (("request", other),)))
+            yield {**dict(self._about_one(request, 3, 0, 0, 0)[1]),
+                   "told": "it is tried three times"}
 
-    def _possible_of_some(self, request: Message) -> Iterator[Answer]:
+    def others(self) -> Iterator[Message]:
+        """The requests that it is not about."""
+        number = self._names.number(self.request["request"])
+        yield from ({"request": other, "name": self._called(other)}
+                    for other in range(self._made) if other != number)
+
+    def of_some(self) -> Iterator[Message]:
+        """The requests that a call for several can complete, or let expire."""
+        request = self.request
         everybody, is_check = tuple(range(self._made)), request["do"] == "check"
-        for those in dict.fromkeys([(), *((each,) for each in everybody), everybody]):
+        for those in dict.fromkeys([(), *((one,) for one in everybody), everybody]):
             for expired in dict.fromkeys(((), those)) if request["do"] == "advance" else [()]:
                 calls = [(what, each) for each in those for what in ("complete", "expire")
                          if what == "complete" or expired]
                 for count in (len(those), len(those) + 1) if is_check else (0,):
-                    step = self._about_some(request, those, expired, count)
-                    yield Answer(self._words_of(calls, count if is_check else True), step)
+                    yield {**dict(self._about_some(request, those, expired, count)[1]),
+                           "told": self._words_of(calls, count if is_check else True)}
 
-    def seen(self, request: Message, answer: Any) -> Seen:
+    def shown(self, answer: Any) -> Seen:
         """The steps of the observer for an answer, and the answer in words."""
+        request = self.request
         do = str(request["do"])
         self._asked += 1
         if do in _COUNTS:
@@ -233,28 +304,28 @@ class PurgatoryConversation(PlainConversation):
             return self._prepared(do, self._names.number(request["request"]))
         if do == "fail":
             self._planned.add((self._names.number(request["request"]), request["call"]))
-            return Seen((("nothing", ()),), "done")
+            return Seen((), "done")
         if do == "moved":
             return Seen((("told_of_round", (("answer", int(answer)),)),), _FLAGS[int(answer)])
         return self._reported(request, answer)
 
     def _counted(self, do: str, count: int) -> Seen:
-        told = (("count", min(count, self._highest(do) + 1)),)
-        exact: tuple[Step, ...] = (("listed_exactly", told),) if self._is_exact(do) else ()
+        told = (("count", min(count, self.highest(do) + 1)),)
+        exact: tuple[Step, ...] = (("listed_exactly", told),) if self.is_exact(do) else ()
         return Seen(((_COUNTS[do], told), *exact), str(count))
 
-    def _highest(self, do: str) -> int:
+    def highest(self, do: str) -> int:
         """The largest value of a count; larger values are reported as one more."""
         return {"delayed": self._most, "keys": len(KEYS)}.get(do, len(KEYS) * self._most)
 
-    def _is_exact(self, do: str) -> bool:
+    def is_exact(self, do: str) -> bool:
         """True if the contents of the lists follow from the calls."""
         return do == "watched" and "estimate" in self.can
 
     def _prepared(self, do: str, number: int) -> Seen:
         (self._ready if do == "ready" else self._soon).add(number)
         steps = (("become_ready", (("request", number),)),) if do == "ready" else ()
-        return Seen(steps or (("nothing", ()),), "done")
+        return Seen(steps, "done")
 
     def _reported(self, request: Message, report: Message) -> Seen:
         """The steps of the observer that a report of calls shows, in the order in which it

@@ -1,0 +1,108 @@
+"""How much of a suite's conversation is written by hand, beside the table that all suites have.
+
+Counted are the lines of code of what takes part in a conversation: the methods of the conversation
+and of its sides, and the functions that its table calls, without docstrings and comments, and
+without what all suites share (``conformance/suites``).
+"""
+
+from __future__ import annotations
+
+import inspect
+import io
+import textwrap
+import tokenize
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from types import FunctionType
+from typing import Any
+
+import pytest
+
+from checkvalve.conformance.suites.says import Table
+from checkvalve.conformance.systems.catalogue import SYSTEMS
+
+AIM = 20
+"""Lines by hand of a suite whose observer keeps what later requests depend on."""
+
+ABOVE = {
+    "queue": 48, "awaits.closing": 72, "awaits.condition": 35, "awaits.permits": 31,
+    "bookkeeper": 79, "bookkeeper.memtable": 86, "delivery": 55, "election": 60, "executor": 54,
+    "jobs": 36, "kafka.controller": 97, "kafka.failover": 32, "kafka.purgatory": 232,
+    "kafka.races": 107, "link": 43, "link.counted": 56, "marks": 24, "rate": 60,
+    "reactive.processor": 54, "reactive.publisher": 188, "reactive.subscriber": 145,
+    "storm.acker": 47, "storm.input": 48, "storm.partition": 41, "storm.spout": 68,
+    "storm.status": 62, "summaries": 48, "timer": 54,
+}
+"""The suites that have more, and how many: what observers do not keep, as
+docs/decisions/conversations-by-tables.md says. A number may get smaller, and not larger."""
+
+MODULES = ("suite", "conversation", "sides")
+OURS = "checkvalve.conformance.systems"
+IDLE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+        tokenize.ENDMARKER}
+
+Line = tuple[str, int]
+
+
+def lines_of(function: FunctionType) -> set[Line]:
+    """The lines of code of a function, without its docstring; a lambda is one."""
+    code = function.__code__
+    if code.co_name == "<lambda>":
+        return {(code.co_filename, code.co_firstlineno)}
+    source, first = inspect.getsourcelines(function)
+    text = textwrap.dedent("".join(source))
+    found: set[int] = set()
+    begins = True       # a text at the beginning of a line is a docstring
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in IDLE and not (begins and token.type == tokenize.STRING):
+            found |= set(range(token.start[0], token.end[0] + 1))
+        begins = token.type in IDLE
+    return {(code.co_filename, first + each - 1) for each in found}
+
+
+def called_by(table: Table) -> Iterator[Callable[..., Any] | None]:
+    """The functions that a table calls."""
+    for row in (row for rows in table.rows.values() for row in rows):
+        yield from (*row.picks.values(), row.makes_sense)
+        for part in (*row.parts, *([row.later] if row.later else [])):
+            yield from (part.reads, part.reports)
+            yield from (entry.among for group in part.groups for entry in group)
+
+
+def partners(folder: str) -> Iterator[type]:
+    """The conversation of a system, and its sides."""
+    for name in MODULES:
+        if find_spec(f"{folder}.{name}") is not None:
+            module = import_module(f"{folder}.{name}")
+            yield from (each for each in vars(module).values() if inspect.isclass(each)
+                        and each.__module__ == module.__name__ and hasattr(each, "request_of")
+                        and not getattr(each, "_is_protocol", False))
+
+
+@cache
+def by_hand(folder: str) -> int:
+    """The lines that are written by hand."""
+    found: set[Line] = set()
+    for partner in partners(folder):
+        methods = [each.fget if isinstance(each, property) else each
+                   for each in vars(partner).values()]
+        table = getattr(partner, "says", None)
+        for each in (*methods, *(called_by(table) if table is not None else ())):
+            if isinstance(each, FunctionType) and each.__module__.startswith(OURS):
+                found |= lines_of(each)
+    return len(found)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_suite_has_the_table_and_no_more_by_hand_than_is_argued(name: str) -> None:
+    folder = SYSTEMS[name].folder
+    assert any(getattr(each, "says", None) is not None for each in partners(folder))
+    assert by_hand(folder) <= ABOVE.get(name, AIM)
+
+
+def test_the_numbers_are_those_of_today() -> None:
+    """What became shorter stays so."""
+    assert {name: lines for name, system in SYSTEMS.items()
+            if (lines := by_hand(system.folder)) > AIM} == ABOVE

@@ -82,6 +82,8 @@ class Pipe:
         self._sound = False    # greeted, and nothing is under way
 
     def exchange(self, message: Message) -> object:
+        """Send a message, and read its reply; a child that was used before may be dead, and is
+        replaced."""
         self._sound = False
         try:
             reply = self._exchange(message)

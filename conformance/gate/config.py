@@ -105,6 +105,7 @@ class _Reader(Tables):
     """Turns tables into the dataclasses above, and knows where each key stands."""
 
     def config(self, top: Table) -> GateConfig:
+        """The designs, suites and limits of a file, each key checked."""
         self.known_keys(top, "", 0, keys_of())
         limits = self._limits_of_all(top)
         config = GateConfig(

@@ -137,6 +137,7 @@ class PlainConversation:
         return act.do in self.can and self.request_of(act) is not None
 
     def say(self, act: Act) -> Exchange:
+        """Make the request of an act, and read its answer by the table; see ``Conversation``."""
         request = self.request_of(act)
         assert request is not None, "an act is said only where it makes sense"
         self.request = request
@@ -153,6 +154,8 @@ class PlainConversation:
             completions=possible if acts or len(steps) > 1 else ())
 
     def act_for(self, request: Mapping[str, Any]) -> Act | None:
+        """The first act that makes a request: by any of its names, any pick, any value it
+        carries."""
         do = request["do"]
         if do not in self.can:
             raise InputError(f"the target cannot do {excerpt(do)}")

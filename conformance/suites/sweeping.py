@@ -38,6 +38,7 @@ class SweepingSuite(Suite):
         self, can: Collection[str], focus: Rule, seed: int, examples: int,
         attempt: Callable[[Program], None],
     ) -> None:
+        """Explore; then some of the programs again, with a call stopped after each single step."""
         bases: list[Program] = []
 
         def keep(program: Program) -> None:

@@ -109,6 +109,7 @@ class TicketConversation(PlainConversation):
         return self._ends() if request["do"] in self.lets_run else super().possible(request)
 
     def say(self, act: Act) -> Exchange:
+        """Make the request of an act; its call may wait, and the events end calls that waited."""
         request = self.request_of(act)
         assert request is not None, "an act is said only where it makes sense"
         self.request = request

@@ -87,6 +87,7 @@ class _Lowering:
         return self._state(e.ReadAfter)
 
     def model(self) -> Model:
+        """The machine as data: each action for each choice of its parameters, then the rules."""
         actions = [
             self._action(action, args)
             for action in self.machine.actions_declared.values()

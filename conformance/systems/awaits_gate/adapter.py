@@ -58,6 +58,7 @@ class ReferenceGate(LoopAdapter):
             self.gate = self.make()
 
     def wait(self, by: str) -> list[Message]:
+        """Begin a call that waits for the gate, and note how it ends."""
         async def waits(call: Held) -> None:
             try:
                 await self.come(call)

@@ -98,6 +98,7 @@ class BookieConversation(PlainConversation):
         self._writable = dict.fromkeys(range(CHANNELS), True)
 
     def request_of(self, act: Act) -> Message | None:
+        """A store that ends, a channel that closes or turns, or requests of one that is read."""
         channel = act.pick % CHANNELS
         if act.do in ("tick", "gauge"):
             return {"do": act.do}
@@ -127,6 +128,7 @@ class BookieConversation(PlainConversation):
         return [*names]
 
     def about(self, message: Message) -> Fields:
+        """A message with the requests that it names, in words and by number."""
         if "kinds" in message:
             named = [f"{kind} {in_words(name)}"
                      for kind, name in zip(message["kinds"], message["names"], strict=True)]
@@ -150,6 +152,7 @@ class BookieConversation(PlainConversation):
                 for tells in row.tells for kind in kinds or (Kind.ADD,)]
 
     def note(self, action: str, about: Fields) -> None:
+        """Follow the requests that are at storage, and each channel: open, read, writable."""
         if action == "receive":
             for name in about["names"]:
                 self._numbers[name] = len(self._numbers)

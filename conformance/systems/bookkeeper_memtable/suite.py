@@ -73,6 +73,7 @@ class MemtableConversation(PlainConversation):
                 for addition, name in sorted({**self._names, **asked}.items())]
 
     def request_of(self, act: Act) -> Message | None:
+        """The next entry, or one that the table has already; or the end of a flush."""
         if act.do == "flushed":
             return {"do": "flushed", "failed": act.pick % 4 == 3} if self._under_way else None
         if self._next in self._at:
@@ -109,6 +110,7 @@ class MemtableConversation(PlainConversation):
                 "entry": self._numbers.get(number)}
 
     def note(self, action: str, about: Fields) -> None:
+        """Follow each entry: it waits, or it is in the table, or in the snapshot."""
         if action == "add":
             # The earlier entry with this number cannot be named any more.
             self._numbers = {name: number for name, number in self._numbers.items()

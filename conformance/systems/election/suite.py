@@ -102,6 +102,7 @@ class ElectionConversation(PlainConversation):
         return {**message, "token": token, "named": f", with token {number}" if number else ""}
 
     def note(self, action: str, about: Fields) -> None:
+        """Follow which candidates have joined, are stopped, cut off, or hold the lead."""
         do, candidate = about["do"], about.get("candidate", 0)
         if do == "join":
             self._joined.add(candidate)

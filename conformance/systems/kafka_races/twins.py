@@ -188,6 +188,7 @@ class AskingTryLock(DelayedOperation):
         self._asked = False
 
     def safe_try_complete(self) -> bool:
+        """A thread that finds the lock taken leaves a note, and its holder tries again."""
         mutex: Any = self.mutex
         while True:
             if not mutex.acquire(blocking=False):

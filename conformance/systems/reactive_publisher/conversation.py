@@ -148,6 +148,7 @@ class Downstream:
         return bool(self._held)
 
     def request_of(self, act: Act) -> Message | None:
+        """A subscriber joins once; all else takes a subscription, and what is held is released."""
         if act.do in _OF_ALL:
             return {"do": act.do}
         s = act.pick % self._count
@@ -168,6 +169,7 @@ class Downstream:
     # --- requests and events -----------------------------------------------------------------
 
     def note(self, request: Message) -> list[Step]:
+        """Remember what a subscriber will do in its signals, and tell what it asks."""
         do, s = request["do"], request.get("subscriber", 0)
         if do == "plan" or (do == "subscribe" and request["n"]):
             self.planning.add(s)
@@ -189,6 +191,7 @@ class Downstream:
         return "subscriber" in event or event["event"] == "holds"
 
     def steps(self, event: Message) -> list[Step]:
+        """The step of a signal or of a call; elements are compared with the one that is due."""
         if event["event"] == "holds":
             return []
         name, s = event["event"], event["subscriber"]

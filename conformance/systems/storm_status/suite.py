@@ -75,6 +75,7 @@ class StatusConversation(PlainConversation):
         self._busy = False
 
     def request_of(self, act: Act) -> Message | None:
+        """The fields of each operation: a task, a number of steps, or a message on its way."""
         do = self.named.get(act.do, act.do)
         if not self._makes_sense(do):
             return None

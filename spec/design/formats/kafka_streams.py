@@ -67,6 +67,7 @@ class _Reader:
         self.text, self.file = text, file
 
     def stages(self) -> Iterator[_Stage]:
+        """The sub-topologies, each with its nodes and the lines between them."""
         stage: _Stage | None = None
         for number, line in enumerate(self.text.removeprefix("\ufeff").splitlines(), 1):
             spot = Spot(number, len(line) - len(line.lstrip()) + 1)

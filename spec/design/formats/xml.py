@@ -64,6 +64,7 @@ class _Builder:
         self.data = b""
 
     def build(self, text: str) -> Element:
+        """The root element of a text; a text that is no XML is refused, with the place."""
         parser = self.parser
         self.data = text.removeprefix("\ufeff").encode("utf-8", "surrogatepass")
         parser.buffer_text = True

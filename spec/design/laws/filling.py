@@ -98,6 +98,7 @@ def prove_value(
     watch = deadline.watch(PHASE)
 
     def tried(shown_in: Callable[[Region], None]) -> str:
+        """Cover all values by regions, and show it in each; why that fails, or nothing."""
         try:
             regions.cover(points, watch)
             for region in regions.found:

@@ -29,6 +29,7 @@ class EtcdElection(Campaign):
         self._waiting: http.client.HTTPConnection | None = None
 
     def acquire(self) -> int:
+        """Get a lease, and campaign until this candidate leads; its token (0: writes have none)."""
         began = time.monotonic()
         seconds = math.ceil(self.where.seconds)
         granted = self._ask("lease/grant", {"TTL": seconds})

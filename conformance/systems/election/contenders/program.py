@@ -63,6 +63,7 @@ class _Program:
         self._holds: int | None = None
 
     def answer(self, do: str) -> Any:
+        """Carry out one request of the harness."""
         if do == "join":
             self._campaign.join()
         elif do == "resign":

@@ -251,6 +251,8 @@ class _Surveyor:
 
 
 def _alone(tree: Tree, killer: str, fails: Callable[[], str], say: Say) -> None:
+    """Run one killer in a child of its own, and say whether it passes, what it reaches and takes.
+    """
     child = os.fork()
     if child:
         if why := waited(child, Countdown(_SURVEYED_WALL_SECONDS)):

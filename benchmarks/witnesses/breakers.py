@@ -156,6 +156,8 @@ def _tied(
     machine: type[Machine], book: Sequence[Chapter], rows: Sequence[Refinement],
     above: Sequence[type[Machine]],
 ) -> Tied:
+    """A machine with its rows, its variants at the points where they break something, and its
+    right points."""
     own = tuple(row for row in rows if row.machine is machine and not row.rule)
     views = {(row.observer, row.shows) for row in own}
     seen = [row for row in rows if issubclass(row.machine, machine)

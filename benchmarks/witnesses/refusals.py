@@ -166,6 +166,8 @@ def _breadth_first(bound: BoundMachine, blame: _Blame) -> Iterator[Found]:
 
 
 def _at_random(bound: BoundMachine, blame: _Blame) -> Iterator[Found]:
+    """Random runs; after each step, what the machine refuses by a guard that is still looked for.
+    """
     oracle, draw = bound.interpreter, random.Random(0)
     by_action: dict[str, list[Step]] = {}
     for step in oracle.steps():

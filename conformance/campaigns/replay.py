@@ -111,6 +111,8 @@ def _converse(
     conversation: Conversation, judge: AnyJudge, fixture: Fixture,
     operations: Sequence[Operation], where: str,
 ) -> tuple[list[Exchange], int | None]:
+    """Ask what the fixture asks, in order; with the number of the first request that makes no
+    sense now."""
     said: list[Exchange] = []
     for number, (request, operation) in enumerate(zip(fixture.requests, operations, strict=True)):
         try:

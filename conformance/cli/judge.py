@@ -202,6 +202,7 @@ def _write(judged: Judged, out: Path) -> None:
 
 
 def _answer(judged: Judged, logs: Logs, save: Path | None, as_json: bool) -> int:
+    """Print what was judged, save the histories if asked to, and give the exit code."""
     from ..logs.answer import document, lines, outcome_of
 
     if as_json:

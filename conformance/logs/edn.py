@@ -56,6 +56,8 @@ def _tokens(lines: Iterable[str], file: str) -> Iterator[Token]:
 
 
 def _form(token: Token, tokens: Iterator[Token], file: str) -> Any:
+    """The value that begins with a token; of a list, set or map, all tokens up to its end are
+    used."""
     line, kind, text = token
     if kind == "text":
         return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), text[1:-1])

@@ -118,6 +118,7 @@ def explore(
 def _program(
     random: Random, suite: Drawing, can: Collection[str], focus: Rule, alone: bool
 ) -> Iterator[Act]:
+    """A program for a rule: from all operations, from favoured ones, or along a rare course."""
     names = [name for name in suite.weights if name in ALWAYS or name in can]
     needed = {group[0] for group in suite.groups(focus) if len(group) == 1} | ALWAYS
     # What makes the test of the rule whole is as little to be left out as what it needs.

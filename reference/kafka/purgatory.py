@@ -142,6 +142,8 @@ class Waiting:
         return 0 if watchers is None else self._try_watched(key, watchers)
 
     def _try_watched(self, key: Hashable, watchers: Watchers) -> int:
+        """Try each request of a list; completed ones leave it. The number that this call
+        completed."""
         count = 0
         errors: list[Exception] = []
         for operation in tuple(watchers):

@@ -166,6 +166,8 @@ class Cluster:
     # -- an instant ---------------------------------------------------------------------------
 
     def _what_is_due(self) -> bool:
+        """Do all that is due at this instant, timers and ticks of every worker too; true if any
+        was."""
         due = [what for when, what in self._due if when <= self.now]
         self._due = [(when, what) for when, what in self._due if when > self.now]
         for what in due:

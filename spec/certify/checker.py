@@ -187,6 +187,7 @@ def _holds(name: str, evidence: Mapping[str, Any], design: Design) -> str:
 
 
 def _of_part(name: str, proof: Proof, part: Design, shown: _Shown) -> None:
+    """Check the proof of one part by its kind, and count what it shows. Raises ``Refuted``."""
     if not PROOFS[name.split(": ")[0]] & proof.keys():
         raise Refuted(f"such a proof shows nothing about {name}")
     if "marked" in proof:

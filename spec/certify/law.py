@@ -137,6 +137,8 @@ class _Law:
             self.regions.append(self._region(point, fixing))
 
     def _region(self, point: Mapping[str, int], fixing: bool) -> _Region:
+        """The region of a point: the conditions on its parameters that the design was made under.
+        """
         notes = Notes(point)
         symbols = notes.symbols()
         for name in self._divided():

@@ -85,6 +85,8 @@ def keeps_order(name: str, design: Design, marked: Sequence[Sequence[str]]) -> i
 
 
 def _visited(marking: _Marking) -> int:
+    """Visit all states with marked elements. Raises ``Refuted`` where a late element may be read.
+    """
     known, waiting = {marking.start}, [marking.start]
     while waiting:
         state = waiting.pop()

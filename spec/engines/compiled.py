@@ -174,6 +174,8 @@ def _liveness_or_late(
 def _liveness(
     bound: BoundMachine, rules: dict[int, LoweredRule], budget: Budget
 ) -> dict[int, Verdict]:
+    """Decide rules of liveness on the graph that native code has built, with their predicates as
+    bits."""
     from .native import graph as native_graph
     predicates = [expression for item in rules.values() for expression in item.exprs]
     found = native_graph(bound.model, predicates, budget)

@@ -114,6 +114,7 @@ def _is_fair(graph: Graph, component: list[int], fair: Sequence[int]) -> bool:
 def _of_large(
     graph: Graph, states: Sequence[int], fair: Sequence[int], deadline: Deadline
 ) -> list[list[int]]:
+    """The components of a large graph, by arrays, if no fair step is left out in them."""
     import numpy as np
     if len(graph.target) * SECONDS_PER_EDGE > deadline.left():
         raise OutOfTime(LOOKING)

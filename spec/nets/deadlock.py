@@ -167,6 +167,7 @@ def _shortened(net: Net, walks: Walks, run: list[int]) -> list[int]:
 
 
 def _solved(net: Net, small: Reduced, walks: Walks, limits: Limits) -> Answer:
+    """Exclude dead markings by the state equation; a solution of it leads a run instead."""
     share = limits.deadline.share(2)
     equations = Equations(small.net, share)
     found = equations.solve(share)

@@ -38,6 +38,8 @@ def decide_bounded(net: Net, limits: Limits) -> Answer:
 
 
 def _decided(net: Net, limits: Limits) -> Answer:
+    """Bounded by sums that no transition raises; else by a search for a run that repeats and
+    grows."""
     weights = bounding_sums(net, limits.deadline)
     total = sum(weight * net.initial[place] for place, weight in weights.items())
     bounds = tuple((place, total // weight) for place, weight in weights.items())

@@ -114,6 +114,8 @@ class Executor(Evaluator):
     def _merge(
         self, ctx: Context, test: e.Expr, then: Context, otherwise: Context, node: ast.AST
     ) -> None:
+        """Join the two ways of an if: what differs becomes a choice; a name of one way alone is
+        unknown."""
         for name in ctx.state:
             ctx.state[name] = join(test, then.state[name], otherwise.state[name])
         both = then.names.keys() & otherwise.names.keys()

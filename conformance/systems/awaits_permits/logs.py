@@ -146,6 +146,7 @@ class PermitsJudge:
     # --- the machine -----------------------------------------------------------------------
 
     def _step(self, name: str, event: Event, hold: _Hold, **args: int) -> bool:
+        """Take a step; a refusal counts only if no order of the overlapping calls explains them."""
         failure = self._live.takes(name, **args)
         if failure is None:
             self._notes.steps[Permits, name] += 1

@@ -192,6 +192,8 @@ class HistoryJudge:
     def _judge(
         self, machine: type[Machine], key: Hashable, step: Step, event: Event
     ) -> Offence | None:
+        """Let the machine of a key take a step; the offence, if a rule refuses it. A lost one
+        judges no more."""
         monitor = self._monitor(machine, key)
         if monitor is None:
             return None
@@ -365,6 +367,7 @@ class HistoryJudge:
     def _state(
         self, partition: int, controller: int, epoch: int, leader: int, isr: frozenset[int]
     ) -> Iterator[Observation]:
+        """What a written partition state shows: its controller, leader, and changes of the ISR."""
         yield from self._quorum(partition)
         if epoch > self._epochs.get(partition, -1) and leader < self.terms.brokers:
             yield _of(partition, "is_elected")

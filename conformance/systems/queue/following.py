@@ -259,6 +259,7 @@ class Follower:
             self._recent, self._inside_before = [], list(self._queue)
 
     def _begin(self, call: LogCall) -> None:
+        """A call begins: its item or ticket gets a free number of the machine."""
         machine = self._live.machine
         call.started = self._steps
         self._open += 1

@@ -179,6 +179,7 @@ class QueueJudge:
             self._retires(item)
 
     def _take_ends(self, call: LogCall, event: Event) -> None:
+        """A take ends with an item: it is judged by the item's own machine, and by the order."""
         name = event.item
         if name is None:
             self._notes.is_foreign(self._key, "a take has got something, and the log does not say "

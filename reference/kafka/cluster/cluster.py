@@ -249,6 +249,7 @@ class Cluster:
         self._run(self.now + ms, lambda: False)
 
     def _run(self, until: int, is_over: Callable[[], bool]) -> None:
+        """Go from one event to the next until an instant, or until it is over."""
         while True:
             store = self.store.next_instant()
             when = min(self._due[0][0] if self._due else until + 1,

@@ -225,6 +225,7 @@ def seats(scope: Scope) -> Iterator[Change]:
 
 
 def _seated(design: Design, family: Family[Task]) -> Change:
+    """Let fewer copies of a task be at it at once: a pool of permits around its steps."""
     pool, first = _free_name(design, f"{family.name} at once"), family.first
     acquire, release = (Step(kind, pool) for kind in (StepKind.ACQUIRE, StepKind.RELEASE))
 

@@ -101,6 +101,8 @@ class Space:
                 for found in self._led(goals[first:first + BITS], np.flatnonzero(steps))]
 
     def _led(self, goals: Sequence[Marks], steps: Numbers) -> list[Marks]:
+        """For each goal, the states from which some steps lead to it: found backwards, block by
+        block."""
         import numpy as np
         bits = np.zeros(self.states, dtype=np.uint64)
         for number, goal in enumerate(goals):

@@ -153,6 +153,7 @@ _MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq"}
 
 
 def _compared(op: str, a: Expr, b: Expr) -> tuple[str, int | None, int | None] | None:
+    """A comparison of a slot with a number, as the slot and its least and greatest value."""
     if isinstance(a, Lit):
         a, b, op = b, a, _MIRRORED[op]
     found = _shifted(a)

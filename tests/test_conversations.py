@@ -1,6 +1,6 @@
-"""How much of a suite's conversation is written by hand, beside the table that all suites have.
+"""How a suite is named, and how much of its conversation is written by hand.
 
-Counted are the lines of code of what takes part in a conversation: the methods of the conversation
+All suites have a table. Counted are the lines of code of what takes part in a conversation: the methods of the conversation
 and of its sides, and the functions that its table calls, without docstrings and comments, and
 without what all suites share (``conformance/suites``).
 """
@@ -37,6 +37,14 @@ ABOVE = {
 }
 """The suites that have more, and how many: what observers do not keep, as
 docs/decisions/conversations-by-tables.md says. A number may get smaller, and not larger."""
+
+OTHER_NAMES = {
+    "delivery": "observed_broker", "bookkeeper": "observed_bookie", "queue": "bounded",
+    "awaits.queue": "bounded", "awaits.closing": "closing", "awaits.condition": "conditions",
+    "awaits.gate": "gates", "awaits.permits": "permits",
+}
+"""Suites whose observer's chapter has another name than theirs, as
+docs/decisions/names-of-suites-and-chapters.md argues."""
 
 MODULES = ("suite", "conversation", "sides")
 OURS = "checkvalve.conformance.systems"
@@ -106,3 +114,12 @@ def test_the_numbers_are_those_of_today() -> None:
     """What became shorter stays so."""
     assert {name: lines for name, system in SYSTEMS.items()
             if (lines := by_hand(system.folder)) > AIM} == ABOVE
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_suite_its_folder_and_the_chapter_of_its_observer_have_one_name(name: str) -> None:
+    system = SYSTEMS[name]
+    judges = {machine.__module__.rpartition(".")[2] for rule in system.suite.rules()
+              for machine in system.suite.machines(rule)}
+    assert system.folder.rpartition(".")[2] == name.replace(".", "_")
+    assert OTHER_NAMES.get(name, f"observed_{name.rpartition('.')[2]}") in judges

@@ -1,8 +1,8 @@
 """How a suite is named, and how much of its conversation is written by hand.
 
-All suites have a table. Counted are the lines of code of what takes part in a conversation: the methods of the conversation
-and of its sides, and the functions that its table calls, without docstrings and comments, and
-without what all suites share (``conformance/suites``).
+All suites have a table. Counted are the lines of code of what takes part in a conversation: the
+methods of the conversation and of its sides, and the functions that its table calls, without
+docstrings and comments, and without what all suites share (``conformance/suites``).
 """
 
 from __future__ import annotations

@@ -33,13 +33,17 @@ from checkvalve.spec.shelf import subject_of
 from .roles import table as checker_table
 
 __all__ = [
-    "anchor", "chapters_table", "loop_table", "main", "names_table", "stale_pages", "suites_table",
+    "CHAPTERS", "anchor", "chapters_table", "loop_table", "main", "names_table", "stale_pages",
+    "suites_table",
 ]
 
 _BLOCK: Final = re.compile(
     r"(<!-- made: (?P<what>[a-z]+)(?: of (?P<system>[\w.]+))? -->\n).*?(?=<!-- made\. -->)",
     re.DOTALL)
 _END: Final = "<!-- made. -->"
+
+CHAPTERS: Final = "<!-- the chapters -->"
+"""Where the site has the list of chapters: the tree is that list, so it is in no file."""
 
 
 def suites_table(pages: Mapping[str, str]) -> str:
@@ -154,7 +158,7 @@ def names_table() -> str:
 
 
 def _made(block: re.Match[str]) -> str:
-    of_none = {"chapters": chapters_table, "checker": checker_table, "loop": loop_table,
+    of_none = {"checker": checker_table, "loop": loop_table,
                "names": names_table, "specification": table_of_the_43}
     if block["what"] in of_none:
         return f"{block[1]}\n{of_none[block['what']]()}\n\n"

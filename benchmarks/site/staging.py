@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from checkvalve.conformance.computer.files import write_whole
+from ..pages.records import CHAPTERS, chapters_table
 
 from . import gallery, reference, rulebook
 from .drawn import with_drawings
@@ -19,7 +20,12 @@ ABOVE: Final = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")
 """Pages of the root that the site has as well."""
 
 REST: Final = "<!-- the rest -->"
-"""Where the first page lists the pages of docs/ that no other menu has."""
+"""Where the first page lists the pages of docs/ that no other menu has …"""
+
+PORTS: Final = "<!-- the ports -->"
+"""… and where those of them that are about ports."""
+
+_OF_PORTS: Final = ("-port", "-ports")
 
 _LINK: Final = re.compile(r"(\]\()((?:\.\./)+|docs/)?([\w./-]+)(#[\w.-]+)?(\))")
 _ANCHOR: Final = re.compile(r'<a id="([^"]+)"></a>')
@@ -44,13 +50,25 @@ def stage(root: Path, source: Path) -> None:
     made |= {name: (root / name).read_text(encoding="utf-8") for name in ABOVE}
     for page in sorted(docs.rglob("*.md")):
         name = str(page.relative_to(docs))
-        made[name] = with_drawings(name, page.read_text(encoding="utf-8"), root, source)
+        text = page.read_text(encoding="utf-8")
+        if CHAPTERS in text:
+            text = text.replace(CHAPTERS, chapters_table())
+        made[name] = with_drawings(name, text, root, source)
     index = (docs / "site" / "index.myst").read_text(encoding="utf-8")
     for name, text in made.items():
         write_whole_below(source / name, for_the_site(name, text, root))
+    write_whole_below(source / "index.md", _with_the_rest(index, made))
+
+
+def _with_the_rest(index: str, made: Iterable[str]) -> str:
+    """The first page, with the pages that no menu has in two of them: ports, and the rest."""
+    there = set(in_menu(index))
     rest = sorted(name.removesuffix(".md") for name in made
-                  if "/" not in name and name.removesuffix(".md") not in set(in_menu(index)))
-    write_whole_below(source / "index.md", index.replace(REST, "\n".join(rest)))
+                  if "/" not in name and name.removesuffix(".md") not in there)
+    for place, are_ports in ((PORTS, True), (REST, False)):
+        index = index.replace(place, "\n".join(
+            name for name in rest if name.endswith(_OF_PORTS) == are_ports))
+    return index
 
 
 def in_menu(index: str) -> Iterator[str]:

@@ -47,12 +47,12 @@ CHAPTERS: Final = "<!-- the chapters -->"
 
 
 def suites_table(pages: Mapping[str, str]) -> str:
-    """A table for each subject, with one row a system: its suite, the system under test, the number
-    of cases of a default run, and the targets that come with checkvalve.
+    """A table for each subject, with one row a system: its suite, the system under test, and the
+    number of cases of a default run. What is run on which targets, the matrix has.
 
     ``pages`` are the texts of docs/ by name: a suite is linked to the section that has its port.
     """
-    head = "| suite | what it tests | cases | comes with |\n|---|---|--:|---|"
+    head = "| suite | what it tests | cases |\n|---|---|--:|"
     return "\n\n".join("\n".join([
         f"## {subject[:1].upper()}{subject[1:]}", "", head, *(
             _suite_row(system, pages.get(system.page, "")) for system in SYSTEMS.values()
@@ -69,9 +69,8 @@ def chapters_table() -> str:
 
 
 def _suite_row(system: System, page: str) -> str:
-    names = ", ".join(f"`{each.name}`" for each in system.shipped)
     place = f"{system.page}{anchor(page, _head('port', system))}"
-    return f"| [`{system.name}`]({place}) | {system.about} | {system.cases} | {names} |"
+    return f"| [`{system.name}`]({place}) | {system.about} | {system.cases} |"
 
 
 def anchor(page: str, head: str) -> str:

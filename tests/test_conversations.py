@@ -111,7 +111,7 @@ def test_a_suite_has_the_table_and_no_more_by_hand_than_is_argued(name: str) -> 
 
 
 def test_the_numbers_are_those_of_today() -> None:
-    """What became shorter stays so."""
+    """A conversation that became shorter stays so."""
     assert {name: lines for name, system in SYSTEMS.items()
             if (lines := by_hand(system.folder)) > AIM} == ABOVE
 

@@ -25,7 +25,7 @@ ENDS = ("rested", "stalled")
 
 
 class _Event(Protocol):
-    """What the conversation reads of an event."""
+    """The part of an event that the conversation reads."""
 
     @property
     def at(self) -> int: ...
@@ -66,7 +66,7 @@ class PlannedConversation(PlainConversation):
         """Remember what later requests depend on."""
 
     def wrong_with(self, event: Any) -> str:
-        """What no right target can report in an event; empty if there is nothing."""
+        """The fault of an event that no right target can report; empty if it has none."""
         return ""
 
     # --- requests ------------------------------------------------------------------------
@@ -104,7 +104,7 @@ class PlannedConversation(PlainConversation):
         return iter(())
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """What was asked is remembered, and the events are checked; see the module."""
+        """Remember the request, and check the events; see the module."""
         if request["do"] == "deploy":
             self.deployed = request
         self.remember(request)

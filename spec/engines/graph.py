@@ -89,7 +89,7 @@ def explore_with_interpreter(
 def _explored(
     interpreter: Interpreter, way: _Way, budget: Budget, max_attempts: int | None, within: bool
 ) -> Graph:
-    """Visit states breadth first, by the shortest way into each, as far as the budget lets it."""
+    """Visit states breadth first, with a shortest run to each, as far as the budget lets it."""
     take, steps = way.step, interpreter.steps()
     keys = [way.key(interpreter.initial())]
     first, target, via = [0], list[int](), list[int]()

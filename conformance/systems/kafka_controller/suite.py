@@ -64,7 +64,7 @@ def _events(talk: Any, request: Fields, answer: Any) -> Iterator[Message]:
 
 
 def _seen_of(one: Message) -> Iterator[Message]:
-    """What is seen of a partition."""
+    """The state, leader, ISR and epoch of a partition."""
     about = {"partition": one["partition"]}
     yield {"does": "state", **about, "state": PARTITION_STATES[one["state"]]}
     yield {"does": "leader", **about, "leader": NOBODY if one["leader"] is None else one["leader"]}
@@ -122,7 +122,7 @@ def _turns(talk: Any, request: Fields) -> Iterator[Message]:
 
 
 def _shows(does: str, action: str, words: str, among: Among) -> tuple[Says, ...]:
-    """What is shown, and what of the same kind could be in its place."""
+    """An entry of the answer, and those of the same kind that could be in its place."""
     return over(among, says(does, action, words, instead_of=(action,)))
 
 

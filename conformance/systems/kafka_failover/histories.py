@@ -367,7 +367,7 @@ class HistoryJudge:
     def _state(
         self, partition: int, controller: int, epoch: int, leader: int, isr: frozenset[int]
     ) -> Iterator[Observation]:
-        """What a written partition state shows: its controller, leader, and changes of the ISR."""
+        """The steps of a written partition state: its controller, leader, changes of its ISR."""
         yield from self._quorum(partition)
         if epoch > self._epochs.get(partition, -1) and leader < self.terms.brokers:
             yield _of(partition, "is_elected")

@@ -66,7 +66,7 @@ def _reported(talk: Any, request: Fields, answer: Any) -> str:
 
 
 def _shows(*entries: Says | tuple[Says, ...]) -> Part:
-    """What an answer shows: one of these, or what no answer should show."""
+    """An answer: it shows one of these entries, or one that no answer should show."""
     return each(*entries, *(says(does, does, "") for does in (
         "again", "disordered", "raises", "reaped", "become_ready")),
         reads=_read, reports=_reported)

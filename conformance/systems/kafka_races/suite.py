@@ -120,13 +120,13 @@ def _event(step: Step) -> Message:
 
 
 def _ran(talk: Any, request: Fields, answer: Any) -> Iterator[Message]:
-    """What the steps of a thread show, if anything."""
+    """The visible events of a thread's steps, or that there are none."""
     yield from [_event(talk.translator.step(event)) for event in answer["events"]] or [
         {"does": "stands"}]
 
 
 def _came_to_rest(talk: Any, request: Fields, answer: Any) -> Iterator[Message]:
-    """What the threads do before all is quiescent, or in a deadlock."""
+    """The events until all is quiescent, or in a deadlock."""
     for event in answer["events"]:
         yield _event(talk.translator.step(event))
     if answer["stuck"]:
@@ -138,7 +138,7 @@ def _came_to_rest(talk: Any, request: Fields, answer: Any) -> Iterator[Message]:
 
 
 def _in_words(talk: Any, request: Fields, answer: Any) -> str:
-    """What is visible of the threads, and where they stand then."""
+    """The visible events in words, and where the threads stand then."""
     told = [words for event in answer["events"] if (words := _event_in_words(event, talk.alive))]
     if request["do"] == "run":
         told.append(_standing_in_words(answer["standing"]))

@@ -169,7 +169,7 @@ class Downstream:
     # --- requests and events -----------------------------------------------------------------
 
     def note(self, request: Message) -> list[Step]:
-        """Remember what a subscriber will do in its signals, and tell what it asks."""
+        """Remember what a subscriber will do in its signals; the steps of its request."""
         do, s = request["do"], request.get("subscriber", 0)
         if do == "plan" or (do == "subscribe" and request["n"]):
             self.planning.add(s)

@@ -32,7 +32,7 @@ class Side(Protocol):
     flags: ClassVar[Mapping[str, tuple[str, str]]]
     """For each operation that provokes an exception: the steps without one, and with one."""
     shows: ClassVar[tuple[Entries, ...]]
-    """What its events show, and could show."""
+    """The entries of the table that its events show, and could show."""
 
     @property
     def is_held(self) -> bool:

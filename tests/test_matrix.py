@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.matrix.page import page
-from benchmarks.matrix.rows import Row, command, foreign_targets, saved
+from benchmarks.matrix.rows import Row, command, saved
 from checkvalve.conformance.suites.fixture import read_fixture
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 
@@ -51,6 +51,9 @@ def test_the_fixtures_of_a_row_are_of_the_rules_that_it_breaks(row: Row) -> None
 
 def test_a_row_is_repeated_by_a_command_of_the_command_line() -> None:
     """With a bound on its time, as it was run."""
-    system, target = next(foreign_targets())
-    assert command(system.name, target.name)[:4] == [
-        "conform", target.name, "--suite", system.name]
+    for (suite, target), row in ROWS.items():
+        part = PAGE.partition(f"## `{suite}`\n")[2].partition("\n## ")[0]
+        words = command(suite, "TARGET", row.seconds, row.jobs)
+        assert f"`checkvalve {' '.join(words)}`" in part and target in part
+    assert command("queue", "janus", 60, 2) == [
+        "conform", "janus", "--suite", "queue", "--max-seconds", "60", "--jobs", "2"]

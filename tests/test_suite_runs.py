@@ -14,6 +14,7 @@ from checkvalve.conformance.campaigns.case import (
     CANDIDATES_MAX, CAPACITY_MAX, RunSettings, plan, run_case,
 )
 from checkvalve.conformance.campaigns.replay import Replay, _outcome, replay
+from checkvalve.conformance.campaigns.steadiness import Sessions, kept_state, left_behind
 from checkvalve.conformance.ports.base import Adapter
 from checkvalve.conformance.suites.results import ERROR, FLAKY, VIOLATED, Case
 from checkvalve.conformance.suites.fixture import Fixture, read_fixture
@@ -30,6 +31,7 @@ from checkvalve.conformance.systems.queue.reference import ReferenceQueue
 from checkvalve.conformance.systems.queue.suite import SUITE as QUEUE_SUITE
 from checkvalve.conformance.systems.targets import reference_of, resolve_target
 from checkvalve.spec.notation.errors import InputError, TargetError
+from checkvalve.spec.verdicts.deadline import Deadline
 
 SUITE = QUEUE_SUITE
 RULES = SUITE.rules()
@@ -130,6 +132,43 @@ def test_a_target_that_dies_while_its_breach_is_seen_again_is_an_error(
     monkeypatch.setattr(case._Search, "_fails", die)
     row = run_case("queue", "zoo:silent-drop", Case(0, 7), RunSettings(programs=9))
     assert row.verdict == ERROR and "it died" in row.message
+
+
+class Worn(Deadline):
+    """A deadline that is over with the first failure: time is counted in what was run."""
+
+    def __init__(self) -> None:
+        self.over = False
+        super().__init__(1.0, lambda: float(self.over))
+
+
+def test_a_failure_is_confirmed_after_the_deadline_and_not_made_shorter(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a run takes minutes, shortening it would take hours after the time was over."""
+    deadline, shorter = Worn(), run_case("queue", "zoo:silent-drop", Case(0, 7), RunSettings())
+    runs = 0
+
+    def counted_run(*given: Any, **more: Any) -> Run:
+        nonlocal runs
+        runs += deadline.over
+        run = run_program(*given, **more)
+        deadline.over = deadline.over or bool(run.breaches)
+        return run
+
+    monkeypatch.setattr(case, "run_program", counted_run)
+    row = run_case("queue", "zoo:silent-drop", Case(0, 7), RunSettings(), deadline)
+    assert (row.verdict, row.rule) == (VIOLATED, shorter.rule)
+    assert read_fixture(row.fixture, "f").length > read_fixture(shorter.fixture, "f").length
+    assert runs <= 2 * case._REPEATS
+
+
+def test_what_a_target_keeps_is_not_looked_for_after_the_deadline() -> None:
+    """That takes dozens of sessions; a failure is reported as it came."""
+    failed = TargetError("it did not answer")
+    sessions = Sessions(SUITE, resolve_target("deque"), 1, deadline=Deadline(0.0))
+    assert kept_state(sessions, (), (Act("offer"),)) is None
+    assert left_behind(sessions, (), (Act("offer"),), failed) is failed
 
 
 @pytest.mark.parametrize("index", [0, 3])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 
-from .rows import Row, command, foreign_targets
+from .rows import BUDGET_SECONDS, Row, command, foreign_targets
 
 __all__ = ["page"]
 
@@ -58,8 +58,11 @@ def _suite(suite: str, targets: list[str], rows: Mapping[tuple[str, str], Row]) 
     yield ""
     yield f"## `{suite}`"
     yield ""
+    own = [rows[suite, target] for target in targets if (suite, target) in rows]
+    given = sorted({(row.seconds, row.jobs) for row in own} or {(BUDGET_SECONDS, 1)})
     yield SYSTEMS[suite].about[:1].upper() + SYSTEMS[suite].about[1:] + ". A row is repeated by"
-    yield f"`checkvalve {' '.join(command(suite, 'TARGET'))}`."
+    yield " or\n".join(f"`checkvalve {' '.join(command(suite, 'TARGET', seconds, jobs))}`"
+                       for seconds, jobs in given) + "."
     yield ""
     yield "| target | release | kept | broken | not shown | cases |"
     yield "|---|---|---|---|---|--:|"

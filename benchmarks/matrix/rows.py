@@ -20,7 +20,11 @@ from ..published import machine
 __all__ = ["Row", "command", "foreign_targets", "kept", "run", "saved"]
 
 BUDGET_SECONDS: Final = 120
+BUDGET_IN_REAL_TIME: Final = 240
 """No case of a row begins later (``--max-seconds``)."""
+
+JOBS_IN_REAL_TIME: Final = 4
+"""Cases at a time where most of the time is spent waiting for sessions to end."""
 
 PATIENCE_SECONDS: Final = 900
 """Real time after which a run is ended, and its row says so."""
@@ -36,6 +40,7 @@ class Row:
     ``release`` is the name and version that the target says at hello. ``broken`` maps a rule to the
     name of its fixture below docs/matrix, or to "" where that was too long to keep; ``not_shown``
     maps a reason to rules. ``error`` says why there is no result, and is empty where there is one.
+    ``seconds`` and ``jobs`` are what the run was given.
     """
 
     suite: str
@@ -50,6 +55,8 @@ class Row:
     error: str = ""
     date: str = ""
     machine: str = ""
+    seconds: int = BUDGET_SECONDS
+    jobs: int = 1
 
 
 def foreign_targets() -> Iterator[tuple[System, Shipped]]:
@@ -59,19 +66,23 @@ def foreign_targets() -> Iterator[tuple[System, Shipped]]:
     return iter(sorted(both, key=lambda pair: pair[1].in_real_time))
 
 
-def command(suite: str, target: str) -> list[str]:
+def command(suite: str, target: str, seconds: int, jobs: int) -> list[str]:
     """The arguments of ``checkvalve`` that run a row again."""
-    return ["conform", target, "--suite", suite, "--max-seconds", str(BUDGET_SECONDS)]
+    several = ["--jobs", str(jobs)] if jobs > 1 else []
+    return ["conform", target, "--suite", suite, "--max-seconds", str(seconds), *several]
 
 
 def run(system: System, shipped: Shipped, folder: Path) -> Row:
     """Run one target by default, with its fixtures written below ``folder``."""
     suite, target = system.name, shipped.name
+    seconds, jobs = (BUDGET_IN_REAL_TIME, JOBS_IN_REAL_TIME) if shipped.in_real_time else (
+        BUDGET_SECONDS, 1)
     about: dict[str, Any] = {
-        "suite": suite, "target": target, "date": time.strftime("%Y-%m-%d"), "machine": machine()}
+        "suite": suite, "target": target, "date": time.strftime("%Y-%m-%d"), "machine": machine(),
+        "seconds": seconds, "jobs": jobs}
     with tempfile.TemporaryDirectory() as scratch:
         report, fault = _json([
-            "-m", "checkvalve.conformance.cli", *command(suite, target), "--json",
+            "-m", "checkvalve.conformance.cli", *command(suite, target, seconds, jobs), "--json",
             "--fixtures", scratch])
         if fault or "targets" not in report:
             error = fault or str(report.get("error", report))[:400]

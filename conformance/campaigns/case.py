@@ -15,6 +15,7 @@ from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.errors import CheckvalveError, InputError, TargetError
 from ...spec.notation.labels import counted
 from ...spec.notation.rules import Rule
+from ...spec.verdicts.deadline import Deadline
 from ..ports.base import SettingsRefused, Target
 from ..suites.results import ERROR, FLAKY, PASSED, REFUSED, UNKNOWN, VIOLATED, Case, CaseRow
 from ..suites.fixture import Fixture, fixture_of
@@ -44,6 +45,10 @@ _REPEATS = 3
 
 _REQUESTS = 600
 """Requests that programs of a case with a large capacity may make before their own, at least."""
+
+_PARTS_OF_TIME = 4
+"""One of so many parts of the time that is left may go to making a failure shorter: the other cases
+show more."""
 
 _OFTEN, _OFTEN_IN_REAL_TIME = 10, 3
 """Runs made to count how often a breach comes that does not always come."""
@@ -106,21 +111,29 @@ def case_at(suite: str, index: int, seed: int) -> Case:
     return Case(index, int.from_bytes(digest[:8]) >> (64 - _SEED_BITS))
 
 
-def run_case(suite: str, target_spec: str, case: Case, settings: RunSettings) -> CaseRow:
+def run_case(
+    suite: str, target_spec: str, case: Case, settings: RunSettings,
+    deadline: Deadline | None = None,
+) -> CaseRow:
     """Run one case and say what it found.
 
-    A pure function of its arguments for a target that is deterministic. An error of the
-    target becomes a row; ``InputError`` is raised for a suite or a target that is not there.
+    A pure function of its arguments for a target that is deterministic, if there is no
+    ``deadline``. After one no further program begins, and a failure is made shorter in a quarter of
+    the time that is left until it at most. An error of the target becomes a row; ``InputError`` is
+    raised for a suite or a target that is not there.
     """
     from ..systems.targets import resolve_target
 
     target = resolve_target(target_spec, timeout=settings.timeout_seconds)
-    return row_of(suite_named(suite), target, case, settings)
+    return row_of(suite_named(suite), target, case, settings, deadline)
 
 
-def row_of(suite: AnySuite, target: Target, case: Case, settings: RunSettings) -> CaseRow:
+def row_of(
+    suite: AnySuite, target: Target, case: Case, settings: RunSettings,
+    deadline: Deadline | None = None,
+) -> CaseRow:
     """Run one case of a suite on a target and say what it found; see ``run_case``."""
-    row = _Search(suite, target.name, target, case, settings).row()
+    row = _Search(suite, target.name, target, case, settings, deadline).row()
     if is_long(case.index) and long_number(case.index) % _COLLECT_EVERY == _COLLECT_EVERY - 1:
         # What its judges remembered knows itself, and would stay until there is much more of it.
         gc.collect()
@@ -152,8 +165,10 @@ class _Search:
     """
 
     def __init__(
-        self, suite: AnySuite, spec: str, target: Target, case: Case, settings: RunSettings
+        self, suite: AnySuite, spec: str, target: Target, case: Case, settings: RunSettings,
+        deadline: Deadline | None = None,
     ) -> None:
+        self.deadline = deadline or Deadline()
         self.suite = suite
         self.spec = spec
         self.target = target
@@ -225,8 +240,9 @@ class _Search:
             return
 
         def attempt(program: Program) -> None:
-            # What is drawn after a failure is not run.
-            if self.found is None and self.failure is None:
+            # What is drawn after a failure is not run, nor what comes late, if anything was run.
+            late = self.programs and self.deadline.passed()
+            if self.found is None and self.failure is None and not late:
                 self._attempt(program, focus)
 
         if not self.settings.rehearsal:
@@ -351,7 +367,7 @@ class _Search:
                 alone.append((run.up_to(breach), run))
             return run.up_to(breach)
 
-        small = shrink(tuple(seen.acts), fails, self.suite.simpler, self.settings.shrinks)
+        small = self._shrunk(tuple(seen.acts), fails, self.settings.shrinks)
         if alone:
             return self._broken(rule, *alone[0])
         run = self._run(rule, small)
@@ -368,9 +384,8 @@ class _Search:
         self._need_no_more_items(rule, program)
         if not self._comes_again(rule, program):
             return self._unsteady(rule, program, seen)
-        small = shrink(
-            program, lambda candidate: self._fails(rule, candidate), self.suite.simpler,
-            self.settings.shrinks)
+        small = self._shrunk(
+            program, lambda candidate: self._fails(rule, candidate), self.settings.shrinks)
         self._need_no_more_items(rule, small)
         if small != program and not self._comes_again(rule, small):
             return self._unsteady(rule, small, seen)
@@ -387,6 +402,13 @@ class _Search:
                              (runs, runs), self.items)
         return self._row(VIOLATED, rule, fixture.headline(), fixture)
 
+    def _shrunk(
+        self, program: Program, fails: Callable[[Program], Program | None], runs: int
+    ) -> Program:
+        """The shortest program that was found in a part of the time that is left."""
+        return shrink(program, fails, self.suite.simpler, runs,
+                      self.deadline.share(_PARTS_OF_TIME))
+
     def _comes_again(self, rule: Rule, program: Program) -> bool:
         """True if the rule breaks in each of some more runs of a program."""
         return None not in [self._fails(rule, program) for _ in range(_REPEATS)]
@@ -398,8 +420,8 @@ class _Search:
         if kept is not None:
             return self._row(ERROR, message=str(kept.error()))
         runs = _OFTEN_IN_REAL_TIME if self.settings.rehearsal else _OFTEN
-        small = shrink(
-            program, lambda candidate: self._ever_fails(rule, candidate), self.suite.simpler,
+        small = self._shrunk(
+            program, lambda candidate: self._ever_fails(rule, candidate),
             self.settings.shrinks // _OFTEN)
         for each in dict.fromkeys((small, program)):
             broken = [run for _ in range(runs) if (run := self._run(rule, each, every=True)
@@ -410,7 +432,8 @@ class _Search:
 
     @property
     def _sessions(self) -> Sessions:
-        return Sessions(self.suite, self.target, self.capacity, self.settings.candidates)
+        return Sessions(self.suite, self.target, self.capacity, self.settings.candidates,
+                        self.deadline)
 
     def _ever_fails(self, rule: Rule, program: Program) -> Program | None:
         """As ``_fails``, for a program that does not always come out alike."""

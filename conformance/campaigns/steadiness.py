@@ -11,12 +11,13 @@ then all that can be said of a breach is how often it came.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.errors import TargetError
 from ...spec.notation.labels import filled
+from ...spec.verdicts.deadline import Deadline, Spent
 from ..ports.base import Target
 from ..suites.run import run_program
 from ..suites.shrink import shrink
@@ -53,15 +54,20 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True)
 class Sessions:
-    """The place where programs are run: a target, with one capacity."""
+    """The place where programs are run: a target, with one capacity.
+
+    No program begins after the ``deadline``: then OutOfTime is raised.
+    """
 
     suite: AnySuite
     target: Target
     capacity: int
     candidates: int = STATES_MAX
+    deadline: Deadline = field(default_factory=Deadline)
 
     def told(self, program: Program) -> Told:
         """Run a program in the next session, and return what came of it."""
+        self.deadline.check("looking for what is kept from session to session")
         try:
             run = run_program(
                 self.suite, self.target, program, self.capacity, candidates=self.candidates)
@@ -108,8 +114,16 @@ def kept_state(sessions: Sessions, tried: Sequence[Program], program: Program) -
     """The evidence that a target's answers to a program depend on earlier sessions of its process.
 
     ``tried`` are programs that were run before it. None: nothing of the kind was seen, or it
-    cannot be looked for.
+    cannot be looked for, or the time was over.
     """
+    try:
+        return _evidence(sessions, tried, program)
+    except Spent:
+        return None
+
+
+def _evidence(sessions: Sessions, tried: Sequence[Program], program: Program) -> Kept | None:
+    """As ``kept_state``. Raises OutOfTime."""
     if not sessions.target.renew():
         return None
     alone = sessions.after((), program)
@@ -127,9 +141,12 @@ def left_behind(
     sessions: Sessions, tried: Sequence[Program], program: Program, error: TargetError
 ) -> TargetError:
     """The failure of a session; or what earlier sessions of its process left, if a fresh process
-    answers all that was asked."""
-    if not sessions.target.renew() or any(
-            sessions.after((), program).failed for _ in range(_ALONE)):
+    answers all that was asked before time is over."""
+    try:
+        if not sessions.target.renew() or any(
+                sessions.after((), program).failed for _ in range(_ALONE)):
+            return error
+    except Spent:
         return error
     kept = kept_state(sessions, tried, program)
     if kept is not None:

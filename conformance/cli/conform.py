@@ -73,8 +73,8 @@ def _numbers() -> str:
               show_default=True, help="Seconds that a target has for one reply.")
 @states_option
 @click.option("--max-seconds", type=Seconds(),
-              help="Begin no case of a target after this many seconds: what is not shown by then "
-                   "stays so.")
+              help="Begin no case of a target after this many seconds, nor a search for a shorter "
+                   "failure: what is not shown by then stays so.")
 @memory_option
 @place_options
 @click.option("--parquet", "out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",

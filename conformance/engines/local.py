@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +24,7 @@ from .deaths import WorkerDied
 from .table import sort_rows
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
     from multiprocessing.process import BaseProcess
 
 __all__ = ["ENDLESS", "row_of", "run_locally"]
@@ -41,15 +44,16 @@ def run_locally(
     ``thin``: of failures no more than a summary shows (see keeping.py).
 
     They end where the target is given up, after a few cases that fail alike (see failures.py), and
-    with the first case that ends after the ``deadline``, or with more memory in use than there may
-    be. Of that each process has an equal part.
+    with the first case that ends after the ``deadline`` (on several processes: with those that have
+    ended by then), or with more memory in use than there may be. Of that each process has an equal
+    part.
 
     Raises InputError for a suite or a target that cannot be used, TargetError if the target
     ends the process that it runs in.
     """
     if jobs < 1:
         raise InputError(f"cannot run on {jobs} processes", "", "Give 1 or more.")
-    run = partial(row_of, suite, target, settings)
+    run = partial(row_of, suite, target, settings, deadline)
     processes = min(jobs, len(cases))
     if processes <= 1:
         with collecting_rarely():
@@ -84,15 +88,17 @@ def _run_apart(
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    chunk = max(1, len(cases) // (processes * _CHUNKS_PER_PROCESS))
+    size = max(1, len(cases) // (processes * _CHUNKS_PER_PROCESS))
     # A fork would copy the locks that threads of this process happen to hold.
     context = multiprocessing.get_context("spawn" if os.name == "nt" else "forkserver")
     others = set(multiprocessing.active_children())
     with ProcessPoolExecutor(processes, mp_context=context, initializer=limit_for_good,
                              initargs=(meter().most / processes,)) as pool:
         try:
-            ran = counted_off(pool.map(run, cases, chunksize=chunk), len(cases))
-            rows = _kept(_until(deadline, ran), thin)
+            chunks = [pool.submit(_rows_of, run, cases[at:at + size])
+                      for at in range(0, len(cases), size)]
+            ran = counted_off(_done(chunks, deadline), len(cases))
+            rows = _kept(_until(ENDLESS, ran), thin)
             if deadline.passed():   # the chunks that are under way may take long
                 _end(set(multiprocessing.active_children()) - others)
             pool.shutdown(cancel_futures=True)
@@ -107,18 +113,33 @@ def _run_apart(
             raise
 
 
+def _rows_of(run: partial[CaseRow], cases: Sequence[Case]) -> list[CaseRow]:
+    return [run(case) for case in cases]
+
+
+def _done(chunks: Iterable[Future[list[CaseRow]]], deadline: Deadline) -> Iterator[CaseRow]:
+    """The rows of the chunks, in their order; after the deadline only of those that are done by
+    then, and of the first one: a case that takes all the time hides none of the others."""
+    for at, chunk in enumerate(chunks):
+        left = deadline.left() if at else math.inf
+        with suppress(TimeoutError):
+            yield from chunk.result(None if left == math.inf else left)
+
+
 def _end(workers: Iterable[BaseProcess]) -> None:
     for worker in workers:
         worker.kill()
 
 
-def row_of(suite: str, target: str, settings: RunSettings, case: Case) -> CaseRow:
+def row_of(
+    suite: str, target: str, settings: RunSettings, deadline: Deadline, case: Case
+) -> CaseRow:
     """The row of one case; what is neither the target's nor the user's fault names the case.
 
     Raises CheckvalveError only.
     """
     try:
-        return run_case(suite, target, case, settings)
+        return run_case(suite, target, case, settings, deadline)
     except CheckvalveError:
         raise
     except Exception as error:

@@ -1,15 +1,17 @@
 """Shrinking: a shorter program that still breaks the same rule.
 
-Greedy and deterministic, and bounded by a number of runs and of acts, not by the clock: leave out
-blocks of acts, halving their size, until no single act can go; then pairs of acts; then
-replace what is left by what is simpler. Every candidate is run, so the result has been seen
-to fail.
+Greedy and deterministic, and bounded by a number of runs and of acts; the clock ends it only where
+the user gave a deadline. Leave out blocks of acts, halving their size, until no single act can go;
+then pairs of acts; then replace what is left by what is simpler. Every candidate is run, so the
+result has been seen to fail.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from typing import Final, TypeVar
+
+from ...spec.verdicts.deadline import Deadline
 
 __all__ = ["REQUESTS_MAX", "RUNS_MAX", "shrink"]
 
@@ -29,15 +31,19 @@ _Simpler = Callable[[_A], Iterable[_A]]
 
 
 def shrink(
-    program: tuple[_A, ...], fails: _Shorten[_A], simpler: _Simpler[_A], runs_max: int = RUNS_MAX
+    program: tuple[_A, ...], fails: _Shorten[_A], simpler: _Simpler[_A], runs_max: int = RUNS_MAX,
+    deadline: Deadline | None = None,
 ) -> tuple[_A, ...]:
-    """The shortest program found; ``program`` itself is known to fail."""
+    """The shortest program found before the ``deadline``; ``program`` itself is known to fail."""
     runs, acts = runs_max, REQUESTS_MAX
     in_vain: set[tuple[_A, ...]] = set()
 
     def attempt(candidate: tuple[_A, ...]) -> tuple[_A, ...] | None:
         nonlocal runs, acts
         if runs <= 0 or acts < len(candidate) or candidate in in_vain:
+            return None
+        if deadline is not None and deadline.passed():
+            runs = 0
             return None
         runs, acts = runs - 1, acts - len(candidate)
         found = fails(candidate)

@@ -65,9 +65,9 @@ def test_a_small_machine_is_drawn_with_all_its_states() -> None:
     """One token has five places, and five steps between them."""
     found = transitions.drawing(CREDIT)
     assert found is not None
-    machine, picture, words = found
-    assert machine is Link
-    assert words == "All 5 states with C = 1, b = 1:"
+    picture = found.svg
+    assert found.machine is Link
+    assert found.words == "All 5 states with C = 1, b = 1:"
     assert picture.count("<rect") == 5 + 5 and picture.count("marker-end") == 5
 
 
@@ -76,9 +76,32 @@ def test_a_larger_machine_is_drawn_by_the_values_that_tell_most_apart() -> None:
     gates = next(each for each in chapters(["queues.gates"]))
     found = transitions.drawing(gates)
     assert found is not None
-    _, picture, words = found
-    assert words.startswith("All 20 states with K = 1, by `came` and `open`: a box is all states")
+    picture = found.svg
+    assert found.words.startswith(
+        "All 20 states with K = 1, by `waiting{0}` and `open`: a box is all of them with these values")
     assert 3 <= picture.count('fill="#eef3ff"') <= transitions.BOXES
+
+
+def test_a_machine_with_too_many_states_is_drawn_by_the_first_ones() -> None:
+    """The sentence says so, and that there may be more arrows."""
+    permits = next(each for each in chapters(["queues.permits"]))
+    found = transitions.drawing(permits)
+    assert found is not None and found.words.startswith(
+        f"The first {transitions.VISITED_OF_LARGE} states, breadth first, by `")
+    assert found.words.endswith("There are more states, and may be more arrows.")
+
+
+@pytest.mark.parametrize(("name", "why"), [
+    ("flow.link_seen", "no machine of its own, but ties others to `ObservedLink`."),
+    ("design.net", "its machine is made for what it is given, and does nothing without."),
+])
+def test_a_chapter_without_a_picture_says_why(name: str, why: str, tmp_path: Path) -> None:
+    """One that ties machines to an observer has a table of them."""
+    chapter = next(each for each in chapters([name]))
+    text = "\n".join(rulebook.chapter_page(chapter, {}, tmp_path))
+    assert why in text and not list(tmp_path.iterdir())
+    rows = text.count("| every run is accepted |") + text.count("| some run is refused by ")
+    assert rows == len(chapter.refinements)
 
 
 def test_a_design_in_a_page_is_drawn_below_its_text(tmp_path: Path) -> None:

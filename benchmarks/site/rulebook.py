@@ -18,7 +18,7 @@ from checkvalve.spec.notation.machine import Machine
 from checkvalve.spec.shelf import subject_of
 
 from .reference import plain
-from .transitions import drawing
+from .transitions import drawing, why_none
 
 __all__ = ["chapter_page", "pages"]
 
@@ -72,12 +72,14 @@ def chapter_page(chapter: Chapter, rules: Rules, folder: Path) -> Iterator[str]:
         yield f"\n## {machine.__name__}\n"
         yield from _prose(inspect.getdoc(machine) or "")
         yield from _machine(machine)
-        if drawn is not None and drawn[0] is machine:
-            _, picture, words = drawn
+        if drawn is not None and drawn.machine is machine:
             folder.mkdir(parents=True, exist_ok=True)
             name = f"{chapter.name}.{machine.__name__}.svg"
-            (folder / name).write_text(picture, encoding="utf-8")
-            yield f"\n{words}\n\n![States and the actions between them]({name})\n"
+            (folder / name).write_text(drawn.svg, encoding="utf-8")
+            yield f"\n{drawn.words}\n\n![States and the actions between them]({name})\n"
+    yield from _tied(chapter)
+    if drawn is None:
+        yield f"\n{why_none(chapter)}\n"
     yield f"\n```\ncheckvalve verify {chapter.name}\n```\n"
 
 
@@ -87,6 +89,18 @@ def _rule_table(rules: list[dict[str, Any]]) -> Iterator[str]:
         tests = ", ".join(f"`{name}`" for name in rule["uses"]["test"])
         yield (f"| {rule['id']} | {rule['strength']} | {plain(rule['statement'])} | "
                f"{_source(rule)} | {tests} |")
+
+
+def _tied(chapter: Chapter) -> Iterator[str]:
+    """A table of the machines that an observer looks on, and of what it says of their runs."""
+    if not chapter.refinements:
+        return
+    yield "\n## Seen from outside\n"
+    yield "| machine | observer | | |\n|---|---|---|---|"
+    for each in chapter.refinements:
+        said = f"some run is refused by {each.rule}" if each.rule else "every run is accepted"
+        yield (f"| `{each.machine.__name__}` | `{each.observer.__name__}` | {said} | "
+               f"{plain(each.about)} |")
 
 
 def _source(rule: Mapping[str, Any]) -> str:

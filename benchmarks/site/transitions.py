@@ -1,13 +1,15 @@
 """Machines as pictures: each reachable state is a box, each step an arrow with its action.
 
 Of a machine with more states, a box is all states that have the same values of one or two
-variables, and an arrow a step that some of them takes.
+variables, and an arrow a step that some of them takes. Where even these are too many to visit,
+the picture is of the first ones, breadth first, and says so.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from itertools import combinations
 from typing import Any, Final
@@ -19,7 +21,7 @@ from checkvalve.spec.notation.bound import BoundMachine, bind
 from checkvalve.spec.notation.errors import CheckvalveError
 from checkvalve.spec.notation.machine import Machine
 
-__all__ = ["drawing"]
+__all__ = ["Picture", "drawing", "why_none"]
 
 STATES: Final = 14
 """A machine with more states is drawn by the values of some of its variables."""
@@ -28,7 +30,14 @@ ARROWS: Final = 40
 """The most arrows of a picture."""
 
 VISITED: Final = 150
-"""A machine with more states than this, with its smallest constants, is not drawn."""
+"""Machines with no more states than this, with their smallest constants, are preferred."""
+
+VISITED_OF_LARGE: Final = 300
+"""The states of a larger machine that are visited."""
+
+TRIED: Final = 20_000
+"""The actions, with their arguments, that are tried on the way: seconds of a machine that has
+thousands of them."""
 
 BOXES: Final = 9
 """The most boxes of a picture by values."""
@@ -37,64 +46,116 @@ Slots = Mapping[str, Any]
 Edges = dict[tuple[int, int], list[str]]
 
 
-def drawing(chapter: Chapter) -> tuple[type[Machine], str, str] | None:
-    """The picture of a machine of a chapter, and a sentence on it: of the first one of which all
-    states can be drawn, else of the first that can be drawn by values; None where none can."""
-    larger: tuple[type[Machine], Sequence[str], Edges, str] | None = None
-    for machine in chapter.machines:
-        for whole, boxes, edges, words in _pictures(chapter, machine):
-            if whole:
-                return machine, _svg(boxes, edges), words
-            larger = larger or (machine, boxes, edges, words)
-    if larger is None:
-        return None
-    machine, boxes, edges, words = larger
-    return machine, _svg(boxes, edges), words
+@dataclass(frozen=True)
+class Picture:
+    """The boxes and arrows of a machine, and a sentence on them. ``worth``: 3 if all states are
+    boxes, 2 if boxes are values in all states, 1 if they are values in the first ones."""
+
+    machine: type[Machine]
+    boxes: Sequence[str]
+    arrows: Edges
+    words: str
+    worth: int
+
+    @property
+    def svg(self) -> str:
+        """The picture itself."""
+        return _svg(self.boxes, self.arrows)
+
+
+def drawing(chapter: Chapter) -> Picture | None:
+    """The picture of a machine of a chapter: of the first one of which all states can be drawn,
+    else of the first that can be drawn by values; None where none can."""
+    small = _best((_pictures(chapter, machine, VISITED, 2) for machine in chapter.machines), 3)
+    return small or _best((
+        _pictures(chapter, machine, VISITED_OF_LARGE, 1) for machine in chapter.machines), 1)
+
+
+def why_none(chapter: Chapter) -> str:
+    """A sentence for the page of a chapter without a picture."""
+    if not chapter.machines:
+        tied = sorted({each.observer.__name__ for each in chapter.refinements})
+        return ("There is no picture of states: this chapter has no machine of its own" + (
+            f", but ties others to {' and '.join(f'`{name}`' for name in tied)}." if tied else "."))
+    if not any(_graph(bind(machine), 2)[1] for machine in chapter.machines):
+        return ("There is no picture of states: its machine is made for what it is given, and does "
+                "nothing without.")
+    return ("There is no picture of states: with the smallest constants there are too many, and no "
+            "one or two of the variables have so few values that an arrow between them says much.")
+
+
+def _best(found: Iterable[Iterator[Picture]], enough: int) -> Picture | None:
+    """The first picture of all states, else the first of the best that there are; where nothing
+    better can come, the machines after the first one that can be drawn are not asked."""
+    best: Picture | None = None
+    for pictures in found:
+        for each in pictures:
+            if each.worth == 3:
+                return each
+            if best is None or each.worth > best.worth:
+                best = each
+        if best is not None and best.worth >= enough:
+            break
+    return best
 
 
 def _pictures(
-    chapter: Chapter, machine: type[Machine]
-) -> Iterator[tuple[bool, Sequence[str], Edges, str]]:
-    """The boxes and arrows of pictures of a machine with small constants, and sentences that have
-    them; first, whether it is a picture of all states."""
+    chapter: Chapter, machine: type[Machine], most: int, least: int
+) -> Iterator[Picture]:
+    """Pictures of a machine with small constants that are worth ``least`` or more; at most so many
+    states are visited."""
     for constants in _small(chapter, machine):
         try:
-            states, edges = _graph(bind(machine, **constants), VISITED)
+            states, edges, is_all = _graph(bind(machine, **constants), most)
         except CheckvalveError:
             continue
-        if not edges:
+        if not edges or (least > 1 and not is_all):
             continue
         said = ", ".join(f"{name} = {value}" for name, value in constants.items())
-        every = f"All {len(states)} states{f' with {said}' if said else ''}"
-        if len(states) <= STATES and len(edges) <= ARROWS:
-            yield True, [_words(each) for each in states], edges, f"{every}:"
+        every = f"{'All' if is_all else 'The first'} {len(states):,} states" + (
+            f" with {said}" if said else "") + ("" if is_all else ", breadth first")
+        if is_all and len(states) <= STATES and len(edges) <= ARROWS:
+            yield Picture(machine, [_words(each) for each in states], edges, f"{every}:", 3)
         elif (part := _by_values(states, edges)) is not None:
             names, boxes, steps = part
             told = " and ".join(f"`{name}`" for name in names)
-            yield False, boxes, steps, (
-                f"{every}, by {told}: a box is all states with these values, an arrow a step that "
-                "some of them takes:")
+            beyond = "" if is_all else " There are more states, and may be more arrows."
+            yield Picture(machine, boxes, steps, (
+                f"{every}, by {told}: a box is all of them with these values, an arrow a step that "
+                f"some take.{beyond}"), 2 if is_all else 1)
 
 
 def _by_values(
     states: Sequence[Slots], edges: Edges
 ) -> tuple[Sequence[str], list[str], Edges] | None:
-    """The one or two variables that tell most apart in a picture of few boxes, with its boxes and
-    arrows; None where each of them has too many values, or one."""
+    """The one or two variables whose values most different actions change in a picture of few
+    boxes, with its boxes and arrows; None where each of them has too many values, or one."""
+    values = {name: [each[name] for each in states] for name in states[0]}
+    few = [name for name, all_of in values.items() if 2 <= len(set(all_of)) <= BOXES]
     best: tuple[Sequence[str], list[str], Edges] | None = None
-    for names in (*combinations(states[0], 1), *combinations(states[0], 2)):
+    most = (0, 0)
+    for names in (*combinations(few, 1), *combinations(few, 2)):
         seen: dict[tuple[Any, ...], int] = {}
-        part = [seen.setdefault(tuple(each[name] for name in names), len(seen)) for each in states]
-        if not 3 <= len(seen) <= BOXES or (best is not None and len(seen) <= len(best[1])):
+        part = [seen.setdefault(each, len(seen))
+                for each in zip(*(values[name] for name in names), strict=True)]
+        if len(seen) > BOXES:
             continue
-        steps: Edges = {}
-        for (start, to), labels in edges.items():
-            if part[start] != part[to]:
-                told = steps.setdefault((part[start], part[to]), [])
-                told += [label for label in labels if label not in told]
-        if 0 < len(steps) <= ARROWS // 2:
-            best = names, [_told(zip(names, values, strict=True)) for values in seen], steps
+        steps = _between(part, edges)
+        shown = len({label for labels in steps.values() for label in labels}), len(seen)
+        if 0 < len(steps) <= ARROWS // 2 and shown > most:
+            most, best = shown, (
+                names, [_told(zip(names, each, strict=True)) for each in seen], steps)
     return best
+
+
+def _between(part: Sequence[int], edges: Edges) -> Edges:
+    """The arrows between boxes, where each state is a part of one."""
+    steps: Edges = {}
+    for (start, to), labels in edges.items():
+        if part[start] != part[to]:
+            told = steps.setdefault((part[start], part[to]), [])
+            told += [label for label in labels if label not in told]
+    return steps
 
 
 def _small(chapter: Chapter, machine: type[Machine]) -> Iterator[dict[str, Any]]:
@@ -115,29 +176,33 @@ def _small(chapter: Chapter, machine: type[Machine]) -> Iterator[dict[str, Any]]
             yield point
 
 
-def _graph(bound: BoundMachine, most: int) -> tuple[list[Slots], Edges]:
-    """The states and the actions between them; neither if there are more than ``most``."""
+def _graph(bound: BoundMachine, most: int) -> tuple[list[Slots], Edges, bool]:
+    """The states, at most so many, the actions between them, and whether these are all."""
     reads = bound.interpreter
     first = reads.initial()
-    number, waiting, edges = {first: 0}, [first], Edges()
+    number, order, edges = {first: 0}, [first], Edges()
     states: list[Slots] = [reads.slots(first)]
-    while waiting:
-        state = waiting.pop(0)
+    is_all, left = True, TRIED
+    for state in order:
+        left -= len(reads.steps())
+        if left < 0:
+            return states, edges, False
         for step in reads.steps():
             after = reads.step(state, *step)
             if after is None or after == state:
                 continue
             if after not in number:
                 if len(number) == most:
-                    return [], {}
+                    is_all = False
+                    continue
                 number[after] = len(number)
                 states.append(reads.slots(after))
-                waiting.append(after)
+                order.append(after)
             label = step[0].replace("_", " ")
             said = edges.setdefault((number[state], number[after]), [])
             if label not in said:
                 said.append(label)
-    return states, edges
+    return states, edges, is_all
 
 
 def _words(slots: Mapping[str, Any]) -> str:

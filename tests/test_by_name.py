@@ -15,7 +15,7 @@ from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.ports.base import Session
 from checkvalve.conformance.systems.targets import resolve_target
-from checkvalve.spec.notation.errors import TargetError
+from checkvalve.spec.notation.errors import InputError, TargetError
 
 CLASSES = '''
 import asyncio, queue, threading, time
@@ -65,6 +65,25 @@ class Unsized:
         self.changed = threading.Condition()
         self.items, self.capacity = deque(), capacity
     put, get = Between.put, Careful.get
+
+class Belt:
+    def __init__(self, slots):
+        self.lock, self.parcels, self.slots = threading.Lock(), [], slots
+    def load(self, parcel):
+        with self.lock:
+            if len(self.parcels) >= self.slots:
+                return False
+            self.parcels.append(parcel)
+            return True
+    def unload(self):
+        with self.lock:
+            return self.parcels.pop(0) if self.parcels else None
+
+class SlowBelt(Belt):
+    async def load(self, parcel):
+        return super().load(parcel)
+    async def unload(self):
+        return super().unload()
 
 class Polling(Careful):
     def get(self):
@@ -373,6 +392,10 @@ def test_other_names_are_said_by_an_option(capsys: pytest.CaptureFixture[str]) -
     ("thread:mine:Careful", ("putt=put",), "Did you mean put"),
     ("thread:mine:Careful", ("get=put",), "needs 1 argument, and get is called with none"),
     ("thread:collections:OrderedDict", (), "cannot be made by OrderedDict(1)"),
+    ("thread:mine:Belt", (), "send, enqueue, add, append, and none for get: none of get, pop"),
+    ("thread:mine:Belt", ("put_nowait=load",), "(of methods that never wait: --names get_now"),
+    ("thread:mine:Belt", ("put=load,get_nowait=unload",), "answers at once, by False; what"),
+    ("thread:mine:Belt", ("put_nowait=load,get=unload",), "Write --names get_nowait=unload, and"),
     ("asyncio:asyncio:Semaphore", (), "find all that they need: --suite awaits.permits"),
 ])
 def test_a_name_that_does_not_fit_is_bad_input(
@@ -393,6 +416,25 @@ def test_a_queue_is_told_which_suites_are_its_own(
     assert run(root, ["conform", "asyncio:asyncio:Queue", "--suite", suite]) == 64
     captured = capsys.readouterr()
     assert "--suite queue" in captured.out + captured.err
+
+
+def test_a_queue_that_never_waits_is_tested_by_what_it_has(
+    capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its refusals are refusals, and the rules of waiting are not offered."""
+    names = "put_nowait=load,get_nowait=unload"
+    document = conform(capsys, "thread:mine:Belt", "--names", names, "--quick")
+    found = {each["rule"]: each["verdict"] for each in document["results"]}
+    assert found["QUEUE-1"] == found["QUEUE-2"] == "passed"
+    assert document["targets"][0]["not_shown"]["not offered"][:2] == ["QUEUE-6", "QUEUE-7"]
+
+
+def test_a_coroutine_that_refuses_is_no_put() -> None:
+    """It is told when it is seen, as what is called put waits for room."""
+    with session("asyncio:mine:SlowBelt?put=load&get=unload", "queue", capacity=1) as opened:
+        said(opened, "put", item="a1")
+        with pytest.raises(InputError, match="answers at once, by False"):
+            said(opened, "put", item="a2")
 
 
 def test_names_go_with_the_target_wherever_it_is_named() -> None:

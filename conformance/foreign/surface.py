@@ -32,14 +32,16 @@ __all__ = [
 class Wanted:
     """An operation that a class may have: the names under which it is searched, in order.
 
-    ``needed``: without it there is nothing to test. ``given``: the number of arguments that it is
-    called with; a method that needs more is another one, whatever its name.
+    ``needed``: without it there is nothing to test, unless the class has ``instead``, the name of
+    another operation. ``given``: the number of arguments that it is called with; a method that
+    needs more is another one, whatever its name.
     """
 
     name: str
     usual: tuple[str, ...]
     needed: bool = False
     given: int | None = None
+    instead: str = ""
 
     def is_in(self, made: Any) -> bool:
         """True if an object has it, by one of its usual names."""
@@ -75,8 +77,10 @@ class Surface:
         for each in wanted:
             if name := self._name_of(each):
                 self.called[each.name] = name
-            elif each.needed:
-                raise self._lacks(each)
+        lacking = [each for each in wanted if each.needed and each.name not in self.called
+                   and each.instead not in self.called]
+        if lacking:
+            raise self._lacks(*lacking)
 
     def __contains__(self, name: str) -> bool:
         return name in self.called
@@ -118,11 +122,15 @@ class Surface:
                 next_step=f"{_meant(unknown[0], (*known, *self._also))}These have names: "
                 f"{', '.join((*known, *self._also))}.")
 
-    def _lacks(self, wanted: Wanted) -> Missing:
+    def _lacks(self, *wanted: Wanted) -> Missing:
+        none = ", and none for ".join(
+            f"{each.name}: none of {', '.join(each.usual)}" for each in wanted)
+        names = ",".join(f"{each.name}=…" for each in wanted)
+        at_once = ",".join(f"{each.instead}=…" for each in wanted if each.instead)
         lacks = Missing(
-            f"{self.place.words} has no method for {wanted.name}: none of "
-            f"{', '.join(wanted.usual)}",
-            next_step=f"Say what it calls it: --names {wanted.name}=…; it has "
+            f"{self.place.words} has no method for {none}",
+            next_step=f"Say what it calls {'it' if len(wanted) == 1 else 'them'}: --names {names}"
+            f"{f' (of methods that never wait: --names {at_once})' if at_once else ''}; it has "
             f"{', '.join(_methods(self.made)) or 'no public methods'}.")
         lacks.made = self.made
         return lacks

@@ -41,6 +41,8 @@ class Named:
         self.staged = place.kind == THREAD
         self._before = before
         self._kind = ""     # once it is known
+        self.is_tried = False
+        """True once it was seen that its methods wait."""
         self.version = _version_of(place.module)
         self.called: dict[str, str] = {}
         """The names of its operations, as far as they were asked for: for the report."""

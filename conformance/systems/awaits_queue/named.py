@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import ClassVar, Final
+
 from ...foreign.target import Named
-from ..queue.named import WANTED, NamedLoopQueue, sample
+from ..queue.named import NamedLoopQueue, sample
+from ..queue.named import WANTED as OF_ALL
 from .adapter import Awaits
 
 __all__ = ["WANTED", "NamedAwaits", "make"]
 
+WANTED: Final = tuple(replace(each, instead="") for each in OF_ALL)
+"""The usual names: here it has to wait."""
+
+
 class NamedAwaits(NamedLoopQueue, Awaits):
     """A queue of the user's, on a loop of which one callback runs at a time."""
+
+    wanted: ClassVar = WANTED
 
 
 def make(named: Named) -> NamedAwaits:

@@ -28,8 +28,10 @@ __all__ = ["NamedLoopQueue", "NamedThreadQueue", "WANTED", "make"]
 Item = str | int
 
 WANTED: Final = (
-    Wanted("put", ("put", "push", "send", "enqueue", "add", "append"), needed=True, given=1),
-    Wanted("get", ("get", "pop", "take", "receive", "recv", "dequeue"), needed=True, given=0),
+    Wanted("put", ("put", "push", "send", "enqueue", "add", "append"), needed=True, given=1,
+           instead="put_nowait"),
+    Wanted("get", ("get", "pop", "take", "receive", "recv", "dequeue"), needed=True, given=0,
+           instead="get_nowait"),
     Wanted("put_nowait", ("put_nowait", "try_put", "offer", "push_nowait", "send_nowait",
                           "try_send")),
     Wanted("get_nowait", ("get_nowait", "try_get", "poll", "pop_nowait", "receive_nowait",
@@ -80,8 +82,8 @@ class Ways:
     def __init__(self, surface: Surface) -> None:
         self.surface = surface
         names = surface.place.names
-        self._full = (*_FULL, *([names["full"].lower()] if "full" in names else ()))
-        self._empty = (*_EMPTY, *([names["empty"].lower()] if "empty" in names else ()))
+        self.full = (*_FULL, *([names["full"].lower()] if "full" in names else ()))
+        self.empty = (*_EMPTY, *([names["empty"].lower()] if "empty" in names else ()))
         self.offers = self._at_once("put_nowait", "put")
         self.polls = self._at_once("get_nowait", "get")
 
@@ -89,7 +91,8 @@ class Ways:
         """The method that answers at once, or the one that waits with an argument that says so."""
         if name in self.surface:
             return self.surface[name]
-        says = [each for each in _GIVES_WAY if self.surface.takes(waiting, each)]
+        says = [each for each in _GIVES_WAY
+                if waiting in self.surface and self.surface.takes(waiting, each)]
         return partial(self.surface[waiting], **{says[0]: False}) if says else None
 
     @property
@@ -97,7 +100,23 @@ class Ways:
         """The operations of the port that it does not have."""
         return [operation for operation, has in (
             ("offer", self.offers), ("poll", self.polls), ("size", "size" in self.surface),
+            ("put", "put" in self.surface), ("take", "get" in self.surface),
         ) if not has]
+
+    @property
+    def waiting(self) -> Sequence[str]:
+        """Its methods that wait, by our names."""
+        return [name for name in ("put", "get") if name in self.surface]
+
+    def never_waits(self, ours: str, how: str) -> InputError:
+        """The error for a method that answers at once that there is no room, or no item."""
+        theirs = self.surface.called[ours]
+        lacks = "room" if ours == "put" else "an item"
+        return InputError(
+            f"{theirs} of {self.surface.place.words} does not wait where it lacks {lacks}, but "
+            f"answers at once, {how}; what is called {ours} here waits",
+            next_step=f"Write --names {ours}_nowait={theirs}, and --names {ours}=… if another "
+            "method waits.")
 
     def offer(self, item: Item) -> bool:
         """Put an item at once, or answer that there is no room."""
@@ -105,7 +124,7 @@ class Ways:
         try:
             return self.offers(item) is not False
         except Exception as error:
-            if _tells(error, self._full):
+            if _tells(error, self.full):
                 return False
             raise
 
@@ -115,7 +134,7 @@ class Ways:
         try:
             item: Item | None = self.polls()
         except Exception as error:
-            if _tells(error, self._empty):
+            if _tells(error, self.empty):
                 return None
             raise
         return item
@@ -139,6 +158,8 @@ def _capacity(capacity: int) -> Mapping[str, tuple[Any, Sequence[str]]]:
 class NamedLoopQueue(LoopQueue):
     """A queue for tasks of asyncio."""
 
+    wanted: ClassVar[Sequence[Wanted]] = WANTED
+
     def __init__(self, named: Named) -> None:
         super().__init__()
         self._named = named
@@ -149,8 +170,9 @@ class NamedLoopQueue(LoopQueue):
     def make(self, capacity: int) -> None:
         """Create the queue under test."""
         made = made_with(self._named.factory, self._named.place, _capacity(capacity))
-        self._ways = Ways(self._named.surface(made, WANTED, ALSO))
-        self.lacks = self._ways.lacks      # type: ignore[misc]
+        self._ways = Ways(self._named.surface(made, self.wanted, ALSO))
+        alone = () if self._ways.waiting else ("cancel",)
+        self.lacks = [*self._ways.lacks, *alone]      # type: ignore[misc]
         self.offer_now = self._ways.offer  # type: ignore[method-assign]
         self.poll_now = self._ways.poll    # type: ignore[method-assign]
         self.size_now = self._ways.size    # type: ignore[method-assign]
@@ -166,6 +188,8 @@ class NamedLoopQueue(LoopQueue):
     async def _later(self, call: Callable[[], Any], yields: bool) -> object:
         answer = call()
         value = await answer if hasattr(answer, "__await__") else answer
+        if value is False and not yields:
+            raise self._ways.never_waits("put", "by False")
         return value if yields else True
 
 
@@ -192,10 +216,33 @@ class NamedThreadQueue(QueueAdapter):
         self._waiting: list[tuple[str, Call]] = []
         made = self._made(capacity)
         self._ways = Ways(self._named.surface(made, WANTED, ALSO))
-        unseen = is_in_c(self._ways.surface["put"]) or is_in_c(self._ways.surface["get"])
+        waiting, surface = self._ways.waiting, self._ways.surface
+        unseen = not waiting or any(is_in_c(surface[name]) for name in waiting)
         self.lacks = [*self._ways.lacks, *(_WAITS if unseen else ())]      # type: ignore[misc]
-        if waits_in_coroutines(made, [self._ways.surface.called[name] for name in ("put", "get")]):
+        if waits_in_coroutines(made, list(surface.called.values())):
             raise wrong_kind(self._named.place, ASYNCIO)
+        if not (unseen or self._named.is_tried):
+            self._try()
+            self._named.is_tried = True
+            self.start(capacity)
+
+    def _try(self) -> None:
+        """Raise InputError if what is called put or get does not wait on a small queue, but says
+        that it is full or empty: no run could tell that from a put that is done."""
+        for ours, times, refusal, words in (
+                ("get", 1, None, self._ways.empty), ("put", 2, False, self._ways.full)):
+            if ours not in self._ways.waiting or (ours == "put" and self.policy != "wait"):
+                continue
+            method = self._named.surface(self._made(1), WANTED, ALSO)[ours]
+            given = ("a1",) if ours == "put" else ()
+            try:
+                calls = [self._running.begin(ours, partial(method, *given)) for _ in range(times)]
+            except Exception as error:  # noqa: BLE001 - what else is wrong the cases will say
+                if _tells(error, words):
+                    raise self._ways.never_waits(ours, f"by {type(error).__name__}") from None
+                continue
+            if calls[-1].done and calls[-1].value is refusal:
+                raise self._ways.never_waits(ours, f"by {refusal}")
 
     def _made(self, capacity: int) -> Any:
         """A new queue, whose lines are known from its type."""

@@ -66,6 +66,11 @@ WRONG = [
     ("too much at the start", changed("capacity: 4", "capacity: 4, initial: 5"), 7, "initial"),
     ("a link to nowhere", changed("to: sink, ", ""), 7, "to"),
     ("a source that is read by a source", changed("to: sink", "to: source"), 4, "link"),
+    ("a map with two links to it", changed("kind: sink", "kind: map") + (
+        "  - {from: source, to: sink, capacity: 4, name: more}\n"), 5,
+     "or give it a kind that may have these: sink, script, transition."),
+    ("steps without a kind", changed("{kind: sink}", "{steps: [{read: in}]}"), 5,
+     "Add `kind: script`"),
     ("another version", changed("checkvalve: 2", "checkvalve: 3"), 1, "2"),
     ("no tasks", "checkvalve: 2\nname: x\n", 1, "tasks"),
     ("a duplicate key", GOOD + "name: again\n", 8, "name"),

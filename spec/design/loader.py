@@ -286,7 +286,8 @@ class _Loader:
                 raise self._error(
                     task.spot, f"the {task.kind.value} {task.name!r} has {_links(count)} "
                     f"{what} it, but needs {_range(least, most)}",
-                    f"Add or remove a link with `{what}: {task.name}`.",
+                    f"Add or remove a link with `{what}: {task.name}`"
+                    f"{_or_a_kind_for(len(design.gates(task.name)), written)}.",
                 )
         if task.kind is Kind.TRANSITION:
             self._check_transition(task, inputs, outputs)
@@ -434,6 +435,13 @@ def _spot(node: Node, key: str) -> Spot:
 
 def _links(count: int) -> str:
     return {0: "no link", 1: "1 link"}.get(count, f"{count} links")
+
+
+def _or_a_kind_for(links_in: int, links_out: int) -> str:
+    """What else helps: the kinds of tasks that have so many links to and from them."""
+    fitting = [kind.value for kind, (least_in, most_in, least_out, most_out) in _DEGREES.items()
+               if least_in <= links_in <= most_in and least_out <= links_out <= most_out]
+    return f", or give it a kind that may have these: {', '.join(fitting)}" if fitting else ""
 
 
 def _range(least: int, most: int) -> str:

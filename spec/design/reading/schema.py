@@ -237,7 +237,9 @@ def _required(called: str, error: ValidationError) -> Words:
     if near:
         return (f"{called} has the key {_show(near[0])}, which means nothing here, and no `{key}`",
                 f"Did you mean {key!r}?", near[0])
-    return f"{called} has no `{key}`", f"Add `{key}:` to it.", None
+    # A task with steps can be of one kind only.
+    meant = " script" if key == "kind" and "steps" in error.instance else ""
+    return f"{called} has no `{key}`", f"Add `{key}:{meant}` to it.", None
 
 
 @cache

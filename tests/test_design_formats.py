@@ -285,3 +285,14 @@ def test_a_file_of_another_encoding_or_size_is_refused(tmp_path: Path, suffix: s
         file.truncate(100 * 2**20)
     with pytest.raises(InputError, match="more than"):
         load_designs(path)
+
+
+@pytest.mark.parametrize(("name", "words"), [
+    ("belt.py", "A class in it is tested by `checkvalve conform thread:"),
+    ("checkvalve.toml", "`checkvalve gate` runs what it lists."),
+])
+def test_a_file_for_another_command_is_told_which(name: str, words: str) -> None:
+    """Before it is called bad YAML."""
+    with pytest.raises(InputError, match="and no design") as caught:
+        load_any("import queue\n", name)
+    assert caught.value.where == name and words in caught.value.next_step

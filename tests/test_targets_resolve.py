@@ -183,6 +183,21 @@ def test_an_adapter_answers_the_same_on_both_sides_of_a_pipe(name: str) -> None:
     assert heard[0] == heard[1]
 
 
+@pytest.mark.parametrize(("name", "advice"), [
+    ("plans.yaml", "A design is checked by `checkvalve check plans.yaml`"),
+    ("belt.py", "Name a class in it: thread:belt:CLASS, or asyncio:belt:CLASS"),
+])
+def test_a_file_in_the_place_of_a_target_is_told_where_it_belongs(
+    name: str, advice: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A design to ``check``, a module by a class in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).touch()
+    with pytest.raises(InputError, match="is a file, and no target") as caught:
+        resolve_target(name).open()
+    assert advice in caught.value.next_step
+
+
 def test_the_host_says_why_it_cannot_start() -> None:
     """The reason is in the last lines of its stderr, which the error shows."""
     spec = f"command:{sys.executable} -m checkvalve.conformance.serve no-such-thing"

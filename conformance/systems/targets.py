@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from ...spec.notation.errors import InputError
@@ -191,6 +192,14 @@ def adapter_factory(spec: str) -> Callable[[], Adapter]:
             f"there is no kind of target {excerpt(spec.partition(':')[0])}",
             next_step=f"Write python:{excerpt(spec)} for a factory in a module of yours; the forms "
             f"are {_FORMS}.")
+    if (file := Path(spec)).is_file():
+        is_python = file.suffix == ".py"
+        raise InputError(
+            f"{excerpt(spec)} is a file, and no target",
+            next_step=f"Name a class in it: thread:{file.stem}:CLASS, or asyncio:{file.stem}:CLASS "
+            "for one with coroutines." if is_python else
+            f"A design is checked by `checkvalve check {excerpt(spec)}`; a program that speaks the "
+            f"adapter protocol is command:{excerpt(spec)}.")
     raise InputError(
         f"there is no target {excerpt(spec)}",
         next_step=f"{nearest(spec, shipped(), '`checkvalve targets`')} A target of yours is "

@@ -51,6 +51,14 @@ FORMATS: Final = (
 )
 
 
+_NO_DESIGNS: Final = {
+    ".py": ("a program in Python", "A class in it is tested by `checkvalve conform "
+            "thread:MODULE:CLASS --suite queue`, or with asyncio: for one with coroutines."),
+    ".toml": ("a list for the gate", "`checkvalve gate` runs what it lists."),
+}
+"""Files that other commands are for, by their suffixes: what each is, and the command."""
+
+
 def format_of(text: str, file: str) -> Format | None:
     """The format of a file; None for a design file of our own, or for what may be meant as one."""
     for each in FORMATS:
@@ -96,6 +104,9 @@ def read_any(text: str, file: str = "<text>") -> Reading:
 def _read(text: str, file: str) -> Reading:
     text = text.removeprefix("\ufeff")
     own = format_of(text, file)
+    for suffix, (what, next_step) in _NO_DESIGNS.items():
+        if file.lower().endswith(suffix):
+            raise InputError(f"this is {what}, and no design", file, next_step)
     if own is None:
         return Reading(parse(text, file), ())
     try:

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,6 +94,20 @@ def parse(words: list[str]) -> None:
     command = command_line.get_command(top, words[0])
     assert command is not None, f"there is no command {words[0]}"
     command.make_context(words[0], words[1:], parent=top)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names)
+def test_a_command_in_a_sentence_is_one_of_the_command_line(page: Path) -> None:
+    """With its options; files and targets may be left out there. So are targets of ``make``."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.DOTALL)
+    rules = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    for program, said in re.findall(r"(?<!`)`(checkvalve|make) ([^`]+)`(?!`)", text):
+        words = shlex.split(" ".join(said.split()))
+        if program == "make":
+            assert words[0] in rules, said
+            continue
+        with suppress(click.MissingParameter):
+            parse(words)
 
 
 @pytest.mark.parametrize("page", pages_with("checkvalve"), ids=names)

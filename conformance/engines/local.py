@@ -53,7 +53,7 @@ def run_locally(
     """
     if jobs < 1:
         raise InputError(f"cannot run on {jobs} processes", "", "Give 1 or more.")
-    run = partial(row_of, suite, target, settings, deadline)
+    run = partial(row_of, suite, target, settings, deadline=deadline)
     processes = min(jobs, len(cases))
     if processes <= 1:
         with collecting_rarely():
@@ -132,7 +132,7 @@ def _end(workers: Iterable[BaseProcess]) -> None:
 
 
 def row_of(
-    suite: str, target: str, settings: RunSettings, deadline: Deadline, case: Case
+    suite: str, target: str, settings: RunSettings, case: Case, deadline: Deadline = ENDLESS,
 ) -> CaseRow:
     """The row of one case; what is neither the target's nor the user's fault names the case.
 

@@ -153,12 +153,12 @@ def _keep_what_is_here() -> None:
 
 def _rows(order: Order, batches: Batches) -> Iterator[CaseRow]:
     from ..suites.results import Case
-    from .local import ENDLESS, row_of
+    from .local import row_of
 
     for batch in batches:
         for line in batch.to_pylist():
             case = Case(line["case"], line["seed"])
-            yield row_of(order.suite, order.target, order.settings, ENDLESS, case)
+            yield row_of(order.suite, order.target, order.settings, case)
 
 
 @contextmanager

@@ -430,7 +430,7 @@ def test_a_queue_that_never_waits_is_tested_by_what_it_has(
 
 
 def test_a_coroutine_that_refuses_is_no_put() -> None:
-    """It is told when it is seen, as what is called put waits for room."""
+    """That shows at the first refusal, for what is called put waits for room."""
     with session("asyncio:mine:SlowBelt?put=load&get=unload", "queue", capacity=1) as opened:
         said(opened, "put", item="a1")
         with pytest.raises(InputError, match="answers at once, by False"):

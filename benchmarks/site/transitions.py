@@ -59,7 +59,7 @@ class Picture:
 
     @property
     def svg(self) -> str:
-        """The picture itself."""
+        """Boxes, arrows and labels where the layout has them."""
         return _svg(self.boxes, self.arrows)
 
 

@@ -438,7 +438,7 @@ def _links(count: int) -> str:
 
 
 def _or_a_kind_for(links_in: int, links_out: int) -> str:
-    """What else helps: the kinds of tasks that have so many links to and from them."""
+    """Advice beside a link to add or remove: the kinds of tasks that fit such numbers of links."""
     fitting = [kind.value for kind, (least_in, most_in, least_out, most_out) in _DEGREES.items()
                if least_in <= links_in <= most_in and least_out <= links_out <= most_out]
     return f", or give it a kind that may have these: {', '.join(fitting)}" if fitting else ""

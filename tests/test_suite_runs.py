@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -15,8 +16,9 @@ from checkvalve.conformance.campaigns.case import (
 )
 from checkvalve.conformance.campaigns.replay import Replay, _outcome, replay
 from checkvalve.conformance.campaigns.steadiness import Sessions, kept_state, left_behind
+from checkvalve.conformance.engines.local import _done
 from checkvalve.conformance.ports.base import Adapter
-from checkvalve.conformance.suites.results import ERROR, FLAKY, VIOLATED, Case
+from checkvalve.conformance.suites.results import ERROR, FLAKY, VIOLATED, Case, CaseRow
 from checkvalve.conformance.suites.fixture import Fixture, read_fixture
 from checkvalve.conformance.suites.history import HistorySuite
 from checkvalve.conformance.suites.breach import Breach
@@ -161,6 +163,15 @@ def test_a_failure_is_confirmed_after_the_deadline_and_not_made_shorter(
     assert (row.verdict, row.rule) == (VIOLATED, shorter.rule)
     assert read_fixture(row.fixture, "f").length > read_fixture(shorter.fixture, "f").length
     assert runs <= 2 * case._REPEATS
+
+
+def test_a_case_that_takes_all_the_time_hides_none_of_the_others() -> None:
+    """After the deadline the rows of those that are done are taken, in their order."""
+    row = run_case("queue", "reference", Case(0, 7), RunSettings(programs=1))
+    chunks: list[Future[list[CaseRow]]] = [Future(), Future(), Future()]
+    chunks[0].set_result([row])
+    chunks[2].set_result([replace(row, case=2)])
+    assert [each.case for each in _done(chunks, Deadline(0.0))] == [0, 2]
 
 
 def test_what_a_target_keeps_is_not_looked_for_after_the_deadline() -> None:

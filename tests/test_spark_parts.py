@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
 from checkvalve.conformance.campaigns.case import RunSettings, plan
+from checkvalve.conformance.engines.deaths import WorkerDied
 from checkvalve.conformance.engines.cluster import SUPERVISE, StandaloneCluster
 from checkvalve.conformance.engines.local import row_of, run_locally
 from checkvalve.conformance.engines.seal import seal_of
@@ -245,7 +246,7 @@ def _raise_target_error() -> None:
 def test_what_spark_says_is_told_in_one_line(said: str, told: str) -> None:
     """Known causes are named; of others the innermost error's line is given."""
     error = explain(RuntimeError(said), "looking")
-    assert isinstance(error, InputError)
+    assert isinstance(error, WorkerDied if told == "the target ended" else InputError)
     assert told in str(error) and "\n" not in str(error)
 
 

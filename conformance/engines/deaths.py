@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from checkvalve.spec.notation.errors import TargetError
+from typing import Final
 
-__all__ = ["WorkerDied"]
+from checkvalve.spec.notation.errors import InputError, TargetError
+
+__all__ = ["DEATHS", "NoMemoryThere", "WorkerDied"]
 
 
 class WorkerDied(TargetError):
-    """A process ended while it ran cases: killed, out of memory, or ended by the target."""
+    """A process ended while it ran cases: killed, or ended by the target."""
+
+
+class NoMemoryThere(InputError):
+    """A process of a cluster ended for want of memory while it ran cases."""
+
+
+DEATHS: Final = (WorkerDied, NoMemoryThere)
+"""What is raised where a process ended."""

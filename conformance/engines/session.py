@@ -26,7 +26,7 @@ from checkvalve.spec.notation.errors import CheckvalveError, InputError
 
 from ..computer.java import require_java
 from ..computer.patience import VARIABLE, Countdown
-from .deaths import WorkerDied
+from .deaths import NoMemoryThere, WorkerDied
 from .task import error_in
 
 if TYPE_CHECKING:
@@ -260,6 +260,7 @@ def _stderr_to(log: Path) -> Iterator[None]:
 
 _ENDED = "the target ended the Python process that it runs in"
 _NO_MEMORY = "an executor ran out of memory"
+_DEATHS: dict[str, type[CheckvalveError]] = {_ENDED: WorkerDied, _NO_MEMORY: NoMemoryThere}
 _SPARK_SAYS = (
     (r"Could not parse Master URL", "it is not an address that Spark understands", _FORM_ADVICE),
     (r"PYTHON_VERSION_MISMATCH|Python in worker has different version",
@@ -305,7 +306,7 @@ def explain(error: Exception, doing: str, said: str = "") -> CheckvalveError:
         return told
     for pattern, what, step in _SPARK_SAYS:
         if re.search(pattern, text + said):
-            kind = WorkerDied if what in (_ENDED, _NO_MEMORY) else InputError
+            kind = _DEATHS.get(what, InputError)
             return kind(f"{doing}: {what}", "", step)
     if "JAVA_GATEWAY_EXITED" in text and said.strip():
         text = said

@@ -66,7 +66,7 @@ class Cluster:
 
     def run(self, lot: Lot, store: Store) -> None:
         """Run a lot: the executors write the rows, and Spark moves them there when all of the lot
-        are written. Raises WorkerDied if Spark gave up a task whose Python was ended."""
+        are written. Raises one of DEATHS if Spark gave up a task whose Python was ended."""
         import pyarrow as pa
 
         units = tuple(dict.fromkeys(task.unit for task in lot))

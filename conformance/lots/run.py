@@ -19,7 +19,7 @@ from checkvalve.spec.verdicts.deadline import Deadline
 
 from ..campaigns.failures import GIVEN_UP_AFTER, is_given_up
 from ..computer.progress import counted_off
-from ..engines.deaths import WorkerDied
+from ..engines.deaths import DEATHS
 from ..engines.table import rows_of
 from .config import Campaign, Unit
 from .store import Store
@@ -49,7 +49,7 @@ class Ran(Protocol):
     """An engine: it runs a lot and writes its rows."""
 
     def run(self, lot: Lot, store: Store) -> None:
-        """Run all of it. Raises WorkerDied, and has written nothing, if a process was ended."""
+        """Run all of it. Raises one of DEATHS, and has written nothing, if a process was ended."""
         ...
 
 
@@ -107,7 +107,7 @@ def _settle(lot: Lot, store: Store, engine: Ran, deaths: int = 0) -> None:
     """Run a lot; where it ends its process, run its halves, or set its only case apart."""
     try:
         engine.run(lot, store)
-    except WorkerDied as death:
+    except DEATHS as death:
         if len(lot) > 1:
             half = len(lot) // 2
             _settle(lot[:half], store, engine)

@@ -75,6 +75,12 @@ TAKES_TURN = guard_rule(
     source="libraries#conditions",
 )
 
+GIVES_BACK = guard_rule(
+    "COND-11", MUST,
+    "A call that continued gives the lock back at once when it is asked to.",
+    source="libraries#conditions",
+)
+
 NOT_CONSUMED = guard_rule(
     "COND-8", MUST, "While another call sleeps that slept when a notification was given, that "
     "notification is not used up by a sleeper that ends cancelled, whether its cancellation was "
@@ -155,13 +161,18 @@ class ConditionVariable(Machine):
     @action(call=upto(K))
     def has_no_lock(self, call: int) -> None:
         """A wait has ended, and its caller cannot give the lock back, for it does not hold it."""
-        require(call not in self.asleep, WITH_LOCK)
+        require(call not in self.asleep and call != self.inside, WITH_LOCK)
 
     @action(call=upto(K))
     def leaves(self, call: int) -> None:
         """The call that continued gives the lock back."""
         require(self.inside == call)
         self.inside = self.K
+
+    @action(call=upto(K), rests=True)
+    def was_asked_to_leave(self, call: int) -> None:
+        """The call that continued was asked to give the lock back, and no more is heard of that."""
+        require(self.inside != call, GIVES_BACK)
 
     # --- requests to cancel ----------------------------------------------------------------
 
@@ -306,4 +317,7 @@ EXPECTATIONS = (
 BOOKKEEPING = {
     "COND-7":
         "What is due is a count that the observer makes out of its own list of sleepers.",
+    "COND-9":
+        "So is what is due by the strict form: a machine that counts it wrong shows the same as a "
+        "right one (SpendingTheYoungest).",
 }

@@ -16,7 +16,7 @@ from .conditions import ConditionVariable, FrugalCondition, StrictCondition
 
 __all__ = [
     "EXPECTATIONS", "ConditionSeen", "Deaf", "IgnoringStop", "KeepingNotification",
-    "LosesCalls",
+    "KeepsLock", "LosesCalls",
     "NotTakingTheLock", "TellingTheDead", "WithoutLock",
 ]
 
@@ -24,8 +24,8 @@ __all__ = [
 class ConditionSeen(View[ConditionVariable]):
     """All that happens to calls, and the instants at which everything has run that can run."""
 
-    same = ("begins", "sleeps", "notifies", "goes_on", "is_cancelled", "has_no_lock", "leaves",
-            "stops", "settled")
+    same = ("begins", "sleeps", "notifies", "goes_on", "is_cancelled", "has_no_lock",
+            "leaves", "was_asked_to_leave", "stops", "settled")
 
 
 class NotTakingTheLock(ConditionVariable):
@@ -122,6 +122,14 @@ class LosesCalls(ConditionVariable):
         require(not any(call in self.stopping for call in range(self.K)))
 
 
+class KeepsLock(ConditionVariable):
+    """A call that continued keeps the lock, though it was asked to give it back."""
+
+    @action(call=upto(ConditionVariable.K))
+    def was_asked_to_leave(self, call: int) -> None:
+        """It may hold the lock still."""
+
+
 SIZE = {"K": "K", "N": "N"}
 
 SEEN = refines(FrugalCondition, ConditionVariable,
@@ -151,5 +159,6 @@ EXPECTATIONS = (
         (KeepingNotification, "COND-4", "a cancelled sleeper keeps the notification", 2),
         (IgnoringStop, "COND-5", "a cancelled sleeper keeps sleeping", 2),
         (LosesCalls, "COND-10", "a call never has its turn", 2),
+        (KeepsLock, "COND-11", "the lock is never given back", 2),
     )),
 )

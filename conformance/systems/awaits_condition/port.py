@@ -49,6 +49,7 @@ _PROMISES: Final = {
         "The call notifies as soon as it can take the lock.": "COND-10",
         "For each notification a sleeper wakes, as soon as it can take the lock.": "COND-3",
     },
+    "leave": {"The call gives the lock back at once.": "COND-11"},
     "interrupt": {
         "The call wakes as soon as it can take the lock.": "COND-5",
         "If it was notified before, another sleeper wakes in its place.": "COND-4",

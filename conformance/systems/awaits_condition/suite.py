@@ -58,7 +58,8 @@ class ConditionConversation(CallsConversation):
         ConditionVariable,
         on("wait", "{by} waits", _seen(_NOTIFIES), tells="begins"),
         on("notify", "{by} notifies {count}", _seen(_NOTIFIES), tells="begins"),
-        on("leave", "{by} gives the lock back", _seen()),
+        on("leave", "{by} gives the lock back", _seen(
+            ends("was_asked_to_leave", "nothing is heard of it"))),
         on("interrupt", "the cancellation of {by} is requested", _seen(), tells="stops"),
         *driving(_seen(*_GOES_ON), ends("settled", "nothing else happens")),
     )

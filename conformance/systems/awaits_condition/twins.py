@@ -81,6 +81,11 @@ class Deaf(Condition):
         super().notify(min(n, 1))
 
 
+TWINS.add(
+    "condition-keeps-lock", "COND-11", "a call that is asked to give the lock back keeps it",
+    "a release that is a coroutine, and is never awaited", parts={"leave": lambda by: []})
+
+
 @TWINS.twin("condition-loses-its-line", "COND-10",
             "the lock is given back, and a call that waits for it keeps sleeping",
             "a wake-up that is lost between a lock and its wait queue")

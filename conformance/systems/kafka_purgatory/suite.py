@@ -29,9 +29,10 @@ __all__ = [
 REQUESTS_MAX: Final = 5
 REQUESTS_OF_LONG: Final = 60
 
-_TOGETHER: Final = 75
-"""For every so many requests, a long program has as many requests to the purgatory as a short one.
-"""
+_TOGETHER: Final = 12
+_EVERY: Final = 240
+"""For every so many requests, a long program makes so many requests of the purgatory, as close
+together as it likes: enough for a list that is longer than those of short programs."""
 
 _NUMBER_OF_KEYS: Final = {(0, 1): len(KEYS), (0,): 0, (1,): 1}
 _TIMEOUTS: Final = (0, 2, 1)
@@ -189,7 +190,7 @@ class PurgatoryConversation(PlainConversation):
     @property
     def _room(self) -> int:
         """The number of requests that there may be now."""
-        return min(self._most, REQUESTS_MAX * (1 + self._asked // _TOGETHER))
+        return min(self._most, _TOGETHER * (1 + self._asked // _EVERY))
 
     def _timeout(self, chosen: int) -> int:
         by_turns = _TIMEOUTS[self._made % len(_TIMEOUTS)]
@@ -487,6 +488,11 @@ class PurgatorySuite(Suite):
             attempt(meeting(random.Random(f"{seed} {number}")) + epilogue)
 
 
+_WAITING_LONG: Final = tuple(
+    (TIMEOUTS.index(timeout) + 1) * KEY_SETS + keys
+    for timeout in (45, 390) for keys in range(KEY_SETS))
+"""Picks of requests that wait so long that others join them on their lists."""
+
 _BUILT: Final = ("KAFKA-P2L", "KAFKA-P20")
 SUITE: Final = PurgatorySuite(
     name="kafka.purgatory",
@@ -517,7 +523,8 @@ SUITE: Final = PurgatorySuite(
     payloads=Payloads(
         dict.fromkeys(("watch", "ready", "soon", "fail", "check", "cancel"), "names"),
         styles=KEY_STYLES, several={"watch": _how_many}, texts=True),
-    long=Long(fills=("watch",), drains=("ready", "check", "advance"), sizes=(6,)),
+    long=Long(fills=("watch",), drains=("ready", "check", "advance"), sizes=(6,),
+              picks={"watch": (*range(KEY_SETS), *_WAITING_LONG)}),
     converse=PurgatoryConversation,
     scene="A purgatory. Purge interval: {capacity}.",
     favoured={"KAFKA-P27": ("watch", "fail", "advance"),

@@ -17,6 +17,7 @@ from ...suites.twin import Twins
 from .adapter import (
     ReferenceOldPurgatory, ReferencePurgatory, ReportingOperation,
 )
+from .twins_lists import LISTS
 from .twins_rounds import ROUNDS, parts_of
 
 __all__ = ["TWINS"]
@@ -29,6 +30,7 @@ COARSE_TICK_MS: Final = 100
 
 TWINS: Final = Twins("kafka.purgatory", ReferencePurgatory, ("reference.purgatory",), parts_of)
 TWINS.update(ROUNDS)
+TWINS.update(LISTS)
 
 
 # ---- completion -----------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Final
 
 from ....reference.reactive.outlet import Outlet
@@ -442,6 +443,59 @@ class DrawingWithoutDemand(Publisher):
 # ---- bugs that show late ------------------------------------------------------------------------
 
 TWINS.late("publisher-overdraws", 40, 300)
+
+
+# ---- bugs that show in large buffers ------------------------------------------------------------
+
+class _Ahead(IterableSupply[int]):
+    """A supply that reads some elements ahead, and hands out the newest of a full buffer."""
+
+    elements = 4
+
+    def __init__(self, make: Callable[[], Iterable[int]]) -> None:
+        super().__init__(make)
+        self._read: deque[int] = deque()
+
+    def take(self, wanted: bool) -> Next[int] | Complete | Failed | None:
+        if not wanted:
+            return None
+        end = None
+        while end is None and len(self._read) < self.elements:
+            signal = super().take(True)
+            if isinstance(signal, Next):
+                self._read.append(signal.element)
+            else:
+                end = signal
+        if not self._read:
+            return end
+        return Next(self._read.pop() if end is None else self._read.popleft())
+
+
+@TWINS.twin("publisher-stack-from-four", "RS-0.1",
+            "of four elements that were read ahead, the newest is signalled first",
+            "a ring whose read index is taken from the wrong end once it is full")
+class StackFromFour(Publisher):
+    """A buffer of four elements is a stack as long as it is full."""
+
+    supply: type[_Ahead] = _Ahead
+
+    def _supply(self) -> IterableSupply[int]:
+        return self.supply(self._make)
+
+
+class _AheadOfSix(_Ahead):
+    """The same with six."""
+
+    elements = 6
+
+
+@TWINS.twin("publisher-stack-from-six", "RS-0.1",
+            "of six elements that were read ahead, the newest is signalled first",
+            "a ring whose read index is taken from the wrong end once it is full")
+class StackFromSix(StackFromFour):
+    """A buffer of six elements is a stack as long as it is full."""
+
+    supply = _AheadOfSix
 
 
 # ---- bugs in elements ----------------------------------------------------------------------------

@@ -450,6 +450,12 @@ class ClosingWithoutCommit(PartitionManager):
 TWINS.late("storm-643-gone-sought-for-ever", 40, 300)
 
 
+# ---- bugs that show in large fetches ------------------------------------------------------------
+
+TWINS.stacks("partition-", "STORM-K23", "messages of a fetch", PartitionManager, "next",
+             lambda self: self._waiting)
+
+
 # ---- bugs in offsets -----------------------------------------------------------------------------
 
 class _Narrow(PartitionManager):

@@ -168,6 +168,37 @@ class DeafToResets(Spout):
 TWINS.late("storm-17-id-given-twice", 40, 300)
 
 
+# ---- bugs that show when many are pending -------------------------------------------------------
+
+class _StackFrom(Spout):
+    """A spout that takes an answer for its newest pending root, from a certain number on."""
+
+    roots = 4
+
+    def _over(self, root: int, outcome: Outcome) -> Calls:
+        if root in self._pending and len(self._pending) >= self.roots:
+            root = [each for bucket in reversed(self._pending._buckets) for each in bucket][-1]
+        return super()._over(root, outcome)
+
+
+@TWINS.twin(
+    "spout-stack-from-four", "STORM-K43",
+    "with four roots pending or more, an answer ends the newest",
+    "a stack where a map was meant, tried with three")
+class StackFromFour(_StackFrom):
+    """With four or more it is a stack."""
+
+
+@TWINS.twin(
+    "spout-stack-from-six", "STORM-K43",
+    "with six roots pending or more, an answer ends the newest",
+    "a stack where a map was meant, tried with five")
+class StackFromSix(_StackFrom):
+    """With six or more it is a stack."""
+
+    roots = 6
+
+
 # ---- bugs in ids and messages --------------------------------------------------------------------
 
 class _OtherRoots(Spout):

@@ -12,7 +12,7 @@ WORKERS ?= 3
     lint quick durations bench-designs bench-finders bench-judge bench-nets bench-peers bench-purgatory \
     bench-storm bookie breakers certificates coverage differential election explanations failover fuzz killed \
     matrix mutants needs \
-    oracles pages races repairs sabotage verdicts witnesses core dev programs
+    oracles pages races repairs sabotage values verdicts witnesses zoo core dev programs
 
 help: ## List the targets that one needs most.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -139,8 +139,14 @@ repairs: dev #- Look for repairs of random designs' deadlocks (minutes); ARGS="-
 sabotage: dev #- Make implementations that do not work: does each suite notice? (minutes); ARGS="--publish docs"
 	@nice -n 5 $(LAB).sabotage $(ARGS)
 
+values: dev #- Change items, names and amounts on their way in: does each suite notice? (minutes); ARGS="--publish docs"
+	@nice -n 10 $(LAB).values $(ARGS)
+
 verdicts: dev #- Compare the four verdicts on random designs with plain algorithms (minutes); ARGS="--designs 500".
 	@$(LAB).random_designs.verdicts $(ARGS)
+
+zoo: dev #- What a default run says of each twin: docs/zoo.md (minutes; continues); ARGS="--only queue --again"
+	@nice -n 10 $(LAB).zoo $(ARGS)
 
 witnesses: dev #- For each rule a small change of its machine that breaks it.
 	@$(LAB).witnesses $(ARGS)

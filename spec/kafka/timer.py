@@ -370,10 +370,10 @@ class Timer(Machine):
     @step("KAFKA-W5R", MUST, "A bucket is used for another tick only after it was emptied.",
           source=f"{WHEEL} ('The emptied bucket is then available'); kafka#W5",
           bucket=upto(M * n))
-    def buckets_are_released_first(self, after: Timer, bucket: int) -> bool:
-        """Its expiration goes through -1."""
+    def buckets_are_emptied_first(self, after: Timer, bucket: int) -> bool:
+        """No task is in it when its expiration changes."""
         return (self.expiration[bucket] == after.expiration[bucket]
-                or self.expiration[bucket] == -1 or after.expiration[bucket] == -1)
+                or all(self.bucket[task] != bucket for task in range(self.K)))
 
     @always("KAFKA-W6", MUST,
             "A bucket is in the DelayQueue at most once; so there are at most n for each wheel.",

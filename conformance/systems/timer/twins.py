@@ -354,8 +354,7 @@ class OfferedAlways(OpenWheel):
     _MUTANT,
     equivalent=(
         "A bucket is used next for another tick, at least n ticks later, so its expiration changes "
-        "anyway, and it is offered. (timer_mutants: KAFKA-W1 to W6 hold; only W5R is violated, "
-        "which is invisible from outside.)"))
+        "anyway, and it is offered. (timer_mutants: KAFKA-W1 to W6 hold.)"))
 class ExpirationKept(OpenTimer):
     """A flushed bucket keeps its expiration."""
 

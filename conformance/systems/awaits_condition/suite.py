@@ -118,7 +118,7 @@ _SLEEP: Final = ("wait", "wait", "settle")
 
 SUITE: Final = SweepingSuite(
     name=PORT.name,
-    version=4,
+    version=5,
     port=PORT.name,
     # The order counts: of two machines that refuse the same step, the first names the rule.
     watches=(

@@ -177,8 +177,9 @@ class _ChangingTarget:
 class _Naming:
     """A conversation that notes which values its program names."""
 
-    def __init__(self, conversation: Conversation, values: _Values) -> None:
+    def __init__(self, conversation: Conversation, values: _Values, has_items: bool) -> None:
         self._conversation, self._values = conversation, values
+        self._has_items = has_items     # else what it names are words of its port, or places
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._conversation, name)
@@ -187,7 +188,8 @@ class _Naming:
         return self._conversation.makes_sense(act)
 
     def say(self, act: Act) -> Exchange:
-        self._values.named |= {(type(value), value) for _, value in act.about}
+        if self._has_items:
+            self._values.named |= {(type(value), value) for _, value in act.about}
         return self._conversation.say(act)
 
 
@@ -202,7 +204,8 @@ class _NamingSuite:
 
     def converse(self, session: Session, capacity: int, items_max: int) -> Conversation:
         self._values.named.clear()
-        return _Naming(self._suite.converse(session, capacity, items_max), self._values)
+        return _Naming(self._suite.converse(session, capacity, items_max), self._values,
+                       bool(getattr(self._suite, "payloads", None)))
 
 
 ARGUED: Final[Mapping[str, str]] = {

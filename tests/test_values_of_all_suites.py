@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from benchmarks import values
 from benchmarks.sabotage import runs
 from benchmarks.sabotage.replies import hushed
 from benchmarks.sabotage.report import is_good, marked
@@ -106,6 +107,24 @@ def test_an_item_that_nobody_put_in_is_a_breach_and_no_failure() -> None:
     """Of a queue that is closed, too."""
     twin = zoo()["closing-cuts-long-texts"]
     assert (twin.rule, find(twin.name).verdict) == ("QUEUE-5", NAMED)
+
+
+@pytest.mark.parametrize(("suite", "change", "rule"), [
+    ("jobs", "numerals", "FLOW-51"), ("storm.spout", "case", "STORM-K43")])
+def test_a_value_that_is_changed_on_its_way_in_is_found_by_a_default_run(
+    suite: str, change: str, rule: str
+) -> None:
+    """The rest is in docs/sabotage.md, of all suites, made by ``make values``."""
+    said = values.found(suite, change)
+    assert (said.verdict, said.rule) == (values.FOUND, rule)
+
+
+def test_the_table_of_values_has_a_dash_where_nothing_would_change() -> None:
+    """And the rule that found the rest, or what was said."""
+    rows = [*values.rows_of([values.Found("jobs", "cut", values.FOUND, "FLOW-51"),
+                             values.Found("jobs", "sign", values.PASSES)])]
+    found = dict(zip(*rows, strict=True))
+    assert (found["cut"], found["sign"], found["0"]) == ("FLOW-51", "PASSES", "-")
 
 
 # ---- what is left of long programs -----------------------------------------------------------

@@ -7,6 +7,7 @@ import pickle
 
 import pytest
 
+from benchmarks.zoo import rows_of
 from checkvalve.conformance.campaigns.case import run_case
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.cli.outcome import run
@@ -23,6 +24,15 @@ from checkvalve.conformance.zoo.default_run import (
 def test_a_twin_that_takes_a_rare_course_is_named_by_its_rule(name: str) -> None:
     """Deadlocks of two locks, a horizon of <=, a race: each in a run of all rules in turn."""
     assert find(name).verdict == NAMED
+
+
+def test_the_table_of_default_runs_has_a_row_for_each_suite_and_one_for_all() -> None:
+    """With what is known of its twins, as ``make zoo`` keeps it."""
+    said = {"one": {"verdict": NAMED, "steps": 3, "first": 1},
+            "two": {"verdict": MISSED, "steps": None, "first": 0}}
+    _, *rows = rows_of({"queue": said, "jobs": {}})
+    assert rows == [("`queue`", "2", "1", "0", "1", "0", "3", "1, 1"),
+                    ("all", "2", "1", "0", "1", "0", "3", "1, 1")]
 
 
 def test_the_cases_are_those_of_a_default_run() -> None:

@@ -79,9 +79,11 @@ def known() -> Mapping[str, Found]:
 
 
 def _keep(found: Mapping[str, Found]) -> None:
-    document = {"seed": 0, "twins": {name: found[name] for name in SYSTEMS if name in found}}
-    lines = json.dumps(document, indent=1, ensure_ascii=False)
-    write_whole(MADE, lines + "\n")
+    # A line for each twin: so a change of one is seen as that of one.
+    suites = (f'"{name}": {{\n' + ",\n".join(
+        f"{json.dumps(twin)}: {json.dumps(said)}" for twin, said in found[name].items()) + "\n}"
+        for name in SYSTEMS if name in found)
+    write_whole(MADE, '{"seed": 0, "twins": {\n' + ",\n".join(suites) + "\n}}\n")
 
 
 def rows_of(found: Mapping[str, Found]) -> Iterator[tuple[str, ...]]:

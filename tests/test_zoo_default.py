@@ -27,7 +27,7 @@ def test_a_twin_that_takes_a_rare_course_is_named_by_its_rule(name: str) -> None
 
 
 def test_the_table_of_default_runs_has_a_row_for_each_suite_and_one_for_all() -> None:
-    """With what is known of its twins, as ``make zoo`` keeps it."""
+    """Of a suite of which nothing was run there is no row."""
     said = {"one": {"verdict": NAMED, "steps": 3, "first": 1},
             "two": {"verdict": MISSED, "steps": None, "first": 0}}
     _, *rows = rows_of({"queue": said, "jobs": {}})

@@ -360,6 +360,16 @@ class DyingEarly(Broker):
 
 
 @TWINS.twin(
+    "delivery-shows-the-living", "DELIV-14", "the oldest ready message is shown as a dead letter",
+    "the dead letters of a queue are looked for in the queue itself, as where one topic has both")
+class ShowingTheLiving(Broker):
+    """It stays ready as well; where there is a dead letter, that one is shown."""
+
+    def bury(self) -> Letter | None:
+        return super().bury() or (self._ready[0] if self._ready else None)
+
+
+@TWINS.twin(
     "delivery-dies-late", "DELIV-16", "a message is dead one delivery late",
     "RabbitMQ #1805, LavinMQ #975: deliveries are taken for redeliveries")
 class DyingLate(Broker):

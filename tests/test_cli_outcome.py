@@ -160,11 +160,11 @@ def test_a_sigterm_leaves_no_process_behind() -> None:
         "import os, signal\n"
         "from concurrent.futures import ProcessPoolExecutor\n"
         "from checkvalve.conformance.cli import main\n"
-        "begin = ProcessPoolExecutor.map\n"
+        "begin = ProcessPoolExecutor.submit\n"
         "def begin_and_end(*arguments, **options):\n"
         "    begin(*arguments, **options)\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
-        "ProcessPoolExecutor.map = begin_and_end\n"
+        "ProcessPoolExecutor.submit = begin_and_end\n"
         "main(['conform', 'reference', '--cases', '5000', '--jobs', '2'])\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60,

@@ -105,7 +105,8 @@ def rows_of(suite_name: str) -> tuple[CaseRow, ...]:
         cases = plan(suite_name, cases=CASES * len(rules), seed=1)
         for case in cases[rules.index(twin.rule)::len(rules)]:
             row = _Search(suite, f"zoo:{twin.name}", target, case, settings).row()
-            if row.verdict == VIOLATED:
+            # What is left of a long program may name more than so few steps can.
+            if row.verdict == VIOLATED and not read_fixture(row.fixture, "a row").items:
                 found.append(row)
     return tuple(found)
 

@@ -18,4 +18,4 @@ class NoMemoryThere(InputError):
 
 
 DEATHS: Final = (WorkerDied, NoMemoryThere)
-"""What is raised where a process ended."""
+"""The errors that say that a process ended."""

@@ -11,7 +11,7 @@ from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.labels import counted
 from ...spec.verdicts.deadline import Deadline
 from ...spec.verdicts.memory import meter
-from ..campaigns.places import LONG_EVERY, place_of
+from ..campaigns.places import LONG_EVERY, is_long, place_of
 from ..suites.twin import Twin
 from ..systems.catalogue import selected, suite_named
 
@@ -32,8 +32,9 @@ _CASES_MAX: Final = 48
 _LONG_AFTER, _LONG_AT_ONCE = 12, 2
 """After so many cases with short programs come so many with a long one."""
 
-_SHRINKS_OF_LATE: Final = 30
-"""Runs for a shorter failure of a twin whose bug shows late."""
+_SHRINKS_OF_LONG: Final = 30
+"""Runs for a shorter failure of a long program: one that shows late does not become much shorter,
+and one that does not comes in short programs, too."""
 
 
 @dataclass(frozen=True)
@@ -138,14 +139,14 @@ def hunt(
     settings = RunSettings(counting=False, candidates=states)
     cut = ""
     places = _places(at, count)
-    # What shows in long programs alone does not become much shorter.
     if twin.after or twin.in_long:
-        enough, settings, places = 1, replace(settings, shrinks=_SHRINKS_OF_LATE), _long_places()
+        enough, places = 1, _long_places()
     for place in places:
         cut = spent_budget(deadline)
         if cut:
             break
-        row = run_case(twin.suite, f"zoo:{twin.name}", case_at(twin.suite, place, seed), settings)
+        chosen = replace(settings, shrinks=_SHRINKS_OF_LONG) if is_long(place) else settings
+        row = run_case(twin.suite, f"zoo:{twin.name}", case_at(twin.suite, place, seed), chosen)
         cases += 1
         if row.verdict == VIOLATED and row.rule == twin.rule:
             found.append(read_fixture(row.fixture, twin.name))

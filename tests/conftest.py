@@ -80,7 +80,7 @@ DURATIONS = Path(__file__).parent / "durations.json"
 """The seconds of each test, or of each group of tests that share something, by ``make durations``;
 those below half a second are not in it."""
 
-SLOW = 1.5
+SLOW = 1.0
 """Seconds of what `make test` leaves to `make test-all`, so that it takes six minutes."""
 
 _spent: Counter[str] = Counter()

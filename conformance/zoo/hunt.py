@@ -29,7 +29,7 @@ _FOUND_ENOUGH: Final = 3
 _SHORT_ENOUGH: Final = 3
 """Steps of a fixture that is not worth a search for a shorter one."""
 _CASES_MAX: Final = 48
-_LONG_AFTER, _LONG_AT_ONCE = 12, 2
+_LONG_AFTER, _LONG_AT_ONCE = 18, 2
 """After so many cases with short programs come so many with a long one."""
 
 _SHRINKS_OF_LONG: Final = 30

@@ -210,8 +210,9 @@ class _NamingSuite:
 
 ARGUED: Final[Mapping[str, str]] = {
     "marks": "`take` has an upper bound on how many are given, and its amounts exceed what there "
-             "is; whoever gives fewer, and some, keeps all rules. Twins give none "
-             "(marks-asks-in-16-bits).",
+             "is. A reference that reads a smaller amount gives fewer, and keeps all rules. The "
+             "twins marks-asks-in-16-bits and -32-bits read it as nothing, give none, and are "
+             "found.",
 }
 """By suite, why a change of its amounts breaks nothing."""
 

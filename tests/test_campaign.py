@@ -153,6 +153,31 @@ def test_a_campaign_whose_process_is_killed_goes_on_where_it_stopped(
     assert table_of(campaign, store) == table_of(campaign, whole)
 
 
+EVIL = """
+import os, queue, signal
+
+class Evil(queue.Queue):
+    def __init__(self, capacity):
+        super().__init__(capacity)
+        os.kill(os.getppid(), signal.SIGKILL)
+"""
+
+
+def test_a_target_that_kills_the_process_of_its_case_has_it_set_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other targets of the campaign have their rows."""
+    monkeypatch.chdir(tmp_path)
+    Path("evil.py").write_text(EVIL)
+    Path("grid.toml").write_text(GRID.replace("zoo:silent-drop", "thread:evil:Evil").replace(
+        "cases = 6", "cases = 1").replace("seeds = 2", "seeds = 1"))
+    found = CliRunner().invoke(command, ["grid.toml", "--out", "o", "--json"],
+                               standalone_mode=False)
+    sound, evil = json.loads(found.output)["units"]
+    assert (found.return_value, evil["verdict"], [*evil["apart"]]) == (69, "error", ["0"])
+    assert sound["by_verdict"] == {"passed": 1}
+
+
 @pytest.mark.spark
 def test_a_cluster_writes_the_rows_that_are_written_here(
     campaign: Campaign, tmp_path: Path

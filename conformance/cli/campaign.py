@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,7 @@ def command(
     from ..lots.store import Store
 
     campaign, engine = load(config), engine_of(**where)
+    import_module("pyarrow.parquet")    # before a folder is made that nothing can be put into
     store = Store(out)
     store.begin(campaign)
     with watched(f"campaign {config.name}"), _opened(engine) as ran:

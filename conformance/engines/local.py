@@ -24,10 +24,10 @@ from .deaths import WorkerDied
 from .table import sort_rows
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
+    from concurrent.futures import Future, ProcessPoolExecutor
     from multiprocessing.process import BaseProcess
 
-__all__ = ["ENDLESS", "row_of", "run_locally"]
+__all__ = ["ENDLESS", "chunk_size", "process_pool", "row_of", "run_locally"]
 
 ENDLESS: Final = Deadline()
 """No deadline."""
@@ -85,15 +85,11 @@ def _run_apart(
     """
     # Imported here: a run on one core needs none of them.
     import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    size = max(1, len(cases) // (processes * _CHUNKS_PER_PROCESS))
-    # A fork would copy the locks that threads of this process happen to hold.
-    context = multiprocessing.get_context("spawn" if os.name == "nt" else "forkserver")
+    size = chunk_size(len(cases), processes)
     others = set(multiprocessing.active_children())
-    with ProcessPoolExecutor(processes, mp_context=context, initializer=limit_for_good,
-                             initargs=(meter().most / processes,)) as pool:
+    with process_pool(processes) as pool:
         try:
             chunks = [pool.submit(_rows_of, run, cases[at:at + size])
                       for at in range(0, len(cases), size)]
@@ -111,6 +107,22 @@ def _run_apart(
             # Who interrupts does not want to wait for the chunks that are under way.
             _end(set(multiprocessing.active_children()) - others)
             raise
+
+
+def process_pool(processes: int) -> ProcessPoolExecutor:
+    """So many processes, each with an equal part of the memory that there may be."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    # A fork would copy the locks that threads of this process happen to hold.
+    context = multiprocessing.get_context("spawn" if os.name == "nt" else "forkserver")
+    return ProcessPoolExecutor(processes, mp_context=context, initializer=limit_for_good,
+                               initargs=(meter().most / processes,))
+
+
+def chunk_size(cases: int, processes: int) -> int:
+    """The number of cases that a process is given at a time."""
+    return max(1, cases // (processes * _CHUNKS_PER_PROCESS))
 
 
 def _rows_of(run: partial[CaseRow], cases: Sequence[Case]) -> list[CaseRow]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PATIENCE_SECONDS", "Place", "check_executors", "results_frame", "run_on_spark",
     "run_to_parquet", "ship_checkvalve", "ship_files", "spark_errors", "spark_session",
-    "write_frame",
+    "tasks_for", "write_frame",
 ]
 
 PATIENCE_SECONDS = 60.0
@@ -129,7 +129,7 @@ def results_frame(
     """
     import pyarrow as pa
 
-    tasks = _tasks(len(cases)) if partitions is None else partitions
+    tasks = tasks_for(len(cases)) if partitions is None else partitions
     if tasks < 1:
         raise InputError(f"cannot spread the cases over {tasks} partitions", "",
                          "Give 1 or more.")
@@ -174,7 +174,8 @@ def check_executors(session: SparkSession, *, patience_s: float = PATIENCE_SECON
             raise
 
 
-def _tasks(cases: int) -> int:
+def tasks_for(cases: int) -> int:
+    """The number of tasks that so many cases are spread over where nobody says it."""
     return min(max(1, -(-cases // _CASES_PER_TASK)), _TASKS_AT_MOST)
 
 

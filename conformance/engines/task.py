@@ -22,7 +22,7 @@ from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from checkvalve.spec.notation.errors import CheckvalveError, InputError, InternalError, TargetError
 
@@ -32,15 +32,17 @@ if TYPE_CHECKING:
     from ..campaigns.case import RunSettings
     from ..suites.results import CaseRow
 
-__all__ = ["MARK", "Batches", "Order", "Part", "edition", "error_in", "execute", "surroundings",
-           "work", "written"]
+__all__ = [
+    "MARK", "ROWS_AT_ONCE", "Batches", "Order", "Part", "edition", "error_in", "execute",
+    "surroundings", "work", "written",
+]
 
 MARK = "checkvalve-error:"
 """The prefix of the line of JSON in the message of an executor's exception."""
 
 PACKAGES = ("checkvalve.spec", "checkvalve.reference", "checkvalve.conformance")
 
-_ROWS_AT_ONCE = 64
+ROWS_AT_ONCE: Final = 64
 """Rows in a batch that an executor sends: a fixture can have kilobytes, a batch stays small."""
 
 Batches: TypeAlias = "Iterator[pa.RecordBatch]"
@@ -135,7 +137,7 @@ def _carry_out(order: Order, batches: Batches) -> Batches:
 
     with surroundings(order):
         rows = _rows(order, batches)
-        while some := list(islice(rows, _ROWS_AT_ONCE)):
+        while some := list(islice(rows, ROWS_AT_ONCE)):
             yield pa.RecordBatch.from_pylist([asdict(row) for row in some], arrow_schema())
     _keep_what_is_here()
 

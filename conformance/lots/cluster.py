@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ..campaigns.case import case_at
 from ..engines.local import row_of
-from ..engines.spark import spark_errors
+from ..engines.spark import spark_errors, tasks_for
 from ..engines.table import arrow_schema, spark_schema
-from ..engines.task import Batches, Order, surroundings, work
+from ..engines.task import ROWS_AT_ONCE, Batches, Order, surroundings, work
 from .config import Unit
 from .run import Lot
 from .store import Store
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = ["Cluster", "Share"]
-
-_CASES_PER_TASK: Final = 25
-_ROWS_AT_ONCE: Final = 64
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ class Share:
         ids = [unit.id for unit in self.units]
         with surroundings(self.here):
             rows = self._rows(batches, ids)
-            while some := list(islice(rows, _ROWS_AT_ONCE)):
+            while some := list(islice(rows, ROWS_AT_ONCE)):
                 yield pa.RecordBatch.from_pylist(some, schema)
 
     def _rows(self, batches: Batches, ids: list[str]) -> Iterator[dict[str, object]]:
@@ -75,7 +72,7 @@ class Cluster:
                    "place": [task.place for task in lot]}
         schema = pa.schema([("unit", pa.int64()), ("place", pa.int64())])
         share = Share(units, Order.here("", "", units[0].settings))
-        tasks = self._partitions or min(max(1, -(-len(lot) // _CASES_PER_TASK)), 1000)
+        tasks = self._partitions or tasks_for(len(lot))
         tag = f"checkvalve-campaign-lot-{self._lots}"
         self._lots += 1
         self._session.addTag(tag)

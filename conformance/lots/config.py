@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import product
 from pathlib import Path
 from typing import Any, Final
@@ -48,7 +48,7 @@ class Unit:
         capacity = f", capacity {self.settings.capacity}" if self.settings.capacity else ""
         return f"{self.suite} on {self.target}, seed {self.seed}{capacity}"
 
-    @property
+    @cached_property
     def id(self) -> str:
         """The name of its folder: readable, and another for other rows."""
         digest = hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Final
-
-from checkvalve.spec.verdicts.memory import limit_for_good, meter
 
 from ..campaigns.case import case_at
 from ..engines.deaths import WorkerDied
-from ..engines.local import row_of
+from ..engines.local import chunk_size, process_pool, row_of
 from ..suites.results import CaseRow
 from .run import Lot, Task
 from .store import Store
 
 __all__ = ["Here"]
-
-_CHUNKS_PER_PROCESS: Final = 8
-
 
 class Here(AbstractContextManager["Here"]):
     """Processes of this machine, ``jobs`` of them; they outlive a lot. Cases never run in the
@@ -35,7 +27,7 @@ class Here(AbstractContextManager["Here"]):
 
     def run(self, lot: Lot, store: Store) -> None:
         """Run a lot; its rows are written once all of them are there. Raises WorkerDied."""
-        size = max(1, len(lot) // (self._jobs * _CHUNKS_PER_PROCESS))
+        size = chunk_size(len(lot), self._jobs)
         pool = self._opened()
         try:
             chunks = [pool.submit(_rows, lot[at:at + size]) for at in range(0, len(lot), size)]
@@ -53,11 +45,7 @@ class Here(AbstractContextManager["Here"]):
 
     def _opened(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            # A fork would copy the locks that threads of this process happen to hold.
-            context = multiprocessing.get_context("spawn" if os.name == "nt" else "forkserver")
-            self._pool = ProcessPoolExecutor(
-                self._jobs, mp_context=context, initializer=limit_for_good,
-                initargs=(meter().most / self._jobs,))
+            self._pool = process_pool(self._jobs)
         return self._pool
 
     def _end(self) -> None:

@@ -23,7 +23,7 @@ BUDGET = Budget(max_states=4_000)
 
 
 @given(designs)
-@settings(max_examples=120)
+@settings(max_examples=60)
 def test_what_the_graph_proves_the_explorer_confirms(design: Design) -> None:
     """A design that the wait-for graph calls live has no reachable deadlock."""
     graph = check_design(design, BUDGET, Settings("graph")).finding("deadlock-free").outcome

@@ -56,7 +56,7 @@ def test_what_only_a_long_program_can_show_is_named_in_the_first_of_a_run(name: 
     """No short program gets there."""
     twin = zoo()[name]
     row = run_case(twin.suite, f"zoo:{name}", case_at(twin.suite, LONG, 0),
-                   RunSettings(counting=False))
+                   RunSettings(counting=False, shrinks=0))
     assert (row.verdict, row.rule) == (VIOLATED, twin.rule)
 
 

@@ -239,7 +239,7 @@ def test_a_target_that_reports_nothing_of_what_a_rule_is_about_does_not_pass(
     monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run continues for those rules, within limits, and then says so."""
-    order = Order("storm.topology", settings=RunSettings(programs=4))
+    order = Order("storm.topology", settings=RunSettings(programs=2))
     summary, rows = conduct(use(Silent, monkeypatch), order)
     silent = summary.not_shown[NO_OCCASION]
     assert summary.verdict == NOT_SHOWN and silent

@@ -17,6 +17,7 @@ from typing import Any, Final
 import graphlay
 
 from checkvalve.spec.chapters import Chapter
+from checkvalve.spec.engines.effects import Effects
 from checkvalve.spec.notation.bound import BoundMachine, bind
 from checkvalve.spec.notation.errors import CheckvalveError
 from checkvalve.spec.notation.machine import Machine
@@ -77,7 +78,7 @@ def why_none(chapter: Chapter) -> str:
         tied = sorted({each.observer.__name__ for each in chapter.refinements})
         return ("There is no picture of states: this chapter has no machine of its own" + (
             f", but ties others to {' and '.join(f'`{name}`' for name in tied)}." if tied else "."))
-    if not any(_graph(bind(machine), 2)[1] for machine in chapter.machines):
+    if not any(_graph(bind(machine), 2, False)[1] for machine in chapter.machines):
         return ("There is no picture of states: its machine is made for what it is given, and does "
                 "nothing without.")
     return ("There is no picture of states: with the smallest constants there are too many, and no "
@@ -106,10 +107,10 @@ def _pictures(
     states are visited."""
     for constants in _small(chapter, machine):
         try:
-            states, edges, is_all = _graph(bind(machine, **constants), most)
+            states, edges, is_all = _graph(bind(machine, **constants), most, least > 1)
         except CheckvalveError:
             continue
-        if not edges or (least > 1 and not is_all):
+        if not edges:
             continue
         said = ", ".join(f"{name} = {value}" for name, value in constants.items())
         every = f"{'All' if is_all else 'The first'} {len(states):,} states" + (
@@ -176,19 +177,23 @@ def _small(chapter: Chapter, machine: type[Machine]) -> Iterator[dict[str, Any]]
             yield point
 
 
-def _graph(bound: BoundMachine, most: int) -> tuple[list[Slots], Edges, bool]:
-    """The states, at most so many, the actions between them, and whether these are all."""
+def _graph(
+    bound: BoundMachine, most: int, whole: bool
+) -> tuple[list[Slots], Edges, bool]:
+    """The states, at most so many, the actions between them, and whether these are all; nothing
+    of a larger machine where the ``whole`` of it is asked for."""
     reads = bound.interpreter
-    first = reads.initial()
+    effects, steps = Effects(reads), reads.steps()
+    first = effects.pack(reads.initial())
     number, order, edges = {first: 0}, [first], Edges()
-    states: list[Slots] = [reads.slots(first)]
     is_all, left = True, TRIED
     for state in order:
-        left -= len(reads.steps())
-        if left < 0:
-            return states, edges, False
-        for step in reads.steps():
-            after = reads.step(state, *step)
+        left -= len(steps)
+        if left < 0 or (whole and not is_all):
+            is_all = False
+            break
+        for step in steps:
+            after = effects.after(state, step)
             if after is None or after == state:
                 continue
             if after not in number:
@@ -196,13 +201,14 @@ def _graph(bound: BoundMachine, most: int) -> tuple[list[Slots], Edges, bool]:
                     is_all = False
                     continue
                 number[after] = len(number)
-                states.append(reads.slots(after))
                 order.append(after)
             label = step[0].replace("_", " ")
             said = edges.setdefault((number[state], number[after]), [])
             if label not in said:
                 said.append(label)
-    return states, edges, is_all
+    if whole and not is_all:
+        return [], {}, False
+    return [reads.slots(effects.unpack(each)) for each in order], edges, is_all
 
 
 def _words(slots: Mapping[str, Any]) -> str:

@@ -116,8 +116,9 @@ class Loops(Machine):
         return False
 
     @always("BK-11", MUST,
-            "While a loop waits and no permit is free, a worker has a request or has still to "
-            "give back a permit, or a loop that does not wait has a response to write.",
+            "While an event loop waits for a permit and none is free, some permit can come "
+            "back without that loop: a worker has a request or has still to give back a "
+            "permit, or a loop that does not wait has a response to write.",
             source=f"{CODE}; BookKeeper #4827")
     def who_releases_does_not_wait(self) -> bool:
         """The thread that releases never needs the thread that waits."""

@@ -186,8 +186,10 @@ class Memtable(Machine):
         """Work is always left: there is always another entry."""
         return False
 
-    @always("BK-22", MUST, "While the first waiting adder needs more bytes than are free, a flush "
-            "has been asked for, or another adder is about to take bytes or to insert its entry.",
+    @always("BK-22", MUST,
+            "While the first waiting adder needs more bytes than are free, a flush is asked "
+            "for, or another adder has looked at the free bytes or taken some, and has not "
+            "inserted its entry yet.",
             source=CODE)
     def who_waits_is_helped(self) -> bool:
         """Otherwise it waits until another adder brings an entry."""

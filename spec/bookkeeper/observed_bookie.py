@@ -61,8 +61,10 @@ REJECTS = guard_rule(
     "A request is rejected only if the pool's queue may be full, and always if the pool is full.",
     source="bookkeeper#admission")
 PAUSES = guard_rule(
-    "BK-55", MUST, "When the server is quiescent, it reads from no channel of which a request "
-    "waits.", source="004#autoread")
+    "BK-55", MUST,
+    "When the server is quiescent, it reads from no channel of which a decoded request waits "
+    "for a permit.",
+    source="004#autoread")
 READS = guard_rule(
     "BK-56", MUST, "When the server is quiescent, it reads from every open channel of which no "
     "request waits.", source="bookkeeper#B5")

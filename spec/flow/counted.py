@@ -181,7 +181,8 @@ class CountedLink(Machine):
         return not self.mixed_up
 
     @eventually_always("FLOW-17", MUST,
-                       "If repeated messages get through, every element is processed eventually.",
+                       "If, of a message that is repeated without end, in either direction, "
+                       "some copy arrives, every element is processed eventually.",
                        source=f"{DROPS}; 003#E19")
     def all_is_processed(self) -> bool:
         """B has freed as many slots as there are elements."""

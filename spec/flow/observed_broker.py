@@ -100,8 +100,10 @@ TOO_LATE = guard_rule(
     "DELIV-13", MUST, "A requeue or a reject of a message that is not in flight with its consumer "
     "is ignored.", source=TIMEOUT)
 DIES_JUSTLY = guard_rule(
-    "DELIV-14", MUST, "A message is a dead letter only if a consumer rejected it, or it came back "
-    "after as many deliveries as are allowed.", source=DEAD)
+    "DELIV-14", MUST,
+    "A message becomes a dead letter only when a consumer rejected it, or when it would come "
+    "back after as many deliveries as are allowed.",
+    source=DEAD)
 DIES = guard_rule(
     "DELIV-15", MUST, "A message that is rejected, or comes back after as many deliveries as "
     "are allowed, stays among the dead letters until it is taken away or acknowledged.",

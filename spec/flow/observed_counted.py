@@ -50,7 +50,9 @@ NUMBERED = guard_rule(
     source=f"{DROPS}: ids of messages",
 )
 TRUE_ACK = guard_rule(
-    "FLOW-23", MUST, "B acknowledges only elements that it has accepted.",
+    "FLOW-23", MUST,
+    "B acknowledges an element only after it has accepted it as a new one; a later copy may be "
+    "acknowledged again.",
     source=f"{DROPS}; 003#E10: a duplicate is not a new element",
 )
 LIMIT_FITS = guard_rule(

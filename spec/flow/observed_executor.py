@@ -74,7 +74,9 @@ CANCELLED_NEVER_STARTS = guard_rule(
 RUNS_ONCE = guard_rule(
     "EXEC-9", MUST, "A task starts at most once.", source="003#tokens")
 OWN_ITEM = guard_rule(
-    "EXEC-10", MUST, "A task runs with the item that was submitted with it.", source="003#tokens")
+    "EXEC-10", MUST,
+    "A task starts with the argument that was given when it was submitted.",
+    source="003#tokens")
 ENDS_AS_ITS_RUN = guard_rule(
     "EXEC-11", MUST, "A future ends once, and as the run of its task did: with its result, or "
                      "with its exception.",

@@ -155,7 +155,9 @@ class ObservedLink(Machine):
         require(self.F < self.C or self.offered == 0, NOT_STUCK)
         require(self.F < self.b, ANNOUNCES)
 
-    @always("FLOW-12", MUST, "As the network counts them, the tokens of a link are always C.",
+    @always("FLOW-12", MUST,
+            "A's credits, the elements and credits in flight, and B's slots that are full, or "
+            "freed and not announced, sum to C.",
             source=f"{TOKENS}; 003#E1, 003#E2, 003#E3")
     def books_balance(self) -> bool:
         """The sum of the five places; the network loses nothing."""

@@ -51,8 +51,10 @@ WAITERS_GO_ON = guard_rule(
     "FLOW-82", MUST, "As soon as a bucket of that rate and depth has enough for the largest of "
     "the waiting calls, one of them is admitted.", source=DROPPING)
 IN_TURN = guard_rule(
-    "FLOW-83", SHOULD, "Waiting calls are admitted in the order in which they came, the first as "
-    "soon as a bucket has enough for it, and no later call before them.",
+    "FLOW-83", SHOULD,
+    "Calls that wait are admitted in the order in which they began to wait, before all that "
+    "come later, and the first of them as soon as a token bucket of the limiter's rate and "
+    "depth would hold the permits that it asks for.",
     source="libraries#rate-limits")
 WITHIN_THE_PERIOD = guard_rule(
     "FLOW-84", MUST, "A sliding log admits at most b permits within any period.",

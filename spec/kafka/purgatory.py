@@ -321,7 +321,9 @@ class Purgatory(PurgatoryCalls):
         """So the timer's size is the number of pending requests."""
         return self.phase[request] != Request.COMPLETED or request not in self.timer
 
-    @always("KAFKA-P4N", MUST, "The timer's size is the number of pending requests.",
+    @always("KAFKA-P4N", MUST,
+            "Between calls, and if nothing is cancelled for a key, the timer's size is the "
+            "number of pending requests.",
             source=f"{PURGING} ('exactly at any time'); kafka#P4; KAFKA-1616")
     def timer_counts_the_pending(self) -> bool:
         """Between two calls, and if nothing is cancelled for a key."""

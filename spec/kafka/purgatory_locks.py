@@ -134,8 +134,9 @@ class Programs(Machine):
         """The thread advances to its next line; after the last follows the first."""
         self.line[thread] = (self.line[thread] + 1) % len(self.programs[thread])
 
-    @never_stuck("KAFKA-P9", MUST, "The threads that add, try and complete requests under locks "
-                 "of lists, groups and partitions never deadlock.",
+    @never_stuck("KAFKA-P9", MUST,
+                 "Threads that add, try and complete requests under the locks of lists, groups "
+                 "and partitions never all wait for each other.",
                  source="kafka#P9; KAFKA-2253, KAFKA-3994, KAFKA-5970, KAFKA-6042, KAFKA-7697")
     def never_at_rest(self) -> bool:
         """Programs repeat forever, so every state without a next step is a deadlock."""

@@ -73,7 +73,8 @@ class PurgatoryByTheText(Purgatory):
         """True if no list holds the completed request."""
         return self.phase[request] != Request.COMPLETED or not self.is_watched(request)
 
-    @step("KAFKA-PE5", CLAIM, "A request that is added to E is pending then.",
+    @step("KAFKA-PE5", CLAIM,
+          "Whenever E grows, the timer grows by as many requests.",
           source=f"{PURGING} (1 and 2: 'the current number of pending requests'); "
                  "002#PE5: what its second try completes is counted and never pending")
     def only_the_pending_are_counted(self, after: PurgatoryByTheText) -> bool:

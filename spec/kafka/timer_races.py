@@ -190,8 +190,9 @@ class Cascade(Machine):
 
     # --- rules -----------------------------------------------------------------------
 
-    @always("KAFKA-W1CR", MUST, "A task whose cancellation returned before the driver's last test "
-            "of it never runs.",
+    @always("KAFKA-W1CR", MUST,
+            "A task never runs if its cancel returned before the test by which the driver "
+            "decides to run it or to insert it again.",
             source=f"{LISTS}; kafka#W1; KAFKA-2226")
     def cancelled_tasks_never_run(self) -> bool:
         """Running begins with the last test; a later cancel is too late."""
@@ -326,7 +327,8 @@ class OverflowWheel(Machine):
         self.careless = self.careless or not self.initialised
         self.adder[thread] = Adding.DONE
 
-    @always("KAFKA-W10", MUST, "There is at most one overflow wheel for each level.",
+    @always("KAFKA-W10", MUST,
+            "Above each wheel at most one overflow wheel is ever made.",
             source="kafka#wheel (addOverflowWheel)")
     def one_wheel(self) -> bool:
         """The clock would not reach the first wheel's tasks."""

@@ -40,7 +40,7 @@ __all__ = [
 
 EXCLUSIVE = guard_rule(
     "COND-1", MUST,
-    "No call continues after its wait, goes to sleep or notifies while another one holds the lock.",
+    "While another task holds the lock, no task returns from a wait, begins one, or notifies.",
     source="libraries#conditions",
 )
 WITH_LOCK = guard_rule(

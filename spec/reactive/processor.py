@@ -228,8 +228,10 @@ class Processor(Machine):
 
     # --- rules -----------------------------------------------------------------------------
 
-    @always("RS-0.9", MUST, "Until it is cancelled, the elements that a processor has requested "
-            "and not yet passed on fit its buffer.", source="reactive#ours; reactor #167")
+    @always("RS-0.9", MUST,
+            "Until its subscriber cancels, the elements that a processor has requested and not "
+            "yet signalled are no more than its buffer holds.",
+            source="reactive#ours; reactor #167")
     def is_bounded(self) -> bool:
         """Elements that wait, plus elements that may still come, fit C slots."""
         return self.cancelled or self.asked + self.W <= self.C

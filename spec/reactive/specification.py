@@ -87,7 +87,8 @@ THE_43: Final[dict[str, Stated]] = {
     "2.7": Stated("MUST", "A subscriber's calls of request and cancel are serial.",
                   how="the harness keeps a call from returning, and makes another one meanwhile; a "
                       "target that cannot `hold` is not judged"),
-    "2.8": Stated("MUST", "A subscriber accepts elements that come after its cancel."),
+    "2.8": Stated("MUST", "A subscriber that has cancelled still accepts the elements that it had "
+                          "requested."),
     "2.9": Stated("MUST", "A subscriber accepts onComplete, with or without a request before it."),
     "2.10": Stated("MUST", "A subscriber accepts onError, with or without a request before it."),
     "2.11": Stated(

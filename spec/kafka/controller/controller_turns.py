@@ -139,8 +139,10 @@ class Turns(Machine):
         """It would act on incomplete knowledge."""
         return not self.half
 
-    @always("KAFKA-C112", MUST, "A request for a preferred leader is removed only after it has "
-            "been carried out.", source=f"{START}; KAFKA-840")
+    @always("KAFKA-C112", MUST,
+            "A request for a preferred leader is removed only after the election that it asks "
+            "for was tried.",
+            source=f"{START}; KAFKA-840")
     def wishes_come_last(self) -> bool:
         """Otherwise the request is gone without an effect."""
         return self.wish or self.led

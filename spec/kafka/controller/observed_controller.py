@@ -104,8 +104,10 @@ LEADERS_TOLD = guard_rule(
     "joining replica.", source=REQUESTS,
 )
 ALL_TOLD = guard_rule(
-    "KAFKA-C15", MUST, "Whenever a LeaderAndIsr is sent, every registered broker gets an "
-    "UpdateMetadata; otherwise none does.", source=REQUESTS,
+    "KAFKA-C15", MUST,
+    "If, of the requests of one batch of state changes, any broker gets a LeaderAndIsr, every "
+    "registered broker gets an UpdateMetadata; else none does.",
+    source=REQUESTS,
 )
 REPLICA_UNCHANGED = guard_rule(
     "KAFKA-C16", MUST, "An illegal change of a replica, which the table does not have, changes "

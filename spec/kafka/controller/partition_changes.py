@@ -307,7 +307,8 @@ class PartitionChanges(Machine):
             without(self.registered, self.shutting_down), after.leader[partition])
 
     @step("KAFKA-C35", MUST,
-          "With unclean elections off, every elected leader was in the ISR before.",
+          "With unclean elections off, the elected leader of a partition that has had a leader "
+          "was in the ISR before.",
           source=SELECTORS, partition=upto(P))
     def elections_are_clean(self, after: PartitionChanges, partition: int) -> bool:
         """So it has all committed records."""

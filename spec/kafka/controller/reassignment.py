@@ -295,8 +295,10 @@ class Reassignment(Machine):
         return (not self.wished and without(self.keeps, self.listed) > 0,
                 without(self.keeps, self.listed) == 0)
 
-    @step("KAFKA-C95", MUST, "Replicas are stopped only after all replicas that replace them have "
-          "been in sync together.", source=REASSIGNMENT)
+    @step("KAFKA-C95", MUST,
+          "In a reassignment, replicas are stopped only after all replicas of the new list "
+          "have been in the ISR at once.",
+          source=REASSIGNMENT)
     def never_fewer(self, after: Reassignment) -> bool:
         """So there are never fewer copies than before."""
         return after.stopping == 0 or after.complete

@@ -67,7 +67,9 @@ NEWEST = guard_rule(
     "STORM-O9", MUST, "A sender believes the newest of the statuses that have reached it, and "
     "ignores older ones.", source="storm#D4; STORM-3763")
 AGREE = guard_rule(
-    "STORM-O10", MUST, "Once no status is lost or on its way, sender and receiver agree.",
+    "STORM-O10", MUST,
+    "When sender and receiver are idle, no status is under way, and each lost one was made "
+    "good, the sender's flags are the receiver's.",
     source="storm#bp-convergence, storm#D4, storm#D5")
 STRAY = guard_rule(
     "STORM-O12", MUST,

@@ -176,8 +176,9 @@ class LimitedInput(Machine):
         return (len(after.overflowq) > last and after.overflowq[0] == self.overflowq[0]
                 and after.overflowq[last] == self.overflowq[last])
 
-    @leads_to("STORM-L8", MUST, "Every tuple that was sent is processed or dropped eventually.",
-              source=ORDERING, thread=upto(k))
+    @leads_to("STORM-L8", MUST,
+              "Every tuple that was sent is eventually processed, or counted as dropped.",
+              source="storm#eventual-delivery; storm#no-loss; storm#D7", thread=upto(k))
     def the_rest_is_processed(self, thread: int) -> tuple[bool, bool]:
         """All sent tuples are processed or dropped eventually; K is finite."""
         settled = self.sent[thread] == self.finished[thread] + self.dropped[thread]

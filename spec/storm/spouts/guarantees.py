@@ -190,8 +190,9 @@ class BackingOff(PartitionManager):
         return not self.early
 
 
-    @always("STORM-K17", MUST, "With a maximum of M, no more than M + F offsets are kept, F being "
-            "what one fetch brings, besides those that failed and are not fetched again yet.",
+    @always("STORM-K17", MUST,
+            "With max.spout.pending = M and F offsets in a fetch, at most M + F offsets are "
+            "kept, besides those that failed and are not fetched again yet.",
             source="001#oom; storm#D12: what STORM-K10 leaves of its bound")
     def other_offsets_are_bounded(self) -> bool:
         """They are under way or waiting. The number of failed ones has no bound here."""

@@ -120,8 +120,9 @@ NOT_EARLY = guard_rule(
     "emission; nor, in a calm run, between D and P - D after a bolt has asked for more time.",
     source="001#timeout; storm#acker: (T, 2T], RESET_TIMEOUT")
 WRITABLE = guard_rule(
-    "STORM-C23", MUST, "A worker writes to a connection only while it is writable: fewer than W "
-    "messages are under way on it.",
+    "STORM-C23", MUST,
+    "A worker writes a tuple to a connection only while fewer than W tuples are under way on "
+    "it: written, and not yet arrived.",
     source="000#within; storm#remote-send: Client.send waits for a channel that is writable")
 OWN_FLAG = guard_rule(
     "STORM-C24", MUST, "A worker holds back a tuple only while the newest status that it has "

@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 
 from ...spec.notation.errors import CheckvalveError, TargetError
 from ..ports.base import excerpt
+from .place import ASYNCIO, THREAD
 
 __all__ = ["guarded", "own_place", "raised"]
 
@@ -24,6 +25,9 @@ _PLUMBING: Final = frozenset(
         "foreign/loading", "foreign/stage", "foreign/surface", "foreign/target", "foreign/threads"))
 _FAR: Final = 3
 _ADVICE: Final = "Catch it in the adapter, or answer with an error of the protocol."
+_NAMED_ADVICE: Final = (
+    "Its callers would get this exception too. If it is an answer (full, empty), --names says so: "
+    "docs/by-name.md.")
 _MEMORY_ADVICE: Final = "Let it take less memory; docs/adapter-protocol.md has the limits."
 
 
@@ -52,7 +56,8 @@ def raised(name: str, error: BaseException) -> TargetError:
     frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         frames.append((error.filename, error.lineno))
-    advice = _MEMORY_ADVICE if isinstance(error, MemoryError) else _ADVICE
+    advice = _MEMORY_ADVICE if isinstance(error, MemoryError) else (
+        _NAMED_ADVICE if name.startswith((f"{THREAD}:", f"{ASYNCIO}:")) else _ADVICE)
     return TargetError(what, own_place(frames), advice)
 
 

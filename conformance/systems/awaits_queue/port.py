@@ -15,7 +15,7 @@ from ..queue.port import PORT as QUEUE
 
 __all__ = ["PORT"]
 
-_LEFT_OUT: Final = ("cancel", "timers", "pause", "proceed")
+_LEFT_OUT: Final = ("cancel", "timers", "pause", "proceed", "begin_offer", "begin_poll")
 
 _OWN: Final = (
     Operation(

@@ -43,7 +43,7 @@ WANTED: Final = (
 CAPACITY: Final = ("maxsize", "capacity", "max_size", "size", "limit", "bound", "maxlen", "n")
 """The usual names of the argument that says how many items the queue may hold."""
 
-_WAITS: Final = ("put", "take", "pause", "proceed")
+_WAITS: Final = ("put", "take", "pause")
 """The operations of the port that are not offered where they may wait in C."""
 
 ALSO: Final = ("capacity", "policy", "full", "empty")
@@ -218,13 +218,25 @@ class NamedThreadQueue(QueueAdapter):
         self._ways = Ways(self._named.surface(made, WANTED, ALSO))
         waiting, surface = self._ways.waiting, self._ways.surface
         unseen = not waiting or any(is_in_c(surface[name]) for name in waiting)
-        self.lacks = [*self._ways.lacks, *(_WAITS if unseen else ())]      # type: ignore[misc]
+        stops = self._stops("put_nowait", "put"), self._stops("get_nowait", "get")
+        self.lacks = [      # type: ignore[misc]
+            *self._ways.lacks, *(_WAITS if unseen else ()),
+            *(name for name, does in zip(("begin_offer", "begin_poll"), stops, strict=True)
+              if not does),
+            *(() if any(stops) or not unseen else ("proceed",))]
         if waits_in_coroutines(made, list(surface.called.values())):
             raise wrong_kind(self._named.place, ASYNCIO)
         if not (unseen or self._named.is_tried):
             self._try()
             self._named.is_tried = True
             self.start(capacity)
+
+    def _stops(self, name: str, waiting: str) -> bool:
+        """True if calls that never wait are stopped between lines. Where others do the same and
+        wait, those are."""
+        ways = self._ways
+        return name in ways.surface and waiting not in ways.waiting and (
+            not is_in_c(ways.surface[name]))
 
     def _try(self) -> None:
         """Raise InputError if what is called put or get does not wait on a small queue, but says
@@ -271,6 +283,14 @@ class NamedThreadQueue(QueueAdapter):
 
     def take(self) -> object:
         return self._begin("take", self._ways.surface["get"])
+
+    def begin_offer(self, item: Item, steps: int) -> object:
+        self._pause = steps
+        return self._begin("offer", lambda: self._ways.offer(item))
+
+    def begin_poll(self, steps: int) -> object:
+        self._pause = steps
+        return self._begin("poll", self._ways.poll)
 
     def pause(self, steps: int) -> bool:
         self._pause = steps

@@ -18,6 +18,8 @@ __all__ = ["PORT"]
 
 _ITEM = Argument("item", ITEM, "the item, whose value means nothing; some may be equal")
 _BY = Argument("by", NAME, "the producer or consumer that asks", required=False)
+_STEPS = Argument("steps", POSITIVE, "how many: a step is the smallest unit between which a thread "
+                  "may be stopped")
 
 _OPERATIONS: Final = (
     hello("start a fresh instance and forget the one before, its tickets included"),
@@ -43,8 +45,17 @@ _OPERATIONS: Final = (
         "pause", TRUE,
         "the next put or take is stopped after so many steps of its thread, if it takes as many, "
         "and waits; it continues at settle, at proceed, or before another one can answer at once",
-        (Argument("steps", POSITIVE, "how many: a step is the smallest unit between which a thread "
-                  "may be stopped"),),
+        (_STEPS,),
+    ),
+    Operation(
+        "begin_offer", FLAG,
+        "an offer that is stopped after so many steps of its thread, if it takes as many, and "
+        "continues as a stopped put does; its answer is that of an offer",
+        (_ITEM, _STEPS), completion=FLAG,
+    ),
+    Operation(
+        "begin_poll", ITEM_OR_NULL, "a poll that is stopped in the same way", (_STEPS,),
+        completion=ITEM_OR_NULL,
     ),
     Operation(
         "proceed", TRUE, "one of the calls that could continue does, until it ends or waits",

@@ -47,7 +47,9 @@ _ITEM: Final[dict[str, Any]] = {"gives": "value", "among": lambda talk, request:
 
 _NEW: Final[Mapping[str, Any]] = {"item": lambda talk, request: talk.next_items()}
 PLACES: Final[Mapping[str, Any]] = {"place": lambda talk, request: range(WAITERS_MAX)}
-"""Values from which requests pick: the next item, and which call it is that can continue."""
+_STEPS: Final[Mapping[str, Any]] = {"steps": lambda talk, request: range(1, STEPS_MAX + 1)}
+"""Values from which requests pick: the next item, which call it is that can continue, and after how
+many steps a call is stopped."""
 
 ROWS: Final = (
     on("offer", "offer {named}", says(True, "offer_accepted", "accepted"),
@@ -74,6 +76,9 @@ ROWS: Final = (
 _LIKELY: Final = ("inside", "waiting", "refused", "cancelled", "out")
 """The fates of an item, from the most to the least likely to come out."""
 
+_STOPPED: Final = ("begin_offer", "begin_poll")
+"""Operations that never wait, and can be stopped on their way."""
+
 _CANCEL: Final = "cancel what began to wait in step {began}{over}"
 
 _FATES: Final = {
@@ -87,16 +92,28 @@ class QueueConversation(TicketConversation):
     """One session with a queue. Items are the texts a1, a2, … in the order in which they are first
     named, or those that the program gives."""
 
-    carries = {"offer": ("item",), "put": ("item",)}
+    carries = {"offer": ("item",), "put": ("item",), "begin_offer": ("item",)}
     says = table(
         (BoundedQueue, UnknownQueue), *ROWS,
         on("cancel", _CANCEL, says(True, "cancelled_put", "undone"),
            says(False, "too_late_for_put", "too late"), where="put"),
         on("cancel", _CANCEL, says(True, "cancelled_take", "undone"),
            says(False, "too_late_for_take", "too late"), where="take"),
-        on("pause", "the next put or take is stopped after {steps} steps", done(),
-           picks={"steps": lambda talk, request: range(1, STEPS_MAX + 1)}),
+        on("pause", "the next put or take is stopped after {steps} steps", done(), picks=_STEPS),
         on("proceed", "a call that can continue does", done(), picks=PLACES),
+        # One that is refused late had no effect, as if its put had been cancelled.
+        on("begin_offer", "offer {named}, stopped after {steps} steps",
+           says(True, "offer_accepted", "accepted"), says(False, "offer_refused", "refused"),
+           says(WAITS, "put_waits", "stopped"),
+           later=one(says(True, "woken_put", "the offer of {named} is accepted"),
+                     says(False, "cancelled_put", "the offer of {named} is refused")),
+           picks={**_NEW, **_STEPS}),
+        on("begin_poll", "poll, stopped after {steps} steps",
+           says(None, "poll_empty", "empty"), says(ANY, "poll_item", "{named}", **_ITEM),
+           says(WAITS, "take_waits", "stopped"),
+           later=one(says(None, "cancelled_take", "the poll of step {begun} finds nothing"),
+                     says(ANY, "woken_take", "the poll of step {begun} gets {named}", **_ITEM)),
+           picks=_STEPS, makes_sense=lambda talk: talk.next_takes()),
     )
 
     def __init__(
@@ -138,16 +155,18 @@ class QueueConversation(TicketConversation):
             self.items.becomes(about["item"], "inside", only="waiting")
 
     def begun(self, request: Message) -> Fields:
-        if request["do"] == "put":
+        if "item" in request:
             return {"item": len(self.items) - 1, "named": in_words(request["item"])}
-        return {"ticket": self.times["take_waits"] - 1, "by": request["by"]}
+        return {"ticket": self.times["take_waits"] - 1, "by": request.get("by", ""),
+                "begun": self._said}
 
     def beside(self, act: Act, reply: Message) -> tuple[Step, ...]:
         """The promise of its policy, at the beginning; and that a thread was stopped on its way, so
         that its call waits, and may be in no wait queue."""
         promise, self._promise = self._promise, Policy.NONE
         steps: tuple[Step, ...] = (("promised", (("promise", promise),)),) if promise else ()
-        if act.do in ("put", "take") and self._pauses and "waiting" in reply:
+        pauses = self._pauses or act.do in _STOPPED
+        if act.do in ("put", "take", *_STOPPED) and pauses and "waiting" in reply:
             steps += (("stopped_on_its_way", ()),)
         self._pauses = act.do == "pause" or (self._pauses and act.do not in ("put", "take"))
         return steps
@@ -200,10 +219,11 @@ SUITE: Final = Suite(
         Watch(DroppingQueue, apart=True),
     ),
     weights={"offer": 2, "poll": 2, "put": 3, "take": 3, "settle": 1, "cancel": 3, "size": 1,
-             "pause": 4, "proceed": 1},
-    own_picks={"pause": range(STEPS_MAX)},
+             "pause": 4, "proceed": 1, "begin_offer": 3, "begin_poll": 3},
+    own_picks={"pause": range(STEPS_MAX), "begin_offer": range(STEPS_MAX),
+               "begin_poll": range(STEPS_MAX)},
     long=Long(fills=("offer", "put"), drains=("poll", "take"), sizes=(7,)),
-    payloads=Payloads({"offer": "item", "put": "item"}, equal=True),
+    payloads=Payloads({"offer": "item", "put": "item", "begin_offer": "item"}, equal=True),
     needs={
         # A wait ends once, so that no program has both answers to it.
         "QUEUE-9": (("put", "take"), ("cancel",)),
@@ -214,7 +234,7 @@ SUITE: Final = Suite(
     constants=constants,
     converse=QueueConversation,
     scene="A queue of capacity {capacity}.",
-    plainer={"put": "offer", "take": "poll"},
+    plainer={"put": "offer", "take": "poll", "begin_offer": "offer", "begin_poll": "poll"},
     fuller={**TWICE, **IN_BETWEEN, "QUEUE-6": TWICE["QUEUE-6"] + IN_BETWEEN["QUEUE-6"]},
     courses=STOPPED_BETWEEN,
     takes_more={

@@ -25,7 +25,7 @@ from ..suites.lengthy import FILLED_BY_CHANCE, SHORT_ITEMS
 from ..suites.shrink import RUNS_MAX, shrink
 from ..suites.suite import AnySuite, Long, Program
 from ..systems.catalogue import suite_named
-from .places import is_long, long_number, turn_of
+from .places import focus_of, is_long, long_number, turn_of
 from .rehearsal import most_telling
 from .steadiness import Sessions, kept_state, left_behind
 
@@ -233,7 +233,7 @@ class _Search:
         return self._judge()
 
     def _explore(self, can: Collection[str]) -> None:
-        focus = self.rules[turn_of(self.case.index) % len(self.rules)]
+        focus = focus_of(self.rules, self.case.index)
         if self.long is not None:
             acts, epilogue = self.suite.lengthy(can, self.case.seed, self.capacity)
             self._attempt(acts, focus, epilogue, self.long.most(self.capacity))

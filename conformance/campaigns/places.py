@@ -8,9 +8,12 @@ many cases were asked for.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["LONG_EVERY", "is_long", "long_number", "place_of", "turn_of"]
+from ...spec.notation.rules import Rule
+
+__all__ = ["LONG_EVERY", "focus_of", "is_long", "long_number", "place_of", "turn_of"]
 
 LONG_EVERY: Final = 10
 """Of so many cases in a row, the last one is long."""
@@ -29,6 +32,11 @@ def long_number(index: int) -> int:
 def turn_of(index: int) -> int:
     """The number of short cases before the place."""
     return index - long_number(index)
+
+
+def focus_of(rules: Sequence[Rule], index: int) -> Rule:
+    """The rule that the case at a place looks for, of those that apply."""
+    return rules[turn_of(index) % len(rules)]
 
 
 def place_of(turn: int) -> int:

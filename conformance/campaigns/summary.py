@@ -23,8 +23,11 @@ from ..systems.catalogue import suite_named
 from .causes import causes_of
 from .enough import Coverage, coverage, said_by
 from .failures import failure_in_words
+from .places import focus_of
 
-__all__ = ["FOLLOWS", "Measured", "RuleResult", "Summary", "known_rules", "summarise"]
+__all__ = [
+    "FOLLOWS", "Measured", "RuleResult", "Summary", "known_rules", "seconds_by_rule", "summarise",
+]
 
 FOLLOWS: Final = "follows"
 """The verdict on a rule that was only seen to break after another one in the same run."""
@@ -104,7 +107,9 @@ class Summary:
     not be judged, if any, and what to do. ``measured`` has the suite's measures, in their order.
     ``strict``: what the target has declared that it cannot show counts as well. ``sizes`` are the
     capacities that were tried, and ``longest`` is the number of requests of the longest program.
-    ``cut`` says that the run ended before its time, and is empty if it did not.
+    ``cut`` says that the run ended before its time, and is empty if it did not. ``times`` has the
+    seconds of the cases that looked for each rule, by its id, if they were made on this machine;
+    with several processes these add up to more than the run took.
     """
 
     suite: str
@@ -121,6 +126,7 @@ class Summary:
     sizes: tuple[int, ...] = ()
     longest: int = 0
     cut: str = ""
+    times: Mapping[str, float] = field(default_factory=dict, compare=False)
 
     @property
     def tried(self) -> str:
@@ -207,6 +213,19 @@ def summarise(
         sizes=tuple(sorted({row.capacity for row in rows if row.longest})),
         longest=max((row.longest for row in rows), default=0),
     )
+
+
+def seconds_by_rule(
+    suite: str, rows: Sequence[CaseRow], spent: Mapping[int, float]
+) -> dict[str, float]:
+    """The seconds of each rule: of the cases that looked for it, and made the failures short that
+    they found. Empty if the seconds of no case are known (see ``Summary``)."""
+    chosen = suite_named(suite)
+    applying = chosen.applicable(said_by(rows))
+    times = dict.fromkeys((rule.id for rule in chosen.rules()), 0.0) if spent else {}
+    for place, seconds in spent.items() if applying else ():
+        times[focus_of(applying, place).id] += seconds
+    return times
 
 
 def _behind(result: RuleResult, cause: str) -> RuleResult:

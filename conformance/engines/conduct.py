@@ -14,7 +14,7 @@ from checkvalve.spec.verdicts.memory import meter
 from ..campaigns.case import RunSettings, plan
 from ..campaigns.enough import further_cases
 from ..campaigns.failures import until_given_up
-from ..campaigns.summary import Summary, summarise
+from ..campaigns.summary import Summary, seconds_by_rule, summarise
 from ..suites.results import ERROR, Case, CaseRow, sort_rows
 from ..suites.system import QUICK_CASES
 from ..systems.catalogue import system_of
@@ -52,6 +52,8 @@ class Engine:
     files: tuple[Path, ...] = ()
     thin: bool = False
     deadline: Deadline = field(default_factory=Deadline)
+    spent: dict[int, float] = field(default_factory=dict)
+    """The seconds of each case that was run here, by its place in the run."""
 
     def run(
         self, suite: str, target: str, cases: Sequence[Case], settings: RunSettings
@@ -74,7 +76,7 @@ class Engine:
             from .local import run_locally
 
             return run_locally(suite, target, cases, settings, jobs=self.jobs, thin=self.thin,
-                               deadline=self.deadline)
+                               deadline=self.deadline, spent=self.spent)
         from .spark import run_on_spark
 
         rows = run_on_spark(suite, target, cases, settings, partitions=self.partitions,
@@ -140,7 +142,7 @@ def conduct(
     cases have failed alike. Raises
     ``InputError`` for a suite, a target or a cluster that cannot be used.
     """
-    order, engine = order or Order(), engine or Engine()
+    order, engine = order or Order(), replace(engine or Engine(), spent={})
     rows: list[CaseRow] = []
     cut = ""
     while cases := next_cases(order, rows, known):
@@ -148,7 +150,9 @@ def conduct(
         cut = _cut(engine, len(rows))
         if cut:
             break
-    return replace(summarise(order.suite, target, rows, known), cut=cut), rows
+    summary = summarise(order.suite, target, rows, known)
+    times = seconds_by_rule(order.suite, rows, engine.spent)
+    return replace(summary, cut=cut, times=times), rows
 
 
 def _cut(engine: Engine, cases: int) -> str:

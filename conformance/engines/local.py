@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from checkvalve.spec.notation.errors import CheckvalveError, InputError, InternalError
@@ -32,13 +33,16 @@ __all__ = ["ENDLESS", "chunk_size", "process_pool", "row_of", "run_locally"]
 ENDLESS: Final = Deadline()
 """No deadline."""
 
+_Timed = tuple[CaseRow, float]
+"""A row, and the seconds of its case."""
+
 _CHUNKS_PER_PROCESS = 8
 """More chunks even out cases of unequal length; fewer cost less talk between processes."""
 
 
 def run_locally(
     suite: str, target: str, cases: Sequence[Case], settings: RunSettings, *, jobs: int = 1,
-    thin: bool = False, deadline: Deadline = ENDLESS,
+    thin: bool = False, deadline: Deadline = ENDLESS, spent: dict[int, float] | None = None,
 ) -> list[CaseRow]:
     """The rows of ``cases``, sorted by key; they do not depend on ``jobs``, the processes used.
     ``thin``: of failures no more than a summary shows (see keeping.py).
@@ -48,17 +52,37 @@ def run_locally(
     ended by then), or with more memory in use than there may be. Of that each process has an equal
     part.
 
+    The seconds of each case are put into ``spent``, by its place in the run; no row has them, for
+    rows are the same wherever they are made.
+
     Raises InputError for a suite or a target that cannot be used, TargetError if the target
     ends the process that it runs in.
     """
     if jobs < 1:
         raise InputError(f"cannot run on {jobs} processes", "", "Give 1 or more.")
-    run = partial(row_of, suite, target, settings, deadline=deadline)
+    run = partial(_timed, suite, target, settings, deadline=deadline)
+    spent = {} if spent is None else spent
     processes = min(jobs, len(cases))
     if processes <= 1:
         with collecting_rarely():
-            return _kept(_until(deadline, counted_off(map(run, cases), len(cases))), thin)
-    return _run_apart(run, cases, processes, thin, deadline)
+            rows = _noted(map(run, cases), spent)
+            return _kept(_until(deadline, counted_off(rows, len(cases))), thin)
+    return _run_apart(run, cases, processes, thin, deadline, spent)
+
+
+def _timed(
+    suite: str, target: str, settings: RunSettings, case: Case, deadline: Deadline = ENDLESS,
+) -> _Timed:
+    """The row of one case, and its seconds."""
+    began = perf_counter()
+    row = row_of(suite, target, settings, case, deadline)
+    return row, perf_counter() - began
+
+
+def _noted(timed: Iterable[_Timed], spent: dict[int, float]) -> Iterator[CaseRow]:
+    for row, seconds in timed:
+        spent[row.case] = seconds
+        yield row
 
 
 def _until(deadline: Deadline, rows: Iterable[CaseRow]) -> Iterator[CaseRow]:
@@ -76,7 +100,8 @@ def _kept(rows: Iterable[CaseRow], thin: bool) -> list[CaseRow]:
 
 
 def _run_apart(
-    run: partial[CaseRow], cases: Sequence[Case], processes: int, thin: bool, deadline: Deadline
+    run: partial[_Timed], cases: Sequence[Case], processes: int, thin: bool, deadline: Deadline,
+    spent: dict[int, float],
 ) -> list[CaseRow]:
     """Run cases in processes, in chunks, until the deadline; rows come in the order of the cases.
 
@@ -93,7 +118,7 @@ def _run_apart(
         try:
             chunks = [pool.submit(_rows_of, run, cases[at:at + size])
                       for at in range(0, len(cases), size)]
-            ran = counted_off(_done(chunks, deadline), len(cases))
+            ran = counted_off(_noted(_done(chunks, deadline), spent), len(cases))
             rows = _kept(_until(ENDLESS, ran), thin)
             if deadline.passed():   # the chunks that are under way may take long
                 _end(set(multiprocessing.active_children()) - others)
@@ -125,11 +150,11 @@ def chunk_size(cases: int, processes: int) -> int:
     return max(1, cases // (processes * _CHUNKS_PER_PROCESS))
 
 
-def _rows_of(run: partial[CaseRow], cases: Sequence[Case]) -> list[CaseRow]:
+def _rows_of(run: partial[_Timed], cases: Sequence[Case]) -> list[_Timed]:
     return [run(case) for case in cases]
 
 
-def _done(chunks: Iterable[Future[list[CaseRow]]], deadline: Deadline) -> Iterator[CaseRow]:
+def _done(chunks: Iterable[Future[list[_Timed]]], deadline: Deadline) -> Iterator[_Timed]:
     """The rows of the chunks, in their order; after the deadline only of those that are done by
     then, and of the first one: a case that takes all the time hides none of the others."""
     for at, chunk in enumerate(chunks):

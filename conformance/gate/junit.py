@@ -16,8 +16,8 @@ _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 def junit(report: Report, command: str = "gate") -> str:
     """The XML document of a run of ``command``: a suite for each subject, a case for each row.
 
-    One run of a suite judges all its rules together, so its time stands at the suite, and no case
-    of it has a time of its own. The text of a failure is the row's story.
+    One run of a suite judges all its rules together, so its time stands at the suite; the time of a
+    rule is that of the cases that looked for it, if it is known. The text of a failure is the row's story.
     What is not as expected is a failure, what is unknown or could not be run an error, and
     what is unavailable is skipped, as is what follows from another failure and what the target
     says it cannot show, and what a baseline accepts; a rule that was not shown for another reason
@@ -50,8 +50,9 @@ def _add_case(suite: xml.Element, row: Row) -> None:
         suite, "testcase", classname=_clean(f"{row.section}.{row.subject}"),
         name=_clean(row.title()),
     )
-    if not row.shares_time:
-        case.set("time", f"{row.seconds:.3f}")
+    seconds = row.own_seconds if row.shares_time else row.seconds
+    if seconds is not None:
+        case.set("time", f"{seconds:.3f}")
     if row.place is not None:
         case.set("file", _clean(row.place.file))
         case.set("line", str(row.place.line))

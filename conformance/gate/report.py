@@ -57,7 +57,8 @@ class Row:
     ``property`` is a rule's id or what a design promises. ``message`` says in one line what
     the reader needs beyond that. ``details`` are for the JSON file. ``story`` has the lines with
     which a violation can be acted upon, and ``place`` is where to look. ``shares_time``: one run
-    judged all rows of the subject together, and ``seconds`` is the time of that run. ``checked`` is
+    judged all rows of the subject together, and ``seconds`` is the time of that run; then
+    ``own_seconds`` is the time of the cases that looked for this rule, if it is known. ``checked`` is
     the report on the design that a row is about, for pages.
     """
 
@@ -73,6 +74,7 @@ class Row:
     story: tuple[str, ...] = ()
     place: Place | None = None
     shares_time: bool = False
+    own_seconds: float | None = None
     checked: DesignReport | None = field(default=None, compare=False, repr=False)
 
     @cached_property  # the name `property` is that of a field here
@@ -160,8 +162,7 @@ class Report:
         return {
             "verdict": self.verdict, "exit_code": self.exit_code, "counts": self.counts,
             "config": self.config, "seconds": round(self.seconds, 3),
-            **self.compared, "results": [{**_plain(row), "seconds": round(row.seconds, 3),
-                         "story": list(row.story)} for row in self.rows],
+            **self.compared, "results": [_plain(row) for row in self.rows],
         }
 
 
@@ -169,7 +170,9 @@ def _plain(row: Row) -> dict[str, Any]:
     """The row as plain data, without the report on its design."""
     plain = asdict(replace(row, checked=None))
     del plain["checked"]
-    return plain
+    own = row.own_seconds
+    return {**plain, "seconds": round(row.seconds, 3), "story": list(row.story),
+            "own_seconds": None if own is None else round(own, 3)}
 
 
 def judge(expected: str, found: str) -> Judgement:

@@ -167,7 +167,8 @@ def rows_of_summary(
         Row("suites", subject, "can be judged", "judged", "lost track", "unknown",
             summary.unjudged, seconds, shares_time=True),)
     return unjudged + tuple(
-        _rule_row(subject, result, accepted, seconds, unshown, strict)
+        replace(_rule_row(subject, result, accepted, seconds, unshown, strict),
+                own_seconds=summary.times.get(result.rule.id))
         for result in summary.results)
 
 

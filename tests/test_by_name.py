@@ -474,6 +474,18 @@ def test_a_queue_that_never_waits_is_tested_by_what_it_has(
     assert document["targets"][0]["not_shown"]["not offered"][:2] == ["QUEUE-6", "QUEUE-7"]
 
 
+def test_names_are_given_to_replay_and_identify_as_to_conform(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What conform takes by --names, the two that look closer take as well."""
+    found = conform(capsys, "thread:mine:LooseBelt", "--names", BELT, "--cases", "1",
+                    "--fixtures", "found")["results"]
+    fixture = next(each["fixture"] for each in found if each["fixture"])
+    assert run(root, ["replay", fixture, "thread:mine:LooseBelt", "--names", BELT]) == 1
+    assert run(root, ["identify", "thread:mine:Belt", "--names", BELT]) == 0
+    assert "reject" in capsys.readouterr().out
+
+
 def test_a_coroutine_that_refuses_is_no_put() -> None:
     """That shows at the first refusal, for what is called put waits for room."""
     with session("asyncio:mine:SlowBelt?put=load&get=unload", "queue", capacity=1) as opened:

@@ -54,6 +54,11 @@ WRONG = [
     ("an enormous capacity", changed("capacity: 4", "capacity: 1" + 30 * "0"), 7, "digits"),
     ("no capacity", changed(", capacity: 4", ""), 7, "capacity"),
     ("an unknown kind", changed("kind: sink", "kind: snik"), 5, "sink"),
+    ("a kind by another word", changed("kind: sink", "kind: split"), 5,
+     "Did you mean 'broadcast' or 'route'?"),
+    ("a route with two links to it", changed("kind: sink", "kind: route") + (
+        "  - {from: source, to: sink, capacity: 4, name: more}\n"), 5,
+     "or put a merge before it"),
     ("an unknown flow", changed("capacity: 4", "capacity: 4, flow: blokking"), 7, "blocking"),
     ("a batch without credit", changed("capacity: 4", "capacity: 4, batch: 2"), 7, "flow"),
     ("a batch of a link that calls stop", changed(

@@ -21,7 +21,9 @@ from ..suites.system import QUICK_CASES
 from ..systems.catalogue import SYSTEMS
 from ..computer.files import check_writable
 from ..computer.progress import watched
-from .options import Seconds, html_option, memory_option, quiet_option, states_option
+from .options import (
+    Seconds, html_option, memory_option, names_option, quiet_option, states_option,
+)
 from .place import engine_of, place_options
 from .outcome import EXPECTED, TARGET_FAILED, UNKNOWN, VIOLATED
 from .reports import Reports, report_options
@@ -86,8 +88,7 @@ def _numbers() -> str:
               help="A rule that the target is known to break; may be given more than once.")
 @click.option("--strict", is_flag=True,
               help="Let every rule that is not shown count, also what a target says it cannot do.")
-@click.option("--names", multiple=True, metavar="OURS=THEIRS",
-              help="What a class calls an operation, as in put=push; may be given more than once.")
+@names_option
 @report_options()
 @quiet_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

@@ -11,7 +11,7 @@ import click
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
-from .options import Seconds
+from .options import Seconds, names_option
 from .outcome import EXPECTED, TARGET_FAILED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -33,10 +33,11 @@ _GRAVEST_FIRST = (VIOLATED, TARGET_FAILED, UNKNOWN)
               help="Seconds that a target has for one reply.")
 @click.option("--max-seconds", type=Seconds(), default=60.0, show_default=True,
               help="Seconds for one target; then what is left is unknown.")
+@names_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
-    targets: tuple[str, ...], capacity: int, limit: int, timeout: float, max_seconds: float,
-    as_json: bool,
+    targets: tuple[str, ...], names: tuple[str, ...], capacity: int, limit: int, timeout: float,
+    max_seconds: float, as_json: bool,
 ) -> int:
     """Find out what each TARGET, a queue, does when it is full: its overflow policy.
 
@@ -46,12 +47,13 @@ def command(
     Exit code 0 if the policy was identified, 1 if it is another one than the target says it has, 2
     if what was seen fits several or none, 69 if a target failed to answer.
     """
+    from ..foreign.place import with_names
     from ..systems.targets import check_name, resolve_target
 
     if limit < capacity:
         raise InputError(f"a capacity of {capacity} is beyond the limit {limit}", "",
                          "Give --limit at least the --capacity that is asked for.")
-    chosen = dict.fromkeys(targets)
+    chosen = dict.fromkeys(with_names(target, names) for target in targets)
     suite, identify = _of(chosen)
     for name in chosen:  # all, before anything is run
         check_name(name, suite)

@@ -14,7 +14,8 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import size_of
 
 __all__ = [
-    "Seconds", "budget_options", "html_option", "itf_option", "memory_option", "parameters_given",
+    "Seconds", "budget_options", "html_option", "itf_option", "memory_option", "names_option",
+    "parameters_given",
     "quiet_option", "size", "states_option",
 ]
 
@@ -90,6 +91,14 @@ def memory_option(command: F) -> F:
 
 _MEMORY = ("End what takes more memory as unknown, e.g. 2G: of the whole process.  "
            "[default: most of what is free]")
+
+
+def names_option(command: F) -> F:
+    """Add --names, the names of a class's operations, to a command whose target may be a class."""
+    return click.option(
+        "--names", multiple=True, metavar="OURS=THEIRS",
+        help="What a class calls an operation, as in put=push; may be given more than once.",
+    )(command)
 
 
 def quiet_option(command: F) -> F:

@@ -13,7 +13,7 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
 from ..computer.files import check_writable
-from .options import Seconds, html_option, itf_option, states_option
+from .options import Seconds, html_option, itf_option, names_option, states_option
 from ..suites.results import NO_OCCASION
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
@@ -30,12 +30,13 @@ __all__ = ["command"]
 @click.option("--timeout", type=Seconds(most=3600), default=5.0,
               show_default=True, help="Seconds that the target has for one reply.")
 @states_option
+@names_option
 @html_option
 @itf_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
-    fixture: Path, target: str, timeout: float, max_states: int, html: Path | None,
-    itf: Path | None, as_json: bool,
+    fixture: Path, target: str, timeout: float, max_states: int, names: tuple[str, ...],
+    html: Path | None, itf: Path | None, as_json: bool,
 ) -> int:
     """Run the failure in FIXTURE again on TARGET: does it break the same rule?
 
@@ -44,8 +45,10 @@ def command(
     64 for a file that is not a fixture, or one that asks for what the target cannot do.
     """
     from ..campaigns.replay import replay
+    from ..foreign.place import with_names
     from ..systems.targets import resolve_target
 
+    target = with_names(target, names)
     loaded = _load(fixture)
     if html is not None:
         check_writable(html)

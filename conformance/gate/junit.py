@@ -17,8 +17,8 @@ def junit(report: Report, command: str = "gate") -> str:
     """The XML document of a run of ``command``: a suite for each subject, a case for each row.
 
     One run of a suite judges all its rules together, so its time stands at the suite; the time of a
-    rule is that of the cases that looked for it, if it is known. The text of a failure is the row's story.
-    What is not as expected is a failure, what is unknown or could not be run an error, and
+    rule is that of the cases that looked for it, if it is known. The text of a failure is the row's
+    story. What is not as expected is a failure, what is unknown or could not be run an error, and
     what is unavailable is skipped, as is what follows from another failure and what the target
     says it cannot show, and what a baseline accepts; a rule that was not shown for another reason
     is unknown, and an error.

@@ -58,8 +58,8 @@ class Row:
     the reader needs beyond that. ``details`` are for the JSON file. ``story`` has the lines with
     which a violation can be acted upon, and ``place`` is where to look. ``shares_time``: one run
     judged all rows of the subject together, and ``seconds`` is the time of that run; then
-    ``own_seconds`` is the time of the cases that looked for this rule, if it is known. ``checked`` is
-    the report on the design that a row is about, for pages.
+    ``own_seconds`` is the time of the cases that looked for this rule, if it is known. ``checked``
+    is the report on the design that a row is about, for pages.
     """
 
     section: Section

@@ -287,6 +287,7 @@ class _Loader:
                     task.spot, f"the {task.kind.value} {task.name!r} has {_links(count)} "
                     f"{what} it, but needs {_range(least, most)}",
                     f"Add or remove a link with `{what}: {task.name}`"
+                    f"{', or put a merge before it' if what == 'to' and most == 1 < count else ''}"
                     f"{_or_a_kind_for(len(design.gates(task.name)), written)}.",
                 )
         if task.kind is Kind.TRANSITION:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -208,9 +208,11 @@ def _type(called: str, error: ValidationError) -> Words:
 
 def _enum(called: str, error: ValidationError) -> Words:
     allowed = error.validator_value
+    others = [word for word in _OTHER_VALUES.get(str(error.instance), ()) if word in allowed]
+    meant = f"Did you mean {' or '.join(map(repr, others))}?" if others else ""
     return (f"{called} is {_show(error.instance)}, but must be one of: "
             f"{', '.join(map(str, allowed))}",
-            suggest(error.instance, allowed) or "Choose one of them.", None)
+            meant or suggest(error.instance, allowed) or "Choose one of them.", None)
 
 
 def _pattern(called: str, error: ValidationError) -> Words:
@@ -275,6 +277,16 @@ _OTHER_WORDS: Final[Mapping[str, str]] = {
     "size": "capacity", "bound": "capacity", "permits": "threads", "workers": "threads",
 }
 """Words of other languages for keys of this one."""
+
+_OTHER_VALUES: Final[Mapping[str, Sequence[str]]] = {
+    "producer": ("source",), "input": ("source",), "generator": ("source",),
+    "consumer": ("sink",), "output": ("sink",), "worker": ("map", "script"), "stage": ("map",),
+    "process": ("map", "script"), "thread": ("script",), "task": ("script",),
+    "split": ("broadcast", "route"), "fork": ("broadcast", "route"), "tee": ("broadcast",),
+    "fan-out": ("broadcast", "route"), "switch": ("route",), "choice": ("route",),
+    "fan-in": ("merge", "zip"), "join": ("zip", "merge"), "batch": ("window",),
+}
+"""Words of other languages for values of this one."""
 
 
 def _too_few(called: str, error: ValidationError) -> Words:

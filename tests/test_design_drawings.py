@@ -268,6 +268,18 @@ def test_a_pool_says_which_tasks_hold_it() -> None:
     assert len(boxes_in(drawing)) == 10
 
 
+def test_a_pool_whose_permits_no_task_holds_says_how_many_are_taken() -> None:
+    """As those of a window, which go along with what is under way."""
+    drawing = draw(report_on("""
+tasks:
+  sender: {kind: script, steps: [{acquire: window}, {write: wire}]}
+  receiver: {kind: script, steps: [{read: wire, count: 5}, {release: window, count: 5}]}
+links: [{from: sender, to: receiver, capacity: 4, name: wire}]
+pools: {window: {threads: 4}}
+"""))
+    assert ">4 taken<" in drawing and "held by" not in drawing
+
+
 def test_copies_of_a_large_design_are_one_box() -> None:
     """With their number, and with the numbers of all of them for the page."""
     design = load("checkvalve: 2\nname: drawn\n" + philosophers(400))

@@ -45,6 +45,12 @@ def is_named(spec: str) -> bool:
 
 def place_of(spec: str) -> Place:
     """The place that ``spec`` names; raises ``InputError`` unless it has a module and a name."""
+    bare, option, names = spec.partition(" --names")
+    if option:
+        raise InputError(
+            f"{excerpt(spec)} has an option in the name of a target",
+            next_step=f"Write {with_names(bare, [names.strip(' =')])}, as a run of `checkvalve "
+            "conform` with --names calls it.")
     kind, _, rest = spec.partition(":")
     where, _, pairs = rest.partition("?")
     module, _, attributes = where.partition(":")

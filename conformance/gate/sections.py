@@ -93,7 +93,7 @@ def _design_row(subject: str, design: Design, found: Finding, notes: dict[str, A
 
     verdict = found.outcome.value
     judgement = judge(found.expected or verdict, verdict)  # there may be no expectation
-    way = f"{found.way} has {counted(len(found.steps), 'step')}" if found.steps else ""
+    way = f"{found.way}: {counted(len(found.steps), 'step')}" if found.steps else ""
     around = [wait.task for wait in round_of(found.cycle)]
     if around:
         way = f"{' -> '.join([*around, around[0]])} wait for each other; {way or 'at the start'}"

@@ -146,8 +146,10 @@ class Picture:
             if self._stepped:
                 lines = [f"{count * len(members)} of {count * len(members)} free"]
             elif taken and len(members) == 1:
-                lines += [f"{count - self._free[name]} held by", *lines_of(
-                    ", ".join(dict.fromkeys(self._holders[name])))]
+                # Permits that go along with an element are held by no task.
+                holders = ", ".join(dict.fromkeys(self._holders[name]))
+                lines += [f"{count - self._free[name]} {'held by' if holders else 'taken'}",
+                          *(lines_of(holders) if holders else ())]
             elif taken:
                 lines.append(f"{len(taken)} of them held")
             yield Box("pool", members, _titled(members), tuple(lines))

@@ -27,8 +27,9 @@ class Declined(Exception):
         self.definite = definite
 
 
-def missing(library: str) -> InputError:
-    """The error for an optional library that is not installed, or not in that version."""
+def missing(library: str, extra: str = "targets") -> InputError:
+    """The error for an optional library that is not installed, or not in that version; an ``extra``
+    of checkvalve brings it."""
     return InputError(
         f"this target needs the library {library}, which is not installed",
-        next_step=f"Install it: pip install {shlex.quote(library)} (or checkvalve[targets]).")
+        next_step=f"Install it: pip install {shlex.quote(library)} (or checkvalve[{extra}]).")

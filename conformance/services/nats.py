@@ -20,16 +20,18 @@ class Nats(Server):
 
     A client that does not read is cut off for the pending bytes, and not for the time that it
     takes:
-    the server waits for it without end.
+    the server waits for it without end. One that is ``durable`` has JetStream, with its files.
     """
 
     what: ClassVar[str] = "the NATS server"
 
     def __init__(self, *, pending_bytes: int = 64 << 20, payload_bytes: int = 1 << 20,
-                 seconds: float = 30.0) -> None:
+                 durable: bool = False, seconds: float = 30.0) -> None:
         super().__init__(seconds=seconds)
-        self._settings = {
+        self._settings: dict[str, object] = {
             "max_pending": pending_bytes, "max_payload": payload_bytes, "write_deadline": "24h"}
+        if durable:
+            self._settings["jetstream"] = {"store_dir": str(self.folder / "jetstream")}
 
     def prepare(self) -> None:
         """Write the server's configuration."""

@@ -15,9 +15,9 @@ from ..adapters.child import last_lines
 from .programs import POSTGRESQL, PSQL, find_program
 from .server import HOST, Server
 
-__all__ = ["PostgreSQL", "psql"]
+__all__ = ["USER", "PostgreSQL", "psql"]
 
-_USER: Final = "postgres"
+USER: Final = "postgres"
 _MAKE_SECONDS: Final = 120
 _INITDB: Final = replace(POSTGRESQL, name="initdb")
 _READY: Final = replace(POSTGRESQL, name="pg_isready")
@@ -34,7 +34,7 @@ class PostgreSQL(Server):
             shutil.chown(self.folder, _user(), _user())
         made = subprocess.run(
             _as_user(_INITDB.find(), "-D", str(self.folder / "data"), "-A", "trust",
-                     "-U", _USER, "--no-sync", "-E", "UTF8", "--no-locale"),
+                     "-U", USER, "--no-sync", "-E", "UTF8", "--no-locale"),
             cwd=self.folder, capture_output=True, timeout=_MAKE_SECONDS, check=False)
         if made.returncode:
             said = made.stderr.decode("utf-8", "replace")
@@ -63,12 +63,12 @@ def psql(port: int) -> list[str]:
 
     Raises ``InputError`` if there is none.
     """
-    return [PSQL.find(), "-XqAt", "-h", HOST, "-p", str(port), "-U", _USER, _USER]
+    return [PSQL.find(), "-XqAt", "-h", HOST, "-p", str(port), "-U", USER, USER]
 
 
 def _user() -> str:
     try:
-        return pwd.getpwnam(_USER).pw_name
+        return pwd.getpwnam(USER).pw_name
     except KeyError:
         return pwd.getpwuid(os.geteuid()).pw_name
 

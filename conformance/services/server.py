@@ -6,6 +6,7 @@ an event, and end after so many seconds of an idle machine (patience.py).
 
 from __future__ import annotations
 
+import atexit
 import shutil
 import signal
 import socket
@@ -14,14 +15,14 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 from ...spec.notation.errors import TargetError
 from ..adapters.child import last_lines
 from ..computer.patience import Countdown
 from .process import KeptProcess
 
-__all__ = ["HOST", "Server", "free_port"]
+__all__ = ["HOST", "Server", "free_port", "shared"]
 
 HOST: Final = "127.0.0.1"
 _LOOK_SECONDS: Final = 0.02
@@ -188,6 +189,26 @@ class Server:
         return TargetError(
             f"{self.what} at {self.address} {how}{last_lines(self.log())}",
             next_step="If the machine is slow, set CHECKVALVE_PATIENCE=3; else its log says why.")
+
+
+_ServerT = TypeVar("_ServerT", bound=Server)
+_shared: Final[dict[type[Server], Any]] = {}
+
+
+def shared(kind: type[_ServerT]) -> _ServerT:
+    """The server of a kind that the sessions of this process use one after the other, started if it
+    does not run. For one that takes seconds to start. Raises as ``Server.start`` does.
+    """
+    if kind not in _shared:
+        _shared[kind] = kind()
+    server: _ServerT = _shared[kind].start()
+    return server
+
+
+@atexit.register
+def _close_all() -> None:
+    for server in _shared.values():
+        server.close()
 
 
 def free_port() -> int:

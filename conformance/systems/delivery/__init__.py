@@ -27,5 +27,11 @@ SYSTEM = System(
         Shipped("beanstalkd", "beanstalkd:BeanstalkdTube",
                 "a tube of a real beanstalkd, with its log",
                 rehearsal="reference.delivery.unbounded"),
+        Shipped("postgresql.skip-locked", "skip_locked:SkipLocked",
+                "a table of a real PostgreSQL, whose consumers use FOR UPDATE SKIP LOCKED",
+                rehearsal="reference.delivery.unbounded"),
+        Shipped("nats.jetstream", "jetstream:JetStream",
+                "a pull consumer of a stream of files in a real NATS server",
+                rehearsal="reference.delivery.any-order"),
     ),
 )

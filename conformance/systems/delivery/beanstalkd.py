@@ -1,21 +1,19 @@
 """A tube of a real beanstalkd, in real time; a server for each session.
 
 A rejected job is buried, and buried jobs are the dead letters. The time to run is whole seconds, so
-a tick is a little more than a second. A machine that halts for too long gives a job back early;
-then the adapter reports that it does not know what happened, for nothing can be judged.
+a tick is a little more than a second.
 """
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
-from ...adapters.base import Declined
 from ...adapters.port_adapter import PortAdapter
 from ...ports.base import Port
 from ...services.beanstalkd import Answer, Beanstalkd, BeanstalkdClient
+from .clock import RealTicks
 from .port import PORT
 
 __all__ = ["BeanstalkdTube"]
@@ -39,6 +37,7 @@ class BeanstalkdTube(PortAdapter):
     def start(self, settings: Mapping[str, Any]) -> None:
         """Begin with a fresh server, and a connection for each consumer."""
         self._timeout: int = settings["timeout"]
+        self._ticks = RealTicks(_TICK_SECONDS, self._timeout, late=_LATE_SECONDS)
         self._count: int = settings["consumers"]
         self._jobs: dict[Item, str] = {}
         self._server = Beanstalkd().start()
@@ -50,12 +49,13 @@ class BeanstalkdTube(PortAdapter):
         return answer.word == "INSERTED"
 
     def receive(self, consumer: int) -> Item | None:
-        self._look_at_the_clock()
+        self._ticks.check()
         answer = self._consumers[consumer].ask("reserve-with-timeout 0")
         if answer.word != "RESERVED":
             return None
-        self._given[answer.words[0]] = [0, time.monotonic()]
-        return _message(answer)
+        message = _message(answer)
+        self._ticks.given(message, consumer)
+        return message
 
     def ack(self, consumer: int, message: Item) -> bool:
         return self._answered(consumer, f"delete {self._jobs[message]}", message) == "DELETED"
@@ -83,17 +83,14 @@ class BeanstalkdTube(PortAdapter):
         return int(counts["reserves"])
 
     def disconnect(self, consumer: int) -> bool:
-        self._look_at_the_clock()
+        self._ticks.check()
+        self._ticks.left(consumer)
         self._consumers[consumer].leave()
         self._consumers[consumer] = BeanstalkdClient(self._server.port)
         return True
 
     def advance(self, ticks: int) -> bool:
-        self._look_at_the_clock()
-        passed = min(ticks, self._timeout)      # then all is over that can be over
-        time.sleep(passed * _TICK_SECONDS)
-        for given in self._given.values():
-            given[0] += passed
+        self._ticks.advance(ticks)
         return True
 
     def restart(self) -> bool:
@@ -112,25 +109,18 @@ class BeanstalkdTube(PortAdapter):
     def _connect(self) -> None:
         self._producer = BeanstalkdClient(self._server.port)
         self._consumers = [BeanstalkdClient(self._server.port) for _ in range(self._count)]
-        self._given: dict[str, list[float]] = {}    # by job, ticks since it was given, and when
+        self._ticks.clear()
 
     def _close(self) -> None:
         for client in (self._producer, *self._consumers):
             client.close()
 
     def _answered(self, consumer: int, command: str, message: Item) -> str:
-        self._look_at_the_clock()
+        self._ticks.check()
         word = self._consumers[consumer].ask(command).word
         if word != "NOT_FOUND":
-            self._given.pop(self._jobs[message], None)
+            self._ticks.over(message)
         return word
-
-    def _look_at_the_clock(self) -> None:
-        """Report that nobody knows what happens now, if a job's time is over that should not be."""
-        now = time.monotonic()
-        for ticks, since in self._given.values():
-            if ticks < self._timeout and now - since - ticks * _TICK_SECONDS > _LATE_SECONDS:
-                raise Declined("the-machine-was-too-slow", definite=False)
 
 
 def _message(answer: Answer) -> Item:

@@ -54,8 +54,8 @@ GO_ADVICE = (
 )
 
 MODULES = {
-    "nats": "nats-py", "opentelemetry": "opentelemetry-sdk", "paho": "paho-mqtt",
-    "yaml": "PyYAML", "z3": "z3-solver", "zmq": "pyzmq",
+    "nats": "nats-py", "opentelemetry": "opentelemetry-sdk", "yaml": "PyYAML",
+    "z3": "z3-solver", "zmq": "pyzmq",
 }
 """The modules that are not named as the distribution which has them."""
 
@@ -76,7 +76,7 @@ EXTRAS = {
     "testing": "suites in pytest runs of your own, state machines of Hypothesis",
     "spark": "suites on a cluster: conform --engine spark, and Parquet results",
     "targets": "the targets that are libraries of other projects",
-    "brokers": "clients of real brokers: RabbitMQ, NATS, mosquitto, PostgreSQL",
+    "brokers": "clients of real brokers: RabbitMQ, NATS, PostgreSQL",
     "zookeeper": "a real ZooKeeper, whose server comes with pyspark",
     "certify": "checking certificates: checkvalve certify",
 }

@@ -11,8 +11,8 @@ from typing import Final
 from ...spec.notation.errors import InputError
 
 __all__ = [
-    "BEANSTALKD", "ETCD", "NATS", "POSTGRESQL", "PROGRAMS", "PSQL", "REDIS", "Program",
-    "find_program",
+    "BEANSTALKD", "EPMD", "ETCD", "MOSQUITTO", "NATS", "POSTGRESQL", "PROGRAMS", "PSQL",
+    "RABBITMQ", "REDIS", "Program", "find_program",
 ]
 
 
@@ -57,11 +57,16 @@ ETCD: Final = Program("etcd", "etcd-server", "etcd")
 REDIS: Final = Program(
     "redis-server", "redis-server", "Redis", serves="elections, queues and brokers")
 BEANSTALKD: Final = Program("beanstalkd", "beanstalkd", "beanstalkd", serves="brokers")
-NATS: Final = Program("nats-server", "nats-server", "NATS", "sbin", serves="queues")
-POSTGRESQL: Final = Program("postgres", "postgresql", "PostgreSQL", _OF_POSTGRESQL)
+NATS: Final = Program("nats-server", "nats-server", "NATS", "sbin", serves="queues and brokers")
+POSTGRESQL: Final = Program(
+    "postgres", "postgresql", "PostgreSQL", _OF_POSTGRESQL, "elections and brokers")
 PSQL: Final = Program("psql", "postgresql", "PostgreSQL", _OF_POSTGRESQL)
+MOSQUITTO: Final = Program("mosquitto", "mosquitto", "mosquitto", "sbin", "brokers")
+RABBITMQ: Final = Program(
+    "rabbitmq-server", "rabbitmq-server", "RabbitMQ", "sbin", "brokers")
+EPMD: Final = Program("epmd", "erlang-base", "Erlang", serves="brokers")
 
-PROGRAMS: Final[Sequence[Program]] = (ETCD, REDIS, POSTGRESQL, NATS, BEANSTALKD)
+PROGRAMS: Final[Sequence[Program]] = (ETCD, REDIS, POSTGRESQL, NATS, BEANSTALKD, MOSQUITTO, RABBITMQ)
 """The servers."""
 
 

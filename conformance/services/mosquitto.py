@@ -1,4 +1,4 @@
-"""A mosquitto server, which writes its sessions to a file after each change, and an MQTT client.
+"""A mosquitto server, which writes its sessions to a file now and then, and an MQTT client.
 
 The client is our own since those that are kept (paho-mqtt and what is built on it) send the PUBREC of
 quality 2 by themselves, before the program that reads the message can acknowledge it.
@@ -7,16 +7,22 @@ quality 2 by themselves, before the program that reads the message can acknowled
 from __future__ import annotations
 
 import socket
+import time
 from collections import deque
 from collections.abc import Sequence
 from typing import ClassVar, Final, NamedTuple
 
+from ...spec.notation.errors import TargetError
+from ..adapters.child import last_lines
+from ..computer.patience import Countdown
 from .programs import MOSQUITTO
 from .server import HOST, Server
 
 __all__ = ["Letter", "Mosquitto", "MqttClient"]
 
 _ANSWER_SECONDS: Final = 4.0
+_SAVE_SECONDS: Final = 20.0
+_LOOK_SECONDS: Final = 0.02
 _CONNECT, _CONNACK, _PUBLISH, _PUBACK, _PUBREC, _PUBREL, _PUBCOMP = range(1, 8)
 _SUBSCRIBE, _SUBACK = 8, 9
 _PINGREQ, _PINGRESP = 12, 13
@@ -25,7 +31,7 @@ _MUST: Final = 2
 
 
 class Mosquitto(Server):
-    """One server. It promises to save what is queued now and then; here after each change."""
+    """One server. What it has not saved is gone when it is killed."""
 
     what: ClassVar[str] = "the mosquitto server"
 
@@ -38,10 +44,24 @@ class Mosquitto(Server):
         lines = (
             f"listener {self.port} {HOST}", "allow_anonymous true", "user root",
             "persistence true", f"persistence_location {self.folder}/data/",
-            "autosave_interval 1", "autosave_on_changes true",
+            "autosave_interval 1",
             "max_inflight_messages 0", "max_queued_messages 0", "log_dest stdout")
         (self.folder / "conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
         return (MOSQUITTO.find(), "-c", str(self.folder / "conf"))
+
+    def save(self) -> None:
+        """Wait until it has saved what it knows now. Raises ``TargetError`` if it does not in time."""
+        before, left = self._saved(), Countdown(_SAVE_SECONDS)
+        while self._saved() == before:
+            if left.over:
+                raise TargetError(f"{self.what} does not save its sessions{last_lines(self.log())}")
+            time.sleep(_LOOK_SECONDS)
+
+    def _saved(self) -> int:
+        """When it saved last. It writes another file, while it does nothing else, and renames that.
+        """
+        file = self.folder / "data" / "mosquitto.db"
+        return file.stat().st_mtime_ns if file.exists() else 0
 
     def serves(self) -> bool:
         """True if the server takes a connection."""

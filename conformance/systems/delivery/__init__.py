@@ -45,8 +45,11 @@ SYSTEM = System(
         Shipped("mosquitto.qos1", "mosquitto:MosquittoSession",
                 "a session that a real mosquitto keeps, with quality of service 1",
                 rehearsal="reference.delivery.unbounded"),
+        Shipped("mosquitto.qos1.unsaved", "mosquitto:MosquittoUnsaved",
+                "the same, which is killed before it has saved what it confirmed",
+                rehearsal="reference.delivery.unbounded"),
         Shipped("mosquitto.qos2", "mosquitto:MosquittoOnce",
-                "the same with quality of service 2",
+                "a session that a real mosquitto keeps, with quality of service 2",
                 rehearsal="reference.delivery.unbounded"),
     ),
 )

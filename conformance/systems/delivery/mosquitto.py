@@ -5,6 +5,9 @@ subscribed, and of those that share a subscription to one that it chooses. So th
 consumer is the subscriber, and the second is declined. The server sends all again that has not been
 acknowledged when the subscriber connects anew, and at no other time.
 
+The server saves its sessions every second or two, and promises no more. So the adapter waits until it
+has saved what has been confirmed, and then kills it; one target does not wait.
+
 The ack of a number that the server does not know is an error of the protocol, so the adapter sends
 none: it answers that it was ignored.
 """
@@ -21,7 +24,7 @@ from ...ports.base import Port
 from ...services.mosquitto import Letter, Mosquitto, MqttClient
 from .port import PORT
 
-__all__ = ["MosquittoOnce", "MosquittoSession"]
+__all__ = ["MosquittoOnce", "MosquittoSession", "MosquittoUnsaved"]
 
 Item = int | str
 
@@ -36,12 +39,15 @@ class MosquittoSession(PortAdapter):
     policy: ClassVar[str] = "unbounded"
     name = "a session of mosquitto, with quality 1"
     quality: ClassVar[int] = 1
+    saved: ClassVar[bool] = True
+    """True if all is saved before the server is killed."""
 
     def start(self, settings: Mapping[str, Any]) -> None:
         """Begin with a fresh server, a publisher, and a subscriber whose session is kept."""
         self._server = Mosquitto().start()
         self._connect()
         self._consumer.subscribe(_TOPIC)
+        self._server.save()    # a session that is not saved is gone with the server
 
     def publish(self, message: Item) -> bool:
         self._producer.publish(_TOPIC, json.dumps(message).encode())
@@ -72,6 +78,8 @@ class MosquittoSession(PortAdapter):
         return True
 
     def restart(self) -> bool:
+        if self.saved:
+            self._server.save()
         self._close()
         self._server.restart()
         self._connect()
@@ -99,6 +107,13 @@ class MosquittoSession(PortAdapter):
     def _close(self) -> None:
         self._producer.close()
         self._consumer.close()
+
+
+class MosquittoUnsaved(MosquittoSession):
+    """The same, which is killed at any moment."""
+
+    name = "a session of mosquitto that is not saved yet"
+    saved: ClassVar[bool] = False
 
 
 class MosquittoOnce(MosquittoSession):

@@ -181,7 +181,7 @@ REFUSED = [
      "undefined entity"),
     ("XML nested too deep", "n.pnml", "<pnml>" + "<page>" * 100_000, "1:241", "nested"),
     ("a tag that is not closed", "n.pnml", changed(NET, "</page>", ""), "5:3", "mismatched tag"),
-    ("a coloured net", "n.pnml", changed(NET, "ptnet", "symmetricnet"), "1:7", "symmetricnet"),
+    ("a timed net", "n.pnml", changed(NET, "ptnet", "timednet"), "1:7", "timednet"),
     ("an inhibitor arc", "n.pnml", changed(
         NET, 'target="t"/>', 'target="t"><type value="inhibitor"/></arc>'), "4:1", "inhibitor"),
     ("an arc to nowhere", "n.pnml", changed(NET, 'target="t"', 'target="u"'), "4:1", "'u'"),

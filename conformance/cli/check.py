@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from checkvalve.spec.notation.errors import InputError
+from checkvalve.spec.verdicts.deadline import Deadline
 from checkvalve.spec.notation.labels import counted
 
 from ..computer.files import check_writable
@@ -77,8 +78,11 @@ def command(
     from ..designs import load_designs
     wanted = parameters_given(given)
     reports.check(map(Path, designs))
+    if budget.max_seconds is None:
+        budget = replace(budget, max_seconds=USUAL_SECONDS)
     began = time.monotonic()
-    loaded = [load_designs(path, wanted) for path in designs]  # all, before anything is printed
+    loaded = [load_designs(path, wanted, Deadline(budget.max_seconds))
+              for path in designs]  # all, before anything is printed
     reading = (time.monotonic() - began) / len(designs)
     if drawings is not None or certificates is not None or itf is not None:
         _check_names([design for group in loaded for design in group])
@@ -89,8 +93,6 @@ def command(
         _check_drawable(design for group in loaded for design in group)
     if html is not None:
         check_writable(html)
-    if budget.max_seconds is None:
-        budget = replace(budget, max_seconds=USUAL_SECONDS)
     budget = replace(budget, max_seconds=max(0.0, (budget.max_seconds or 0.0) - reading))
     checked: list[DesignReport] = []
     written: list[Written] = []

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from checkvalve.spec.design.check import Settings
     from checkvalve.spec.design.why.findings import DesignReport, Finding
     from checkvalve.spec.design.reading.language import Design
+    from checkvalve.spec.verdicts.deadline import Deadline
     from checkvalve.spec.verdicts.verdict import Budget
 
 __all__ = ["check_design", "check_file", "load_designs", "load_file"]
@@ -28,15 +29,18 @@ def load_file(path: str | Path) -> Design:
     return only(load_designs(path), str(path))
 
 
-def load_designs(path: str | Path, given: Mapping[str, str] | None = None) -> list[Design]:
+def load_designs(
+    path: str | Path, given: Mapping[str, str] | None = None, deadline: Deadline | None = None
+) -> list[Design]:
     """Read a file: a design for each choice of values of its parameters; ``given`` has some, as
-    text (``{"n": "1..8"}``). Raises InputError as ``load_file`` does.
+    text (``{"n": "1..8"}``). Raises InputError as ``load_file`` does, and Spent where a net is not
+    read by the deadline.
     """
     from checkvalve.spec.design.formats.files import load_any
 
     from .reading import read_text
     with collecting_rarely():
-        return load_any(read_text(Path(path)), str(path), given)
+        return load_any(read_text(Path(path)), str(path), given, deadline)
 
 
 def check_file(path: str | Path, budget: Budget | None = None) -> DesignReport:

@@ -22,6 +22,8 @@ __all__ = ["Visit", "counting", "glance", "run_to", "stubborn_search", "visit"]
 PHASE = "visiting markings"
 GLANCE, GLANCE_WORK = 20_000, 2_000_000
 """Markings that a glance visits, and places and transitions that it looks at meanwhile."""
+LOOK = 20_000
+"""Places and transitions that are looked at between two looks at the clock."""
 STARTS = 6
 """Enabled transitions from which a stubborn set is tried."""
 
@@ -72,17 +74,20 @@ def visit(net: Net, limits: Limits, most: int, *, edges: bool = False,
     found = Visit([first], [-1], [-1], edges=[] if edges else None)
     known = {first: 0}
     every = range(len(net.transitions))
-    at = 0
+    at = work = 0
     while at < len(found.markings):
-        if at % 64 == 0:
-            limits.deadline.check(PHASE)
         marking, any_enabled = found.markings[at], False
         out: list[tuple[int, int]] = []
+        work += len(every)
         for each in every:
             if not net.enabled(marking, each):
                 continue
             any_enabled = True
             found.steps += 1
+            work += len(marking)
+            if work > LOOK:
+                limits.deadline.check(PHASE)
+                work = 0
             after = list(marking)
             net.fire(after, each)
             key = tuple(after)
@@ -92,6 +97,8 @@ def visit(net: Net, limits: Limits, most: int, *, edges: bool = False,
                 found.markings.append(key)
                 found.before.append(at)
                 found.step.append(each)
+                if place > most:
+                    return found
             out.append((each, place))
         if found.edges is not None:
             found.edges.append(out)
@@ -99,8 +106,6 @@ def visit(net: Net, limits: Limits, most: int, *, edges: bool = False,
             found.dead = at
             if stop_at_dead:
                 return found
-        if len(found.markings) > most:
-            return found
         at += 1
     found.whole = True
     return found
@@ -115,10 +120,9 @@ def stubborn_search(net: Net, limits: Limits, most: int) -> Answer:
     first = tuple(net.initial)
     before: dict[bytes | tuple[int, ...], tuple[tuple[int, ...], int] | None] = {
         _packed(first): None}
-    todo, steps = [first], 0
+    todo, steps, work = [first], 0, 0
     while todo:
-        if steps % 16 == 0:
-            limits.deadline.check(PHASE)
+        work += len(net.transitions)
         marking = todo.pop()
         chosen = sets.of(marking)
         if not chosen:
@@ -126,15 +130,20 @@ def stubborn_search(net: Net, limits: Limits, most: int) -> Answer:
                           run=_back(before, marking), states=len(before), transitions=steps)
         for each in chosen:
             steps += 1
+            work += len(marking)
+            if work > LOOK:
+                limits.deadline.check(PHASE)
+                work = 0
             after = list(marking)
             net.fire(after, each)
             key = _packed(after)
             if key not in before:
                 before[key] = marking, each
                 todo.append(tuple(after))
-        if len(before) > most:
-            return Answer(Outcome.UNKNOWN, "search, incomplete",
-                          f"more than {most:,} markings", states=len(before), transitions=steps)
+                if len(before) > most:
+                    return Answer(Outcome.UNKNOWN, "search, incomplete",
+                                  f"more than {most:,} markings", states=len(before),
+                                  transitions=steps)
     return Answer(Outcome.HOLDS, "search with stubborn sets, all markings that they need",
                   states=len(before), transitions=steps)
 

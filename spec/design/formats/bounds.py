@@ -9,7 +9,7 @@ inequalities exactly.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -19,11 +19,13 @@ _DENOMINATORS = (1, 60, 10_000)
 
 
 def place_bounds(
-    start: Mapping[str, int], changes: Sequence[Mapping[str, int]]
+    start: Mapping[str, int], changes: Sequence[Mapping[str, int]],
+    among: Collection[str] | None = None, watch: Callable[[], None] = lambda: None,
 ) -> dict[str, int]:
     """The most tokens that each place can hold, for those of which it can be proved.
 
-    ``start`` is the first marking, ``changes`` what each transition adds to each place.
+    ``start`` is the first marking, ``changes`` what each transition adds to each place; ``among``
+    has the places that are asked about, None all. ``watch`` is called often, and may raise.
     """
     from scipy import sparse
 
@@ -34,7 +36,8 @@ def place_bounds(
         for place, number in change.items():
             effects[at, index[place]] = number
     matrix, found = effects.tocsr(), {}
-    for place in places:
+    for place in places if among is None else among:
+        watch()
         bound = _bound(place, index, matrix, start, changes)
         if bound is not None:
             found[place] = bound

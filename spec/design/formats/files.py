@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ...notation.errors import InputError
+from ...verdicts.deadline import Deadline
 from ..loader import load_tree
 from ..reading.language import Design
 from ..reading.source import parse
@@ -68,14 +69,16 @@ def format_of(text: str, file: str) -> Format | None:
 
 
 def load_any(
-    text: str, file: str = "<text>", given: Mapping[str, str] | None = None
+    text: str, file: str = "<text>", given: Mapping[str, str] | None = None,
+    deadline: Deadline | None = None,
 ) -> list[Design]:
     """The designs that a text stands for, in whatever format it is.
 
     ``given`` has values of parameters (see ``loader``). Raises InputError, with file, line and
-    column, for what is no design, and for what its format says that a design cannot express.
+    column, for what is no design, and for what its format says that a design cannot express; and
+    Spent, where a net is not read by the deadline.
     """
-    reading = _read(text, file)
+    reading = _read(text, file, deadline)
     if reading.net is None:
         return load_tree(reading.root, file, given, reading.assumed)
     assumed, net = (*reading.assumed, reading.no_design), reading.net
@@ -101,7 +104,7 @@ def read_any(text: str, file: str = "<text>") -> Reading:
     return reading
 
 
-def _read(text: str, file: str) -> Reading:
+def _read(text: str, file: str, deadline: Deadline | None = None) -> Reading:
     text = text.removeprefix("\ufeff")
     own = format_of(text, file)
     for suffix, (what, next_step) in _NO_DESIGNS.items():
@@ -110,6 +113,8 @@ def _read(text: str, file: str) -> Reading:
     if own is None:
         return Reading(parse(text, file), ())
     try:
+        if own.read is pnml.read and deadline is not None:
+            return pnml.read(text, file, deadline.watch(f"reading {file}"))
         return own.read(text, file)
     except RecursionError:
         raise InputError(f"this {own.name} file is nested too deep", file,

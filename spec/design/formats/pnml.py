@@ -1,23 +1,28 @@
-"""PNML: place/transition nets (ISO/IEC 15909-2), as nets and, if they are small, as designs.
+"""PNML: Petri nets (ISO/IEC 15909-2), as nets and, if they are small, as designs.
 
-The net itself is read into ``checkvalve.spec.nets``, by which it is decided. In the design of a
-small one a transition is a task that does all its reads and writes in one transition, a place is a
-queue that any number of transitions share. The net says nothing of room: a place that ``bounds``
-finds a bound for has that capacity, and no transition waits for room in it; others are unbounded.
+A coloured net is unfolded (``pnml_colours``), and arcs that inhibit or empty are made plain ones
+(``pnml_tests``). The net itself is read into ``checkvalve.spec.nets``, by which it is decided. In
+the design of a small one a transition is a task that does all its reads and writes in one
+transition, a place is a queue that any number of transitions share. The net says nothing of room: a
+place that ``bounds`` finds a bound for has that capacity, and no transition waits for room in it;
+others are unbounded.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from ...nets.net import Arcs, Net
 from ..reading.source import Node, Spot
 from .bounds import place_bounds
 from .draft import Draft, Reading, refusal
+from .pnml_colours import unfolded
+from .pnml_nodes import Nodes, PnmlNet, PnmlPlace, labels_of, text_of
+from .pnml_tests import kind_of, plain, put_down
 from .xml import Element, parse_xml
 
 __all__ = ["NET_ALONE", "read"]
@@ -32,160 +37,93 @@ NET_ALONE: Final = "the net is decided as it is, without a design of tasks and l
 
 _PASSED_OVER: Final = ("toolspecific", "graphics")
 _NUMBER: Final = re.compile(r"\s*(?:Default\s*,)?\s*(-?[0-9]{1,19})\s*")
-_NORMAL: Final = {"", "normal"}
+_PLACES: Final = re.compile("pt-?net|p/t")
+_COLOURED: Final = re.compile("symmetric|highlevel|hlpng|hlnet")
 
 
-@dataclass
-class _Place:
-    label: str
-    spot: Spot
-    tokens: int
-    room: int | None
+def read(text: str, file: str, watch: Callable[[], None] = lambda: None) -> Reading:
+    """The design that a PNML document is; ``watch`` is called often, and may raise.
 
-
-@dataclass
-class _Net:
-    """Places and transitions by id, with the arcs into and out of each transition."""
-
-    name: str
-    places: dict[str, _Place] = field(default_factory=dict)
-    transitions: dict[str, tuple[str, Spot]] = field(default_factory=dict)
-    takes: dict[str, Counter[str]] = field(default_factory=dict)
-    gives: dict[str, Counter[str]] = field(default_factory=dict)
-
-
-def read(text: str, file: str) -> Reading:
-    """The design that a PNML document is.
-
-    Raises InputError for a net of another type, several nets, arcs that are no plain arcs, and
-    numbers that are none.
+    Raises InputError for a net of another type, several nets, arcs of another type, numbers that
+    are none, and a net that is too large when it is unfolded.
     """
-    root = parse_xml(text, file, ELEMENTS_MAX, _PASSED_OVER)
+    root = parse_xml(text, file, ELEMENTS_MAX, _PASSED_OVER, watch)
     nets = list(root.all("net"))
     if root.tag != "pnml" or len(nets) != 1:
         spot = nets[1].spot if len(nets) > 1 else root.spot
         raise refusal(file, spot, f"this is no PNML with one net: it has {len(nets)} in "
                       f"<{root.tag[:40]}>", "Keep one <net> in one <pnml>.")
-    return _design(_Reader(nets[0], file).net(), file, nets[0].spot)
+    return _design(plain(_net_of(nets[0], file, watch), file, watch), file, nets[0].spot)
+
+
+def _net_of(top: Element, file: str, watch: Callable[[], None]) -> PnmlNet:
+    """The net, its pages made one and its references followed."""
+    kind = top.attributes.get("type", "")
+    name = text_of(top.first("name")) or top.attributes.get("id", "net")
+    if _PLACES.search(kind.lower()):
+        return _Reader(Nodes(top, file), watch).net(name)
+    if _COLOURED.search(kind.lower()):
+        return unfolded(Nodes(top, file), name, watch)
+    raise refusal(file, top.spot, f"the net is of the type {kind[:80]!r}, and only "
+                  "place/transition nets and symmetric nets are read",
+                  "Write it as one of the type http://www.pnml.org/version-2009/grammar/ptnet.")
 
 
 class _Reader:
-    def __init__(self, top: Element, file: str) -> None:
-        self.top, self.file = top, file
-        self.parts = list(_flat(top))
-        self.spots: dict[str, Spot] = {}
-        for part in self.parts:
-            id = self._attribute(part, "id")
-            if id in self.spots:
-                raise refusal(file, part.spot, f"the id {id[:40]!r} is there twice (first on line "
-                              f"{self.spots[id].line})", "Give one of them another id.")
-            self.spots[id] = part.spot
-        self.references = {self._attribute(part, "id"): self._attribute(part, "ref")
-                           for part in self.parts if part.tag.startswith("reference")}
+    """A place/transition net."""
 
-    def net(self) -> _Net:
-        """The net, its pages made one and its references followed."""
-        kind = self.top.attributes.get("type", "")
-        if not re.search("pt-?net|p/t", kind.lower()):
-            raise refusal(self.file, self.top.spot, f"the net is of the type {kind[:80]!r}, and "
-                          "only place/transition nets are read",
-                          "Unfold it into one of the type "
-                          "http://www.pnml.org/version-2009/grammar/ptnet.")
-        found = _Net(_text(self.top.first("name")) or self.top.attributes.get("id", "net"))
-        places = [part for part in self.parts if part.tag == "place"]
-        labels = self._labels(places)
+    def __init__(self, nodes: Nodes, watch: Callable[[], None]) -> None:
+        self.nodes, self.file, self.watch = nodes, nodes.file, watch
+
+    def net(self, name: str) -> PnmlNet:
+        """The net of that name."""
+        found = PnmlNet(name)
+        places = self.nodes.all("place")
+        labels = labels_of(places)
         for place in places:
             id = place.attributes["id"]
-            found.places[id] = _Place(
+            found.places[id] = PnmlPlace(
                 labels[id], place.spot, self._number(place, "initialMarking", 0),
                 self._number(place, "capacity", 0) or None)
-        transitions = [part for part in self.parts if part.tag == "transition"]
-        labels = self._labels(transitions)
+        transitions = self.nodes.all("transition")
+        labels = labels_of(transitions)
         for part in transitions:
             id = part.attributes["id"]
-            found.transitions[id] = labels[id], part.spot
-            found.takes[id], found.gives[id] = Counter(), Counter()
-        for part in self.parts:
-            if part.tag == "arc":
-                self._arc(part, found)
+            found.add(id, labels[id], part.spot)
+        for at, part in enumerate(self.nodes.all("arc")):
+            if at % 1_000 == 0:
+                self.watch()
+            self._arc(part, found)
         return found
 
-    def _arc(self, arc: Element, net: _Net) -> None:
-        kinds = {each.attributes.get("value", _text(each)) for tag in ("type", "arctype")
-                 for each in arc.all(tag)}
-        if kinds - _NORMAL:
-            raise refusal(self.file, arc.spot, f"the arc is of the type {min(kinds)[:40]!r}, which "
-                          "a place/transition net does not have",
-                          "Replace it by plain arcs; an inhibitor needs a complementary place.")
-        start, end = (self._end(arc, key) for key in ("source", "target"))
+    def _arc(self, arc: Element, net: PnmlNet) -> None:
+        start, end = (self.nodes.end(arc, key) for key in ("source", "target"))
+        kind = kind_of(arc, self.file)
         weight = self._number(arc, "inscription", 1)
         if weight < 1:
             raise refusal(self.file, arc.spot, f"the arc has the weight {weight}",
                           "Give it a weight of 1 or more, or remove it.")
         if start in net.places and end in net.transitions:
-            net.takes[end][start] += weight
-        elif start in net.transitions and end in net.places:
+            put_down(net, kind, start, end, weight, arc.spot)
+        elif kind == "normal" and start in net.transitions and end in net.places:
             net.gives[start][end] += weight
         else:
-            raise refusal(self.file, arc.spot, f"the arc leads from {start[:40]!r} to {end[:40]!r}",
-                          "An arc leads from a place to a transition, or back.")
-
-    def _end(self, arc: Element, key: str) -> str:
-        id = self._attribute(arc, key)
-        for _ in range(len(self.references) + 1):
-            if id not in self.references:
-                if id not in self.spots:
-                    raise refusal(self.file, arc.spot, f"there is nothing with the id {id[:40]!r}",
-                                  "Fix the arc, or add the node.")
-                return id
-            id = self.references[id]
-        raise refusal(self.file, arc.spot, f"the reference {id[:40]!r} leads back to itself",
-                      "Let it refer to a place or a transition.")
-
-    def _labels(self, parts: list[Element]) -> dict[str, str]:
-        """The names, where each is one node's alone; else the ids."""
-        names = {part.attributes["id"]: _text(part.first("name")) for part in parts}
-        often = Counter([*names.values(), *names])
-        return {id: name if name and often[name] - (name == id) == 1 else id
-                for id, name in names.items()}
+            raise self.nodes.no_arc(arc, start, end)
 
     def _number(self, part: Element, what: str, default: int) -> int:
         element = part.first(what)
         if element is None:
             return default
-        found = _NUMBER.fullmatch(_text(element))
+        found = _NUMBER.fullmatch(text_of(element))
         if found is None or not 0 <= int(found[1]) <= TOKENS_MAX:
-            raise refusal(self.file, element.spot, f"<{what}> is {_text(element)[:40]!r}, which is "
-                          "no number of tokens", "Write a whole number from 0 to 2^63.")
+            raise refusal(self.file, element.spot, f"<{what}> is {text_of(element)[:40]!r}, which "
+                          "is no number of tokens", "Write a whole number from 0 to 2^63.")
         return int(found[1])
-
-    def _attribute(self, element: Element, name: str) -> str:
-        if name not in element.attributes:
-            raise refusal(self.file, element.spot, f"<{element.tag}> has no {name!r}",
-                          f'Add {name}="…" to it.')
-        return element.attributes[name]
-
-
-def _flat(element: Element) -> Iterator[Element]:
-    """The nodes and arcs on all pages."""
-    for child in element.children:
-        if child.tag == "page":
-            yield from _flat(child)
-        elif child.tag in ("place", "transition", "arc", "referencePlace", "referenceTransition"):
-            yield child
-
-
-def _text(element: Element | None) -> str:
-    """The text of a label; older files write <value> for <text>."""
-    if element is None:
-        return ""
-    inner = element.first("text") or element.first("value")
-    return (element if inner is None else inner).text.strip()
 
 
 # --- the design ------------------------------------------------------------------------------
 
-def _design(net: _Net, file: str, spot: Spot) -> Reading:
+def _design(net: PnmlNet, file: str, spot: Spot) -> Reading:
     for id, (label, where) in net.transitions.items():
         if not (net.takes[id] or net.gives[id]):
             raise refusal(file, where, f"the transition {label[:40]!r} has no arc, so it can "
@@ -193,15 +131,15 @@ def _design(net: _Net, file: str, spot: Spot) -> Reading:
     if len(net.places) > PLACES_MAX or len(net.transitions) > TRANSITIONS_MAX:
         why = (f"{NET_ALONE}: it has {len(net.places):,} places and {len(net.transitions):,} "
                f"transitions, and a design of it at most {PLACES_MAX} and {TRANSITIONS_MAX}")
-        return Reading(Node({}, spot), (), _net(net, file, [
+        return Reading(Node({}, spot), tuple(net.assumed), _net(net, file, [
             label for label, _ in net.transitions.values()]), why)
-    draft = Draft(file, net.name, "A place/transition net.", spot)
+    draft = Draft(file, net.name, "A place/transition net.", spot, assumed=list(net.assumed))
     names = {id: draft.called(label) for id, (label, _) in net.transitions.items()}
     _tasks(net, draft, names)
     return replace(draft.reading(), net=_net(net, file, list(names.values())))
 
 
-def _net(net: _Net, file: str, names: list[str]) -> Net:
+def _net(net: PnmlNet, file: str, names: list[str]) -> Net:
     """The net with these names of its transitions. Where a tool wrote a capacity, a place has the
     room that is left beside it: a transition takes as much of it as it adds tokens."""
     index = {id: at for at, id in enumerate(net.places)}
@@ -235,7 +173,7 @@ def _arcs(side: Mapping[int, int]) -> Arcs:
     return tuple(sorted(side.items()))
 
 
-def _tasks(net: _Net, draft: Draft, names: Mapping[str, str]) -> None:
+def _tasks(net: PnmlNet, draft: Draft, names: Mapping[str, str]) -> None:
     """Put down the transitions as tasks, and the places as links."""
     ends = {"takes": _by_place(net.takes), "gives": _by_place(net.gives)}
     usual = {way: {id: _usual(arcs.get(id, {})) for id in net.places}
@@ -273,7 +211,7 @@ def _usual(arcs: Mapping[str, int]) -> int:
     return weights.most_common(1)[0][0] if weights else 1
 
 
-def _rooms(net: _Net, draft: Draft) -> dict[str, dict[str, Any]]:
+def _rooms(net: PnmlNet, draft: Draft) -> dict[str, dict[str, Any]]:
     """The room of each place, with a word about where it comes from."""
     changes = [{place: net.gives[id][place] - net.takes[id][place]
                 for place in {*net.gives[id], *net.takes[id]}} for id in net.transitions]

@@ -7,7 +7,7 @@ as long as the file, and nesting is limited.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 from xml.parsers import expat
@@ -41,20 +41,23 @@ class Element:
 
 
 def parse_xml(
-    text: str, file: str, most: int = MAX_ELEMENTS, without: Collection[str] = ()
+    text: str, file: str, most: int = MAX_ELEMENTS, without: Collection[str] = (),
+    watch: Callable[[], None] = lambda: None,
 ) -> Element:
     """The root element of a document of at most so many elements; those with a name in ``without``
-    are left out, with all that is in them.
+    are left out, with all that is in them. ``watch`` is called often, and may raise.
 
     Raises InputError, with file, line and column, for what is not XML, has a document type, is
     nested too deep, or has too many elements.
     """
-    return _Builder(file, most, without).build(text)
+    return _Builder(file, most, without, watch).build(text)
 
 
 class _Builder:
-    def __init__(self, file: str, most: int, without: Collection[str]) -> None:
-        self.file, self.most, self.without = file, most, without
+    def __init__(
+        self, file: str, most: int, without: Collection[str], watch: Callable[[], None]
+    ) -> None:
+        self.file, self.most, self.without, self.watch = file, most, without, watch
         self.parser = expat.ParserCreate("utf-8")
         self.open: list[Element] = [Element("", Spot(1, 1))]
         self.texts: list[list[str]] = [[]]
@@ -96,6 +99,8 @@ class _Builder:
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self.elements += 1
+        if self.elements % 1_000 == 0:
+            self.watch()
         if self.elements > self.most:
             raise refusal(self.file, self._spot(), f"the file has more than {self.most} "
                           "elements", "Check a part of it at a time.")

@@ -76,6 +76,15 @@ class Live:
         self.taken += 1
         return None
 
+    def initial(self) -> dict[str, Any]:
+        """The values of the variables at first."""
+        known: Any = type(self.machine)
+        blank: Any = object.__new__(known)
+        blank.__dict__.update(self._bound.constants)
+        layout = self._bound.interpreter.layout
+        layout.load(blank, layout.initial())
+        return {name: getattr(blank, name) for name in layout.names}
+
     def saved(self) -> dict[str, Any]:
         """A copy of the state, to be restored."""
         return {name: copy(value) for name, value in self.variables().items()}

@@ -161,6 +161,8 @@ class Reading:
     def _whole(self, value: Any, name: str, line: int) -> int | None:
         if value is None:
             return None
+        if type(value) is int:
+            return value        # as it is: a float has 53 bits, and an id may have 64
         try:
             if not isinstance(value, bool) and int(value) == float(value):
                 return int(value)

@@ -38,6 +38,14 @@ class Meanings:
         """The action that an answer, or the field ``of`` it, stands for."""
         return self._answer(do, answer, of, where).action
 
+    def otherwise(self, do: str, answer: Any, *, of: str = "") -> str:
+        """The action of an answer that is about nothing that it could be about: the last line."""
+        for row in self._rows(do, ""):
+            for part in row.parts:
+                if part.of == of and (found := list(_entries(part, answer))):
+                    return found[-1].action
+        raise self._absent(do, answer)
+
     def end(self, do: str, answer: Any) -> str:
         """The action that the later answer to a call that waits stands for."""
         for row in self._rows(do, ""):

@@ -1,0 +1,185 @@
+"""Logs of the suites: what a target did in the programs of a suite, as a log would have it.
+
+The events that a log has of a request and its answer are said here once, for tests and figures; a
+log is judged without knowing of either.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from checkvalve.conformance.logs.events import Event
+from checkvalve.conformance.logs.kinds import Logs, Terms
+from checkvalve.conformance.logs.notes import Notes
+from checkvalve.conformance.ports.base import Message, Session, Target
+from checkvalve.conformance.suites.run import Run, run_program
+from checkvalve.conformance.suites.suite import Suite
+from checkvalve.conformance.systems.catalogue import SYSTEMS
+from checkvalve.conformance.systems.targets import resolve_target
+
+__all__ = ["SETTINGS", "WRITTEN", "Logged", "judge_events", "programs"]
+
+Rows = Iterator[dict[str, Any]]
+
+
+@dataclass
+class Logged:
+    """A run of a program: its ``run``, the settings of its target, and the ``events``."""
+
+    run: Run
+    settings: Mapping[str, int]
+    events: list[Event]
+
+
+@dataclass
+class _Tap:
+    """A target whose requests and answers are kept."""
+
+    target: Target
+    said: list[tuple[Message, Any]] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.target.name
+
+    def renew(self) -> bool:
+        return self.target.renew()
+
+    def open(self) -> Session:
+        session, said = self.target.open(), self.said
+        said.clear()
+
+        class Tapped:
+            def request(self, message: Message) -> Message:
+                reply = session.request(message)
+                said.append((message, reply.get("ok")))
+                return reply
+
+            def close(self) -> None:
+                session.close()
+        return Tapped()
+
+
+def _delivery(request: Message, answer: Any) -> Rows:
+    do = request["do"]
+    row: dict[str, Any] = {"operation": do, "process": str(request.get("consumer", "p"))}
+    if "message" in request:
+        row["item"] = request["message"]
+    if do == "publish":
+        row["result"] = "ok" if answer else "full"
+    elif do in ("receive", "dead"):
+        row |= {"result": "empty"} if answer is None else {"item": answer}
+    elif do in ("ack", "requeue", "reject"):
+        row["result"] = "ok" if answer else "empty"
+    elif do == "count":
+        row |= {"result": "empty"} if answer is None else {"value": answer}
+    elif do == "advance":
+        row |= {"operation": "tick", "value": request["ticks"]}
+    elif do in ("limit", "tries"):
+        row["value"] = request["most"]
+    yield row
+
+
+def _acker(request: Message, answer: Any) -> Rows:
+    do = request["do"]
+    if do == "size":
+        yield {"operation": "size", "value": answer}
+        return
+    yield {"operation": do, **({"item": request["root"]} if "root" in request else {}),
+           **({"value": int(request["value"], 16)} if "value" in request else {}),
+           "process": str(request.get("task", ""))}
+    for told in answer:
+        yield {"operation": f"tells_{told['tell'].removesuffix('_timeout')}", "item": told["root"],
+               "process": str(told["to"])}
+
+
+def _spout(rounds: Iterator[int], roots: dict[str, str]) -> Callable[[Message, Any], Rows]:
+    def rows(request: Message, answer: Any) -> Rows:
+        do = request["do"]
+        if do == "round":
+            number = next(rounds)
+            again = roots.keys() & set(request["roots"])
+            if answer == request["roots"]:
+                roots.update(zip(request["roots"], request["messages"], strict=True))
+                yield from ({"operation": "emits", "item": root, "value": number}
+                            for root in answer)
+            else:
+                yield {"operation": "partly" if answer else "holds",
+                       **({"item": request["roots"][0]} if again and not answer else {})}
+            return
+        root = request.get("root")
+        yield {"operation": do, **({} if root is None else {"item": root})}
+        for call in answer:
+            of = [each for each, message in roots.items() if message == call["message"]]
+            yield {"operation": f"calls_{call['call']}",
+                   "item": root if root in of else of[0] if of else "no root of any message"}
+    return rows
+
+
+def _jobs(request: Message, answer: Any) -> Rows:
+    do = request["do"]
+    worker = str(request.get("worker", ""))
+    yield {"operation": do, "process": worker, **({"item": request["job"]} if do == "submit" else {
+        "value": request["got"]} if do == "ask" else {})}
+    for kind, job, *more in answer:
+        yield {"operation": f"{kind}s", "process": str(more[0]) if more else "", "item": job}
+    yield {"operation": "rest"}
+
+
+Writer = Callable[[Message, Any], Rows]
+
+WRITTEN: Final[Mapping[str, Callable[[], Writer]]] = {
+    "delivery": lambda: _delivery, "storm.acker": lambda: _acker,
+    "storm.spout": lambda: _spout(iter(range(10_000)), {}), "jobs": lambda: _jobs,
+}
+"""By suite, the events that a log has of each request and its answer."""
+
+_LAWS: Final = ("refuse", "drop-head", "drop-tail", "unbounded", "any-order")
+
+SETTINGS: Final[Mapping[str, Callable[[Message, str], Mapping[str, int]]]] = {
+    "delivery": lambda hello, policy: {
+        "law": _LAWS.index(policy), "capacity": hello["capacity"], "ticks": hello["timeout"]},
+    "storm.acker": lambda hello, policy: {"buckets": hello["capacity"]},
+    "storm.spout": lambda hello, policy: {
+        "maximum": hello["capacity"] * hello["tasks"], "buckets": hello["buckets"]},
+    "jobs": lambda hello, policy: {"places": hello["capacity"]},
+}
+"""By suite, the settings of a log by those that a target was begun with."""
+
+
+def programs(suite: str, spec: str, rule: str, seed: int, number: int) -> Iterator[Logged]:
+    """Runs of a target, in the programs that are drawn for a rule, with their events."""
+    system = SYSTEMS[suite]
+    found = system.suite
+    assert isinstance(found, Suite)
+    plain = replace(found, payloads=None)
+    focus = next(each for each in plain.rules() if each.id == rule)
+    tap = _Tap(resolve_target(spec))
+    draw = random.Random(f"{seed} {rule}")
+    drawn: list[Any] = []
+    plain.explore(plain.weights, focus, seed, number, drawn.append)
+    for program in drawn:
+        capacity = draw.choice(plain.capacities)
+        run = run_program(plain, tap, program, capacity)
+        (hello, greeting), *said = tap.said
+        write = WRITTEN[suite]()
+        rows = [row for request, answer in said for row in write(request, answer)]
+        yield Logged(run, SETTINGS[suite](hello["settings"], greeting["policy"]), [
+            Event(**{"key": "k", "process": "", "phase": "point", "line": at, **row})
+            for at, row in enumerate(rows, 1)])
+
+
+def judge_events(logs: Logs, settings: Mapping[str, int], events: list[Event],
+                 **more: Any) -> Notes:
+    """The notes of a judge of one key."""
+    terms = Terms(settings, **more)
+    logs.check(settings, "")
+    notes = Notes()
+    judge = logs.judge("k", terms, notes, logs.common(terms, notes))
+    for event in events:
+        judge.take(event)
+    judge.end()
+    return notes

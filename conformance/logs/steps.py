@@ -1,0 +1,187 @@
+"""Judging by a machine in one state whose events have a meaning that depends on those before.
+
+So it is of a master, an acker, a broker: one place takes one thing after the other, and what it
+does is one step. Their logs have to be in the order of that place. Two calls that overlap have none
+there, and neither have clocks that may differ: then the key is *unknown*, and nothing is guessed.
+
+Things in a log have names without end, and a machine has so many places. A thing gets a place that
+is free, and leaves it when it has ended (``Places``); the machine grows as far as ``PLACES_MAX``.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+from ...spec.engines.monitor import Failure
+from ...spec.notation.labels import show_value
+from ...spec.notation.machine import Machine
+from ...spec.notation.rules import Rule
+from .events import Event
+from .kinds import Terms
+from .live import Live
+from .notes import AROUND, Finding, Notes, shortest
+
+__all__ = ["PLACES_MAX", "Places", "StepJudge", "ids_of"]
+
+PLACES_MAX: Final = 1 << 14
+"""Things at a time that a machine has places for, at most."""
+
+_WHOLE: Final = 64
+"""Events of a key of which the shortest part is looked for; of longer ones the last are shown."""
+
+
+def ids_of(rules: Sequence[Rule]) -> tuple[str, ...]:
+    """The ids of some rules."""
+    return tuple(rule.id for rule in rules)
+
+
+class Places:
+    """The places of a machine, by the name of what is there; those before ``first`` are never
+    given. ``grows`` makes room for so many in all."""
+
+    def __init__(self, first: int, size: int, grows: Callable[[int], None]) -> None:
+        self.of: dict[Hashable, int] = {}
+        self._free = list(range(size - 1, first - 1, -1))
+        self._size, self._grows = size, grows
+
+    def take(self, name: Hashable) -> int | None:
+        """The place of a name, which gets one if it has none; None where there is no more room."""
+        at = self.of.get(name)
+        if at is None:
+            if not self._free:
+                if self._size >= PLACES_MAX:
+                    return None
+                size, self._size = self._size, 2 * self._size
+                self._free = list(range(self._size - 1, size - 1, -1))
+                self._grows(self._size)
+            at = self.of[name] = self._free.pop()
+        return at
+
+    def leave(self, name: Hashable) -> None:
+        """The place of a name is free again."""
+        self._free.append(self.of.pop(name))
+
+
+class StepJudge:
+    """Judges the events of one key by one machine, until it refuses one; see ``KeyJudge``.
+
+    A subclass says in ``sees`` what an event is, and takes its ``step``; ``rules`` are those that
+    become *unknown* together.
+    """
+
+    rules: ClassVar[tuple[str, ...]] = ()
+    machine: ClassVar[type[Machine]]
+
+    def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
+        self.key, self.terms, self.notes = key, terms, notes
+        self.live = Live(self.machine, **self.constants())
+        self.now: Any = self.live.machine
+        self._common = common
+        self._open: dict[str, int] = {}
+        self._recent: deque[Event] = deque(maxlen=AROUND)
+        self._all: list[Event] | None = []
+        self._closed = False
+
+    def constants(self) -> Mapping[str, int]:
+        """The constants of the machine, on the terms."""
+        raise NotImplementedError
+
+    def sees(self, event: Event) -> None:
+        """Take the steps of an event that is not a begin."""
+        raise NotImplementedError
+
+    def begins(self, event: Event) -> None:
+        """Look at the begin of a call, which is no step."""
+
+    def take(self, event: Event) -> None:
+        """Take the next event of the key."""
+        if self._closed:
+            return
+        if self._all is not None:
+            self._all.append(event)
+            if len(self._all) > _WHOLE:
+                self._all = None
+        if self.terms.tolerance:
+            self.unsure("clocks that may differ do not show in which order it took its events",
+                        event)
+        elif any(process != event.process for process in self._open):
+            self.unsure("calls overlap, and the log does not show in which order they were taken",
+                        event)
+        elif event.phase == "begin":
+            self._open[event.process] = self._open.get(event.process, 0) + 1
+            self.begins(event)
+        else:
+            if event.phase == "end" and self._open.get(event.process):
+                self._open[event.process] -= 1
+                if not self._open[event.process]:
+                    del self._open[event.process]
+            self.sees(event)
+        self._recent.append(event)
+
+    def end(self) -> None:
+        """The log is over; a reaction that it does not have may be cut off with it."""
+
+    @property
+    def is_over(self) -> bool:
+        """True once an event was refused, or the key is unknown."""
+        return self._closed
+
+    def step(self, event: Event, action: str, **args: int) -> bool:
+        """Take a step of the machine; false if it is refused, which ends the judging."""
+        failure = self.tries(action, **args)
+        if failure is not None:
+            self.refused(event, failure)
+        return failure is None
+
+    def tries(self, action: str, **args: int) -> Failure | None:
+        """Take a step of the machine, or say why it is refused."""
+        failure = self.live.takes(action, **args)
+        if failure is None:
+            self.notes.steps[self.machine, action] += 1
+        return failure
+
+    def refused(self, event: Event, failure: Failure) -> None:
+        """Note what a refusal means; nothing more is judged at the key."""
+        self._closed = True
+        if not self.notes.is_found(failure, self.key, event, set()):
+            return
+        assert failure.rule is not None
+        self.notes.violated(Finding(
+            failure.rule.id, self.key, event, failure,
+            f"what keeps to {failure.conjunct}, with {self.shown()}",
+            self._history(event, failure.rule.id), tuple(self._recent)))
+
+    def unsure(self, why: str, event: Event) -> None:
+        """From here on the key is unknown."""
+        if not self._closed:
+            self.notes.unsure(self.rules, self.key, why, event)
+        self._closed = True
+
+    def is_foreign(self, why: str, event: Event) -> None:
+        """No log of the system has this event here."""
+        self._closed = True
+        self.notes.is_foreign(self.key, why, event)
+
+    def shown(self) -> str:
+        """The state in words, without what is long."""
+        said = ((name, show_value(value)) for name, value in self.live.variables().items())
+        return ", ".join(f"{name} = {value if len(value) < 60 else '…'}" for name, value in said)
+
+    def _history(self, event: Event, rule: str) -> tuple[Event, ...]:
+        """The shortest part of a short log that breaks a rule at the same event; of a long one, its
+        last events."""
+        if self._all is None:
+            return (*self._recent, event)
+
+        def breaks(part: Sequence[Event]) -> bool:
+            notes = Notes()
+            judge = type(self)(self.key, self.terms, notes, self._common)
+            judge._all = None       # it looks for nothing shorter itself
+            for each in part:
+                judge.take(each)
+            return [each.rule for each in notes.findings] == [rule] and part[-1] is last
+
+        last = self._all[-1]
+        return tuple(shortest(self._all, breaks)) if breaks(self._all) else (*self._recent, event)

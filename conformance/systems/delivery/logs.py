@@ -1,0 +1,238 @@
+"""A broker with acknowledgements in a log, in the order in which the broker took its events.
+
+Messages get places in the order in which they are published. Those that are over, refused or
+dropped leave them, and are remembered: two places stand for them, which the machine never changes.
+What was in flight when the server restarted comes back by a hidden step; it is taken when an event
+shows that it was, or cannot be explained without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, Final
+
+from ....spec.engines.monitor import Failure
+from ....spec.flow import observed_broker as chapter
+from ....spec.flow.observed_broker import Law, ObservedBroker, Where
+from ....spec.notation.rules import Rule
+from ...logs.events import Event
+from ...logs.kinds import Call, Logs, Terms
+from ...logs.memory import Ended
+from ...logs.notes import Notes
+from ...logs.steps import PLACES_MAX, StepJudge, ids_of
+from ...suites.meanings import Meanings
+from ...suites.says import ANY
+from .suite import DeliveryConversation
+
+__all__ = ["LOGS"]
+
+_SAYS: Final = Meanings(DeliveryConversation.says)
+_RULES: Final[tuple[Rule, ...]] = (
+    chapter.TAKES, chapter.REFUSES, chapter.KEPT, chapter.COMES_AGAIN, chapter.DURABLE,
+    chapter.STAYS_OVER, chapter.ALONE, chapter.WITHIN_LIMIT, chapter.IN_TURN, chapter.IN_PLACE,
+    chapter.IN_TIME, chapter.ONCE, chapter.TOO_LATE, chapter.DIES_JUSTLY, chapter.DIES,
+    chapter.STAYS_DEAD, chapter.COUNTS, chapter.STAYS_OUT)
+
+_CONSUMERS: Final = 64
+_MOST: Final = 1 << 40
+"""Deliveries, ticks and places of a queue: more than any log has."""
+
+_GONE: Final = {Where.OVER: 0, Where.OUT: 1}
+"""The places that stand for all that is over, and for all that never was in the queue."""
+
+_COMES_BACK: Final = next(
+    name for name, action in ObservedBroker.actions_declared.items() if action.internal)
+_ACTIONS: Final = {
+    ("publish", "ok"): _SAYS.answer("publish", True),
+    ("publish", "full"): _SAYS.answer("publish", False),
+    ("receive", "ok"): _SAYS.answer("receive", ANY),
+    ("receive", "empty"): _SAYS.answer("receive", None),
+    **{(do, result): _SAYS.answer(do, ANY) for do in ("ack", "requeue", "reject")
+       for result in ("ok", "empty")},
+    ("limit", "ok"): _SAYS.answer("limit", True),
+    ("tries", "ok"): _SAYS.answer("tries", True),
+    ("dead", "ok"): _SAYS.answer("dead", ANY),
+    ("dead", "empty"): _SAYS.answer("dead", None),
+    ("count", "ok"): _SAYS.answer("count", ANY),
+    ("count", "empty"): _SAYS.answer("count", None),
+    ("disconnect", "ok"): _SAYS.answer("disconnect", True),
+    ("tick", "ok"): _SAYS.answer("advance", True),
+    ("restart", "ok"): _SAYS.answer("restart", True),
+}
+_ANOTHER: Final = {"receive": _SAYS.otherwise("receive", ANY),
+                   "dead": _SAYS.otherwise("dead", ANY)}
+
+
+class DeliveryJudge(StepJudge):
+    """Judges one queue; see ``StepJudge``. A message has the number of its place, the oldest the
+    lowest."""
+
+    machine = ObservedBroker
+    rules = ids_of(_RULES)
+
+    def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
+        super().__init__(key, terms, notes, common)
+        self._law = Law(min(terms.settings["law"], len(Law) - 1))
+        self._numbers: dict[Hashable, int] = {}
+        self._next = len(_GONE)
+        self._ended = {at: Ended(terms.remember) for at in _GONE}
+        self._consumers: dict[str, int] = {}
+        self.now.tries = terms.settings.get("tries", 0)
+        for where, at in _GONE.items():
+            self.now.where[at] = where
+
+    def constants(self) -> Mapping[str, int]:
+        settings = self.terms.settings
+        return {"K": settings.get("capacity", _MOST), "W": _CONSUMERS, "R": 16,
+                "T": settings.get("ticks", _MOST), "D": _MOST}
+
+    def sees(self, event: Event) -> None:
+        do, result = event.operation, event.result
+        action = _ACTIONS.get((do, result))
+        if action is None:
+            self.unsure(f"a {do} ended as {result!r}: it may have had its effect, or not", event)
+            return
+        args = self._args(event, action)
+        if args is not None:
+            self._steps(event, *args)
+
+    def _args(self, event: Event, action: str) -> tuple[str, dict[str, int]] | None:
+        """The action with its arguments; None if it is not judged, or is no event of a broker."""
+        do, args = event.operation, dict[str, int]()
+        for name, _ in ObservedBroker.actions_declared[action].over:
+            if name == "message":
+                message = self._message(event)
+                if message is None and do in _ANOTHER and self.terms.from_start:
+                    return self._args(event, _ANOTHER[do])
+                if message is None or (do == "count" and message in _GONE.values()):
+                    return None
+                args[name] = message
+            elif name == "consumer":
+                consumer = self._consumer(event)
+                if consumer is None:
+                    return None
+                args[name] = consumer
+            elif name == "law":
+                args[name] = self._law
+            elif name == "taken":
+                args[name] = int(event.result == "ok")
+            elif event.value is None or event.value < 0:
+                self.is_foreign(f"a {do} has no number as its value", event)
+                return None
+            else:
+                args[name] = min(event.value, _MOST)
+        return action, args
+
+    def _steps(self, event: Event, action: str, args: dict[str, int]) -> None:
+        loose = self.now.where.count(Where.LOOSE)
+        if (loose and event.operation == "publish"
+                and self._law in (Law.DROP_HEAD, Law.DROP_TAIL)
+                and self.now.ready() + loose >= self.now.K):
+            self.unsure("what was in flight at a restart comes back at an unknown instant, and the "
+                        "queue, full with it, may drop something", event)
+            return
+        failure = self.tries(action, **args)
+        if failure is not None and loose:
+            failure = self._again(failure, action, args)
+        if failure is not None:
+            self.refused(event, failure)
+        elif event.operation == "disconnect":
+            del self._consumers[event.process]
+
+    def _again(self, failure: Failure, action: str, args: dict[str, int]) -> Failure | None:
+        """Try once more when what is loose has come back."""
+        self.tries(_COMES_BACK)
+        return failure if self.tries(action, **args) is not None else None
+
+    # --- names ------------------------------------------------------------------------------
+
+    def _message(self, event: Event) -> int | None:
+        """The place of a message; None where it was never published."""
+        item = event.item
+        if item is None:
+            self.is_foreign(f"a {event.operation} names no message", event)
+            return None
+        is_new = event.operation == "publish"
+        at = self._numbers.get(item)
+        if at is None:
+            at = next((_GONE[where] for where, ended in self._ended.items()
+                       if ended.has(self.key, item)), None)
+        if is_new and at is not None:
+            self.unsure(f"{item!r} is published twice, so it is no identity", event)
+            return None
+        if is_new:
+            if self._next == self.now.R and not self._has_room():
+                self.unsure(f"more than {PLACES_MAX:,} messages are in the queue, or in flight",
+                            event)
+                return None
+            at = self._numbers[item] = self._next
+            self._next += 1
+        return at
+
+    def _has_room(self) -> bool:
+        """Make room: what is over leaves its place, and the others move together, in order."""
+        now, kept = self.now, list(range(len(_GONE)))
+        names: dict[Hashable, int] = {}
+        for name, at in self._numbers.items():
+            if now.where[at] in _GONE:
+                self._ended[now.where[at]].add(self.key, name)
+            else:
+                names[name] = len(kept)
+                kept.append(at)
+        size = max(now.R, 2 * len(kept))
+        if size > PLACES_MAX:
+            return False
+        blank = self.live.initial()
+        for each in ("where", "holder", "left", "times", "survived"):
+            old, new = getattr(now, each), [blank[each][-1]] * size
+            new[:len(kept)] = [old[at] for at in kept]
+            old[:] = new
+        now.R, self._numbers, self._next = size, names, len(kept)
+        return True
+
+    def _consumer(self, event: Event) -> int | None:
+        known = self._consumers
+        if event.process not in known:
+            free = set(range(_CONSUMERS)) - set(known.values())
+            if not free:
+                self.unsure(f"there are more than {_CONSUMERS} consumers at a time", event)
+                return None
+            known[event.process] = min(free)
+        return known[event.process]
+
+
+_OF_MESSAGE: Final = ("item",)
+
+LOGS: Final = Logs(
+    machines=(ObservedBroker,),
+    operations={
+        "publish": Call("an item is published, and confirmed; \"full\": it is refused",
+                        needs=_OF_MESSAGE),
+        "receive": Call("a consumer, the process, is given an item; \"empty\": it asks for one, "
+                        "and there is none"),
+        "ack": Call("a consumer acknowledges an item; \"empty\": the broker ignores that",
+                    needs=_OF_MESSAGE),
+        "requeue": Call("a consumer gives an item back; \"empty\": the broker ignores that",
+                        needs=_OF_MESSAGE),
+        "reject": Call("a consumer rejects an item; \"empty\": the broker ignores that",
+                       needs=_OF_MESSAGE),
+        "limit": Call("a consumer limits itself to value items in flight; 0: to none",
+                      needs=("value",)),
+        "tries": Call("from now on, value deliveries of an item are allowed; 0: any number",
+                      needs=("value",)),
+        "dead": Call("an item is taken away from the dead letters; \"empty\": there is none"),
+        "count": Call("the broker says that it gave an item value times; \"empty\": it does not "
+                      "know it", needs=_OF_MESSAGE),
+        "disconnect": Call("the connection of a consumer, the process, is lost"),
+        "tick": Call("value ticks pass, as the broker counts them", needs=("value",)),
+        "restart": Call("the server is killed, and started again"),
+    },
+    settings={
+        "law": "0: a full queue refuses; 1: it drops its oldest; 2: it drops what comes; 3: there "
+               "is no limit; 4: nor a promise of where an item stands that comes back",
+        "capacity": "ready items of a full queue", "tries": "deliveries that are allowed at first",
+        "ticks": "ticks that an item may be in flight; without it, it may be for any time"},
+    required=("law",),
+    rules=_RULES,
+    judge=DeliveryJudge,
+)

@@ -309,6 +309,7 @@ class ObservedQuorum(Machine):
         require(epoch > self.epoch, GROWS)
         require(self.writer >= self.newest, REPLACED)
         require(others == 0, ALONE)
+        require(self.listed[leader], LISTED)
         for each in range(self.N):
             self.in_sync[each] = each == leader
         self.was_in_sync[leader] = True

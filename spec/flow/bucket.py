@@ -70,23 +70,27 @@ class Bucket(Machine):
         """Elements left after a tick's work."""
         return waiting if self.idle > 0 else max(0, waiting - self.u)
 
-    @always("FLOW-42", MUST, "At the end of a tick at most b + r th elements of a source with a "
-            "bucket (depth b, rate r) wait, th being the ticks until the receiver begins to "
-            "serve, if the receiver serves at least r a tick.", source=f"{DROPPING}; 003#E17")
+    @always("FLOW-42", MUST,
+            "At the end of each tick at most b + r th elements of a source with a bucket (depth "
+            "b, rate r) wait, if the receiver serves at least r a tick from th ticks after "
+            "elements come.",
+            source=f"{DROPPING}; 003#E17")
     def few_wait(self) -> bool:
         """At the end of a tick: the elements served in it are gone."""
         return self.waiting <= self.b + self.r * self.th
 
     @always("FLOW-43", MUST,
-            "In any t ticks in a row a source with a bucket sends at most b + r t elements.",
+            "In any t ticks in a row a source with a token bucket (depth b, r tokens a tick) "
+            "sends at most b + r t elements.",
             source=f"{DROPPING}; 003#E17")
     def no_window_has_more(self) -> bool:
         """In each window that ends now: at most b more than r a tick."""
         return self.burst <= self.b
 
 
-    @always("FLOW-44", MUST, "The tokens in the bucket plus the elements sent in any window "
-            "beyond r per tick never exceed the depth b, counted at the end of a tick.",
+    @always("FLOW-44", MUST,
+            "At the end of each tick, the tokens in a bucket (depth b, r tokens a tick) plus "
+            "the elements sent beyond r per tick, in any ticks up to then, are at most b.",
             source=DROPPING)
     def tokens_are_spent_once(self) -> bool:
         """A token is in the bucket, was spent, or was lost because the bucket was full."""
@@ -101,8 +105,10 @@ class FastEnough(Bucket):
         """True if the rate that the bucket simulates is at most the receiver's."""
         return self.r <= self.u
 
-    @always("FLOW-45", MUST, "Waiting elements plus the tokens in the bucket are at most its "
-            "depth b plus its rate r for each tick in which the receiver has been idle.",
+    @always("FLOW-45", MUST,
+            "If a receiver serves at least the bucket's rate, waiting elements plus tokens in "
+            "the bucket are at most its depth plus its rate for each tick, up to the receiver's "
+            "latency, since elements began to wait.",
             source="003#E17 (what the book adds)")
     def idleness_costs_the_rate(self) -> bool:
         """The receiver begins to serve after th of them."""

@@ -124,14 +124,18 @@ class Composed(Machine):
         """The same whatever its stages make of elements."""
         return self.P1 + self.N1 + self.F1 == self.C1 and self.P2 + self.N2 + self.F2 == self.C2
 
-    @always("FLOW-65", SHOULD, "A stage holds inputs of one frame, or at most the n outputs of "
-            "one frame, and never both at once.", source=FRAMES)
+    @always("FLOW-65", SHOULD,
+            "Outside the buffers of its links, a stage holds inputs of at most one frame or "
+            "outputs of at most one frame, and never both.",
+            source=FRAMES)
     def hand_is_bounded(self) -> bool:
         """A chain holds the slots of its links, and a frame for each stage."""
         return self.outputs <= self.n and (self.inputs == 0 or self.outputs == 0)
 
-    @never_stuck("FLOW-66", SHOULD, "A chain is never blocked, whatever its stages make of "
-                 "elements, if in each of its links a batch of credits fits the slots.",
+    @never_stuck("FLOW-66", SHOULD,
+                 "Two links with a stage between never deadlock while the source has data and "
+                 "the sink is ready, whatever frames the stage reads and writes, if neither "
+                 "link's batch of credits exceeds its slots.",
                  source=FRAMES)
     def goes_on(self) -> bool:
         """False: there is always more to send."""

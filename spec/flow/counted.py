@@ -155,26 +155,34 @@ class CountedLink(Machine):
 
     # --- rules -----------------------------------------------------------------------------
 
-    @always("FLOW-13", MUST, "The counters of a link keep their order: freed <= accepted <= sent "
-            "<= limit known to A <= limit granted <= freed + C.", source=f"{DROPS}; 003#tokens")
+    @always("FLOW-13", MUST,
+            "The counters of a link stay in order: elements freed <= accepted <= sent <= limit "
+            "known to the sender <= limit granted <= freed + slots of the receiver.",
+            source=f"{DROPS}; 003#tokens")
     def counters_are_in_order(self) -> bool:
         """Messages that are lost, duplicated or reordered make no difference."""
         return (self.freed <= self.accepted <= self.sent <= self.told <= self.granted
                 <= self.freed + self.C)
 
-    @always("FLOW-14", MUST, "B never holds more elements than it has slots, on any network.",
+    @always("FLOW-14", MUST,
+            "A receiver never holds more accepted and unprocessed elements than it has slots, "
+            "even if the network loses, duplicates or reorders messages.",
             source=f"{DROPS}; 003#defining")
     def buffer_is_bounded(self) -> bool:
         """The text: otherwise we would violate boundedness."""
         return self.accepted - self.freed <= self.C
 
-    @always("FLOW-15", MUST, "A keeps at most C elements for retries, as many as B has slots.",
+    @always("FLOW-15", MUST,
+            "The sent elements that a sender does not know to be accepted, and keeps for "
+            "retries, are at most as many as the receiver's slots.",
             source=f"{DROPS}; 003#E10")
     def store_is_bounded(self) -> bool:
         """Elements that were sent, and that B is not known to have."""
         return self.sent - self.acked <= self.C
 
-    @always("FLOW-16", MUST, "B accepts each element once, in order, and none in place of another.",
+    @always("FLOW-16", MUST,
+            "A receiver accepts elements only in the order of their numbers, each at most once, "
+            "and none in place of another.",
             source=f"{DROPS}: it is essential to track ids of messages and deduplicate them")
     def elements_are_told_apart(self) -> bool:
         """True if each id that B accepted named the element that it expected."""

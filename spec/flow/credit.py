@@ -120,33 +120,44 @@ class Link(Machine):
         """True if a batch of slots is free."""
         return self.F >= self.b
 
-    @always("FLOW-1", MUST, "No token is created, and none is lost except by the channel.",
+    @always("FLOW-1", MUST,
+            "Credits at the sender and in flight, elements in flight and at the receiver, its "
+            "slots freed and not announced, and what the channel lost always total the "
+            "receiver's slots.",
             source=f"{DEFINING}; 003#E1, 003#E2, 003#E3")
     def tokens_are_conserved(self) -> bool:
         """P + Q + D + N + F + lost = C: the balance with nothing left out."""
         return self.P + self.Q + self.D + self.N + self.F + self.lost == self.C
 
-    @always("FLOW-2", MUST, "The elements waiting at B and in flight to it fit B's buffer.",
+    @always("FLOW-2", MUST,
+            "The elements that wait at the receiver and those in flight to it are together "
+            "never more than its slots.",
             source=DEFINING)
     def link_is_bounded(self) -> bool:
         """The text's Pending(B) + InFlight =< Buf(B)."""
         return self.N + self.D <= self.C
 
-    @never_stuck("FLOW-3", MUST, "While A has data and B is ready, the link never deadlocks, if "
-                 "the C slots less the tokens that the channel loses are at least a batch of b.",
+    @never_stuck("FLOW-3", MUST,
+                 "If the sender always has data, the receiver is always ready, and its slots "
+                 "less the tokens that the channel loses in all are at least a batch of "
+                 "credits, a link never deadlocks.",
                  source=f"{DEFINING}; 003#E8")
     def never_at_rest(self) -> bool:
         """False: there is always data to send and a consumer to take it."""
         return False
 
-    @always("FLOW-4", MUST, "A holds at most C credits less the elements at B, the elements and "
-            "credits under way, and the slots that are freed and not announced.",
+    @always("FLOW-4", MUST,
+            "The sender's credits, the credits and elements in flight, the elements at the "
+            "receiver and its slots freed and not announced are together at most the receiver's "
+            "slots.",
             source=f"{DEFINING}; 003#E4")
     def permits_fit(self) -> bool:
         """The sufficient form of the text's necessary condition: P <= C - N."""
         return self.P <= self.C - self.N - self.D - self.Q - self.F
 
-    @step("FLOW-5", MUST, "Credits are granted in whole batches of b freed slots.",
+    @step("FLOW-5", MUST,
+          "A receiver announces freed slots only in whole batches: each grant has exactly as "
+          "many credits as a batch, and announces as many slots.",
           source=SCHEDULING)
     def grants_are_batches(self, after: Link) -> bool:
         """Q grows only by b, and F shrinks by as much."""
@@ -268,26 +279,37 @@ class AskingBelowHalf(Link):
 class LinkAsWritten(Link):
     """The same link, judged by the balances that the text gives for it."""
 
-    @always("FLOW-E1", CLAIM, "Permits + InFlight = Buf(B).", source=f"{DEFINING}; 003#E1")
+    @always("FLOW-E1", CLAIM,
+            "The sender's credits plus the elements in flight equal the slots of the receiver's "
+            "buffer (Permits + InFlight = Buf(B)).",
+            source=f"{DEFINING}; 003#E1")
     def first_balance(self) -> bool:
         """Permits are read as those that A holds. Read as all of them, this is FLOW-E2."""
         return self.P + self.D == self.C
 
-    @always("FLOW-E2", CLAIM, "PendingPermits + PermitsInFlight + InFlight = Buf(B).",
+    @always("FLOW-E2", CLAIM,
+            "The sender's credits, the credits in flight to it and the elements in flight "
+            "together equal the receiver's slots (PendingPermits + PermitsInFlight + InFlight = "
+            "Buf(B)).",
             source=f"{DEFINING}; 003#E2")
     def second_balance(self) -> bool:
         """Leaves out what waits at B, and what is freed and unannounced."""
         return self.P + self.Q + self.D == self.C
 
-    @always("FLOW-E3", CLAIM, "PendingPermits + PermitsInFlight = Buf(B) + InFlight.",
+    @always("FLOW-E3", CLAIM,
+            "The sender's credits plus the credits in flight to it equal the receiver's slots "
+            "plus the elements in flight (PendingPermits + PermitsInFlight = Buf(B) + "
+            "InFlight).",
             source=f"{DEFINING}; 003#E3")
     def third_balance(self) -> bool:
         """Has what is in flight on the wrong side."""
         return self.P + self.Q == self.C + self.D
 
 
-    @always("FLOW-E5", CLAIM, "All permits (those of A, and those under way to it) + InFlight + "
-            "Pending(B) = Buf(B).",
+    @always("FLOW-E5", CLAIM,
+            "All credits, at the sender and in flight to it, plus the elements in flight and at "
+            "the receiver equal the receiver's slots (all permits + InFlight + Pending(B) = "
+            "Buf(B)).",
             source=f"{DEFINING}; 003#E5")
     def fourth_balance(self) -> bool:
         """With the elements that wait at B. Slots freed and not announced are still missing."""
@@ -326,7 +348,9 @@ class GrantingByTheText(Link):
         require(self.D < self.C)        # keeps the model finite; the text has no such guard
         self.Q += 1
 
-    @always("FLOW-E4", CLAIM, "Permits within Buf(B) - Pending(B) keep B from being overrun.",
+    @always("FLOW-E4", CLAIM,
+            "A receiver is never overrun if it grants credits only while those at the sender "
+            "and in flight are fewer than its slots less the elements that wait there.",
             source=f"{DEFINING}; 003#E4: the converse of what the text says")
     def inequality_suffices(self) -> bool:
         """The bound that would follow, were the inequality sufficient."""

@@ -93,8 +93,10 @@ class Ring(Machine):
         self.made -= 1
         self.full[0] = True
 
-    @never_stuck("FLOW-32", MUST, "A ring that has an element and a free slot at first deadlocks "
-                 "only when too few elements are left in it for another output of a stage.",
+    @never_stuck("FLOW-32", MUST,
+                 "Without a stage that makes more outputs than it takes inputs, a ring of "
+                 "one-slot queues with an element and a free slot at first deadlocks only when "
+                 "too few elements for another output are left.",
                  source=f"{COMPOSING}; 003#E13")
     def goes_on(self) -> bool:
         """True only if too few elements are left for the stage's next output, all gathered."""
@@ -105,8 +107,9 @@ class Ring(Machine):
         return self.d > 1 and self.made == 0 and self.gathered < self.d and not any(
             self.full[slot] for slot in range(self.K))
 
-    @always("FLOW-33", MUST, "If a stage makes as many outputs as it takes inputs, the number of "
-            "elements in the ring stays the same.",
+    @always("FLOW-33", MUST,
+            "If each stage of a ring makes as many outputs as it takes inputs, the elements in "
+            "the ring, with those at its stages, stay as many as were put in.",
             source=f"{COMPOSING}; 003#E13")
     def their_number_stays(self) -> bool:
         """The number is that of the elements put in."""

@@ -84,8 +84,10 @@ class Echo(Machine):
         """True when the client has written all."""
         return self.unwritten == 0
 
-    @never_stuck("FLOW-30", MUST, "The client gets all of its answers, if all that it writes "
-                 "before it reads fits the four buffers on the way: W <= S + h + T + R.",
+    @never_stuck("FLOW-30", MUST,
+                 "An echo client that writes all before it reads never deadlocks before it has "
+                 "all answers, if what it writes fits the server's input buffer, its hand, its "
+                 "output buffer and the client's input buffer together.",
                  source=f"{COMPOSING}; 003#E20")
     def ends_well(self) -> bool:
         """True if the client has read as many elements as it wrote."""

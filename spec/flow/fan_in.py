@@ -74,8 +74,10 @@ class FanIn(Machine):
         """Credits, and elements that are sent and not processed; whatever the others do."""
         return all(self.P[sender] + self.N[sender] == self.c for sender in upto(self.n))
 
-    @always("FLOW-62", SHOULD, "The elements that n senders have sent fit the C slots of the "
-            "buffer that they share, if each began with c credits and n c <= C.",
+    @always("FLOW-62", SHOULD,
+            "The elements that several senders have sent and their receiver has not processed "
+            "fit its slots, if the credits with which all senders began are together at most "
+            "these slots.",
             source=f"{WORKERS}, {EXAMPLE}; 003#E11, 003#E18")
     def all_of_it_fits(self) -> bool:
         """No sender with a credit finds all slots taken: else one is dropped, or overrun."""

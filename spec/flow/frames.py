@@ -71,10 +71,11 @@ class Edge(Machine):
         require(self.held >= self.c)
         self.held -= self.c
 
-    @never_stuck("FLOW-34", MUST, "Two stages, one that writes frames of p elements and one that "
-                 "reads frames of c, never block each other, if the buffer between them has p + c "
-                 "- g + d mod g slots (d if that is more than p + c - g): g is the common divisor "
-                 "of p and c, and d elements are there at first.", source=COMPOSING)
+    @never_stuck("FLOW-34", MUST,
+                 "A writer of p elements at once and a reader of c never both wait, if the "
+                 "buffer between, with d elements at first, has at least max(d, p + c - g + d "
+                 "mod g) slots, g being the greatest common divisor of p and c.",
+                 source=COMPOSING)
     def goes_on(self) -> bool:
         """False: there is always more to write, and a stage to read it."""
         return False
@@ -121,7 +122,10 @@ class Gathering(Machine):
     def finished(self) -> None:
         """Nothing to do: every place has been paid back."""
 
-    @never_stuck("FLOW-35", MUST, "A stage that makes one output of many inputs is never blocked.",
+    @never_stuck("FLOW-35", MUST,
+                 "A stage that makes one output of several inputs never deadlocks with its "
+                 "sender, if it returns each input's credit when it takes it, or if its buffer "
+                 "has slots for all inputs of an output.",
                  source=COMPOSING)
     def goes_on(self) -> bool:
         """False: the sender has always more."""
@@ -164,8 +168,11 @@ class PayingLateForLittle(PayingLate):
         """True if the inputs of an output fit in the buffer."""
         return self.m <= self.B
 
-    @always("FLOW-38", MUST, "Each place is promised by a credit, taken in the buffer, or held by "
-            "the stage.", source=COMPOSING)
+    @always("FLOW-38", MUST,
+            "If a stage returns credits only with its output, the sender's credits, the "
+            "elements in the buffer and the inputs that the stage keeps always total the "
+            "buffer's slots.",
+            source=COMPOSING)
     def every_place_is_somewhere(self) -> bool:
         """The sum over the three is B."""
         return self.permits + self.waiting + self.kept == self.B
@@ -206,8 +213,11 @@ class Diamond(Machine):
         self.group = 0
         self.waiting -= self.n
 
-    @never_stuck("FLOW-37", MUST, "Two branches that split and join again are never blocked, if "
-                 "the one has a buffer for the group that the other makes.", source=PARTING)
+    @never_stuck("FLOW-37", MUST,
+                 "Two branches that every element takes never deadlock where they join, if "
+                 "neither drops elements and the ungrouped one has a buffer for all elements of "
+                 "a group that the other makes.",
+                 source=PARTING)
     def goes_on(self) -> bool:
         """False: there is always another element."""
         return False
@@ -221,8 +231,10 @@ class WideDiamond(Diamond):
         """While a group is made, its elements wait on the other branch."""
         return self.n <= self.B
 
-    @always("FLOW-39", MUST, "As many elements wait on the one branch as are in the group that "
-            "the other branch makes.", source=PARTING)
+    @always("FLOW-39", MUST,
+            "Where every element takes both of two branches, as many elements always wait on "
+            "the one as are in the group that the other is making.",
+            source=PARTING)
     def both_ways_are_alike(self) -> bool:
         """Each element takes both branches."""
         return self.waiting == self.group

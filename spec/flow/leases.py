@@ -140,8 +140,10 @@ class Leases(Machine):
         """True if the lease of the job has no tick left."""
         return self.left[job] == 0
 
-    @eventually_always("FLOW-100", MUST, "Every job is done eventually if at least one worker "
-                       "survives and a lease lasts longer than the work.", source=WORKERS)
+    @eventually_always("FLOW-100", MUST,
+                       "Every job is eventually done and stays so, if at least one worker "
+                       "survives and a lease lasts longer than the work on any job.",
+                       source=WORKERS)
     def all_are_done(self) -> bool:
         """Provided that one worker lives, and a lease lasts longer than the work."""
         return all(self.place[job] == Place.DONE for job in range(self.J))
@@ -152,8 +154,10 @@ class Leases(Machine):
         """The same however many workers have worked on the job."""
         return self.counted[job] <= 1
 
-    @always("FLOW-102", MUST, "If a lease lasts longer than the work, no job is taken back from a "
-            "worker that is alive and works on it.", source=WORKERS)
+    @always("FLOW-102", MUST,
+            "If a lease lasts longer than the work on any job, no job is taken back from a "
+            "worker that is alive.",
+            source=WORKERS)
     def nobody_is_robbed(self) -> bool:
         """Provided that a lease lasts longer than the work."""
         return not self.robbed

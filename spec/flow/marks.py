@@ -84,8 +84,9 @@ class Marks(Machine):
         """The receiver needs so much room."""
         return self.held <= self.H + 1 + self.late
 
-    @never_stuck("FLOW-111", MUST, "A sender that was stopped is resumed: sender and receiver "
-                 "never both wait.",
+    @never_stuck("FLOW-111", MUST,
+                 "Sender and receiver are never both blocked, the sender by a stop and the "
+                 "receiver because it holds nothing.",
                  source=DROPPING)
     def goes_on(self) -> bool:
         """False: there is always more to send."""

@@ -58,24 +58,34 @@ CONFIRMS, TIMEOUT, DEAD = "broker#confirms", "broker#timeout", "broker#dead"
 LENGTH, ORDER, PREFETCH = "broker#length", "broker#order", "broker#prefetch"
 
 TAKES = guard_rule(
-    "DELIV-1", MUST, "Only a queue whose policy is to refuse, and that is full, refuses a "
-    "message.",
+    "DELIV-1", MUST,
+    "A queue refuses a message only if its policy is to refuse and at least as many messages "
+    "are ready as its limit allows; those in flight do not count.",
     source=LENGTH)
 REFUSES = guard_rule(
-    "DELIV-2", MUST, "A full queue that refuses confirms no message.", source=LENGTH)
+    "DELIV-2", MUST,
+    "A queue with the policy to refuse confirms no message while as many messages are ready as "
+    "its limit allows, or more.",
+    source=LENGTH)
 KEPT = guard_rule(
-    "DELIV-3", MUST, "A consumer that asks, and may have one more, is given a message if one is "
-    "ready that was never given: what was confirmed is not lost.", source=f"{CONFIRMS}; 003#tokens")
+    "DELIV-3", MUST,
+    "A consumer that asks while it is below its limit is given some message, if a confirmed one "
+    "is ready that was never given.",
+    source=f"{CONFIRMS}; 003#tokens")
 COMES_AGAIN = guard_rule(
-    "DELIV-4", MUST, "After a requeue, a lost connection or its timeout, a message that is not "
-    "acknowledged and is no dead letter is given to a consumer that asks and may have it.",
+    "DELIV-4", MUST,
+    "A consumer that asks while it is below its limit is given some message, if one is ready "
+    "that came back by a requeue, a lost connection or its timeout.",
     source=f"{TIMEOUT}; 001#tree")
 DURABLE = guard_rule(
-    "DELIV-5", MUST, "A message that was confirmed before a restart, and has not left the queue "
-    "since, is given after it to a consumer that asks and may have it.", source=CONFIRMS)
+    "DELIV-5", MUST,
+    "A consumer that asks while it is below its limit is given some message, if one is ready "
+    "that was confirmed before a restart and not given since.",
+    source=CONFIRMS)
 STAYS_OVER = guard_rule(
-    "DELIV-6", MUST, "Only a message that was published is given, and none that was "
-    "acknowledged, or was taken away from the dead letters.",
+    "DELIV-6", MUST,
+    "Only a message that was published is given, and none after the broker has taken its "
+    "acknowledgement, or it was taken away from the dead letters.",
     source=f"{CONFIRMS}; 003#tokens: no data is made")
 ALONE = guard_rule(
     "DELIV-7", MUST, "A message that is in flight is not given again before it has come back: "
@@ -88,14 +98,18 @@ IN_TURN = guard_rule(
     "DELIV-9", MUST, "Messages are given for the first time in the order in which they were "
     "confirmed.", source=ORDER)
 IN_PLACE = guard_rule(
-    "DELIV-10", MUST, "Where the order is promised, the oldest ready message is given, also if it "
-    "has come back.", source=ORDER)
+    "DELIV-10", MUST,
+    "Unless a queue promises no order for messages that come back, it gives the ready message "
+    "that was confirmed first, whether it has come back or not.",
+    source=ORDER)
 IN_TIME = guard_rule(
     "DELIV-11", MUST, "An ack, a requeue or a reject of a message that is in flight with its "
     "consumer is taken.", source=f"{CONFIRMS}; {TIMEOUT}")
 ONCE = guard_rule(
-    "DELIV-12", MUST, "An ack is taken only of a message that was given, and that is not over, "
-    "refused or dropped.", source=CONFIRMS)
+    "DELIV-12", MUST,
+    "A broker takes an ack, from any consumer, only of a message that was given before, and not "
+    "yet acknowledged, dropped, or taken away from the dead letters.",
+    source=CONFIRMS)
 TOO_LATE = guard_rule(
     "DELIV-13", MUST, "A requeue or a reject of a message that is not in flight with its consumer "
     "is ignored.", source=TIMEOUT)
@@ -105,17 +119,21 @@ DIES_JUSTLY = guard_rule(
     "back after as many deliveries as are allowed.",
     source=DEAD)
 DIES = guard_rule(
-    "DELIV-15", MUST, "A message that is rejected, or comes back after as many deliveries as "
-    "are allowed, stays among the dead letters until it is taken away or acknowledged.",
+    "DELIV-15", MUST,
+    "A broker reports that it has no dead letter only if each message that was rejected, or "
+    "came back after its last allowed delivery, was taken away or acknowledged since.",
     source=DEAD)
 STAYS_DEAD = guard_rule(
     "DELIV-16", MUST, "A dead letter is not given to a consumer.", source=DEAD)
 COUNTS = guard_rule(
-    "DELIV-17", MUST, "For a message that is not over, refused or dropped, the broker knows how "
-    "often it was given, also after a restart.", source=DEAD)
+    "DELIV-17", MUST,
+    "If a broker reports how often a message was given, the number is right, also after a "
+    "restart; it reports none only if the message is acknowledged, refused, dropped, or taken "
+    "from the dead letters.",
+    source=DEAD)
 STAYS_OUT = guard_rule(
-    "DELIV-18", MUST, "A message that was refused, or dropped since the queue was full, is not "
-    "given.",
+    "DELIV-18", MUST,
+    "A message that was refused, or that a full queue dropped by its policy, is never given.",
     source=LENGTH)
 
 
@@ -353,7 +371,9 @@ class ObservedBroker(Machine):
         at = self.where[message]
         require(at == Where.NOWHERE or at == Where.OVER or at == Where.OUT, COUNTS)
 
-    @always("DELIV-19", MUST, "Exactly the messages in flight are with a consumer.",
+    @always("DELIV-19", MUST,
+            "A message belongs to a consumer exactly while it is in flight, and to none from a "
+            "restart of the broker on, until it is given again.",
             source=TIMEOUT, message=upto(R))
     def held_by_one(self, message: int) -> bool:
         """One that is ready, dead or over has no consumer, and no time."""

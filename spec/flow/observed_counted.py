@@ -27,26 +27,32 @@ __all__ = ["EXPECTATIONS", "ObservedCountedLink"]
 DROPS = "003#drops"
 
 WITHIN_LIMIT = guard_rule(
-    "FLOW-18", MUST, "A sends an element only if its number is below a limit that has reached A.",
+    "FLOW-18", MUST,
+    "A sender sends a new element only if its number, counted from 0, is below the greatest "
+    "limit that has reached it, which at first is the number of the receiver's slots.",
     source=f"{DROPS}; 003#tokens",
 )
 ANSWERS = guard_rule(
     "FLOW-19", MUST,
-    "B answers every element that reaches it, new or not, with the number of elements that it has "
-    "accepted.",
+    "Before a receiver becomes idle it has answered the elements that reached it, new or not, "
+    "with the number that it has accepted; one answer may serve several.",
     source=f"{DROPS}; 003#E10: a duplicate triggers the ACK again",
 )
 REPEATS = guard_rule(
     "FLOW-20", MUST,
-    "When its timer runs out, A repeats the oldest element that B is not known to have.",
+    "After its timer has run out, a sender repeats the oldest element that it does not know to "
+    "be accepted, if there is one, before it becomes idle.",
     source=f"{DROPS}: timeout and retry",
 )
 LETS_GO = guard_rule(
-    "FLOW-21", MUST, "A repeats no element that is covered by an ACK, or by a limit that is more "
-    "than C, the slots of B, above its number.", source=f"{DROPS}; 003#E10")
+    "FLOW-21", MUST,
+    "A sender repeats no element with a number below an acknowledgement that has reached it, or "
+    "below a limit that has reached it less the receiver's slots.",
+    source=f"{DROPS}; 003#E10")
 NUMBERED = guard_rule(
-    "FLOW-22", MUST, "A numbers its elements in the order in which it is offered them, and sends "
-                     "new ones in that order.",
+    "FLOW-22", MUST,
+    "A sender numbers its elements from 0 in the order in which it was offered them, and sends "
+    "new ones in that order, and no others.",
     source=f"{DROPS}: ids of messages",
 )
 TRUE_ACK = guard_rule(
@@ -56,10 +62,14 @@ TRUE_ACK = guard_rule(
     source=f"{DROPS}; 003#E10: a duplicate is not a new element",
 )
 LIMIT_FITS = guard_rule(
-    "FLOW-24", MUST, "A limit of B, which has C slots, is at most C above the number of elements "
-    "that it has processed.", source=f"{DROPS}; 003#tokens: a retry creates no token")
+    "FLOW-24", MUST,
+    "A limit that a receiver sends is at most the number of elements that it has processed plus "
+    "its slots.",
+    source=f"{DROPS}; 003#tokens: a retry creates no token")
 REPEATS_LIMIT = guard_rule(
-    "FLOW-25", MUST, "When its timer runs out, B repeats its latest limit.",
+    "FLOW-25", MUST,
+    "After its timer has run out, a receiver sends its greatest limit again before it becomes "
+    "idle.",
     source="003#E19",
 )
 
@@ -194,8 +204,10 @@ class ObservedCountedLink(Machine):
         require(not self.announcing, REPEATS_LIMIT)
         require(self.freed + self.C - self.granted < self.b, ANNOUNCES)
 
-    @always("FLOW-26", MUST, "As the network counts them, the counters of a link keep their "
-            "order: freed <= accepted <= sent <= limit known to A <= limit granted <= freed + C.",
+    @always("FLOW-26", MUST,
+            "As the network counts them, the counters of a link stay in order: elements freed "
+            "<= accepted <= sent <= limit known to the sender <= limit granted <= freed + slots "
+            "of the receiver.",
             source=f"{DROPS}; 003#tokens")
     def counters_are_in_order(self) -> bool:
         """Freed, accepted, sent, known limit, granted limit, and the room that there is."""

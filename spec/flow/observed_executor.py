@@ -50,17 +50,19 @@ IN_ORDER = guard_rule(
     "EXEC-2", SHOULD, "Workers start tasks in the order in which these were submitted.",
     source=f"{WORKERS}; {JDK} (a FIFO work queue)")
 NO_IDLE_WORKER = guard_rule(
-    "EXEC-3", MUST, "No task waits while a worker is idle: one that has no task, or a new one in "
-                    "the place of one that died.",
+    "EXEC-3", MUST,
+    "When an executor has finished reacting to an event, no task waits while fewer tasks run "
+    "than it has workers, where a worker that died counts as replaced.",
     source=f"{WORKERS}; cpython #115634: a worker that ended was not replaced")
 BOUND = guard_rule(
-    "EXEC-4", MUST, "When an executor with Q places has finished reacting to a submit, at most "
-    "Q tasks wait: it has refused, dropped or let its caller run one more, and has reported "
-    "that.",
+    "EXEC-4", MUST,
+    "When a bounded executor has finished reacting to an event, at most as many tasks wait as "
+    "it has places: those too many were reported as refused, dropped or run by their callers.",
     source=f"{DROPPING}: a fixed size job queue; {JDK} (bounded queues)")
 ONLY_FULL = guard_rule(
-    "EXEC-5", MUST, "Until a shutdown or a stop, a task is refused, dropped or run by its "
-    "caller only while more tasks wait than there are places.",
+    "EXEC-5", MUST,
+    "Until a shutdown or a stop, a task is refused, dropped or run by its caller only while "
+    "more tasks wait, the newcomer included, than there are places.",
     source=f"{DROPPING}; {JDK} (rejected tasks)")
 AS_PROMISED = guard_rule(
     "EXEC-6", MUST, "The policy decides what becomes of a task too many: it is refused, run by its "
@@ -78,37 +80,46 @@ OWN_ITEM = guard_rule(
     "A task starts with the argument that was given when it was submitted.",
     source="003#tokens")
 ENDS_AS_ITS_RUN = guard_rule(
-    "EXEC-11", MUST, "A future ends once, and as the run of its task did: with its result, or "
-                     "with its exception.",
+    "EXEC-11", MUST,
+    "A future ends with a result or an exception only after a run of its task, once, and as "
+    "that run ended; the death of a worker counts as an exception.",
     source=PYTHON)
 ENDS_IN_TIME = guard_rule(
-    "EXEC-12", MUST, "When a run has ended, or its worker has died, the future of its task ends.",
+    "EXEC-12", MUST,
+    "When an executor has finished reacting to an event, the future of each task has ended if "
+    "the run of the task has ended, or its worker has died.",
     source=PYTHON)
 CANCELS_WHAT_WAITS = guard_rule(
-    "EXEC-13", MUST, "A cancel succeeds if its task waits, and fails if it has started, or has "
-                     "ended.",
+    "EXEC-13", MUST,
+    "A cancel succeeds if its task waits, and fails if the task has started, or was cancelled, "
+    "refused or dropped.",
     source=f"{PYTHON} (Future.cancel)")
 ACCEPTS_NO_MORE = guard_rule(
     "EXEC-14", MUST, "A task that is submitted after a shutdown or a stop never starts: it is "
     "refused or dropped, and that is reported.",
     source=f"{PYTHON} (shutdown); {JDK} (shutdown)")
 KEEPS_ITS_PROMISE = guard_rule(
-    "EXEC-15", MUST, "Between a shutdown and a stop, no task that was accepted before is "
-    "reported as one that never runs.",
+    "EXEC-15", MUST,
+    "Between a shutdown and a stop, no task that was accepted before the shutdown is reported "
+    "as one that never runs, unless a client cancels it.",
     source=f"{JDK} (shutdown); {PYTHON} (shutdown)")
 NOTHING_STARTS = guard_rule(
     "EXEC-16", MUST, "After a stop no task starts.",
     source=f"{JDK} (shutdownNow); {PYTHON} (cancel_futures)")
 ALL_REPORTED = guard_rule(
-    "EXEC-17", MUST, "After a stop every task that waited is reported as one that never runs.",
+    "EXEC-17", MUST,
+    "When an executor has finished reacting to a stop, each task that waited was reported as "
+    "one that never runs.",
     source=f"{JDK} (shutdownNow); cpython #87893: waiters of cancelled futures")
 NOT_EARLY = guard_rule(
-    "EXEC-18", MUST, "An executor has terminated, once, only after a shutdown or a stop, and when "
-                     "no task waits and no worker runs one.",
+    "EXEC-18", MUST,
+    "An executor reports its termination at most once, only after a shutdown or a stop, and "
+    "only when no task waits and no worker runs one.",
     source=f"{JDK} (awaitTermination); {PYTHON} (wait)")
 TERMINATES = guard_rule(
-    "EXEC-19", MUST, "After a shutdown or a stop, an executor terminates when no task waits and no "
-                     "worker runs one.",
+    "EXEC-19", MUST,
+    "When an executor has finished reacting to an event after a shutdown or a stop, and no task "
+    "waits and no worker runs one, it has reported its termination.",
     source=f"{JDK} (awaitTermination); cpython #94440: a cancelled future, and a shutdown that "
            "hung")
 

@@ -21,20 +21,26 @@ __all__ = ["EXPECTATIONS", "ObservedMaster"]
 WORKERS, DROPPING = "003#workers", "003#dropping"
 
 GIVES_TO_IDLE = guard_rule(
-    "FLOW-50", MUST, "A job goes only to a worker that has asked, and has no other job.",
+    "FLOW-50", MUST,
+    "A master gives a job only to a worker that has none, after an ask that counts all jobs "
+    "that this worker was given before.",
     source=f"{WORKERS}; 003#E12")
 FROM_THE_FRONT = guard_rule(
     "FLOW-51", MUST, "The job that leaves the queue is the one that has waited longest.",
     source=f"{DROPPING}: drop the oldest instead of the youngest")
 DROPS_WHERE_FULL = guard_rule(
-    "FLOW-52", MUST, "A job is dropped only while more jobs wait than there are places.",
+    "FLOW-52", MUST,
+    "A job is dropped only while more jobs wait, the newcomer included, than the queue has "
+    "places.",
     source=f"{DROPPING}: it drops jobs from the front of the queue if necessary")
 KEEPS_TO_ITS_PLACES = guard_rule(
     "FLOW-53", MUST, "When a master has finished reacting to an event, at most K jobs wait in its "
     "queue of K places.", source=f"{DROPPING}: master maintains a fixed size job queue")
 GIVES_AT_ONCE = guard_rule(
-    "FLOW-54", MUST, "When a master has finished reacting to an event, no job waits while a "
-    "worker is asking for one.", source=WORKERS)
+    "FLOW-54", MUST,
+    "When a master has finished reacting to an event, no job waits while it has an ask that "
+    "counts all jobs that the asking worker was given.",
+    source=WORKERS)
 
 
 class ObservedMaster(Machine):
@@ -100,7 +106,9 @@ class ObservedMaster(Machine):
         require(self.waiting <= self.K, KEEPS_TO_ITS_PLACES)
         require(self.waiting == 0 or len(self.asking) == 0, GIVES_AT_ONCE)
 
-    @always("FLOW-55", MUST, "No worker is asking while it has a job.",
+    @always("FLOW-55", MUST,
+            "A worker that has a job does not count as asking for one, whatever late asks of it "
+            "arrive.",
             source=f"{WORKERS}; 003#E12", worker=Worker)
     def one_at_a_time(self, worker: int) -> bool:
         """The same as FLOW-46 says of the mechanism."""

@@ -38,27 +38,38 @@ NOT_STUCK = seen_from_outside(Link.rules_declared, "FLOW-3")
 IN_BATCHES = seen_from_outside(Link.rules_declared, "FLOW-5")
 
 AGAINST_PERMIT = guard_rule(
-    "FLOW-6", MUST, "A sends an element only with a credit that has reached it.",
+    "FLOW-6", MUST,
+    "A sender sends an element only if it has a credit that was delivered to it and not yet "
+    "spent on another element.",
     source=f"{TOKENS}: if A consumes a permit, it produces a message",
 )
 FOR_FREED = guard_rule(
     "FLOW-7", MUST,
-    "B grants a credit only for a slot whose element it has processed, and once for each.",
+    "Beyond the sender's first credits, one for each slot, a receiver grants a credit only for "
+    "a slot that it has freed by processing an element, and once each time.",
     source=f"{TOKENS}: when B consumes a message, it produces a permit",
 )
 SENDS = guard_rule(
-    "FLOW-8", MUST, "A sender that has an element and a credit sends at once.",
+    "FLOW-8", MUST,
+    "A sender becomes idle only when it has no unsent element left, or no credit or limit that "
+    "allows the next one.",
     source=f"{TOKENS}; 003#E7: a credit that is taken and not spent is lost",
 )
 ANNOUNCES = guard_rule(
-    "FLOW-9", MUST, "A receiver that has freed b slots since its last grant grants b credits at "
-    "once.", source=f"{TOKENS}; 003#E8: a slot that is never announced is a token lost")
+    "FLOW-9", MUST,
+    "A receiver becomes idle only when fewer slots are freed and not yet announced, by credits "
+    "or a limit, than a batch has.",
+    source=f"{TOKENS}; 003#E8: a slot that is never announced is a token lost")
 SENT_IN_ORDER = guard_rule(
-    "FLOW-10", MUST, "A sends the elements that it is offered, in their order, each once.",
+    "FLOW-10", MUST,
+    "A sender sends only elements that it was offered, in the order of the offers, and none "
+    "twice.",
     source=f"{TOKENS}: no data is made, and none is lost",
 )
 PROCESSED_IN_ORDER = guard_rule(
-    "FLOW-11", MUST, "B processes the elements that reach it, in their order, each once.",
+    "FLOW-11", MUST,
+    "A receiver processes the elements that it has accepted in their order, each once, and "
+    "finds none to process only if all are processed.",
     source=f"{TOKENS}: no data is made, and none is lost",
 )
 

@@ -25,18 +25,22 @@ NOT_EARLY = guard_rule(
     "FLOW-113", MUST, "A receiver says stop only if it holds more than its high mark.",
     source=DROPPING)
 GOES_ON = guard_rule(
-    "FLOW-114", MUST, "When a receiver has finished reacting to an event and holds no more than "
-    "its low mark, it has said go since it last said stop.", source=DROPPING)
+    "FLOW-114", MUST,
+    "When a receiver has finished reacting to an event and holds no more than its low mark, its "
+    "last signal, if there was any, is go.",
+    source=DROPPING)
 NOT_BETWEEN = guard_rule(
     "FLOW-115", MUST, "A receiver says go only if it holds no more than its low mark.",
     source=DROPPING)
 IN_TURN = guard_rule(
     "FLOW-116", MUST, "A receiver says stop and go alternately, and stop first.", source=DROPPING)
 GIVEN = guard_rule(
-    "FLOW-117", MUST, "A receiver hands out only elements that have come, and each once.",
+    "FLOW-117", MUST,
+    "A receiver hands out no more elements in all than have come to it.",
     source="003#tokens: no data is made, and none is lost")
 NOT_KEPT = guard_rule(
-    "FLOW-118", MUST, "A receiver that holds an element hands one out to a consumer that asks.",
+    "FLOW-118", MUST,
+    "A receiver that holds elements hands out at least one of them when its consumer asks.",
     source="003#tokens: no data is made, and none is lost")
 
 

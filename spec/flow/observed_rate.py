@@ -45,11 +45,16 @@ WITHIN_THE_RATE = guard_rule(
     "FLOW-80", MUST, "A limit of r a tick with a depth of b admits at most b + r t permits in t "
     "ticks in a row.", source=f"{DROPPING}; 003#E17")
 NOT_HELD_BACK = guard_rule(
-    "FLOW-81", MUST, "While no other call waits, a caller is refused only if a bucket of that "
-    "rate and depth has too few tokens for it.", source=DROPPING)
+    "FLOW-81", MUST,
+    "While no call waits, a limiter refuses a request only if a token bucket of its rate and "
+    "depth, charged with all admissions so far, has fewer tokens than requested.",
+    source=DROPPING)
 WAITERS_GO_ON = guard_rule(
-    "FLOW-82", MUST, "As soon as a bucket of that rate and depth has enough for the largest of "
-    "the waiting calls, one of them is admitted.", source=DROPPING)
+    "FLOW-82", MUST,
+    "When a limiter has finished reacting at an instant, a token bucket of its rate and depth, "
+    "charged as if admissions came at the ends of their ticks, has too few tokens for the "
+    "largest waiting request.",
+    source=DROPPING)
 IN_TURN = guard_rule(
     "FLOW-83", SHOULD,
     "Calls that wait are admitted in the order in which they began to wait, before all that "
@@ -57,11 +62,15 @@ IN_TURN = guard_rule(
     "depth would hold the permits that it asks for.",
     source="libraries#rate-limits")
 WITHIN_THE_PERIOD = guard_rule(
-    "FLOW-84", MUST, "A sliding log admits at most b permits within any period.",
+    "FLOW-84", MUST,
+    "A sliding log admits, in as many ticks in a row as its period has, at most as many permits "
+    "as its limit allows.",
     source="libraries#rate-limits")
 NOT_BESIDE_THE_LOG = guard_rule(
-    "FLOW-85", MUST, "A sliding log refuses no caller whose request fits beside what it admitted "
-    "in the last period.", source="libraries#rate-limits")
+    "FLOW-85", MUST,
+    "A sliding log refuses a request only if it and the permits admitted in the last period are "
+    "together more than the limit.",
+    source="libraries#rate-limits")
 
 
 class ObservedRate(Machine):

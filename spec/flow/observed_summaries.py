@@ -20,11 +20,13 @@ __all__ = ["EXPECTATIONS", "ObservedBatches", "ObservedSummaries"]
 ROLLED, FRAMES = "003#rolling", "003#frames"
 
 WHOLE = guard_rule(
-    "FLOW-56", MUST, "The sum in an output is that of all values that came since the previous "
-    "output.",
+    "FLOW-56", MUST,
+    "The sum in an output is that of all values that the stage took since its previous output.",
     source=f"{ROLLED}: instead of dropping messages, we start to roll them up into summaries")
 NOBODY_WAITS = guard_rule(
-    "FLOW-120", MUST, "A stage that rolls up takes every value that comes.", source=ROLLED)
+    "FLOW-120", MUST,
+    "A stage that rolls up takes every value the first time that it comes.",
+    source=ROLLED)
 WAITS_WHERE_FULL = guard_rule(
     "FLOW-121", MUST, "A stage that batches makes its source wait only while its batch is full.",
     source=FRAMES)
@@ -39,7 +41,10 @@ NOT_KEPT = guard_rule(
 OF_SOMETHING = guard_rule("FLOW-125", MUST, "Every output stands for at least one value.",
                           source="003#tokens: no data is made")
 AS_THEY_CAME = guard_rule(
-    "FLOW-126", MUST, "A batch contains its values as they came, in their order.", source=FRAMES)
+    "FLOW-126", MUST,
+    "A batch contains the values that the stage took since its previous output, unchanged and "
+    "in their order.",
+    source=FRAMES)
 
 
 class ObservedSummaries(Machine):

@@ -117,9 +117,10 @@ class Pausing(Machine):
         """True: any number, up to the rate."""
         return True
 
-    @always("FLOW-130", MUST, "A receiver that calls every A ticks while it holds too much is not "
-            "overrun by a sender that pauses P ticks for each call, with up to L calls lost in a "
-            "row, if C >= H + R (F + B + L A) and P >= (L + 1) A.",
+    @always("FLOW-130", MUST,
+            "A receiver that says stop every A ticks above its mark H is not overrun, if C >= H "
+            "+ R (F + B + L A) and P >= (L + 1) A: C places, R elements a tick, delays F and B, "
+            "P ticks of pause, L stops lost in a row.",
             source=f"{DROPPING} ('notifies the sender to back-off for a while'); 003#E21")
     def there_is_room(self) -> bool:
         """The receiver holds no more than it has room for."""

@@ -182,8 +182,11 @@ class Pushing(Machine):
         """A job that is pushed to a missing worker would be lost unnoticed."""
         return self.wasted == 0
 
-    @leads_to("FLOW-142", MUST, "While jobs wait and a worker is on-line, eventually no job "
-              "waits, or no worker is on-line.", source=f"{WORKERS}; 003#E24, 003#drops")
+    @leads_to("FLOW-142", MUST,
+              "If only finitely many jobs come and only finitely many messages are lost, then "
+              "after a job waits while a worker is on-line, eventually no job waits, or no "
+              "worker is on-line.",
+              source=f"{WORKERS}; 003#E24, 003#drops")
     def nobody_waits_for_ever(self) -> tuple[bool, bool]:
         """Provided that losses come to an end."""
         return (self.queue > 0 and any(self.here),

@@ -125,20 +125,25 @@ class Unacknowledged(Machine):
     def hear_again(self) -> None:
         """Ignored: the server has had the first acknowledgement."""
 
-    @always("FLOW-143", MUST, "At most C messages, the limit, are unacknowledged.",
+    @always("FLOW-143", MUST,
+            "The messages that were sent and not acknowledged, as far as the server has heard, "
+            "each counted once, are at most as many as its limit allows.",
             source=f"{PENDING}; 003#E10")
     def few_are_pending(self) -> bool:
         """Lost messages, and those sent again, make no difference."""
         return self.under_way + self.acks + self.silent <= self.C
 
-    @always("FLOW-146", MUST, "Unused credits and unacknowledged messages together equal the "
-                              "limit.",
+    @always("FLOW-146", MUST,
+            "The server's unused credits plus the messages that were sent and not acknowledged, "
+            "as far as it has heard, always equal its limit.",
             source=f"{PENDING}; 003#E10")
     def permits_are_conserved(self) -> bool:
         """A message has one credit, however often it is sent."""
         return self.permits + self.under_way + self.acks + self.silent == self.C
 
-    @never_stuck("FLOW-144", MUST, "A server that sends lost messages again is never blocked.",
+    @never_stuck("FLOW-144", MUST,
+                 "A server that sends lost messages again, without another credit, never "
+                 "deadlocks with its consumer, whichever messages or acknowledgements are lost.",
                  source=f"{PENDING}; 003#drops")
     def messages_go_on(self) -> bool:
         """False: there is always another message to deliver."""

@@ -91,8 +91,9 @@ class Resending(Machine):
         require(self.waits and self.ahead > 0)
         self.ahead -= 1
 
-    @always("FLOW-67", SHOULD, "No job waits beside a copy of itself, if the client's timer T is "
-            "at least K u ticks, the service of all places.",
+    @always("FLOW-67", SHOULD,
+            "No job waits beside a copy of itself, if its client submits it again no sooner "
+            "than after the time in which the jobs of all places of the queue are served.",
             source=f"{DROPPING}: size the queue so that the waiting time is less than the resend "
                    "timeout")
     def there_is_one_copy(self) -> bool:
@@ -100,7 +101,8 @@ class Resending(Machine):
         return not self.doubled
 
     @always("FLOW-68", SHOULD,
-            "A job waits at most K u ticks, the time in which the jobs of all K places are served.",
+            "A job waits at most for the time in which the jobs of all places of its queue are "
+            "served.",
             source=DROPPING)
     def a_wait_is_bounded(self) -> bool:
         """Its wait so far, and the longest rest of it, fit."""
@@ -167,8 +169,9 @@ class Evicting(Machine):
         require(self.other)
         self.other = False
 
-    @leads_to("FLOW-69", CLAIM, "A job that was dropped is done eventually, since it is submitted "
-                                "again.",
+    @leads_to("FLOW-69", CLAIM,
+              "In a queue that drops its oldest job, a job that was dropped is done eventually, "
+              "since its client submits it again.",
               source=f"{DROPPING}; 003#E16")
     def it_is_done_some_day(self) -> tuple[bool, bool]:
         """The worker is fair, and so is the client that submits the job again."""

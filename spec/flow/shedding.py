@@ -163,15 +163,18 @@ class Shedding(Machine):
         """The sender's places do not count."""
         return self.pending <= self.C
 
-    @always("FLOW-138", MUST, "If the channel drops nothing, credits at the sender and in flight "
-            "plus elements in flight and at the receiver always total C.",
+    @always("FLOW-138", MUST,
+            "If the channel drops nothing, the credits at the sender and in flight plus the "
+            "elements in flight and at the receiver always total the receiver's slots.",
             source=f"{TOKENS}; 003#E7")
     def tokens_are_conserved(self) -> bool:
         """True of a channel that drops elements itself (X = 1), where no credits are needed."""
         return self.X == 1 or (
             self.permits + self.announced + self.data + self.pending == self.C)
 
-    @never_stuck("FLOW-137", MUST, "The source of a sender that drops never has to wait.",
+    @never_stuck("FLOW-137", MUST,
+                 "A sender that drops never deadlocks while its source has elements to offer, "
+                 "even if its receiver has stopped for good.",
                  source=DROPPING)
     def all_is_offered(self) -> bool:
         """It does not wait even for a receiver that has stopped for good."""
@@ -219,7 +222,9 @@ class Guessing(Shedding):
         self.offered += 1
         self.dropped += 1
 
-    @always("FLOW-139", CLAIM, "A sender that drops needs no credits: its receiver is not overrun.",
+    @always("FLOW-139", CLAIM,
+            "The receiver of a sender that drops elements at its own discretion, and sends the "
+            "others without credits, is never overrun.",
             source=f"{DROPPING} ('One naive assumption'); 003#E23")
     def guessing_is_enough(self) -> bool:
         """The receiver is not overrun."""

@@ -72,17 +72,18 @@ class Squelch(Machine):
         """True: any number, up to the rate."""
         return True
 
-    @always("FLOW-40", MUST, "A receiver that calls when it holds more than its mark H is never "
-            "overrun, if it has room for H + R (F + B) elements: R are sent a tick, F ticks are "
-            "to the receiver, and B until a call works.", source=f"{DROPPING}; 003#E14")
+    @always("FLOW-40", MUST,
+            "A receiver that says stop above its mark H is never overrun, if it has H + R (F + "
+            "B) places: R elements a tick, F ticks to the receiver, B ticks until a stop works.",
+            source=f"{DROPPING}; 003#E14")
     def there_is_room(self) -> bool:
         """The receiver holds no more than it has room for."""
         return self.held <= self.C
 
     @always("FLOW-127", MUST,
-            "A receiver that has not called holds at most its mark H; after its call, what it "
-            "holds and what is under way are at most H + R (F + t): R are sent a tick, F ticks "
-            "are to the receiver, and t have passed in which the sender has not heard the call.",
+            "Until a receiver says stop it holds at most its mark H; then it holds, with "
+            "elements in flight, at most H + R (F + t): R elements a tick, F ticks in flight, t "
+            "ticks of unheard stop.",
             source=f"{DROPPING}; 003#E14")
     def what_comes_is_known(self) -> bool:
         """Counts the B ticks in which the sender has not heard, as far as they are over."""
@@ -91,8 +92,10 @@ class Squelch(Machine):
         coming = sum(self.under_way[age] for age in range(self.F))
         return self.held <= self.H if self.stops_in > self.B else self.held + coming <= most
 
-    @always("FLOW-41", CLAIM, "R places above the mark, the elements of one tick, for each tick "
-            "of the signal's delay are enough.", source=f"{DROPPING}; 003#E14")
+    @always("FLOW-41", CLAIM,
+            "A receiver that says stop above its mark never holds more than the mark plus the "
+            "elements that its sender can send during the delay of the stop signal.",
+            source=f"{DROPPING}; 003#E14")
     def the_signals_delay_is_enough(self) -> bool:
         """Counted above the mark, as the mail does."""
         return self.held <= self.H + self.R * self.B

@@ -97,9 +97,11 @@ class Steady(Machine):
         """The elements that the receiver takes in this tick: those sent F ticks ago."""
         return self.under_way[self.F - 1]
 
-    @always("FLOW-128", SHOULD, "A sender of R elements a tick never lacks a credit, if the "
-            "receiver has at least R (F + B) + b - g slots: F and B are the delays both ways, b "
-            "the batch of credits, and g the common divisor of R and b.", source=SCHEDULING)
+    @always("FLOW-128", SHOULD,
+            "A sender of R elements a tick never lacks a credit, if the receiver has at least R "
+            "(F + B) + b - g slots: delays F and B, batches of b credits, g the greatest common "
+            "divisor of R and b.",
+            source=SCHEDULING)
     def the_sender_goes_on(self) -> bool:
         """In no tick does it have to wait."""
         return not self.held_up

@@ -83,7 +83,10 @@ class Summaries(Machine):
         """The weight that the output claims to stand for."""
         return self.held
 
-    @always("FLOW-57", MUST, "Every value that was received was sent, or is held.", source=ROLLED)
+    @always("FLOW-57", MUST,
+            "Every value that a stage has taken is part of an output that it has sent, or of "
+            "what it holds.",
+            source=ROLLED)
     def nothing_is_missing(self) -> bool:
         """Counted by weight, at every instant."""
         return self.received == self.sent + self.held
@@ -102,7 +105,9 @@ class Unheard(Summaries):
         """Never: there is no credit for an output."""
         require(False)
 
-    @never_stuck("FLOW-59", MUST, "A stage that rolls up never makes its source wait.",
+    @never_stuck("FLOW-59", MUST,
+                 "A stage that rolls up never makes its source wait, even while no credit for "
+                 "an output comes.",
                  source=ROLLED)
     def it_takes_all(self) -> bool:
         """True if no value is left to come."""
@@ -180,7 +185,9 @@ class Batching(Summaries):
         """True while the batch is not full."""
         return self.held < self.m
 
-    @always("FLOW-60", MUST, "A batch has at most m elements, its size.", source=ROLLED)
+    @always("FLOW-60", MUST,
+            "A stage that batches never holds more values than a full batch has.",
+            source=ROLLED)
     def a_batch_is_bounded(self) -> bool:
         """Counted by number; a full batch takes nothing until it goes."""
         return self.held <= self.m
@@ -229,8 +236,10 @@ class Prefetched(Summaries):
             self.stale = self.stale or output != self.since
         self.since = 0
 
-    @always("FLOW-145", CLAIM, "An output that is taken stands for all values that came since the "
-                               "previous one.", source="003#rolling; libraries#prefetch")
+    @always("FLOW-145", CLAIM,
+            "An output stands, when it is taken, for exactly the values that came since the "
+            "previous output was taken.",
+            source="003#rolling; libraries#prefetch")
     def outputs_are_fresh(self) -> bool:
         """True if no output that was taken had been made earlier."""
         return not self.stale

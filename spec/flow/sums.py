@@ -83,14 +83,19 @@ class FreeSlot(Machine):
         require(self.looking)
         self.looking = False
 
-    @never_stuck("FLOW-90", MUST, "A ring with a free slot never deadlocks: the element behind "
-                 "the free slot can always move.", source=f"{COMPOSING}; 003#E13")
+    @never_stuck("FLOW-90", MUST,
+                 "A ring of one-slot queues with an element and a free slot never deadlocks if "
+                 "its stages make one output of each input: the nearest element behind a free "
+                 "slot can move.",
+                 source=f"{COMPOSING}; 003#E13")
     def goes_on(self) -> bool:
         """False: no state without a next step is acceptable."""
         return False
 
-    @always("FLOW-91", MUST, "In a ring of K slots, behind each free slot there is an element at "
-            "a distance of less than K.", source=f"{COMPOSING}; 003#E13")
+    @always("FLOW-91", MUST,
+            "In a ring of K slots with at least one element, the nearest element behind each "
+            "free slot is at least one slot and fewer than K slots away.",
+            source=f"{COMPOSING}; 003#E13")
     def it_is_there(self) -> bool:
         """The distance is at least one slot, and less than a whole round."""
         return 1 <= self.g and self.g < self.K
@@ -170,15 +175,17 @@ class Shares(Machine):
         self.N -= 1
         self.P += 1
 
-    @always("FLOW-92", MUST, "All senders together keep the credits that they began with: each is "
-                             "unused, or with an element that waits.",
+    @always("FLOW-92", MUST,
+            "The unused credits of all senders plus the elements that they have sent and that "
+            "were not processed always total the credits with which all began.",
             source=f"{WORKERS}; 003#E11")
     def tokens_are_kept(self) -> bool:
         """The same for any number of senders."""
         return self.P + self.N == self.n * self.c
 
-    @always("FLOW-93", MUST, "If the shares of all senders fit, all elements that they have sent "
-                             "fit.",
+    @always("FLOW-93", MUST,
+            "If the credits with which all senders began are together at most the receiver's "
+            "slots, so are the elements that they have sent and that were not processed.",
             source=f"{WORKERS}; 003#E11, 003#E18")
     def all_of_it_fits(self) -> bool:
         """No sender with a credit finds all slots taken."""
@@ -285,23 +292,29 @@ class Spending(Machine):
         """Elements left after a tick's work."""
         return max(0, self.waiting - self.u)
 
-    @always("FLOW-94", MUST, "The tokens in the bucket plus the elements sent in any window "
-            "beyond r per tick never exceed the depth b.", source=f"{DROPPING}; 003#E17")
+    @always("FLOW-94", MUST,
+            "At any instant, the tokens in a bucket (depth b, r tokens a tick) plus the "
+            "elements sent beyond r per tick, in any ticks up to then, are at most b.",
+            source=f"{DROPPING}; 003#E17")
     def tokens_are_spent_once(self) -> bool:
         """No window of t ticks has more than b + r t elements."""
         return self.burst + self.tokens <= self.b
 
-    @always("FLOW-95", MUST, "Waiting elements plus the tokens in the bucket are at most its "
-            "depth b plus the tokens that came while the receiver did not serve.",
+    @always("FLOW-95", MUST,
+            "If a receiver is as fast as the bucket, waiting elements plus tokens are at most "
+            "the depth plus the rate for the current tick and for each tick, up to the "
+            "receiver's latency, since elements began to wait.",
             source=f"{DROPPING}; 003#E17")
     def idleness_costs_the_rate(self) -> bool:
         """During a tick, its own tokens count as well."""
         own = self.r if self.within else 0
         return self.waiting + self.tokens <= self.b + self.r * (self.th - self.idle) + own
 
-    @always("FLOW-96", MUST, "Between ticks, at most b + r th elements of a source with a bucket "
-            "(depth b, rate r) wait, th being the ticks until the receiver begins to serve, if "
-            "the receiver serves at least r a tick.", source=f"{DROPPING}; 003#E17")
+    @always("FLOW-96", MUST,
+            "Between ticks at most b + r th elements of a source with a bucket (depth b, rate "
+            "r) wait, if the receiver serves at least r a tick from th ticks after elements "
+            "come.",
+            source=f"{DROPPING}; 003#E17")
     def few_wait(self) -> bool:
         """For a receiver of any rate that is not below the bucket's, and of any latency."""
         return self.within or self.waiting <= self.b + self.r * self.th

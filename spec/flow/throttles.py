@@ -97,9 +97,10 @@ class Throttles(Machine):
         """Elements that all sources may send before the receiver begins."""
         return self.n * self.b + (self.r1 + (self.n - 1) * self.r) * self.th
 
-    @always("FLOW-132", MUST, "If the rates of n sources with a bucket each sum to at most the "
-            "receiver's rate, then between ticks at most the sum of their depths wait, plus what "
-            "their rates bring in the receiver's latency.",
+    @always("FLOW-132", MUST,
+            "If the rates of several token buckets sum to at most the receiver's rate, no more "
+            "elements wait between ticks than the sum of their depths plus the tokens that they "
+            "get during the receiver's latency.",
             source=f"{EXAMPLE} ('so that the aggregate load is always below'); 003#E22")
     def few_wait(self) -> bool:
         """Provided that the sum of the rates is at most the receiver's rate."""
@@ -123,8 +124,10 @@ class EachAlone(Throttles):
         """True of each source by itself, whatever the others send."""
         return self.r1 <= self.u and self.r <= self.u
 
-    @always("FLOW-133", CLAIM, "If no source alone sends faster than the receiver serves, at most "
-            "as many elements wait as FLOW-132 says.",
+    @always("FLOW-133", CLAIM,
+            "If each of several token buckets has at most the receiver's rate, no more elements "
+            "wait between ticks than the sum of their depths plus the tokens that they get "
+            "during the receiver's latency.",
             source=f"{EXAMPLE}; 003#E22: what the text does not say")
     def few_wait_of_each(self) -> bool:
         """The bound is that of FLOW-132."""

@@ -31,7 +31,9 @@ __all__ = ["EXPECTATIONS", "Guessing", "Pulled", "PulledSeen", "PushedSeen", "Tu
 PUSH_PULL = "003#push-pull"
 
 TAKE_TURNS = guard_rule(
-    "FLOW-63", SHOULD, "In stop-and-wait, credits and data alternate.",
+    "FLOW-63", SHOULD,
+    "On a link with a single token, messages with data and with credits are sent by turns: a "
+    "pushed link begins with data, a pulled one with a credit.",
     source=f"{PUSH_PULL}: the repeating pattern is always the same")
 
 

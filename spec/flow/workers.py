@@ -122,8 +122,10 @@ class Workers(Machine):
         require(self.done[worker] < self.got[worker])
         self.done[worker] += 1
 
-    @always("FLOW-46", MUST, "A worker has at most one job (one on its way to it included), and "
-            "has none while it asks for one.", source=f"{WORKERS}; 003#E12", worker=Worker)
+    @always("FLOW-46", MUST,
+            "A worker has at most one job, one on its way to it included, and none while the "
+            "master counts it as asking for one.",
+            source=f"{WORKERS}; 003#E12", worker=Worker)
     def one_at_a_time(self, worker: int) -> bool:
         """Jobs on the way to the worker count as well."""
         return self.given[worker] - self.done[worker] + (worker in self.asking) <= 1
@@ -136,7 +138,8 @@ class Workers(Machine):
         return self.submitted == self.queue + sum(self.given) + self.dropped
 
     @leads_to("FLOW-48", MUST,
-              "While jobs wait, eventually none waits: each was given to a worker or dropped.",
+              "If only finitely many jobs come and only finitely many asks are lost, eventually "
+              "no job waits: each was given to a worker or dropped.",
               source=f"{WORKERS}; 003#drops")
     def nobody_waits_for_ever(self) -> tuple[bool, bool]:
         """Provided that losses come to an end."""

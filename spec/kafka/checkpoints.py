@@ -130,16 +130,18 @@ class Checkpoints(Machine):
         """The mark of the partition before it was stopped."""
         return self.mark[partition]
 
-    @step("KAFKA-R8", MUST, "A high watermark in the checkpoint file does not decrease, except to "
-          "a value at or above the end of the partition's log.",
+    @step("KAFKA-R8", MUST,
+          "A partition's high watermark in the checkpoint file does not decrease, except to a "
+          "value at or above the end of the partition's log at that moment.",
           source=f"{CHECKPOINTS}; KAFKA-769, KAFKA-858, KAFKA-1647", partition=upto(P))
     def the_file_keeps_marks(self, after: Checkpoints, partition: int) -> bool:
         """Holds whatever the broker has in memory."""
         return (after.file[partition] >= self.file[partition]
                 or after.file[partition] >= self.log[partition])
 
-    @always("KAFKA-R9", MUST, "A log never ends below the highest high watermark ever "
-            "checkpointed for it, unless it was cut to a shorter leader's log.",
+    @always("KAFKA-R9", MUST,
+            "A log ends at or above the highest high watermark ever checkpointed for it; only a "
+            "cut to the end of a shorter leader's log lowers this bound, to that end.",
             source=f"{CHECKPOINTS}; KAFKA-851, KAFKA-2143", partition=upto(P))
     def what_is_committed_stays(self, partition: int) -> bool:
         """All replicas may be cut at the same time."""

@@ -180,28 +180,37 @@ class Delivery(Machine):
         return (self.leader < self.B and self.acked == self.M and self.read == self.hw == end
                 and all(self.in_sync) and all(each == end for each in self.end))
 
-    @leads_to("KAFKA-R10", MUST, "A record acknowledged with acks=all is eventually read by a "
-              "consumer that keeps reading.", source=FAILOVER, number=upto(M))
+    @leads_to("KAFKA-R10", MUST,
+              "If broker failures end and failed brokers return, a record acknowledged with "
+              "acks=all is eventually read by a consumer that keeps reading.",
+              source=FAILOVER, number=upto(M))
     def what_was_acknowledged_is_read(self, number: int) -> tuple[bool, bool]:
         """Holds whichever broker fails in between."""
         return self.A == 1 and self.acked > number, self.read > number
 
-    @leads_to("KAFKA-R11", MUST, "Every record that a producer sends is eventually acknowledged, "
-              "if the partition has at least min.insync.replicas replicas or the producer uses "
-              "acks=1.", source=FAILOVER, number=upto(M))
+    @leads_to("KAFKA-R11", MUST,
+              "If broker failures end and failed brokers return, every record that a producer "
+              "sends until it is acknowledged eventually is, unless acks=all requires more "
+              "in-sync replicas than the partition has replicas.",
+              source=FAILOVER, number=upto(M))
     def every_producer_is_answered(self, number: int) -> tuple[bool, bool]:
         """The producer sends an unacknowledged record again."""
         return self.can_be_answered(), self.acked > number
 
-    @leads_to("KAFKA-R12", MUST, "After the last broker failure a partition eventually becomes "
-              "quiescent (all records acknowledged, replicated and read), unless its producer "
-              "requires more in-sync replicas than it has.", source=FAILOVER)
+    @leads_to("KAFKA-R12", MUST,
+              "After the last broker failure a partition eventually becomes quiescent (every "
+              "record acknowledged, read and on all replicas, all in sync), unless its producer "
+              "requires more in-sync replicas than the partition has replicas.",
+              source=FAILOVER)
     def it_comes_to_rest(self) -> tuple[bool, bool]:
         """Nothing waits for anything in a quiescent partition."""
         return not self.rests() and self.can_be_answered(), self.rests()
 
-    @leads_to("KAFKA-R13", CLAIM, "After the last broker failure a partition eventually becomes "
-              "quiescent, however many in-sync replicas its producer requires.", source=FAILOVER)
+    @leads_to("KAFKA-R13", CLAIM,
+              "After the last broker failure a partition eventually becomes quiescent (every "
+              "record acknowledged, read and on all replicas, all in sync), however many "
+              "in-sync replicas its producer requires.",
+              source=FAILOVER)
     def it_always_comes_to_rest(self) -> tuple[bool, bool]:
         """False if a producer requires more in-sync replicas than the partition has."""
         return not self.rests(), self.rests()

@@ -213,14 +213,18 @@ class Eligible(Machine):
 
     # --- rules -------------------------------------------------------------------------------
 
-    @always("KAFKA-R21", MUST, "Every leader has all committed records, even after m - 1 unclean "
-            "stops (m = min.insync.replicas).", source=ELIGIBLE, replica=Replica)
+    @always("KAFKA-R21", MUST,
+            "With fewer than min.insync.replicas unclean stops of brokers in all, every leader "
+            "has all committed records.",
+            source=ELIGIBLE, replica=Replica)
     def nothing_is_lost(self, replica: int) -> bool:
         """Otherwise the followers cut them from their logs."""
         return self.leader != replica or self.end[replica] >= self.hw
 
-    @leads_to("KAFKA-R22", MUST, "A partition without a leader eventually gets one, even after m - "
-              "1 unclean stops.", source=ELIGIBLE)
+    @leads_to("KAFKA-R22", MUST,
+              "If stopped brokers come back, a partition without a leader eventually gets one, "
+              "whichever of the stops were unclean.",
+              source=ELIGIBLE)
     def somebody_leads(self) -> tuple[bool, bool]:
         """The stopped replicas come back eventually."""
         return self.leader == self.B, self.leader < self.B

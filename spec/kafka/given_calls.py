@@ -32,7 +32,8 @@ class GivenCalls(Machine):
 
     @never_stuck(
         "KAFKA-P40", MUST,
-        "When all threads have finished, every call that they were to make has returned.",
+        "When all threads have finished, every call that they were given has been made and has "
+        "returned.",
         source="kafka#purgatory")
     def all_have_returned(self) -> bool:
         """No call is left."""

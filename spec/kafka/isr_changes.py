@@ -138,9 +138,10 @@ class IsrChanges(Machine):
             self.offset[each] if self.may_be_in_sync(each) else self.O
             for each in range(self.F)))
 
-    @always("KAFKA-R6", MUST, "Every member of the controller's ISR has all records that the "
-            "leader considers "
-            "committed.", source="kafka#replication (ValidHighWatermark)", follower=upto(F))
+    @always("KAFKA-R6", MUST,
+            "Every member of the ISR that the controller has decided last has all records below "
+            "the leader's high watermark.",
+            source="kafka#replication (ValidHighWatermark)", follower=upto(F))
     def the_isr_has_all(self, follower: int) -> bool:
         """Each member may be elected."""
         return not self.has(self.agreed, follower) or self.offset[follower] >= self.hw()

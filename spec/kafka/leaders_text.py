@@ -88,21 +88,27 @@ class LeadersReplaced(Replication):
         return (after.epoch[replica] == self.epoch[replica] or not after.presumes(replica)
                 or after.hw[replica] == after.end[replica])
 
-    @always("KAFKA-RE2", CLAIM, "A leader whose ISR change was refused no longer considers itself "
-            "the leader.", source=f"{FAILOVER} ('A then realises'); KAFKA-2729",
+    @always("KAFKA-RE2", CLAIM,
+            "Between a refused write of its ISR and the controller's next request, a replica "
+            "does not consider itself the leader.",
+            source=f"{FAILOVER} ('A then realises'); KAFKA-2729",
             replica=Replication.Replica)
     def who_is_refused_knows(self, replica: int) -> bool:
         """Checked from the moment when the write failed."""
         return not (self.refused[replica] and self.presumes(replica))
 
-    @always("KAFKA-RE3", CLAIM, "A leader whose ISR change was refused is no longer the leader.",
+    @always("KAFKA-RE3", CLAIM,
+            "Between a refused write of its ISR and the controller's next request, a replica is "
+            "not the leader that the coordination service names.",
             source=f"{FAILOVER} ('A then realises'); KAFKA-1382", replica=Replication.Replica)
     def who_is_refused_is_replaced(self, replica: int) -> bool:
         """According to the quorum."""
         return not (self.refused[replica] and self.leading == replica)
 
-    @always("KAFKA-RE4", CLAIM, "A replaced leader commits no record that it appended after its "
-            "replacement.", source=f"{FAILOVER} ('only after it has shrunk its ISR')",
+    @always("KAFKA-RE4", CLAIM,
+            "As long as a replaced leader still considers itself the leader, its high watermark "
+            "passes no record that was appended by a leader after its replacement.",
+            source=f"{FAILOVER} ('only after it has shrunk its ISR')",
             replica=Replication.Replica)
     def who_is_replaced_commits_nothing(self, replica: int) -> bool:
         """Checked also before its followers know the new leader."""
@@ -161,8 +167,10 @@ class KnowingByFetches(Replication):
         return self.presumes(leader) and offset <= min(
             self.end[leader], self.knows[leader * self.N + replica])
 
-    @always("KAFKA-R14", MUST, "A follower's log reaches at least as far as its leader knows, "
-            "while it follows that leader.", source="001#leader-failover (each follower's LEO); "
+    @always("KAFKA-R14", MUST,
+            "While a replica follows a leader in the leader's epoch, its log ends at or beyond "
+            "the offset of its last fetch that the leader remembers.",
+            source="001#leader-failover (each follower's LEO); "
             "kafka#replication", leader=Replication.Replica, replica=Replication.Replica)
     def what_is_known_is_there(self, leader: int, replica: int) -> bool:
         """A follower cuts nothing within an epoch."""

@@ -44,47 +44,59 @@ __all__ = [
 ]
 
 ANSWERED = guard_rule(
-    "KAFKA-F25", MUST, "Once all faults are over, every record that a producer was asked to write "
-    "is acknowledged, if the partition has at least min.insync.replicas replicas or the producer "
-    "uses acks=1.",
+    "KAFKA-F25", MUST,
+    "When all faults and all possible work are over, every record that a producer was asked to "
+    "write is acknowledged, unless its topic is to be deleted or acks=all needs more replicas "
+    "than there are.",
     source="kafka#failover")
 DELIVERED = guard_rule(
-    "KAFKA-F26", MUST, "Once all faults are over, every record acknowledged with acks=all has been "
-    "read by a consumer that keeps reading, unless an unclean election put it below the consumer's "
-    "position.",
+    "KAFKA-F26", MUST,
+    "When all faults and all possible work are over, the consumer has read every record "
+    "acknowledged with acks=all, unless its topic is to be deleted or an unclean election lost "
+    "it or made the consumer skip it.",
     source="kafka#failover")
 RESTS = guard_rule(
-    "KAFKA-F27", MUST, "Once all faults are over, the cluster becomes quiescent, unless a producer "
-    "uses acks=all in a partition with fewer than min.insync.replicas replicas.",
+    "KAFKA-F27", MUST,
+    "After the end of all faults, the cluster eventually becomes quiescent, unless a producer "
+    "waits with acks=all in a partition with fewer than min.insync.replicas replicas.",
     source="kafka#failover")
 DELETED = guard_rule(
-    "KAFKA-F28", MUST, "Once all faults are over, every topic whose deletion was requested is "
-                       "gone.",
+    "KAFKA-F28", MUST,
+    "When all faults and all possible work are over, every topic is gone for which a deletion "
+    "was requested.",
     source="kafka#topics")
 NOT_WHILE_MOVING = guard_rule(
-    "KAFKA-F29", MUST, "A replica that a reassignment keeps is not deleted before the reassignment "
-    "ends, except by a late request of an earlier reassignment.", source="kafka#topics")
+    "KAFKA-F29", MUST,
+    "While a reassignment is under way, no broker deletes a replica that it keeps or adds, "
+    "unless that replica left the list before and has obeyed no leader epoch since it returned.",
+    source="kafka#topics")
 EMPTY = guard_rule(
-    "KAFKA-F30", MUST, "A topic disappears only when no replica on its list holds a record.",
+    "KAFKA-F30", MUST,
+    "A topic disappears only when each replica on its partitions' lists that has appended a "
+    "record has since been deleted.",
     source="kafka#topics")
 STAYS_DEAD = guard_rule(
-    "KAFKA-F31", MUST, "A partition gets no new leader after one of its replicas was deleted "
-    "because its topic is being deleted.", source="kafka#topics")
+    "KAFKA-F31", MUST,
+    "Once the deletion of a topic is requested and, with no reassignment open, a listed replica "
+    "of a partition has been deleted, this partition gets no leader in a new epoch.",
+    source="kafka#topics")
 FEW_WAIT = guard_rule(
-    "KAFKA-F32", SHOULD, "At most 4 P + 2 of a controller's requests to a broker are unanswered: "
-    "one under way, one waiting for each of P partitions and four kinds of request, and one that "
-    "concerns no partition.",
+    "KAFKA-F32", SHOULD,
+    "At most 4 P + 2 of a controller's requests to a broker are unanswered: one under way, one "
+    "for each of the P partitions created so far and four kinds, and one about no partition.",
     source="kafka#requests; 001#controller")
 
 STAYS = guard_rule(
-    "KAFKA-F33", MUST, "A leader is replaced only if its broker failed, stopped or lost contact "
-    "with the coordination service, or if an operator requested a change of the partition: never "
-    "because a connection between brokers broke.",
+    "KAFKA-F33", MUST,
+    "A leader is replaced only if its broker or the coordination service had, at some time "
+    "before, a fault other than of connections between brokers, or an operator requested a "
+    "change of the partition.",
     source="001#channels; kafka#broker-changes")
 
 LET_GO = guard_rule(
-    "KAFKA-F34", SHOULD, "A producer with acks=all that waits at a leader is answered before that "
-    "broker copies a record as a follower, unless the broker's process ends.",
+    "KAFKA-F34", SHOULD,
+    "Before a broker copies a record of a partition as a follower, it answers every producer "
+    "with acks=all that waits at it in this partition, unless its process ends.",
     source="kafka#stepping-down")
 
 

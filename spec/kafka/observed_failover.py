@@ -57,82 +57,114 @@ __all__ = [
 ]
 
 ONE_LEADER = guard_rule(
-    "KAFKA-F1", MUST, "In each leader epoch of a partition at most one broker takes writes.",
+    "KAFKA-F1", MUST,
+    "In each leader epoch of a partition at most one broker acts as the leader, by taking "
+    "writes or answering consumers.",
     source="kafka#failover; KAFKA-532, KAFKA-1096")
 ACKED = guard_rule(
-    "KAFKA-F2", MUST, "When a producer with acks=all gets its acknowledgement, its record is "
-    "committed at the acknowledged offset.", source="kafka#failover")
+    "KAFKA-F2", MUST,
+    "When a producer with acks=all gets its acknowledgement, a leader's high watermark has "
+    "passed its record at the acknowledged offset, unless an unclean election has come after "
+    "the write.",
+    source="kafka#failover")
 KEPT = guard_rule(
-    "KAFKA-F3", MUST, "An in-sync replica neither cuts nor replaces a committed record.",
+    "KAFKA-F3", MUST,
+    "A replica in the ISR of the coordination service neither cuts nor overwrites a committed "
+    "record, unless an unclean election has voided the record.",
     source="kafka#replication; KAFKA-1211")
 HELD = guard_rule(
-    "KAFKA-F4", MUST, "A high watermark passes a record only when every in-sync replica holds it, "
-    "and only if no other record was committed at that offset.",
+    "KAFKA-F4", MUST,
+    "Unless an unclean election has replaced the leader, its high watermark passes an offset "
+    "only when it and the ISR in the coordination service hold one record there, with no other "
+    "committed there since such an election.",
     source="kafka#replication; KAFKA-6361, KAFKA-7395")
 ELIGIBLE = guard_rule(
-    "KAFKA-F5", MUST, "Only a replica that holds all committed records joins the ISR.",
+    "KAFKA-F5", MUST,
+    "A replica joins the ISR in the coordination service only if it holds every record "
+    "committed so far, unless an unclean election has voided the record or elects the replica.",
     source="kafka#replication; KAFKA-7128")
 READ = guard_rule(
-    "KAFKA-F6", MUST, "Consumers read only committed records, so all of them read the same record "
-                      "at an offset.",
+    "KAFKA-F6", MUST,
+    "Consumers read only committed records, and all read the same one at an offset, unless an "
+    "unclean election has come in between.",
     source="kafka#replication")
 MONOTONE = guard_rule(
     "KAFKA-F7", MUST, "The high watermark that a leader reports to consumers does not decrease "
     "within its epoch, while its process lives.", source="kafka#failover; KAFKA-7235")
 ORDER = guard_rule(
-    "KAFKA-F8", MUST, "The records of a producer that are acknowledged with acks=all are at "
-    "offsets in the order in which it wrote them.", source="kafka#failover")
+    "KAFKA-F8", MUST,
+    "A record acknowledged with acks=all and the latest-written one that its producer had "
+    "acknowledged before lie in the partition in the order of their writes, unless an unclean "
+    "election came in between.",
+    source="kafka#failover")
 FENCED = guard_rule(
-    "KAFKA-F9", MUST, "A controller's request takes effect only if the broker has accepted no "
-    "newer controller, the request is meant for this life of the broker, and its leader epoch is "
-    "new.",
+    "KAFKA-F9", MUST,
+    "A controller's request takes effect only if the broker's process has accepted no newer "
+    "controller, it was not meant for an earlier life, and any leader epoch in it exceeds the "
+    "partition's known one.",
     source="kafka#failover; KAFKA-1188, KAFKA-7235")
 REPLACED = guard_rule(
-    "KAFKA-F10", MUST, "Once a newer controller has been elected, an older one writes no new "
-    "leader epoch to the coordination service.", source="kafka#failover; KAFKA-6082")
+    "KAFKA-F10", MUST,
+    "Once a newer controller has been elected, an older one writes no new leader epoch of a "
+    "partition to the coordination service.",
+    source="kafka#failover; KAFKA-6082")
 GROWS = guard_rule(
-    "KAFKA-F11", MUST, "The quorum's leader epoch does not decrease, and each epoch has one "
-                       "leader.",
+    "KAFKA-F11", MUST,
+    "The leader epoch of a partition in the coordination service never decreases, and the "
+    "leader named there changes only when the epoch grows.",
     source="kafka#failover")
 CLEAN = guard_rule(
-    "KAFKA-F12", MUST, "Only an in-sync replica is elected, except in an unclean election, and no "
-                       "leader leaves the ISR.",
+    "KAFKA-F12", MUST,
+    "Except in an unclean election, the coordination service names as leader only a replica "
+    "that was in the ISR before, and the leader that it names never leaves the ISR.",
     source="kafka#replication")
 ENOUGH = guard_rule(
     "KAFKA-F13", MUST, "When a record is acknowledged with acks=all, at least min.insync.replicas "
     "replicas hold it.", source="kafka#failover")
 LED = guard_rule(
-    "KAFKA-F14", MUST, "Once all faults are over, every partition with at least "
-    "min.insync.replicas replicas has a leader, and all of its producers have been answered.",
+    "KAFKA-F14", MUST,
+    "When all faults and all possible work are over, every partition with at least "
+    "min.insync.replicas replicas has a leader that has answered all of its producers.",
     source="kafka#failover; KAFKA-1029, KAFKA-1387, KAFKA-1187")
 REJOINED = guard_rule(
-    "KAFKA-F15", MUST, "Once all faults are over, all replicas of a partition are in sync again.",
+    "KAFKA-F15", MUST,
+    "When all faults and all possible work are over, all replicas on a partition's list are in "
+    "its ISR.",
     source="kafka#failover; KAFKA-1382, KAFKA-2729")
 LET_GO = guard_rule(
-    "KAFKA-F18", MUST, "A broker that the controller allows to shut down leads no partition.",
+    "KAFKA-F18", MUST,
+    "When the controller allows a broker to shut down, the coordination service names this "
+    "broker as the leader of no partition.",
     source="kafka#broker-changes")
 PREFERRED = guard_rule(
-    "KAFKA-F19", MUST, "Once all faults are over, the preferred replica (the first of the list) "
-    "leads each partition for which an operator requested it.", source="kafka#selectors; KAFKA-840")
+    "KAFKA-F19", MUST,
+    "When all faults and all possible work are over, the first replica on its list (the "
+    "preferred one) leads each partition for which an operator requested it.",
+    source="kafka#selectors; KAFKA-840")
 LISTED = guard_rule(
-    "KAFKA-F20", MUST, "The leader and every in-sync replica are on the partition's list of "
-                       "replicas.",
+    "KAFKA-F20", MUST,
+    "A replica joins the ISR only while it is on the partition's list of replicas, and leaves "
+    "the list only while it is outside the ISR.",
     source="kafka#reassignment; KAFKA-1097, KAFKA-1170, KAFKA-9672")
 ALONE = guard_rule(
     "KAFKA-F21", MUST, "An unclean election leaves the new leader as the only member of the ISR.",
     source="kafka#selectors")
 CARRIED_OUT = guard_rule(
-    "KAFKA-F22", MUST, "Once all faults are over, every request of an operator has been carried "
-                       "out or refused.",
+    "KAFKA-F22", MUST,
+    "When all faults and all possible work are over, no request of an operator is open: each "
+    "has been carried out or refused.",
     source="kafka#reassignment; KAFKA-928")
 REPLACED_FIRST = guard_rule(
-    "KAFKA-F23", MUST, "A replica is removed from the list only when every remaining replica has "
-    "been in sync since it was added.", source="kafka#reassignment")
+    "KAFKA-F23", MUST,
+    "A replica is removed from a partition's list only when every replica that stays on it has "
+    "been in the ISR at some time since it was added.",
+    source="kafka#reassignment")
 
 STAYS_OUT = guard_rule(
-    "KAFKA-F24", SHOULD, "A broker that is shutting down, and that the controller has removed from "
-    "the ISR, does not join it again, unless it has registered anew or there is another "
-    "controller.",
+    "KAFKA-F24", SHOULD,
+    "A replica that the controller took out of an ISR after its broker had asked to shut down "
+    "does not rejoin, unless the broker registers anew, another controller comes or an unclean "
+    "election names it.",
     source="kafka#broker-changes; KAFKA-14140")
 
 
@@ -197,7 +229,8 @@ class ObservedPlace(Machine):
         require(self.committed == value + 1, READ)
 
     @always("KAFKA-F16", MUST,
-            "Every in-sync replica has every committed record, so a clean election loses nothing.",
+            "Every replica in the ISR of the coordination service holds every committed record, "
+            "unless an unclean election has voided it, so a clean election loses nothing.",
             source="kafka#replication (StrongIsr)", replica=upto(N))
     def the_isr_has_it(self, replica: int) -> bool:
         """The ISR is the quorum's."""
@@ -336,7 +369,9 @@ class ObservedQuorum(Machine):
         self.listed[replica] = False
         self.was_in_sync[replica] = False
 
-    @always("KAFKA-F17", MUST, "The quorum's leader, if there is one, is in the ISR.",
+    @always("KAFKA-F17", MUST,
+            "If the coordination service names a leader of a partition, this leader is in the "
+            "ISR stored there.",
             source="kafka#replication (LeaderInIsr, as it is meant)")
     def the_leader_is_in_sync(self) -> bool:
         """So every leader has the committed records."""

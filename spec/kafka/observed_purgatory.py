@@ -55,47 +55,53 @@ TWO_TRIES = seen_from_outside(_STATED, "KAFKA-P10")
 
 FOUNDED = guard_rule(
     "KAFKA-P20", MUST,
-    "A request is completed only if a try finds it ready, it is forced, or its timeout has passed.",
+    "A call completes a request only by a try that finds it ready, by force, or, in a round of "
+    "the reaper, because its timeout has passed.",
     source=f"002#requests ('criteria'); {CODE}")
 TOLD = guard_rule(
-    "KAFKA-P21", MUST, "If the timeout completes a request, its expiry callback is called, unless "
-                       "its completion callback raised.",
+    "KAFKA-P21", MUST,
+    "If a request is completed by its timeout, the same round of the reaper also calls its "
+    "expiry callback, unless its completion callback raised.",
     source=f"{CODE}; kafka#P1 ('iff')")
 AT_ONCE = guard_rule(
-    "KAFKA-P22", MUST, "A request that is ready when it is created is completed at once.",
+    "KAFKA-P22", MUST,
+    "A request that is ready when it is created is completed by the call that creates it.",
     source=f"{CODE} (first try)")
 FORCED = guard_rule(
     "KAFKA-P23", MUST, "Forcing a request that is not completed completes it.",
     source=f"{CODE} (forceComplete)")
 RETURNED = guard_rule(
     "KAFKA-P24", MUST,
-    "A call about one request returns true exactly if this call completed the request.",
+    "A call that creates or forces a request returns true exactly if this call completed the "
+    "request.",
     source=f"{CODE} (tryCompleteElseWatch, forceComplete)")
 LEAVING = guard_rule(
     "KAFKA-P25", MUST,
-    "The lists no longer hold a request that an event, a purge or the cancellation of a key "
-    "removed.",
+    "The total length of all watcher lists counts no entry that an earlier event, purge or "
+    "cancellation of a key had to remove.",
     source=f"{CODE} (tryCompleteWatched, purgeCompleted); KAFKA-664")
 ABANDONED = guard_rule(
     "KAFKA-P26", MUST, "The cancellation of a key completes no request.",
     source=f"{CODE} (cancelForKey)")
 TIMEOUTS_GO_ON = guard_rule(
-    "KAFKA-P27", MUST, "If the callback of one request raises, the other requests still time "
-    "out.",
+    "KAFKA-P27", MUST,
+    "If callbacks raise in a round of the reaper, every pending request with a timeout that "
+    "passes in this round is completed nevertheless.",
     source=f"{CODE} (an executor runs timeouts); docs/decisions/callbacks-that-raise.md")
 EVENTS_GO_ON = guard_rule(
-    "KAFKA-P28", SHOULD, "If the callback of one request raises, the event still completes the "
-    "other requests of its key that it allows.",
+    "KAFKA-P28", SHOULD,
+    "If a callback raises during an event of a key, the event still completes every ready "
+    "request on the key's list, except one that raised in its own try.",
     source="KAFKA-17234, KAFKA-17240; docs/decisions/callbacks-that-raise.md")
 ERRORS_ARRIVE = guard_rule(
     "KAFKA-P29", MUST,
-    "An exception that a callback raises reaches the caller that forced the request, created it, "
-    "or reported the event.",
+    "If a callback raises during a call that creates or forces a request or reports an event, "
+    "this call raises an exception to its caller.",
     source=f"{CODE}; docs/decisions/callbacks-that-raise.md")
 MOVED = guard_rule(
     "KAFKA-P30", MUST,
-    "A round of the reaper returns true if the timeout of a pending or newly added request passed "
-    "in it, and false if no timeout was left.",
+    "A round of the reaper returns true if the timeout of a request that is pending or entered "
+    "the timer since the previous round passes in it, false if all timeouts had passed before.",
     source="kafka#system-timer (true if a bucket expired)")
 
 

@@ -55,46 +55,53 @@ TICK_NOT_EARLY = guard_rule(
 )
 TICK_NOT_LATE = guard_rule(
     "KAFKA-W23", MUST,
-    "A timer with a tick u runs each task at max(time of its add, floor(deadline / u) * u), not "
-    "later, unless it is cancelled.",
+    "A timer with a tick u that is driven at every instant runs each task by max(time of its "
+    "add, floor(deadline / u) * u), unless the task is cancelled or added anew.",
     source=f"{WHEEL} ('expire all timer tasks in it'); kafka#W1, kafka#W3; KAFKA-4051",
 )
 NOT_EARLY = guard_rule(
-    "KAFKA-W24", MUST, "An exact timer runs no task before its deadline.",
+    "KAFKA-W24", MUST,
+    "An exact timer (one without ticks) runs no task before its deadline.",
     source=f"{EXACT}; 002#old",
 )
 NOT_LATE = guard_rule(
     "KAFKA-W25", MUST,
-    "An exact timer runs each task at its deadline, not later, unless it is cancelled.",
+    "An exact timer (without ticks) that is driven at every instant runs each task by its "
+    "deadline, unless the task is cancelled or added anew; setTimeout takes delays below 1 ms "
+    "for 1 ms.",
     source=f"{EXACT}; 002#old; KAFKA-4051",
 )
 AT_LEAST_ONE = guard_rule(
     "KAFKA-W26", MUST, "setTimeout with a delay below 1 ms runs its task no earlier than 1 ms "
     "after the call.", source=SET_TIMEOUT)
 IN_ORDER = guard_rule(
-    "KAFKA-W27", MUST, "Tasks that are due together run in the order in which they were added.",
+    "KAFKA-W27", MUST,
+    "In a timer that promises an order (setTimeout, sched), tasks that are due at the same "
+    "instant run in the order of their adds.",
     source=f"{SET_TIMEOUT}; libraries#asyncio-call-at (sched)",
 )
 SIZE = seen_from_outside(Timer.rules_declared, "KAFKA-W2")
 QUEUE = guard_rule(
-    "KAFKA-W29", MUST, "The DelayQueue holds at most n buckets of each wheel, all that a wheel "
-    "has.",
+    "KAFKA-W29", MUST,
+    "The DelayQueue never holds more buckets than all wheels made so far have together, n for "
+    "each wheel.",
     source="002#driving ('capped by the number of buckets'); " "kafka#W6")
 WHEELS = guard_rule(
     "KAFKA-W30", MUST,
-    "A timer makes no more wheels than its longest delay and the staleness of its clock require.",
+    "A timer has a wheel above the lowest only if its tick is less than the longest delay so "
+    "far plus the timer's age plus the tick of the wheel below.",
     source=f"{WHEEL} ('on-demand'); kafka#W8",
 )
 HELD = guard_rule(
     "KAFKA-W31", MUST,
-    "A timer with lazy deletion holds at least all pending tasks, and at most all tasks that were "
-    "added and have not run.",
+    "A timer with lazy deletion (cancelled tasks stay in it for a time) holds at least all "
+    "pending tasks, and at most one for each add that has not led to a run.",
     source="002#old; kafka#purgatory",
 )
 ANSWERED = guard_rule(
     "KAFKA-W34", MUST,
-    "Driving a timer returns true if a task ran, and false if the timer was already driven at this "
-    "instant, with nothing left over.",
+    "Driving a timer returns true if this drive runs a task, and false if an earlier drive at "
+    "the same instant left nothing due.",
     source="kafka#system-timer (true if a bucket expired)",
 )
 RAISING = guard_rule(
@@ -104,13 +111,14 @@ RAISING = guard_rule(
            "callbacks-that-raise.md",
 )
 CAUGHT_UP = guard_rule(
-    "KAFKA-W36", MUST, "A timer that is driven late runs every task that has become due meanwhile.",
+    "KAFKA-W36", MUST,
+    "One drive of a timer, however late, runs every task that is due by then.",
     source="kafka#system-timer (polls until no bucket is due)",
 )
 FORWARD = guard_rule(
     "KAFKA-W37", MUST,
-    "Tasks run in the order of their instants: no task runs at an earlier instant than the task "
-    "that ran before it.",
+    "Within one call, tasks run in the order of time: none runs at an earlier instant than the "
+    "task that ran before it.",
     source="002#driving (the queue gives buckets in the order of their times); "
            "libraries#asyncio-call-at; libraries#html-timers",
 )
@@ -320,7 +328,8 @@ class ObservedTimer(Machine):
         """True of tasks that ran and of cancelled tasks."""
         return self.phase[task] == Phase.PENDING or self.due[task] == 0
 
-    @always("KAFKA-W33", MUST, "At most as many tasks are pending as were added and have not run.",
+    @always("KAFKA-W33", MUST,
+            "The number of pending tasks is at most the number of adds less the number of runs.",
             source="kafka#W2: the state that the guard rules leave behind")
     def pending_tasks_were_added(self) -> bool:
         """So a timer's size is within the bounds of a timer with lazy deletion."""

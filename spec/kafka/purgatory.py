@@ -48,9 +48,8 @@ from ..notation import (
 __all__ = [
     "EXPECTATIONS", "HOLDING", "TWO", "CancellingPurgatory", "ImpatientPurge", "KeepingEmptyKeys",
     "KeepingInTimer", "LosingEarlierTimeouts", "LosingLaterTimeouts", "LosingTimeouts",
-    "NeverPurging", "PerKeyEstimate", "Purgatory",
-    "PurgatoryCalls", "PurgingPending", "ReopeningPurgatory", "Request", "StaleEstimate",
-    "UntimedPurgatory",
+    "NeverPurging", "PerKeyEstimate", "Purgatory", "PurgatoryCalls", "PurgingPending",
+    "ReopeningPurgatory", "Request", "StaleEstimate", "UntimedPurgatory",
 ]
 
 OLD = "002#old"
@@ -277,7 +276,8 @@ class Purgatory(PurgatoryCalls):
         return self.completions[request] <= 1
 
     @step("KAFKA-P1E", MUST,
-          "The expiry callback is called only if the request was not completed before its timeout.",
+          "A request's expiry callback is called only if the request was still pending (neither "
+          "completed nor cancelled with a key) when its timeout came.",
           source="kafka#P1, kafka#old-purgatory; KAFKA-1989",
           request=upto(PurgatoryCalls.K))
     def expiry_is_the_winners(self, after: Purgatory, request: int) -> bool:
@@ -292,8 +292,9 @@ class Purgatory(PurgatoryCalls):
         return (self.phase[request] != Request.COMPLETED
                 or after.phase[request] == Request.COMPLETED)
 
-    @leads_to("KAFKA-P2L", MUST, "A pending request is eventually completed, at the latest by its "
-              "timeout.",
+    @leads_to("KAFKA-P2L", MUST,
+              "If nothing is cancelled for a key, a pending request is eventually completed, by "
+              "its timeout if by nothing else.",
               source="002#requests ('some timeout occurs')",
               request=upto(PurgatoryCalls.K))
     def requests_end(self, request: int) -> tuple[bool, bool]:
@@ -304,7 +305,8 @@ class Purgatory(PurgatoryCalls):
         return (self.phase[request] == Request.PENDING,
                 self.phase[request] == Request.COMPLETED)
 
-    @always("KAFKA-P3W", MUST, "A pending request is on the list of each of its keys.",
+    @always("KAFKA-P3W", MUST,
+            "Between calls, a pending request is on the watcher list of each of its keys.",
             source="002#purging; kafka#P3",
             request=upto(PurgatoryCalls.K))
     def pending_is_watched(self, request: int) -> bool:
@@ -314,7 +316,7 @@ class Purgatory(PurgatoryCalls):
             for key in range(self.J)
         )
 
-    @always("KAFKA-P4", MUST, "A completed request is not in the timer.",
+    @always("KAFKA-P4", MUST, "Between calls, a completed request is not in the timer.",
             source=f"{PURGING} ('removed from the timer queue immediately'); kafka#P4; "
                    "KAFKA-1989", request=upto(PurgatoryCalls.K))
     def completed_is_not_timed(self, request: int) -> bool:
@@ -330,28 +332,34 @@ class Purgatory(PurgatoryCalls):
         return len(self.timer) == sum(
             self.phase[request] == Request.PENDING for request in range(self.K))
 
-    @always("KAFKA-P5", MUST, "Except during a purge, the estimate E is at least the number of "
-            "watched requests.",
+    @always("KAFKA-P5", MUST,
+            "Between calls and outside purges, if nothing was cancelled for a key, the estimate "
+            "E is at least the number of requests on watcher lists, each counted once.",
             source=f"{PURGING} ('an overestimation'); kafka#P5")
     def estimate_is_not_low(self) -> bool:
         """Between purges E counts at least the requests on lists."""
         return len(self.to_purge) > 0 or self.distinct() <= self.estimate
 
-    @always("KAFKA-P5U", MUST, "The estimate E exceeds the timer's size by at most the number of "
-            "requests completed since E was set.",
+    @always("KAFKA-P5U", MUST,
+            "Between calls, if nothing was cancelled for a key, the estimate E exceeds the "
+            "timer's size by at most the number of watched requests completed since the last "
+            "purge began.",
             source=f"{PURGING} ('we can avoid unnecessary purge operations'); kafka#purgatory")
     def estimate_is_not_high(self) -> bool:
         """A request counts once, not once for each key."""
         return self.estimate - len(self.timer) <= self.done
 
-    @always("KAFKA-P6", MUST, "While the reaper is idle, at most Q (the purge threshold) "
-            "completed requests are on watcher lists.", source=f"{PURGING}; kafka#P6")
+    @always("KAFKA-P6", MUST,
+            "If nothing was cancelled for a key, at most Q (the purge threshold) completed "
+            "requests are on watcher lists while no purge is in progress or due.",
+            source=f"{PURGING}; kafka#P6")
     def the_dead_are_few(self) -> bool:
         """The number of requests that it need not purge is small."""
         return not self.rests() or self.dead() <= self.Q
 
-    @always("KAFKA-P6M", MUST, "While the reaper is idle, at most Q (the purge threshold) "
-            "completed requests are held in memory, on watcher lists or in the timer.",
+    @always("KAFKA-P6M", MUST,
+            "If nothing was cancelled for a key, at most Q (the purge threshold) completed "
+            "requests are on watcher lists or in the timer while no purge is in progress or due.",
             source=f"{OLD} ('exhaust JVM heap', 'virtually avoid the memory problem')")
     def memory_is_bounded(self) -> bool:
         """Every reference keeps a request in memory."""
@@ -362,22 +370,24 @@ class Purgatory(PurgatoryCalls):
         ) <= self.Q
 
     @leads_to("KAFKA-P6L", MUST,
-              "If more than Q completed requests are on watcher lists, eventually at most Q are.",
+              "If nothing is cancelled for a key, whenever more than Q (the purge threshold) "
+              "completed requests are on watcher lists, eventually at most Q are.",
               source=f"{PURGING}; kafka#P6; KAFKA-664")
     def the_dead_go(self) -> tuple[bool, bool]:
         """The reaper runs again and again."""
         return self.dead() > self.Q, self.dead() <= self.Q
 
     @always("KAFKA-P6E", MUST,
-            "A purge starts only if more than Q watched requests were completed since the last "
-            "purge.",
+            "If nothing was cancelled for a key, a purge starts only if more than Q (the purge "
+            "threshold) watched requests were completed since the last purge began, if any.",
             source=f"{PURGING} ('the purge operation should be triggered by the number of "
                    "completed requests'); kafka#purgatory (strict)")
     def purges_have_a_reason(self) -> bool:
         """The count begins with the previous purge."""
         return not self.needless
 
-    @always("KAFKA-P7", MUST, "Between two calls, no key without watched requests is in the map.",
+    @always("KAFKA-P7", MUST,
+            "Between calls, the map of watcher lists holds no key with an empty list.",
             source="kafka#P7; KAFKA-2160")
     def empty_keys_go(self) -> bool:
         """Between two calls no key has an empty list."""
@@ -409,7 +419,8 @@ class CancellingPurgatory(Purgatory):
                 or self.phase[request] == Request.ABANDONED)
 
     @always("KAFKA-PE1", CLAIM,
-            "The timer's size is the number of requests that are not completed.",
+            "Between calls, the timer's size is the number of requests that are on watcher "
+            "lists and not completed.",
             source=f"{PURGING} ('exactly at any time'); 002#PE1: not of those cancelled "
                    "for a key")
     def timer_counts_the_incomplete(self) -> bool:
@@ -571,22 +582,19 @@ EXPECTATIONS = (
     expect(KeepingInTimer, "KAFKA-P6M", "violated",
            "without a cancel in forceComplete the timer keeps the memory", **TWO),
     expect(PerKeyEstimate, "KAFKA-P5U", "violated", "counted once for each key", **TWO),
-    expect(PerKeyEstimate, "KAFKA-P6E", "violated",
-           "an estimate that counts keys purges without a reason", **TWO),
+    expect(PerKeyEstimate, "KAFKA-P6E", "violated", "counting keys, it purges needlessly", **TWO),
     expect(ImpatientPurge, "KAFKA-P6E", "violated", ">= for >", K=3, J=2, Q=1),
     expect(StaleEstimate, "KAFKA-P5U", "violated", "E is not reset", **TWO),
     expect(StaleEstimate, "KAFKA-P6E", "violated",
            "an estimate that is never reset causes purges without end", **TWO),
     expect(PurgingPending, "KAFKA-P3W", "violated", "pending requests are purged", **TWO),
     expect(KeepingEmptyKeys, "KAFKA-P7", "violated", "empty lists stay (KAFKA-2160)", **TWO),
-    expect(NeverPurging, "KAFKA-P6L", "violated", "the lists grow without bound "
-           "(KAFKA-664)", **TWO),
+    expect(NeverPurging, "KAFKA-P6L", "violated", "lists grow without bound (KAFKA-664)", **TWO),
     expect(NeverPurging, "KAFKA-P6M", "violated",
            "lists that are never purged keep their requests in memory", **TWO),
 )
 
 UNSEEN = {
-    "KAFKA-PE1":
-        "It is false after the cancellation of a key, so no implementation has to satisfy it; "
-        "KAFKA-P4N holds instead.",
+    "KAFKA-PE1": "It is false after the cancellation of a key, so no implementation has to satisfy "
+                 "it; KAFKA-P4N holds instead.",
 }

@@ -107,14 +107,16 @@ class WatcherLists(Machine):
         """True if no request is on the list now."""
         return all(place != watchers for place in self.on)
 
-    @always("KAFKA-P3I", MUST, "A watched request is on the list that its key has in the map.",
+    @always("KAFKA-P3I", MUST,
+            "A request that is on a watcher list is on the list that the map holds for its key.",
             source=f"{SOURCE}; kafka#mutants (lost watcher)", requester=upto(R))
     def no_watcher_is_lost(self, requester: int) -> bool:
         """Otherwise no event would find it."""
         return self.on[requester] == self.G or self.on[requester] == self.mapped
 
-    @leads_to("KAFKA-P7L", MUST, "A key whose list a sweeper has emptied is eventually removed, or "
-              "its list is used again.",
+    @leads_to("KAFKA-P7L", MUST,
+              "When a thread that completes or purges requests has emptied a key's list, "
+              "eventually the key leaves the map or a request enters its list.",
               source=f"{SOURCE}; KAFKA-2160")
     def empty_lists_go(self) -> tuple[bool, bool]:
         """Only after a sweeper has emptied the list."""

@@ -277,31 +277,35 @@ class Race(Machine):
 
     # --- rules -----------------------------------------------------------------------
 
-    @always("KAFKA-P1R", MUST, "A request is completed at most once.",
+    @always("KAFKA-P1R", MUST,
+            "A request's completion callback is called at most once, however many threads try "
+            "to complete the request.",
             source=f"{CODE}; kafka#P1; KAFKA-385")
     def completed_once(self) -> bool:
         """One call of onComplete."""
         return self.completions <= 1
 
     @always("KAFKA-P1ER", MUST,
-            "The expiry callback is called at most once, only if the timeout completed the "
-            "request, and after completion.",
+            "A request's expiry callback is called at most once, only if its timeout completed "
+            "the request, and only after its completion callback.",
             source=f"{CODE}; kafka#P1; KAFKA-1989")
     def expiry_is_the_winners(self) -> bool:
         """The winner calls it, after onComplete."""
         return self.expirations == 0 or (
             self.expirations == 1 and self.completions == 1 and self.winner == Thread.TIMER)
 
-    @leads_to("KAFKA-P2LR", MUST, "Once its requester has finished, a request is eventually "
-              "completed, at the latest by its timeout.",
+    @leads_to("KAFKA-P2LR", MUST,
+              "Once the call that creates a request has finished, the request is eventually "
+              "completed, by its timeout if by nothing else.",
               source="002#requests ('some timeout occurs')")
     def requests_end(self) -> tuple[bool, bool]:
         """Counted from the end of the requester."""
         return self.requester == Asking.DONE, self.completions > 0
 
     @always("KAFKA-P3", MUST,
-            "No trigger is lost: when requester and trigger have finished, a ready request is "
-            "completed, or a thread is completing it, without waiting for its timeout.",
+            "No event is lost: when both the call that creates a request and an event of its "
+            "key after it became ready have finished, it is completed or a thread is completing "
+            "it.",
             source=f"{CODE}; kafka#P3; KAFKA-6653, KAFKA-8334")
     def no_trigger_is_lost(self) -> bool:
         """A thread that is completing it counts."""
@@ -315,15 +319,17 @@ class Race(Machine):
         """Checked in quiescent states."""
         return not (self.is_quiet() and self.completed and self.in_timer)
 
-    @always("KAFKA-P10", MUST, "The requester tries a request at most twice, whatever its number "
-            "of keys.",
+    @always("KAFKA-P10", MUST,
+            "The call that creates a request tries to complete it at most twice, whatever its "
+            "number of keys.",
             source=f"{CODE}; KAFKA-1952")
     def two_tries(self) -> bool:
         """Once before and once after watching."""
         return self.tries <= 2
 
     @always("KAFKA-PE6", CLAIM,
-            "The timer's size is the number of pending requests exactly at any time.",
+            "At any time, also during calls, a request that is on a watcher list and not "
+            "completed is in the timer.",
             source="002#purging; kafka#purgatory: not while one is watched and "
                    "not in the timer yet")
     def timer_counts_the_pending(self) -> bool:

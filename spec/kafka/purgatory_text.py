@@ -46,8 +46,8 @@ class PurgatoryByTheText(Purgatory):
         super().make(request, keys, meanwhile)
 
     @always("KAFKA-PE2", CLAIM,
-            "E exceeds the number of requests in the purgatory only if some were added during a "
-            "purge.",
+            "Outside purges, the estimate E exceeds the number of requests on watcher lists "
+            "only if a request was created during an earlier purge.",
             source=f"{PURGING} (3: 'This may be an overestimation because'); 002#PE2: "
                    "also after every event that completes a request")
     def estimate_is_rarely_high(self) -> bool:
@@ -56,7 +56,8 @@ class PurgatoryByTheText(Purgatory):
                 or self.estimate <= self.distinct())
 
     @step("KAFKA-PE3", CLAIM,
-          "If no requests are added during a purge, E is the correct number after it.",
+          "If no request is put on lists during a purge, the estimate E is the number of "
+          "requests on watcher lists when the purge ends.",
           source=f"{PURGING} (2); 002#PE3: nor may any be completed meanwhile")
     def estimate_is_right_after_purge(self, after: PurgatoryByTheText) -> bool:
         """Checked in the step that ends the purge."""
@@ -65,8 +66,9 @@ class PurgatoryByTheText(Purgatory):
                 any(key * self.K + request in after.watched for key in range(self.J))
                 for request in range(self.K)))
 
-    @always("KAFKA-PE4", CLAIM, "A completed request is deleted immediately, also from the watcher "
-            "lists.",
+    @always("KAFKA-PE4", CLAIM,
+            "Between calls, no completed request is on a watcher list: completion takes it off "
+            "all of them at once.",
             source=f"{NEW} ('allow immediate deletion of a completed request'); 002#PE4: "
                    "from the timer only", request=upto(Purgatory.K))
     def deletion_is_immediate(self, request: int) -> bool:
@@ -138,8 +140,10 @@ class WatchingOn(Purgatory):
         """The requester does not test whether the request is completed."""
         return True
 
-    @always("KAFKA-PE7", CLAIM, "A request that is completed while it is put on lists is put on no "
-            "further ones.", source="kafka#purgatory ('In 0.9 the operation is put on no further "
+    @always("KAFKA-PE7", CLAIM,
+            "A request that is completed while it is being put on the lists of its keys is put "
+            "on no further list.",
+            source="kafka#purgatory ('In 0.9 the operation is put on no further "
             "lists once it is completed')")
     def the_dead_are_not_added(self) -> bool:
         """The comment in the code claims it for all releases."""

@@ -291,24 +291,28 @@ class Replication(Machine):
                 and self.log[one * self.L + offset] == self.log[other * self.L + offset])
             for offset in range(self.L))
 
-    @always("KAFKA-R1", MUST, "Every replica in a leader's own ISR has all records that this "
-            "leader considers committed.",
+    @always("KAFKA-R1", MUST,
+            "For each replica that considers itself the leader, every member of the ISR that it "
+            "knows has all records below this replica's high watermark, at the same offsets.",
             source="kafka#replication (WeakIsr)", leader=Replica, replica=Replica)
     def the_leaders_isr_has_all(self, leader: int, replica: int) -> bool:
         """The leader's own ISR counts."""
         return (not self.presumes(leader) or leader * self.N + replica not in self.isr
                 or self.both_have(leader, replica, self.hw[leader]))
 
-    @always("KAFKA-R2", MUST, "Every replica in the quorum's ISR, hence every candidate for an "
-            "election, has all records that any leader considers committed: no committed record is "
-            "lost.",
+    @always("KAFKA-R2", MUST,
+            "Every replica in the ISR of the coordination service (every candidate for an "
+            "election) has all records below the high watermark of any replica that considers "
+            "itself the leader, at the same offsets.",
             source="kafka#replication (StrongIsr)", leader=Replica, replica=Replica)
     def the_isr_has_all(self, leader: int, replica: int) -> bool:
         """The quorum's ISR counts."""
         return (not self.presumes(leader) or not self.in_sync[replica]
                 or self.both_have(leader, replica, self.hw[leader]))
 
-    @always("KAFKA-R3", MUST, "The quorum's leader, if there is one, is in the ISR.",
+    @always("KAFKA-R3", MUST,
+            "If the coordination service names a leader of a partition, this leader is in the "
+            "ISR stored there.",
             source="kafka#replication (LeaderInIsr, as it is meant)")
     def the_leader_is_in_sync(self) -> bool:
         """There is no leader at first, and after a leader has failed."""
@@ -320,7 +324,9 @@ class Replication(Machine):
         """Committed records are in the log."""
         return self.hw[replica] <= self.end[replica]
 
-    @always("KAFKA-R5", MUST, "Two logs do not differ below both high watermarks.",
+    @always("KAFKA-R5", MUST,
+            "The logs of two replicas have the same record at every offset below both of their "
+            "high watermarks.",
             source="kafka#replication (CommittedLogMatching)", one=Replica, other=Replica)
     def committed_logs_match(self, one: int, other: int) -> bool:
         """So consumers read the same records from both."""
@@ -333,8 +339,9 @@ class Replication(Machine):
 class AsPublished(Replication):
     """A rule as the published specification has it."""
 
-    @always("KAFKA-R3W", CLAIM, "At any time the quorum's state names a leader of the "
-            "partition, and that leader is in the ISR.",
+    @always("KAFKA-R3W", CLAIM,
+            "At any time the coordination service names a leader of the partition, and this "
+            "leader is in the ISR stored there.",
             source="kafka#replication (LeaderInIsr, as written)")
     def the_leader_is_in_sync(self) -> bool:
         """There need not be a leader: there is none in the first state."""

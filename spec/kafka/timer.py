@@ -307,21 +307,24 @@ class Timer(Machine):
         """Counted since its last add."""
         return self.runs[task] <= 1
 
-    @always("KAFKA-W1C", MUST, "A task that was cancelled before it ran never runs.",
+    @always("KAFKA-W1C", MUST,
+            "A task that was cancelled before it ran does not run unless it is added again.",
             source=f"{WHEEL} (stop-timer); kafka#W1; KAFKA-2226", task=upto(K))
     def cancelled_tasks_never_run(self, task: int) -> bool:
         """Unless it is added again."""
         return self.phase[task] != Phase.CANCELLED or self.runs[task] == 0
 
-    @always("KAFKA-W1T", MUST, "A task that is not cancelled has run by max(time of its add, "
-            "floor(deadline / u) * u) plus the driver's lateness.",
+    @always("KAFKA-W1T", MUST,
+            "With a tick of u and a driver at most L late, no task is pending later than L "
+            "after max(time of its add, floor(deadline / u) * u).",
             source=f"{WHEEL} ('expire all timer tasks in it'); kafka#W1", task=upto(K))
     def no_task_is_left(self, task: int) -> bool:
         """No task is pending after its time."""
         return self.phase[task] != Phase.PENDING or self.now <= self.due[task] + self.L
 
     @always("KAFKA-W2", MUST,
-            "The timer's size is the number of tasks added, less those that ran or were cancelled.",
+            "Between calls that do not overlap, the timer's size is the number of pending "
+            "tasks: added, and since then neither run nor cancelled.",
             source="002#purging ('exactly at any time'); kafka#W2; "
                    "KAFKA-1616")
     def size_is_exact(self) -> bool:
@@ -330,22 +333,25 @@ class Timer(Machine):
             self.phase[task] == Phase.PENDING and self.held != task for task in range(self.K))
 
     @always("KAFKA-W3", MUST,
-            "A task runs at max(time of its add, floor(deadline / u) * u), or later by at most the "
-            "driver's lateness.",
+            "With a tick of u and a driver at most L late, a task that runs does so at max(time "
+            "of its add, floor(deadline / u) * u), or at most L later.",
             source=f"{WHEEL}; kafka#W3", task=upto(K))
     def firing_law(self, task: int) -> bool:
         """Never before, and at most L after."""
         return 0 <= self.lateness[task] <= self.L
 
-    @always("KAFKA-W4", MUST, "A wheel's clock is its child's clock, rounded down to its own tick.",
+    @always("KAFKA-W4", MUST,
+            "An overflow wheel's clock is the clock of the wheel below it, rounded down to a "
+            "multiple of the overflow wheel's tick.",
             source="kafka#W4, kafka#wheel (advanceClock)", level=upto(M - 1))
     def levels_are_aligned(self, level: int) -> bool:
         """Hence no live task counts as expired in an overflow wheel."""
         return level + 1 >= self.wheels or (
             self.clock[level + 1] == self.clock[level] - self.clock[level] % self.tick(level + 1))
 
-    @always("KAFKA-W5", MUST, "All tasks of a bucket are due in the tick that the bucket stands "
-            "for.",
+    @always("KAFKA-W5", MUST,
+            "The deadlines of all tasks in a bucket lie within one tick of its wheel, the one "
+            "that begins at the bucket's expiration.",
             source=f"{WHEEL} ('Each bucket holds tasks that fall into the corresponding time "
                    "range'); kafka#W5", task=upto(K))
     def buckets_hold_their_tick(self, task: int) -> bool:
@@ -356,8 +362,9 @@ class Timer(Machine):
             for bucket in range(self.M * self.n)
         )
 
-    @step("KAFKA-W5H", MUST, "No task is put into the bucket of a wheel's present tick: only the "
-          "other n - 1 buckets are filled.",
+    @step("KAFKA-W5H", MUST,
+          "No task is put into the bucket of the tick that its wheel's clock shows: only the "
+          "other n - 1 of the wheel's n buckets get tasks.",
           source=f"{WHEEL} ('never inserts a task into the bucket for the current time'); "
                  "kafka#W5", task=upto(K))
     def present_bucket_is_not_used(self, after: Timer, task: int) -> bool:
@@ -367,7 +374,9 @@ class Timer(Machine):
             for level in range(self.M)
         )
 
-    @step("KAFKA-W5R", MUST, "A bucket is used for another tick only after it was emptied.",
+    @step("KAFKA-W5R", MUST,
+          "A bucket's expiration (the beginning of the tick that it stands for) changes only "
+          "while no task is in the bucket.",
           source=f"{WHEEL} ('The emptied bucket is then available'); kafka#W5",
           bucket=upto(M * n))
     def buckets_are_emptied_first(self, after: Timer, bucket: int) -> bool:
@@ -376,7 +385,8 @@ class Timer(Machine):
                 or all(self.bucket[task] != bucket for task in range(self.K)))
 
     @always("KAFKA-W6", MUST,
-            "A bucket is in the DelayQueue at most once; so there are at most n for each wheel.",
+            "A bucket is in the DelayQueue at most once, so the queue holds at most n entries "
+            "for each wheel of n buckets.",
             source=f"{DRIVING} ('capped by the number of buckets'); kafka#W6",
             bucket=upto(M * n))
     def buckets_are_queued_once(self, bucket: int) -> bool:
@@ -393,8 +403,10 @@ class Timer(Machine):
             for bucket in range(self.M * self.n)
         )
 
-    @step("KAFKA-W8", MUST, "A wheel is made only if the longest delay plus the clock's staleness "
-          "is at least its tick.", source=f"{WHEEL} ('on-demand'); kafka#W8")
+    @step("KAFKA-W8", MUST,
+          "An overflow wheel is made only if its tick is at most the longest possible delay "
+          "plus the time by which the clock of the wheel below lags.",
+          source=f"{WHEEL} ('on-demand'); kafka#W8")
     def wheels_are_few(self, after: Timer) -> bool:
         """So there are about log_n of (delay + staleness) / u."""
         return all(
@@ -403,8 +415,9 @@ class Timer(Machine):
             for level in range(1, self.M)
         )
 
-    @always("KAFKA-W9", MUST, "After one add, a task is inserted into buckets at most as often "
-            "as there are wheels.",
+    @always("KAFKA-W9", MUST,
+            "For each add, a task is inserted into buckets at most as often as there are "
+            "wheels.",
             source=f"{WHEEL} ('recursively'); kafka#W9", task=upto(K))
     def insertions_are_few(self, task: int) -> bool:
         """Each cascade moves the task at least one level down."""

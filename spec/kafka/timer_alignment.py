@@ -80,15 +80,17 @@ class Clocks(Machine):
         """It may be behind as long as no bucket expires."""
         return self.lower % self.u == 0 and self.lower <= self.now
 
-    @always("KAFKA-W4A", MUST, "A wheel's clock is its child's clock, rounded down to its own "
-            "tick.",
+    @always("KAFKA-W4A", MUST,
+            "An overflow wheel's clock is the clock of the wheel below it, rounded down to a "
+            "multiple of the overflow wheel's tick.",
             source=SOURCE)
     def clocks_are_aligned(self) -> bool:
         """The last multiple of its tick that the child's clock has reached."""
         return self.upper % self.t == 0 and self.upper <= self.lower < self.upper + self.t
 
-    @always("KAFKA-W4B", MUST, "A task that does not fit into a wheel is not expired for the wheel "
-            "above it.",
+    @always("KAFKA-W4B", MUST,
+            "A deadline beyond a wheel's interval is not considered expired by the wheel above: "
+            "it lies after that wheel's present tick.",
             source="kafka#W4, kafka#wheel (add)")
     def overflow_is_not_refused(self) -> bool:
         """Beyond the lower wheel's interval, hence beyond the upper one's present tick."""

@@ -204,14 +204,17 @@ class Cascade(Machine):
         """False if the cancel has returned, and the task is about to run."""
         return not (self.marked and self.driver == Driving.RUN)
 
-    @always("KAFKA-W2L", MUST, "The timer's size is the number of entries in its lists, each "
-            "counted once.",
+    @always("KAFKA-W2L", MUST,
+            "At any time, the timer's size is the sum of the lengths of its lists, linked "
+            "entries of cancelled tasks included.",
             source=f"{LISTS}; kafka#W2; KAFKA-1616, KAFKA-2226")
     def size_counts_entries(self) -> bool:
         """Dead entries count as long as they are linked."""
         return self.size == len(self.linked)
 
-    @always("KAFKA-W2E", MUST, "An entry is in at most one list, the one that it names.",
+    @always("KAFKA-W2E", MUST,
+            "An entry is linked into exactly the one list that its own field names, and into "
+            "none if the field names none.",
             source=f"{LISTS}; KAFKA-2226")
     def entry_is_in_one_list(self) -> bool:
         """Or in none, if it names none."""
@@ -219,15 +222,17 @@ class Cascade(Machine):
             return len(self.linked) == 0
         return len(self.linked) == 1 and self.list in self.linked
 
-    @always("KAFKA-W2R", CLAIM, "The size is the number of tasks added, less those that ran or "
-            "were cancelled.",
+    @always("KAFKA-W2R", CLAIM,
+            "Once a call that cancels a task has returned, the timer's size no longer counts "
+            "this task.",
             source="002#purging ('exactly at any time'); kafka#lists: not while "
                    "a dead entry waits for its bucket")
     def size_is_exact(self) -> bool:
         """A cancelled task would not be counted."""
         return not self.marked or self.size == 0
 
-    @leads_to("KAFKA-W2D", MUST, "A cancelled task is eventually no longer counted.",
+    @leads_to("KAFKA-W2D", MUST,
+              "A cancelled task is eventually no longer counted in the timer's size.",
               source=f"{LISTS}; kafka#W2 ('only eventually')")
     def dead_entries_go(self) -> tuple[bool, bool]:
         """Until its bucket expires, at the latest."""
@@ -398,14 +403,17 @@ class Clock(Machine):
         require(self.pending and self.is_due())
         self.pending = False
 
-    @always("KAFKA-W12", MUST, "A request waits at most its timeout, measured in real time.",
+    @always("KAFKA-W12", MUST,
+            "A request waits at most its timeout, measured in real time, even if the system's "
+            "clock is set back.",
             source="002#requests; kafka#wheel (hiResClockMs); KAFKA-4051")
     def timeouts_are_kept(self) -> bool:
         """Measured in real time, whatever the timer's clock shows."""
         return self.waited <= self.D
 
     @leads_to("KAFKA-W12L", MUST,
-              "A pending request eventually expires, whatever happens to the clock.",
+              "A pending request eventually expires, even if the system's clock is set back "
+              "again and again.",
               source="002#requests; KAFKA-4051")
     def requests_expire(self) -> tuple[bool, bool]:
         """Holds whatever happens to the clock."""

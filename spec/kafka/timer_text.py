@@ -34,13 +34,17 @@ __all__ = [
 class TimerByTheText(Timer):
     """The same timer, judged by the text's sentences and the expectations that they raise."""
 
-    @always("KAFKA-WE1", CLAIM, "Every interval of time unit u, the timer ticks.",
+    @always("KAFKA-WE1", CLAIM,
+            "The timer ticks in every interval of its tick u: its clock is never u or more "
+            "behind the time.",
             source=f"{WHEEL}; 002#WE1: the clock moves only when a bucket expires")
     def clock_keeps_up(self) -> bool:
         """The clock is never a tick behind the time."""
         return self.now < self.clock[0] + self.u
 
-    @always("KAFKA-WE2", CLAIM, "At the beginning, the first bucket holds tasks for [0, u).",
+    @always("KAFKA-WE2", CLAIM,
+            "During the timer's first tick, every task that runs was in a bucket before: the "
+            "first bucket holds tasks for [0, u).",
             source=f"{WHEEL}; 002#WE2: what is in the present tick runs at once",
             task=upto(Timer.K))
     def first_tick_has_a_bucket(self, task: int) -> bool:
@@ -48,7 +52,9 @@ class TimerByTheText(Timer):
         beginning = self.now < self.S - self.S % self.u + self.u
         return not beginning or self.runs[task] == 0 or self.insertions[task] > 0
 
-    @step("KAFKA-WE3", CLAIM, "Only a request beyond n * u from the current time overflows.",
+    @step("KAFKA-WE3", CLAIM,
+          "An added task goes to an overflow wheel only if its deadline is at least n * u after "
+          "the current time, for n buckets with a tick of u.",
           source=f"{WHEEL}; 002#WE3: the test is against the stale, aligned clock",
           task=upto(Timer.K))
     def overflow_is_beyond_now(self, after: TimerByTheText, task: int) -> bool:
@@ -58,7 +64,7 @@ class TimerByTheText(Timer):
                 or after.bucket[task] < self.n or after.bucket[task] == self.M * self.n)
 
     @step("KAFKA-WE4", CLAIM,
-          "A request times out when it passed beyond the time specified, not before.",
+          "A request does not time out before the time specified for it, its deadline.",
           source="002#old; 002#WE4, kafka#W3: early by up to u - 1",
           task=upto(Timer.K))
     def nothing_runs_early(self, after: TimerByTheText, task: int) -> bool:
@@ -67,7 +73,7 @@ class TimerByTheText(Timer):
                 or self.now >= self.deadline[task])
 
     @step("KAFKA-WE6", CLAIM,
-          "The thread wakes up only when there is a non-empty bucket to expire.",
+          "The thread that drives the timer wakes up only for a bucket that holds a task.",
           source=f"{DRIVING}; 002#summary ('many of the buckets become empty'); 002#WE6, kafka#W7: "
                  "an emptied bucket stays queued, and wakes the thread")
     def only_filled_buckets_wake(self, after: TimerByTheText) -> bool:

@@ -238,8 +238,9 @@ class BoundedQueue(Machine):
         """The text's 'Pending(B) <= Buf(B)'."""
         return len(self.inside) <= self.C
 
-    @always("QUEUE-14", MUST, "An item is in at most one place: waiting, inside, held for a take, "
-                              "or out.",
+    @always("QUEUE-14", MUST,
+            "An item is in at most one place, and there once: with a waiting put that has not "
+            "entered it, inside, held for a waiting take, or handed out.",
             source="003#tokens ('no tokens are lost')", item=upto(K))
     def in_one_place(self, item: int) -> bool:
         """No item is both handed out and still there, and no item is there twice."""
@@ -248,7 +249,9 @@ class BoundedQueue(Machine):
         held = sum(other == item for other in self.holds)
         return waiting + inside + held + int(item in self.out) <= 1
 
-    @leads_to("QUEUE-15", MUST, "While a put waits, free room does not stay unused forever.",
+    @leads_to("QUEUE-15", MUST,
+              "If a put waits while a place is free, then eventually no put waits, or no place "
+              "is free.",
               source="003#defining (live)")
     def a_blocked_producer_wakes(self) -> tuple[bool, bool]:
         """A waiting put gets in, or another item fills the queue first."""

@@ -34,26 +34,30 @@ __all__ = ["EXPECTATIONS", "ClosableQueue", "OrderlyClosing"]
 
 TOLD_IS_OUT = guard_rule(
     "CLOSE-1", MUST,
-    "A put that begins after the queue was closed is refused as closed; an item whose put is "
-    "refused does not enter.",
+    "A put that begins after the queue was closed never succeeds, and no item comes out if its "
+    "put is refused as closed.",
     source="libraries#closing",
 )
 TAKES_ARE_TOLD = guard_rule(
     "CLOSE-2", MUST,
-    "Closing wakes every waiting take: it gets an item, or is refused as closed.",
+    "When a closed queue is quiescent, no take waits: each has got an item, or was refused as "
+    "closed.",
     source="libraries#closing; aiochannel #13: some of them waited on",
 )
 PUTS_ARE_TOLD = guard_rule(
     "CLOSE-3", MUST,
-    "Closing wakes every waiting put: its item enters, or it is refused as closed.",
+    "When a closed queue is quiescent, no put waits: each has entered its item, has failed, or "
+    "was refused as closed.",
     source="libraries#closing; janus #237: it waited on",
 )
 STILL_GIVEN = guard_rule(
-    "CLOSE-4", MUST, "Unless it is cut off, a closed queue hands out the items inside before it "
-    "refuses a take as closed.", source="libraries#closing")
+    "CLOSE-4", MUST,
+    "Unless its items were thrown away, a closed queue refuses a take as closed only if at "
+    "least as many other takes are under way as items are inside.",
+    source="libraries#closing")
 CUT_IS_CUT = guard_rule(
     "CLOSE-5", MUST,
-    "After a queue was cut off, a take that begins gets no item.",
+    "A take that begins after a queue was closed and its items were thrown away gets no item.",
     source="libraries#closing",
 )
 OPEN_IS_OPEN = guard_rule(
@@ -63,12 +67,14 @@ OPEN_IS_OPEN = guard_rule(
 )
 NOT_BEFORE = guard_rule(
     "JOIN-1", MUST,
-    "A join ends only if, at some instant since it began, all items that had gone in were done.",
+    "A join ends only if, at some instant since it began, all items that had entered were "
+    "reported done by consumers, or thrown away.",
     source="libraries#joining",
 )
 JOIN_ENDS = guard_rule(
     "JOIN-2", MUST,
-    "A join ends when all items that went in are done; items that are cut off count as done.",
+    "When a queue is quiescent and all items that entered were reported done or thrown away, no "
+    "join waits.",
     source="libraries#joining",
 )
 RESTS = guard_rule(
@@ -78,7 +84,8 @@ RESTS = guard_rule(
 )
 FAILS_CLEANLY = guard_rule(
     "FAIL-1", MUST,
-    "A put that fails takes no place, leaves no item, and adds nothing that a join waits for.",
+    "A put that fails for another reason than a full or closed queue occupies no place, leaves "
+    "no item to come out, and adds nothing that a join waits for.",
     source="bpo-33078: its place is gone forever",
 )
 
@@ -261,8 +268,9 @@ class ClosableQueue(Machine):
 
     # --- what is true of all of it -------------------------------------------------------
 
-    @always("CLOSE-7", MUST, "An item is in at most one place, and nothing is inside a queue that "
-                             "was cut off.",
+    @always("CLOSE-7", MUST,
+            "An item is at most one of inside, handed out and thrown away, and a queue that was "
+            "closed by throwing its items away has none inside.",
             source="libraries#closing")
     def one_place_for_each(self) -> bool:
         """Inside, out, or thrown away."""

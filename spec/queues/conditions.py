@@ -50,41 +50,48 @@ WITH_LOCK = guard_rule(
 )
 SLEEPER_WAKES = guard_rule(
     "COND-3", MUST,
-    "A notification wakes a sleeper as soon as a sleeper can take the lock.",
+    "When the system is quiescent and the lock is free, each notification that found a sleeper "
+    "has woken one, unless a sleeper ended cancelled while a notification was due.",
     source="libraries#conditions",
 )
 NOT_KEPT = guard_rule(
     "COND-4", MUST,
-    "A sleeper that is cancelled after it was notified passes the notification on to another "
-    "sleeper; COND-8 is the strict form.",
+    "While only one call's notifications are due, given when no sleeper's cancellation was "
+    "requested, a sleeper that ends cancelled uses none up: others that slept then wake before "
+    "the system is quiescent with a free lock.",
     source="cpython #112202: it was lost",
 )
 STOPS = guard_rule(
     "COND-5", MUST,
-    "A sleeper whose cancellation is requested wakes as soon as it can take the lock.",
+    "When the system is quiescent and the lock is free, no call sleeps after its cancellation "
+    "was requested.",
     source="libraries#conditions",
 )
 NOT_MORE = guard_rule(
     "COND-6", SHOULD,
-    "No more sleepers wake than were notified.",
+    "No more sleepers continue, not counting those that end cancelled, than sleepers were "
+    "notified.",
     source="libraries#conditions: a spurious wake-up is allowed, and costs",
 )
 TAKES_TURN = guard_rule(
     "COND-10", MUST,
-    "A call of wait goes to sleep, and a call of notify notifies, as soon as it can take the lock.",
+    "When the system is quiescent and the lock is free, no call of wait has still to go to "
+    "sleep, and no call of notify has still to notify.",
     source="libraries#conditions",
 )
 
 GIVES_BACK = guard_rule(
     "COND-11", MUST,
-    "A call that continued gives the lock back at once when it is asked to.",
+    "A call that continued from its wait and is asked to give the lock back has done so when "
+    "the system is next quiescent.",
     source="libraries#conditions",
 )
 
 NOT_CONSUMED = guard_rule(
-    "COND-8", MUST, "While another call sleeps that slept when a notification was given, that "
-    "notification is not used up by a sleeper that ends cancelled, whether its cancellation was "
-    "requested before or after.",
+    "COND-8", MUST,
+    "When the system is quiescent and the lock is free, each notification was used by a call "
+    "that slept when it was given and continued uncancelled, or no such call is left asleep for "
+    "it.",
     source="libraries#conditions: POSIX; libraries#anyio-conditions: it was lost")
 
 
@@ -209,7 +216,9 @@ class ConditionVariable(Machine):
 
     # --- what is true of all of it -------------------------------------------------------
 
-    @always("COND-7", MUST, "No more notifications are due than there are sleepers.",
+    @always("COND-7", MUST,
+            "No more notifications must still wake a sleeper than may still do so, and no more "
+            "may than there are sleepers.",
             source="libraries#conditions")
     def none_is_kept_for_later(self) -> bool:
         """A notification without a sleeper is dropped."""
@@ -280,8 +289,9 @@ class StrictCondition(ConditionVariable):
             self.given[last] = min(self.given[last], asleep - due)
             due += self.given[last]
 
-    @always("COND-9", MUST, "Each notification that is due in the strict form has a sleeper of its "
-                            "own, which slept when it was given.",
+    @always("COND-9", MUST,
+            "The notifications that must still wake a sleeper can be matched with different "
+            "calls, each of which has slept since before its notification was given.",
             source="libraries#conditions: it wakes at least one of those who waited when it was "
                    "given")
     def each_has_a_sleeper(self) -> bool:

@@ -23,23 +23,26 @@ __all__ = ["EXPECTATIONS", "Gate"]
 
 SHUT_HOLDS = guard_rule(
     "GATE-1", MUST,
-    "A call passes only if the gate was open at some time during its wait.",
+    "A call passes only if the gate was open at some time between the start and the end of the "
+    "call.",
     source="libraries#gates",
 )
 ALL_PASS = guard_rule(
     "GATE-2", MUST,
-    "Opening lets every waiting call pass, even if the gate is shut again before the call runs.",
+    "When the system is quiescent, no call waits at a gate that was open at some time during "
+    "its wait, even if the gate was shut again since.",
     source="libraries#gates",
 )
 SEVERAL_WAIT = guard_rule(
     "GATE-3", MUST,
-    "Several calls can wait at the same time, and none of them fails.",
+    "No waiting call ends with an error, other than its own cancellation or the report of a "
+    "broken gate, however many calls wait at the same time.",
     source="cpython #74116: the second one did; libraries#gates",
 )
 BREAK_TELLS = guard_rule(
     "GATE-4", MUST,
-    "No call waits at a broken gate: neither those that wait when it breaks nor those that come "
-    "later.",
+    "When the system is quiescent, no call waits at a broken gate, whether the call came before "
+    "the gate broke or later.",
     source="libraries#gates",
 )
 WHOLE = guard_rule(
@@ -49,7 +52,7 @@ WHOLE = guard_rule(
 )
 STOPS = guard_rule(
     "GATE-6", MUST,
-    "A cancelled waiter stops waiting.",
+    "When the system is quiescent, no call waits after its cancellation was requested.",
     source="libraries#gates",
 )
 

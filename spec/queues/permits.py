@@ -29,21 +29,27 @@ from ..notation import (
 __all__ = ["EXPECTATIONS", "OrderlyPermits", "Permits"]
 
 NO_MORE = guard_rule(
-    "PERMIT-1", MUST, "A permit is granted, or reported as free, only while one is free: with one "
-    "permit, at most one call holds it.", source="003#tokens; bpo-32734: two held an asyncio.Lock")
+    "PERMIT-1", MUST,
+    "A call gets a permit, and a permit is reported as free, only while fewer calls have one "
+    "than there are permits; a permit may be free from the start of its release on.",
+    source="003#tokens; bpo-32734: two held an asyncio.Lock")
 NOT_LOST = guard_rule(
     "PERMIT-2", MUST,
-    "A permit that no call holds is reported as free, unless a call waits for it.",
+    "A semaphore reports that no permit is free only if each is held, granted to a waiter or "
+    "being given back, or a call waits for one.",
     source="003#tokens: a token is not lost",
 )
 WAITER_WAKES = guard_rule(
     "PERMIT-3", MUST,
-    "A waiter gets a permit as soon as one is free.",
+    "When the system is quiescent, no call waits while a permit is free, granted to it or being "
+    "given back, unless a waiter was cancelled beside a free permit since the system was last "
+    "quiescent.",
     source="003#defining (live); cpython #90155",
 )
 PASSES_ON = guard_rule(
     "PERMIT-4", MUST,
-    "If a waiter is cancelled after it was woken, the next waiter is woken instead.",
+    "When the system is quiescent after a waiter was cancelled beside a free permit or with one "
+    "granted to it, no call waits while a permit is free, granted to it or being given back.",
     source="bpo-27585, python/asyncio #270: a cancelled waiter swallowed the wakeup",
 )
 ENDS_ONCE = guard_rule(
@@ -53,8 +59,9 @@ ENDS_ONCE = guard_rule(
 )
 IN_TURN = guard_rule(
     "PERMIT-6", SHOULD,
-    "Waiters get their permits in the order in which they began to wait, and an acquire that comes "
-    "later does not overtake them; a waiter whose cancellation was requested may be passed over.",
+    "Permits are granted to waiters in the order in which they began to wait, before later "
+    "calls, passing over only waiters with a requested cancellation; calls granted together may "
+    "return in any order.",
     source="cpython #90155; libraries#trio-channels",
 )
 ANSWERED = guard_rule(
@@ -213,13 +220,17 @@ class Permits(Machine):
 
     # --- what is true of all of it -------------------------------------------------------
 
-    @always("PERMIT-7", MUST, "Each permit is free, granted, held or being given back.",
+    @always("PERMIT-7", MUST,
+            "Each permit is in exactly one state: free, granted to a call that was not notified "
+            "yet, held, or being given back.",
             source="003#tokens")
     def conserved(self) -> bool:
         """None is made, and none is lost."""
         return self.free + len(self.granted) + len(self.held) + len(self.giving) == self.C
 
-    @leads_to("PERMIT-8", MUST, "While a call waits for a permit, no permit stays free forever.",
+    @leads_to("PERMIT-8", MUST,
+              "If a call waits while a permit is free, then eventually no call waits, or no "
+              "permit is free.",
               source="003#defining (live)")
     def a_waiter_wakes(self) -> tuple[bool, bool]:
         """A waiter or another call takes the permit, or no call waits any more."""

@@ -216,8 +216,10 @@ class UnknownQueue(OverflowingQueue):
 
     # --- what is true of all of them -----------------------------------------------------
 
-    @always("QUEUE-19", MUST, "Under every policy, each item that arrived is inside, handed out, "
-            "waiting, refused or dropped.", source="003#dropping; libraries#policies")
+    @always("QUEUE-19", MUST,
+            "Under every overflow policy, each item that arrived is exactly one of inside, "
+            "handed out, refused, dropped or merged into another, or waiting with its put.",
+            source="003#dropping; libraries#policies")
     def all_are_accounted_for(self) -> bool:
         """Offered = delivered + refused + dropped + pending."""
         pending = len(self.inside) + int(self.waiting < self.K)
@@ -229,10 +231,12 @@ class UnknownQueue(OverflowingQueue):
         """True also for queues that are unbounded or spill: they have a place for each item."""
         return len(self.inside) <= self.places()
 
-    @always("QUEUE-21", MUST, "Until the first item is taken, a queue that has overflowed holds "
-            "the newest items (drop-oldest), the oldest (drop-newest), the oldest and in its last "
-            "place the newest (drop-youngest-queued), or the item that overflowed it last and "
-            "those after it (clear).", source="libraries#policies, libraries#rx-dropping")
+    @always("QUEUE-21", MUST,
+            "Before the first poll, a queue that has overflowed holds the newest arrivals "
+            "(drop-oldest, conflate), the oldest (drop-newest), the oldest and lastly the "
+            "newest (drop-youngest), or its last overflowing arrival and those after it "
+            "(clear).",
+            source="libraries#policies, libraries#rx-dropping")
     def what_is_left_tells(self) -> bool:
         """Checked after any number of arrivals, before an item is taken."""
         if self.draining or self.dropped == 0:

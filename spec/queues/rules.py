@@ -16,29 +16,32 @@ __all__ = [
 
 FULL_REFUSES = guard_rule(
     "QUEUE-1", MUST,
-    "A queue that is full refuses an offer and makes a put wait: it never holds more than its "
-    "capacity, and makes no room by dropping.",
+    "While a queue holds as many items as its capacity, it accepts no further one, by an offer "
+    "or a put: it neither exceeds its capacity nor makes space by dropping.",
     source="003#defining (bounded); anyio #147",
 )
 ROOM_ACCEPTS = guard_rule(
     "QUEUE-2", MUST,
-    "A queue refuses an offer only when it is full.",
+    "A queue refuses an offer only while it is full, counting the items of waiting puts that "
+    "may have entered already.",
     source="003#defining (live)",
 )
 ORDER = guard_rule(
     "QUEUE-3", MUST,
-    "Items leave in the order in which they entered.",
+    "Polls and takes get items in the order in which these entered the queue; calls that wait "
+    "at the same time may enter items, or return, in any order.",
     source="000#order (per sender); cpython #83055",
 )
 NOT_LOST = guard_rule(
     "QUEUE-4", MUST,
-    "An accepted item stays in the queue until it is handed out: a queue says that it is empty "
-    "only if it is.",
+    "A poll finds a queue empty only if each item that entered was handed out, or is held for a "
+    "take that still waits.",
     source="003#tokens; bpo-23812, anyio #146",
 )
 NOT_INVENTED = guard_rule(
     "QUEUE-5", MUST,
-    "Nothing comes out that did not go in; an item that was refused stays out.",
+    "An item is handed out only if a producer put or offered it before, and never if its offer "
+    "was refused.",
     source="003#tokens",
 )
 NOT_TWICE = guard_rule(
@@ -48,18 +51,21 @@ NOT_TWICE = guard_rule(
 )
 PRODUCER_WAKES = guard_rule(
     "QUEUE-7", MUST,
-    "A put that waits completes as soon as there is room for it.",
+    "When an open queue is quiescent, no put waits while a place is free or its item has "
+    "entered, unless a waiting put was cancelled beside a free place since the queue was last "
+    "quiescent.",
     source="003#defining (live); anyio #143, janus #237",
 )
 CONSUMER_WAKES = guard_rule(
     "QUEUE-8", MUST,
-    "A take that waits completes as soon as there is an item for it.",
+    "When a queue is quiescent, no take waits while an item is inside or held for it, unless a "
+    "waiting take was cancelled beside an item since the queue was last quiescent.",
     source="003#defining (live); tokio #8260",
 )
 CANCEL_LEAVES_NO_TRACE = guard_rule(
     "QUEUE-9", MUST,
-    "A put or a take that was cancelled has had no effect; one that had an effect cannot be "
-    "cancelled any more.",
+    "A cancelled put never enters its item and a cancelled take gets none; a cancel comes too "
+    "late only after the item has entered or the take has got one.",
     source="bpo-23812, anyio #146: a cancelled get took an item with it",
 )
 CANCEL_PASSES_ON = guard_rule(
@@ -70,18 +76,21 @@ CANCEL_PASSES_ON = guard_rule(
 )
 SIZE = guard_rule(
     "QUEUE-11", MUST,
-    "The size that a queue reports is the number of items inside.",
+    "The size that a queue reports is the number of items that have entered and that no poll or "
+    "take has got, where a take may get an item before it returns.",
     source="003#defining (Pending(B) is its term, and that a call reports it is ours)",
 )
 DROPS_AS_PROMISED = guard_rule(
     "QUEUE-17", MUST,
-    "A queue that states what it drops when it is full drops just that: its oldest item, its "
-    "youngest, all of them, or what arrives.",
+    "Once a queue with a stated drop policy has overflowed, and until a call waits, polls and "
+    "takes return just what the policy (drop oldest, youngest, all, or the arrival) leaves, "
+    "oldest first.",
     source="libraries#deque-maxlen, libraries#rx-dropping",
 )
 IN_TURN = guard_rule(
     "QUEUE-12", SHOULD,
-    "Waiters are served in the order in which they began to wait, and a put or a take that comes "
-    "later does not overtake them.",
+    "Puts are served in the order in which they began to wait, before later puts, and so are "
+    "takes; offers and polls may come first, and waiters with a requested cancellation may be "
+    "passed over.",
     source="cpython #83055; libraries#trio-channels",
 )

@@ -265,8 +265,10 @@ class BrokerChanges(Machine):
 
     # --- rules ---------------------------------------------------------------------------------
 
-    @leads_to("KAFKA-C81", MUST, "A partition without a live leader eventually gets one, as long "
-              "as a live in-sync replica is not shutting down.", source=CHANGES)
+    @leads_to("KAFKA-C81", MUST,
+              "If a partition has no registered leader, but a registered in-sync replica that "
+              "is not shutting down, eventually it has a registered leader or no such replica.",
+              source=CHANGES)
     def it_gets_a_leader(self) -> tuple[bool, bool]:
         """Whichever brokers went or came; a broker that wants to go may continue to lead if no
         other can.
@@ -274,23 +276,26 @@ class BrokerChanges(Machine):
         needed = without(both(self.isr, self.up), self.leaving) > 0
         return needed and not has(self.up, self.leader), has(self.up, self.leader) or not needed
 
-    @leads_to("KAFKA-C82", MUST, "A broker that starts eventually receives the requests about its "
-              "partitions.",
+    @leads_to("KAFKA-C82", MUST,
+              "A broker that starts eventually receives a LeaderAndIsr request about its "
+              "partition, unless it stops first.",
               source=f"{CHANGES}; KAFKA-831", broker=upto(BROKERS))
     def who_comes_is_told(self, broker: int) -> tuple[bool, bool]:
         """Otherwise it serves no partition and follows no leader."""
         return (has(self.up, broker) and self.heard[broker] == 0,
                 not has(self.up, broker) or self.heard[broker] > 0)
 
-    @leads_to("KAFKA-C83", MUST, "A broker that is gone eventually leaves the ISR, unless it is "
-              "the last member.", source=f"{CHANGES}; KAFKA-3143", broker=upto(BROKERS))
+    @leads_to("KAFKA-C83", MUST,
+              "A broker that is gone eventually leaves the ISR, unless it returns or is the "
+              "last member.",
+              source=f"{CHANGES}; KAFKA-3143", broker=upto(BROKERS))
     def who_goes_leaves(self, broker: int) -> tuple[bool, bool]:
         """Otherwise the leader waits for it, and acknowledges nothing."""
         is_missed = has(self.isr, broker) and not has(self.up, broker) and self.isr != only(broker)
         return is_missed, not is_missed
 
-    @step("KAFKA-C84", SHOULD, "A broker that is shutting down and has left the ISR does not join "
-          "it again.",
+    @step("KAFKA-C84", SHOULD,
+          "A broker that the controller knows to be shutting down does not join the ISR.",
           source=f"{CHANGES}; KAFKA-14140", broker=upto(BROKERS))
     def who_leaves_stays_out(self, after: BrokerChanges, broker: int) -> bool:
         """Otherwise the leader waits for it again when it is gone."""
@@ -298,13 +303,17 @@ class BrokerChanges(Machine):
                 or not has(after.isr, broker))
 
     @always("KAFKA-C85", MUST,
-            "A broker that the controller allows to shut down leads no partition.", source=CHANGES)
+            "From the controller's permission to shut down until it stops, a broker is not "
+            "named as the leader in the partition's node.",
+            source=CHANGES)
     def who_may_go_leads_nothing(self) -> bool:
         """Clients would find no leader until its session ends."""
         return not has(self.released, self.leader)
 
-    @always("KAFKA-C86", MUST, "A broker that the controller allows to shut down does not "
-            "consider itself a leader any longer.", source=f"{CHANGES}; KAFKA-7482",
+    @always("KAFKA-C86", MUST,
+            "From the controller's permission to shut down until it stops, a broker does not "
+            "consider itself the leader of the partition.",
+            source=f"{CHANGES}; KAFKA-7482",
             broker=upto(BROKERS))
     def who_may_go_knows(self, broker: int) -> bool:
         """Otherwise it takes writes that no replica follows."""

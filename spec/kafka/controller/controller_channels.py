@@ -133,8 +133,10 @@ class Channels(Machine):
 
     # --- rules -------------------------------------------------------------------------------
 
-    @leads_to("KAFKA-C67", MUST, "A broker that answers eventually gets every request, even if "
-              "another broker does not answer.", source=CHANNELS, broker=upto(B))
+    @leads_to("KAFKA-C67", MUST,
+              "A registered broker that keeps answering eventually gets all requests made for "
+              "it, whether or not other brokers answer.",
+              source=CHANNELS, broker=upto(B))
     def nobody_is_held_up_by_others(self, broker: int) -> tuple[bool, bool]:
         """Each broker has a thread of its own."""
         is_there = self.registered[broker] and self.answers[broker]
@@ -142,8 +144,10 @@ class Channels(Machine):
                 not (self.registered[broker] and self.answers[broker])
                 or self.obeyed[broker] == self.made)
 
-    @leads_to("KAFKA-C68", MUST, "After a broker's znode is gone, the controller eventually stops "
-              "sending to it.", source=CHANNELS, broker=upto(B))
+    @leads_to("KAFKA-C68", MUST,
+              "Once a broker's znode is gone, the controller eventually sends nothing more to "
+              "it and waits for no answer from it.",
+              source=CHANNELS, broker=upto(B))
     def sending_again_ends(self, broker: int) -> tuple[bool, bool]:
         """This is the only end of the retries."""
         return not self.registered[broker], not self.known[broker] and not self.busy[broker]
@@ -156,8 +160,9 @@ class Channels(Machine):
         return self.known[broker] or not self.registered[broker]
 
 
-    @leads_to("KAFKA-C80", MUST, "A controller continues to decide, even if a broker does not "
-              "answer.",
+    @leads_to("KAFKA-C80", MUST,
+              "A controller with decisions to make eventually makes all of them, even if a "
+              "broker never answers.",
               source="001#channels; kafka#requests; KAFKA-2122")
     def it_goes_on_deciding(self) -> tuple[bool, bool]:
         """A decision waits for no answer."""
@@ -228,9 +233,10 @@ class Pauses(Machine):
         self.passed += 1
         self.pausing -= 1
 
-    @always("KAFKA-C70", MUST, "Within T ticks an unanswered request is sent at most T / (P + 1) "
-            "times, rounded up: once for each pause of P ticks and attempt of one "
-            "tick.", source=CHANNELS)
+    @always("KAFKA-C70", MUST,
+            "In the first T ticks, a request without an answer is sent at most T / (P + 1) "
+            "times, rounded up, if each attempt takes one tick and each pause after it P ticks.",
+            source=CHANNELS)
     def attempts_are_few(self) -> bool:
         """Most of the time the controller's thread only waits."""
         return self.attempts <= (self.passed + self.P) // (self.P + 1)

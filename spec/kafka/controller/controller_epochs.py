@@ -165,33 +165,43 @@ class ControllerEpochs(Machine):
 
     # --- rules ---------------------------------------------------------------------------------
 
-    @always("KAFKA-C51", MUST, "No two active controllers have the same epoch.",
+    @always("KAFKA-C51", MUST,
+            "No two brokers that act as the controller at the same time have the same "
+            "controller epoch.",
             source=f"{ELECTION}; KAFKA-1096", one=upto(C), other=upto(C))
     def epochs_differ(self, one: int, other: int) -> bool:
         """Otherwise receivers could not distinguish them."""
         return (one == other or self.role[one] != Role.ACTIVE or self.role[other] != Role.ACTIVE
                 or self.mine[one] != self.mine[other])
 
-    @step("KAFKA-C52", MUST, "A controller does not overwrite what a later one has written.",
+    @step("KAFKA-C52", MUST,
+          "A controller never overwrites a partition's node that a controller with a greater "
+          "epoch wrote last.",
           source=ELECTION)
     def the_later_one_stays(self, after: ControllerEpochs) -> bool:
         """Checked for the node of one partition."""
         return after.wrote >= self.wrote
 
-    @step("KAFKA-C53", MUST, "Once there is a later controller, an earlier one writes nothing.",
+    @step("KAFKA-C53", MUST,
+          "Once a later controller has raised the controller epoch, an earlier one writes no "
+          "partition's node.",
           source=f"{ELECTION}; KAFKA-6082")
     def who_was_replaced_is_silent(self, after: ControllerEpochs) -> bool:
         """Not even before the later one has written."""
         return after.wrote == self.wrote or after.wrote == self.epoch
 
-    @step("KAFKA-C54", MUST, "A broker that has obeyed a controller obeys no earlier one.",
+    @step("KAFKA-C54", MUST,
+          "A broker that has obeyed a controller obeys no controller with a smaller epoch "
+          "afterwards.",
           source=f"{ELECTION}; KAFKA-532")
     def brokers_do_not_go_back(self, after: ControllerEpochs) -> bool:
         """Holds for late requests too."""
         return after.obeyed >= self.obeyed
 
-    @leads_to("KAFKA-C55", MUST, "After the controller's session ends, there is eventually a "
-              "controller again.", source=ELECTION)
+    @leads_to("KAFKA-C55", MUST,
+              "Whenever no broker owns the /controller node, eventually one owns it and acts as "
+              "the controller.",
+              source=ELECTION)
     def somebody_is_elected(self) -> tuple[bool, bool]:
         """A replaced controller may be elected again."""
         return self.owner == self.C, any(
@@ -245,13 +255,17 @@ class Watched(ControllerEpochs):
         """True if the node is gone, or owned by another."""
         return True
 
-    @always("KAFKA-C56", MUST, "A candidate that gives up deletes no other controller's node.",
+    @always("KAFKA-C56", MUST,
+            "A candidate for controller that gives up does not delete the /controller node "
+            "while another broker owns it.",
             source=f"{ELECTION}; KAFKA-2437")
     def nodes_are_their_owners(self) -> bool:
         """It would displace the faster candidate."""
         return not self.taken
 
-    @leads_to("KAFKA-C57", MUST, "A controller that does not own the node eventually resigns.",
+    @leads_to("KAFKA-C57", MUST,
+              "A controller that does not own the /controller node eventually resigns or owns "
+              "it again.",
               source=f"{ELECTION}; KAFKA-2437", who=upto(ControllerEpochs.C))
     def nobody_goes_on(self, who: int) -> tuple[bool, bool]:
         """Holds however it lost the node."""

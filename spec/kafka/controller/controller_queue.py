@@ -105,22 +105,27 @@ class RequestQueue(Machine):
         require(not self.answers)
         self.answers = True
 
-    @always("KAFKA-C64", MUST, "Besides the one that is under way, at most as many requests wait "
-            "for a broker as there are partitions.", source=REQUESTS)
+    @always("KAFKA-C64", MUST,
+            "Besides the request under way, at most as many requests of one kind wait for a "
+            "broker as there are partitions.",
+            source=REQUESTS)
     def few_wait(self) -> bool:
         """However long the broker does not answer."""
         return self.waiting() <= self.P
 
-    @leads_to("KAFKA-C65", MUST, "The last decision about each partition eventually reaches the "
-              "broker that it is for, once that broker answers again.",
+    @leads_to("KAFKA-C65", MUST,
+              "If a broker eventually answers again, the last decision about each partition "
+              "eventually reaches it.",
               source=REQUESTS, partition=upto(P))
     def the_last_decision_arrives(self, partition: int) -> tuple[bool, bool]:
         """Replaced decisions need not arrive."""
         return (self.knows[partition] < self.latest[partition],
                 self.knows[partition] == self.latest[partition])
 
-    @step("KAFKA-C66", MUST, "A broker receives the decisions about one partition in the order in "
-          "which they were made.", source=REQUESTS, partition=upto(P))
+    @step("KAFKA-C66", MUST,
+          "A broker obeys the decisions about one partition in the order in which they were "
+          "made, though replaced ones may be left out.",
+          source=REQUESTS, partition=upto(P))
     def it_is_in_order(self, after: RequestQueue, partition: int) -> bool:
         """Decisions that a later one replaces may be left out."""
         return after.knows[partition] >= self.knows[partition]

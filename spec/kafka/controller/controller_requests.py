@@ -111,21 +111,26 @@ class ControllerRequests(Machine):
         """True if the leader epoch is new."""
         return request > self.done
 
-    @step("KAFKA-C61", MUST, "A broker never returns to an earlier decision of the controller.",
+    @step("KAFKA-C61", MUST,
+          "After a broker has obeyed a decision of the controller about a partition, it obeys "
+          "no earlier one.",
           source=REQUESTS)
     def decisions_only_go_on(self, after: ControllerRequests) -> bool:
         """Holds for repeated and late copies."""
         return after.done >= self.done
 
-    @leads_to("KAFKA-C62", MUST, "Every decision, or a later one, eventually reaches the broker.",
+    @leads_to("KAFKA-C62", MUST,
+              "Each decision of the controller about a partition, or a later one, eventually "
+              "reaches a broker that stays up.",
               source=f"{REQUESTS}; KAFKA-1187", number=upto(N))
     def decisions_arrive(self, number: int) -> tuple[bool, bool]:
         """As long as the broker is up."""
         return self.decided > number, self.reached > number
 
-    @step("KAFKA-C63", MUST, "Requests reach a broker for the first time in the order in which "
-          "they were made, and none is skipped unless a later one replaces it "
-          "(KAFKA-C64).", source=REQUESTS)
+    @step("KAFKA-C63", MUST,
+          "The first copies of requests reach a broker in the order in which they were made; "
+          "none is skipped, unless a later request replaces it while it waits.",
+          source=REQUESTS)
     def first_copies_are_in_order(self, after: ControllerRequests) -> bool:
         """Only one request is under way at a time."""
         return after.reached <= self.reached + 1
@@ -212,15 +217,18 @@ class BatchOrder(Machine):
         else:
             self.stopped = self.made
 
-    @always("KAFKA-C78", MUST, "The metadata that a broker gives to clients is never newer than "
-            "the LeaderAndIsr request that it has obeyed.", source=f"{REQUESTS} (within a batch)")
+    @always("KAFKA-C78", MUST,
+            "A broker gives clients the metadata of a batch of changes only after it has obeyed "
+            "the LeaderAndIsr of that batch or a later one.",
+            source=f"{REQUESTS} (within a batch)")
     def metadata_follows(self) -> bool:
         """Otherwise it sends clients to itself before it leads."""
         return self.named <= self.led
 
-    @always("KAFKA-C79", MUST, "A broker stops a replica only after it has received the metadata "
-            "of the same batch, and no longer sends clients to the "
-            "replica.", source=f"{REQUESTS} (within a batch)")
+    @always("KAFKA-C79", MUST,
+            "A broker obeys the StopReplica of a batch of changes only after it has received "
+            "the UpdateMetadata of that batch or a later one.",
+            source=f"{REQUESTS} (within a batch)")
     def stopping_comes_last(self) -> bool:
         """Otherwise clients are sent to a stopped replica."""
         return self.stopped <= self.named

@@ -87,7 +87,9 @@ class Listening(Machine):
         """The topics that exist now."""
         return self.created
 
-    @leads_to("KAFKA-C71", MUST, "The controller eventually knows everything that is created.",
+    @leads_to("KAFKA-C71", MUST,
+              "Every topic that is created, also before or while a controller begins, is "
+              "eventually known to this controller.",
               source=f"{START}; KAFKA-928, KAFKA-5502")
     def all_is_noticed(self) -> tuple[bool, bool]:
         """Otherwise a topic never gets a leader."""
@@ -162,8 +164,10 @@ class Lives(Machine):
         """True if the broker epoch of the request is its own."""
         return self.meant_for == self.lives
 
-    @leads_to("KAFKA-C72", MUST, "A broker that stays up eventually gets its requests, whatever "
-              "its earlier lives got.", source=f"{START}; KAFKA-7235")
+    @leads_to("KAFKA-C72", MUST,
+              "A broker that stays up after a start eventually obeys a request meant for this "
+              "life, whatever its earlier lives got.",
+              source=f"{START}; KAFKA-7235")
     def every_life_is_told(self) -> tuple[bool, bool]:
         """A life that ends before need not get them."""
         return self.is_up and self.told < self.lives, not self.is_up or self.told == self.lives
@@ -233,8 +237,9 @@ class FirstRequests(Machine):
         else:
             self.refused = True
 
-    @always("KAFKA-C74", MUST, "No broker is asked to follow a leader that it does not know to be "
-            "live.",
+    @always("KAFKA-C74", MUST,
+            "When a broker receives a request to follow a leader, it already knows from an "
+            "UpdateMetadata that the leader is live.",
             source=f"{START}; KAFKA-4443")
     def leaders_are_known(self) -> bool:
         """A broker that does not know the leader does not follow, and is not asked again."""

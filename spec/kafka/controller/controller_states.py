@@ -190,20 +190,25 @@ class BeginningStates(Machine):
 
     # --- rules -------------------------------------------------------------------------------
 
-    @leads_to("KAFKA-C75", MUST, "After a controller has begun, every partition eventually gets a "
-              "live leader, once a broker that may lead it is live.", source=STATES)
+    @leads_to("KAFKA-C75", MUST,
+              "After a controller has begun, a partition without a live leader eventually has "
+              "one, if stopped brokers come back.",
+              source=STATES)
     def it_gets_a_leader(self) -> tuple[bool, bool]:
         """All brokers come back in this model."""
         return self.begun and not self.has_leader(), self.has_leader()
 
-    @always("KAFKA-C76", MUST, "A controller considers a partition online only if its leader is "
-            "live.", source=STATES)
+    @always("KAFKA-C76", MUST,
+            "When a controller begins, it considers a partition online only if the partition's "
+            "node names a live leader.",
+            source=STATES)
     def online_has_a_leader(self) -> bool:
         """There is no election for an online partition."""
         return self.state != PartitionState.ONLINE or self.has_leader()
 
-    @leads_to("KAFKA-C77", MUST, "A topic that is to be deleted when a controller begins is "
-              "eventually deleted, whichever of its brokers were down.",
+    @leads_to("KAFKA-C77", MUST,
+              "If a topic is to be deleted when a controller begins, and stopped brokers come "
+              "back, eventually all replicas of the topic have been deleted.",
               source="001#states; kafka#replica-states, kafka#topics")
     def it_is_deleted(self) -> tuple[bool, bool]:
         """A replica whose broker is down delays the deletion."""

@@ -133,7 +133,9 @@ class Turns(Machine):
         """Its states are cleared."""
         self.states = False
 
-    @always("KAFKA-C111", MUST, "No callback runs while a controller begins.",
+    @always("KAFKA-C111", MUST,
+            "Between a broker's election as controller and the last step of its beginning, no "
+            "callback of its watches runs.",
             source=f"{START}; KAFKA-1134, KAFKA-5028")
     def it_begins_alone(self) -> bool:
         """It would act on incomplete knowledge."""
@@ -147,26 +149,33 @@ class Turns(Machine):
         """Otherwise the request is gone without an effect."""
         return self.wish or self.led
 
-    @always("KAFKA-C113", SHOULD, "No event is handled twice, however often a broker was elected.",
+    @always("KAFKA-C113", SHOULD,
+            "A controller handles each event of its watches only once, however often its broker "
+            "was elected before.",
             source=f"{START}; KAFKA-1578")
     def watches_are_taken_back(self) -> bool:
         """A controller that resigns removes its watches."""
         return not self.doubly
 
-    @always("KAFKA-C114", MUST, "A controller that begins finds no states of its last term.",
+    @always("KAFKA-C114", MUST,
+            "When a broker begins as controller, it holds no partition or replica states of an "
+            "earlier term.",
             source=f"{START}; KAFKA-4229")
     def it_begins_anew(self) -> bool:
         """States that exist already cannot be started."""
         return not self.stale
 
-    @always("KAFKA-C117", MUST, "Only the controller acts on events.",
+    @always("KAFKA-C117", MUST,
+            "A broker that is not the controller acts on no event of its watches.",
             source="001#states; kafka#controller-start")
     def only_the_controller_acts(self) -> bool:
         """Every broker has the state machines, and only the controller's run."""
         return not self.usurped
 
-    @leads_to("KAFKA-C115", MUST, "A broker that was elected eventually has taken up its duties "
-              "and handled all events, or has resigned.", source=START)
+    @leads_to("KAFKA-C115", MUST,
+              "A controller that is beginning or has waiting events eventually has finished its "
+              "beginning or resigned, with no event waiting.",
+              source=START)
     def it_begins(self) -> tuple[bool, bool]:
         """Resignation ends the obligation."""
         return (self.begun > 0 and (self.begun < BEGUN or self.waiting > 0),
@@ -276,8 +285,11 @@ class Sessions(Machine):
         self.renewed = True
         self.lock = Holder.NOBODY
 
-    @never_stuck("KAFKA-C116", MUST, "Handling the end of a session never deadlocks: its thread "
-                 "holds nothing that the queue waits for.", source=f"{START}; KAFKA-6879")
+    @never_stuck("KAFKA-C116", MUST,
+                 "Handling the end of a session never deadlocks: when no thread can continue, "
+                 "the controller's event queue is empty, and a session that has ended was "
+                 "followed by another.",
+                 source=f"{START}; KAFKA-6879")
     def nobody_waits_for_ever(self) -> bool:
         """Quiescent only when everything is done."""
         return self.waiting == 0 and self.is_over == self.renewed

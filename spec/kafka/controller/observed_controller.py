@@ -45,8 +45,9 @@ SELECTORS = "kafka#selectors"
 REQUESTS = "kafka#requests"
 
 UNCHANGED = guard_rule(
-    "KAFKA-C1", MUST, "An illegal change of a partition, which the table does not have, changes "
-                      "nothing.",
+    "KAFKA-C1", MUST,
+    "A change of a partition that is not in the table of legal changes alters neither its state "
+    "nor its leader nor its ISR; a change without an election alters neither leader nor ISR.",
     source=STATES,
 )
 GOES_ON = guard_rule(
@@ -60,48 +61,69 @@ REACHED = guard_rule(
     source=STATES,
 )
 FIRST = guard_rule(
-    "KAFKA-C4", MUST, "A new partition is led by the first live broker of its list, and all its "
-    "live replicas are in sync.", source=STATES,
+    "KAFKA-C4", MUST,
+    "When a new partition comes online, the first live broker of its list (live: registered and "
+    "not shutting down) leads, and its ISR is all live brokers of the list.",
+    source=STATES,
 )
 CLEAN = guard_rule(
-    "KAFKA-C5", MUST, "After a failure the first broker of the list that is live and in sync "
-    "becomes leader; members of the ISR that are not live leave it.", source=SELECTORS,
+    "KAFKA-C5", MUST,
+    "An election after a failure makes the first live in-sync broker of the list the leader; "
+    "members of the ISR that are not live (registered and not shutting down) leave it.",
+    source=SELECTORS,
 )
 UNCLEAN = guard_rule(
-    "KAFKA-C6", MUST, "If no live broker is in sync, and unclean elections are on, the first live "
-    "broker of the list becomes leader, alone in the ISR.", source=SELECTORS,
+    "KAFKA-C6", MUST,
+    "In an election after a failure, with no live broker in sync and unclean elections on, the "
+    "first live broker of the list becomes leader, alone in the ISR.",
+    source=SELECTORS,
 )
 REASSIGNED = guard_rule(
-    "KAFKA-C7", MUST, "In a reassignment the first broker of the new list that is live and in sync "
-    "becomes leader; the ISR does not change.", source=SELECTORS,
+    "KAFKA-C7", MUST,
+    "An election for a reassignment makes the first broker of the new list that is live and in "
+    "sync the leader; the ISR does not change.",
+    source=SELECTORS,
 )
 PREFERRED = guard_rule(
     "KAFKA-C8", MUST, "A preferred election makes the head of the list leader, if it is live and "
     "in sync; the ISR does not change.", source=SELECTORS,
 )
 AWAY = guard_rule(
-    "KAFKA-C9", MUST, "In a controlled shutdown the first broker of the list that is live and in "
-    "sync becomes leader; brokers that shut down leave the ISR.", source=f"{SELECTORS}; KAFKA-3670",
+    "KAFKA-C9", MUST,
+    "An election for a controlled shutdown makes the first broker of the list that is live and "
+    "in sync the leader; brokers that shut down leave the ISR.",
+    source=f"{SELECTORS}; KAFKA-3670",
 )
 FAILED = guard_rule(
-    "KAFKA-C10", MUST, "An election without a candidate changes nothing.", source=SELECTORS,
+    "KAFKA-C10", MUST,
+    "An election that fails (no candidate, no node to read, or a node that exists already) "
+    "alters neither the partition's state nor its leader nor its ISR.",
+    source=SELECTORS,
 )
 EPOCH = guard_rule(
-    "KAFKA-C11", MUST, "A new partition has the leader epoch 0; each election, and each change of "
-    "the ISR by the controller, raises it by one, and nothing else does.", source=SELECTORS,
+    "KAFKA-C11", MUST,
+    "A new partition has the leader epoch 0; each later write of its node by the controller "
+    "raises it by one, and nothing else does.",
+    source=SELECTORS,
 )
 KEPT = guard_rule(
-    "KAFKA-C12", MUST, "The controller keeps or changes an ISR that the leader has written; it "
-    "does not overwrite it unread.", source=f"{STATES} (zkVersion)",
+    "KAFKA-C12", MUST,
+    "If a partition's leader writes the ISR, even between the controller's read and write of "
+    "the node, the controller's change starts from that ISR.",
+    source=f"{STATES} (zkVersion)",
 )
 LEFT_ALONE = guard_rule(
-    "KAFKA-C13", MUST, "A node that a newer controller has written does not change.",
+    "KAFKA-C13", MUST,
+    "Once a newer controller has written a partition's node, an older controller's changes that "
+    "need the node alter neither the node nor the state of the partition or replica.",
     source=f"{STATES} (controller_epoch)",
 )
 LEADERS_TOLD = guard_rule(
-    "KAFKA-C14", MUST, "LeaderAndIsr requests about an election or a changed ISR go to the brokers "
-    "that the selector names, or that remain on the list; other changes send none, except to a "
-    "joining replica.", source=REQUESTS,
+    "KAFKA-C14", MUST,
+    "A LeaderAndIsr goes exactly to the registered brokers that an election's selector names, "
+    "to the others on the list when a replica goes offline, and to a replica that becomes new "
+    "or online again.",
+    source=REQUESTS,
 )
 ALL_TOLD = guard_rule(
     "KAFKA-C15", MUST,
@@ -110,17 +132,21 @@ ALL_TOLD = guard_rule(
     source=REQUESTS,
 )
 REPLICA_UNCHANGED = guard_rule(
-    "KAFKA-C16", MUST, "An illegal change of a replica, which the table does not have, changes "
-                       "nothing.",
+    "KAFKA-C16", MUST,
+    "A change of a replica that is not in the table of legal changes leaves the replica's state "
+    "as it is.",
     source=REPLICAS,
 )
 REPLICA_REACHED = guard_rule(
-    "KAFKA-C17", MUST, "A legal change of a replica reaches its target state.",
+    "KAFKA-C17", MUST,
+    "A legal change of a replica reaches its target state, except where a newer controller, its "
+    "leading or (in 0.9) a missing node prevents it.",
     source=REPLICAS,
 )
 OUT_OF_SYNC = guard_rule(
-    "KAFKA-C18", MUST, "A replica that goes offline leaves the ISR; if it led, there is no leader "
-                       "then.",
+    "KAFKA-C18", MUST,
+    "A replica that goes offline leaves the ISR, unless it is the last member; if it led, the "
+    "partition has no leader afterwards.",
     source=REPLICAS,
 )
 LAST_KEPT = guard_rule(
@@ -128,16 +154,22 @@ LAST_KEPT = guard_rule(
     "if unclean elections are off).", source=REPLICAS,
 )
 STOPPED = guard_rule(
-    "KAFKA-C20", MUST, "A replica that goes offline gets a request to stop, one whose deletion "
-    "starts gets a request to delete its log, and no other replica gets one.", source=REPLICAS,
+    "KAFKA-C20", MUST,
+    "A broker gets a request to stop exactly if its replica goes offline, and one to delete "
+    "exactly if its deletion starts; a change to offline that fails may send one, too.",
+    source=REPLICAS,
 )
 JOINING = guard_rule(
-    "KAFKA-C21", MUST, "A replica that comes back, or that is created in a partition with a "
-    "leader, gets a LeaderAndIsr.", source=REPLICAS,
+    "KAFKA-C21", MUST,
+    "In a partition with a node, a replica that becomes new, or comes online again, gets a "
+    "LeaderAndIsr if its broker is registered.",
+    source=REPLICAS,
 )
 NOT_THE_LEADER = guard_rule(
-    "KAFKA-C22", MUST, "A replica that leads does not become new, and one whose partition never "
-    "had a leader does not go offline (in 0.9).", source=REPLICAS,
+    "KAFKA-C22", MUST,
+    "A replica that leads does not become new; in 0.9 a replica of a partition that never had a "
+    "leader does not go offline.",
+    source=REPLICAS,
 )
 LISTED = guard_rule(
     "KAFKA-C23", MUST, "A new replica that comes online is appended to its partition's replica "

@@ -277,7 +277,8 @@ class PartitionChanges(Machine):
 
     # --- rules ------------------------------------------------------------------------------
 
-    @step("KAFKA-C31", MUST, "The state of a partition changes only as the table says.",
+    @step("KAFKA-C31", MUST,
+          "The state of a partition changes only as the table of legal changes allows.",
           source=STATES, partition=upto(P))
     def goes_by_the_table(self, after: PartitionChanges, partition: int) -> bool:
         """For every request and batch."""
@@ -285,7 +286,10 @@ class PartitionChanges(Machine):
                 or self.may[after.state[partition] * len(PartitionState)
                             + self.state[partition]] == 1)
 
-    @leads_to("KAFKA-C32", MUST, "Every batch eventually ends.", source=STATES)
+    @leads_to("KAFKA-C32", MUST,
+              "If leaders write the nodes only finitely often, every batch of changes "
+              "eventually ends.",
+              source=STATES)
     def batches_end(self) -> tuple[bool, bool]:
         """Leaders write only a limited number of times."""
         return any(self.todo), not any(self.todo)
@@ -316,7 +320,9 @@ class PartitionChanges(Machine):
                 or after.leader[partition] == self.leader[partition]
                 or has(self.isr[partition], after.leader[partition]))
 
-    @step("KAFKA-C36", MUST, "Each change of the leader raises the leader epoch by one.",
+    @step("KAFKA-C36", MUST,
+          "Each change of a partition's leader after the first leader raises its leader epoch "
+          "by exactly one.",
           source=SELECTORS, partition=upto(P))
     def epochs_rise(self, after: PartitionChanges, partition: int) -> bool:
         """Otherwise old and new requests could not be distinguished."""
@@ -324,8 +330,10 @@ class PartitionChanges(Machine):
                 or after.leader[partition] == self.leader[partition]
                 or after.epoch[partition] == self.epoch[partition] + 1)
 
-    @step("KAFKA-C37", MUST, "With unclean elections off, the controller adds no replica to an "
-          "ISR.", source=f"{STATES} (zkVersion)", partition=upto(P))
+    @step("KAFKA-C37", MUST,
+          "With unclean elections off, no election by the controller adds a replica to the ISR "
+          "of a partition that has a node.",
+          source=f"{STATES} (zkVersion)", partition=upto(P))
     def nobody_is_brought_back(self, after: PartitionChanges, partition: int) -> bool:
         """Only the leader knows which replicas have caught up."""
         return (self.U == 1 or not self.written[partition]
@@ -340,8 +348,9 @@ class PartitionChanges(Machine):
             after.epoch[partition] == self.epoch[partition]
             and after.leader[partition] == self.leader[partition])
 
-    @step("KAFKA-C39", MUST, "Among the live in-sync brokers, the first of the list becomes "
-          "leader.",
+    @step("KAFKA-C39", MUST,
+          "Every leader that the controller names is the first broker of the partition's list "
+          "that is live and in the new ISR.",
           source=f"{SELECTORS}; KAFKA-3670", partition=upto(P))
     def the_first_leads(self, after: PartitionChanges, partition: int) -> bool:
         """Otherwise some brokers would get too much load."""

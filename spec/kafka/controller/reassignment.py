@@ -266,29 +266,33 @@ class Reassignment(Machine):
 
     # --- rules ---------------------------------------------------------------------------------
 
-    @always("KAFKA-C91", MUST, "After a reassignment has been carried out, the leader and all "
-            "in-sync replicas are on the "
-            "list.", source=f"{REASSIGNMENT}; KAFKA-1097, KAFKA-1170, KAFKA-9672")
+    @always("KAFKA-C91", MUST,
+            "Whenever no reassignment of a partition is requested, its leader and all in-sync "
+            "replicas are on its list of replicas.",
+            source=f"{REASSIGNMENT}; KAFKA-1097, KAFKA-1170, KAFKA-9672")
     def who_is_in_sync_is_listed(self) -> bool:
         """A member that is no replica can never be removed again."""
         return self.wished or both(either(self.isr, only(self.leader)), self.listed) == either(
             self.isr, only(self.leader))
 
-    @always("KAFKA-C92", MUST, "Every in-sync replica keeps its log.",
+    @always("KAFKA-C92", MUST,
+            "Every replica in the ISR still has its log.",
             source=f"{REASSIGNMENT}; KAFKA-1097")
     def who_is_in_sync_keeps_its_log(self) -> bool:
         """Each of them may be elected."""
         return both(self.isr, self.keeps) == self.isr
 
-    @leads_to("KAFKA-C93", MUST, "A reassignment is eventually carried out, even if controllers "
-              "are replaced.",
+    @leads_to("KAFKA-C93", MUST,
+              "If controllers are replaced and followers lag only finitely often, a requested "
+              "reassignment is eventually over, with exactly the new replicas on the list.",
               source=REASSIGNMENT)
     def wishes_are_carried_out(self) -> tuple[bool, bool]:
         """Followers lag only a limited number of times."""
         return self.wished, not self.wished and self.listed == self.T
 
-    @leads_to("KAFKA-C94", SHOULD, "After a reassignment, a broker that is not on the list "
-              "eventually keeps no log.",
+    @leads_to("KAFKA-C94", SHOULD,
+              "When no reassignment of a partition is requested, a broker that is not on its "
+              "list of replicas eventually has no log of it.",
               source=REASSIGNMENT)
     def who_is_not_listed_keeps_nothing(self) -> tuple[bool, bool]:
         """No later request would reach that broker."""

@@ -217,7 +217,8 @@ class ReplicaChanges(Machine):
 
     # --- rules ------------------------------------------------------------------------------
 
-    @step("KAFKA-C41", MUST, "The state of a replica changes only as the table says.",
+    @step("KAFKA-C41", MUST,
+          "The state of a replica changes only as the table of legal changes allows.",
           source=REPLICAS, broker=upto(K))
     def goes_by_the_table(self, after: ReplicaChanges, broker: int) -> bool:
         """Holds for every requested change."""
@@ -225,15 +226,20 @@ class ReplicaChanges(Machine):
                 or self.may[self.V][after.replica[broker] * len(ReplicaState)
                                     + self.replica[broker]] == 1)
 
-    @step("KAFKA-C42", MUST, "A replica that goes offline leaves the ISR, unless it is the only "
-          "member.", source=f"{REPLICAS}; KAFKA-3143", broker=upto(K))
+    @step("KAFKA-C42", MUST,
+          "When a replica goes offline, it is no longer in the ISR, unless it is the only "
+          "member.",
+          source=f"{REPLICAS}; KAFKA-3143", broker=upto(K))
     def who_goes_is_not_in_sync(self, after: ReplicaChanges, broker: int) -> bool:
         """Otherwise the partition would wait for it."""
         goes = (after.replica[broker] == ReplicaState.OFFLINE
                 and self.replica[broker] != ReplicaState.OFFLINE)
         return not goes or not has(after.isr, broker) or after.isr == only(broker)
 
-    @step("KAFKA-C43", MUST, "A replica that goes offline no longer leads.", source=REPLICAS,
+    @step("KAFKA-C43", MUST,
+          "When a replica goes offline, it is no longer the leader named in the partition's "
+          "node.",
+          source=REPLICAS,
           broker=upto(K))
     def who_goes_does_not_lead(self, after: ReplicaChanges, broker: int) -> bool:
         """There is no leader until the next election."""
@@ -241,14 +247,16 @@ class ReplicaChanges(Machine):
                 and self.replica[broker] != ReplicaState.OFFLINE)
         return not goes or after.leader != broker
 
-    @always("KAFKA-C44", MUST, "With unclean elections off, an ISR is never empty.",
+    @always("KAFKA-C44", MUST,
+            "With unclean elections off, the ISR of a partition that has a node is never empty.",
             source=REPLICAS)
     def somebody_is_in_sync(self) -> bool:
         """A replica with all committed records is remembered, and may lead again."""
         return self.U == 1 or not self.written or self.isr != 0
 
-    @step("KAFKA-C45", MUST, "When a replica goes offline, the controller adds no replica to the "
-          "ISR.",
+    @step("KAFKA-C45", MUST,
+          "A controller that elects a leader or takes a replica offline adds no replica to the "
+          "ISR of a partition that has a node.",
           source=f"{REPLICAS} (zkVersion)")
     def nobody_is_brought_back(self, after: ReplicaChanges) -> bool:
         """The leader's write in the meantime is read again."""

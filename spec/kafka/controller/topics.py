@@ -207,31 +207,40 @@ class Topics(Machine):
 
     # --- rules ---------------------------------------------------------------------------------
 
-    @leads_to("KAFKA-C101", MUST, "A topic that is to be deleted is eventually deleted, once its "
-              "brokers have come back and its reassignment has ended.", source=TOPICS)
+    @leads_to("KAFKA-C101", MUST,
+              "If stopped brokers come back and reassignments end, a topic with a requested "
+              "deletion eventually has no node in the store any more.",
+              source=TOPICS)
     def it_is_deleted(self) -> tuple[bool, bool]:
         """Even if controllers are replaced."""
         return self.wished, not self.node
 
-    @always("KAFKA-C102", MUST, "A topic's node disappears only when no broker keeps a replica.",
+    @always("KAFKA-C102", MUST,
+            "While a topic has no node in the store, no broker has a log of it.",
             source=TOPICS)
     def nothing_is_left(self) -> bool:
         """A later topic of the same name would find its records."""
         return self.node or not any(self.keeps)
 
-    @step("KAFKA-C103", MUST, "A topic that is to be deleted gets no new leader.", source=TOPICS)
+    @step("KAFKA-C103", MUST,
+          "Once the deletion of a topic is requested, a partition of it without a leader gets "
+          "none.",
+          source=TOPICS)
     def it_stays_dead(self, after: Topics) -> bool:
         """Producers would write records that are deleted."""
         return not self.wished or self.led or not after.led
 
-    @always("KAFKA-C104", MUST, "A topic is not deleted while it is being reassigned.",
+    @always("KAFKA-C104", MUST,
+            "The deletion of a topic is not under way while the topic is being reassigned.",
             source=TOPICS)
     def what_moves_stays(self) -> bool:
         """One would start replicas, and the other would stop them."""
         return not self.moving or not self.deleting
 
-    @leads_to("KAFKA-C105", MUST, "A topic that was created eventually gets a leader, unless it is "
-              "to be deleted.", source=f"{TOPICS}; KAFKA-928")
+    @leads_to("KAFKA-C105", MUST,
+              "If stopped brokers come back, a partition of an existing topic without a leader "
+              "eventually gets one, unless the deletion of the topic is requested.",
+              source=f"{TOPICS}; KAFKA-928")
     def it_gets_a_leader(self) -> tuple[bool, bool]:
         """Even if the first controller that noticed it is replaced."""
         return self.node and not self.led, self.led or self.wished or not self.node

@@ -110,13 +110,18 @@ class ObservedCountedLink(Machine):
         """A limit is delivered to A: ``beyond`` above the first one, which is C."""
         require(self.C + beyond <= self.granted)
         self.told = max(self.told, self.C + beyond)
-        self.acked = max(self.acked, beyond)
+        self.hears(beyond)
 
     @action(number=upto(K + 1))
     def ack(self, number: int) -> None:
         """An acknowledgement is delivered to A."""
         require(number <= self.accepted)
+        self.hears(number)
+
+    def hears(self, number: int) -> None:
+        """So many elements were accepted; A has nothing to repeat if it has sent no more."""
         self.acked = max(self.acked, number)
+        self.repeating = self.repeating and self.acked < self.sent
 
     @action
     def sender_timer(self) -> None:

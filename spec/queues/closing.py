@@ -156,6 +156,7 @@ class ClosableQueue(Machine):
     def put_fails(self, item: int) -> None:
         """A put ends with an error that does not come from the queue."""
         require(item in self.putting and item in self.bad)
+        require(item not in self.out, FAILS_CLEANLY)
         self.putting.discard(item)
         self.failed = True
 

@@ -42,14 +42,13 @@ NOT_LOST = guard_rule(
 WAITER_WAKES = guard_rule(
     "PERMIT-3", MUST,
     "When the system is quiescent, no call waits while a permit is free, granted to it or being "
-    "given back, unless a waiter was cancelled beside a free permit since the system was last "
-    "quiescent.",
+    "given back, unless a waiter was cancelled beside a free permit just before.",
     source="003#defining (live); cpython #90155",
 )
 PASSES_ON = guard_rule(
     "PERMIT-4", MUST,
-    "When the system is quiescent after a waiter was cancelled beside a free permit or with one "
-    "granted to it, no call waits while a permit is free, granted to it or being given back.",
+    "After a waiter was cancelled beside a free permit, or with one granted to it, no call "
+    "waits at the next quiescence while a permit is free, granted to it or being given back.",
     source="bpo-27585, python/asyncio #270: a cancelled waiter swallowed the wakeup",
 )
 ENDS_ONCE = guard_rule(

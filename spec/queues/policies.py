@@ -242,6 +242,11 @@ class UnknownQueue(OverflowingQueue):
         if self.draining or self.dropped == 0:
             return True
         last, size = self.named - 1, len(self.inside)
+        if self.policy == Policy.CLEAR:
+            return size == last % self.capacity + 1 and all(
+                self.inside[i] == self.named - size + i for i in range(size))
+        if size != self.places():
+            return False
         if self.policy == Policy.DROP_OLDEST or self.policy == Policy.CONFLATE:
             return all(self.inside[i] == self.named - size + i for i in range(size))
         if self.policy == Policy.DROP_NEWEST or self.policy == Policy.DROP_AND_TELL:
@@ -249,9 +254,6 @@ class UnknownQueue(OverflowingQueue):
         if self.policy == Policy.DROP_YOUNGEST:
             return self.inside[size - 1] == last and all(
                 self.inside[i] == i for i in range(size - 1))
-        if self.policy == Policy.CLEAR:
-            return size == last % self.capacity + 1 and all(
-                self.inside[i] == self.named - size + i for i in range(size))
         return True
 
 

@@ -16,8 +16,8 @@ __all__ = [
 
 FULL_REFUSES = guard_rule(
     "QUEUE-1", MUST,
-    "While a queue holds as many items as its capacity, it accepts no further one, by an offer "
-    "or a put: it neither exceeds its capacity nor makes space by dropping.",
+    "A full queue accepts no further item, by an offer or a put: it neither exceeds its "
+    "capacity nor drops an item to make space.",
     source="003#defining (bounded); anyio #147",
 )
 ROOM_ACCEPTS = guard_rule(
@@ -28,8 +28,8 @@ ROOM_ACCEPTS = guard_rule(
 )
 ORDER = guard_rule(
     "QUEUE-3", MUST,
-    "Polls and takes get items in the order in which these entered the queue; calls that wait "
-    "at the same time may enter items, or return, in any order.",
+    "Polls and takes get items in the order in which these entered; calls that wait at the same "
+    "time may enter or return in any order.",
     source="000#order (per sender); cpython #83055",
 )
 NOT_LOST = guard_rule(
@@ -51,15 +51,14 @@ NOT_TWICE = guard_rule(
 )
 PRODUCER_WAKES = guard_rule(
     "QUEUE-7", MUST,
-    "When an open queue is quiescent, no put waits while a place is free or its item has "
-    "entered, unless a waiting put was cancelled beside a free place since the queue was last "
-    "quiescent.",
+    "When an open queue is quiescent, no put waits while a place is free or its item is inside "
+    "already, unless a waiting put was cancelled beside a free place just before.",
     source="003#defining (live); anyio #143, janus #237",
 )
 CONSUMER_WAKES = guard_rule(
     "QUEUE-8", MUST,
     "When a queue is quiescent, no take waits while an item is inside or held for it, unless a "
-    "waiting take was cancelled beside an item since the queue was last quiescent.",
+    "waiting take was cancelled beside an item just before.",
     source="003#defining (live); tokio #8260",
 )
 CANCEL_LEAVES_NO_TRACE = guard_rule(

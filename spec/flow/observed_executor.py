@@ -91,8 +91,8 @@ ENDS_IN_TIME = guard_rule(
     source=PYTHON)
 CANCELS_WHAT_WAITS = guard_rule(
     "EXEC-13", MUST,
-    "A cancel succeeds if its task waits, and fails if the task has started, or was cancelled, "
-    "refused or dropped.",
+    "A cancel succeeds if its task waits, and fails if the task has started, or was refused or "
+    "dropped; of a task that was cancelled before, it may do either.",
     source=f"{PYTHON} (Future.cancel)")
 ACCEPTS_NO_MORE = guard_rule(
     "EXEC-14", MUST, "A task that is submitted after a shutdown or a stop never starts: it is "
@@ -262,9 +262,10 @@ class ObservedExecutor(Machine):
 
     @action(task=upto(K), rests=(CANCELS_WHAT_WAITS,))
     def cancel_succeeds(self, task: int) -> None:
-        """A client cancels a task, and hears that it never starts."""
-        require(task in self.line, CANCELS_WHAT_WAITS)
-        self.leaves(task)
+        """A client cancels a task, and hears that it never starts, perhaps again."""
+        require(task in self.line or task in self.cancelled, CANCELS_WHAT_WAITS)
+        if task in self.line:
+            self.leaves(task)
         self.cancelled.add(task)
 
     @action(task=upto(K), rests=(CANCELS_WHAT_WAITS,))

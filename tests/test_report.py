@@ -15,9 +15,11 @@ from click.testing import CliRunner
 
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.designs import check_design
+from checkvalve.conformance.gate.report import Report, Row
 from checkvalve.conformance.report import write_designs
 from checkvalve.conformance.report.designs import section
 from checkvalve.conformance.report.page import Line, Section, page
+from checkvalve.conformance.report.rows import gate_sections
 from checkvalve.conformance.report.runs import MOST_STEPS, run_of
 from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.why.findings import DesignReport
@@ -192,6 +194,14 @@ def test_a_gate_and_the_rule_book_have_a_section_for_each_subject(
     chapters = data_of(pages["verify"])["sections"]
     assert {line["mark"] for part in chapters for line in part["lines"]} == {"ok"}
     assert any(part["runs"] for part in chapters)
+
+
+def test_a_page_names_what_is_accepted_as_such() -> None:
+    """It is decided, as what a baseline lists or the revision had already."""
+    row = Row("suites", "queue on x", "QUEUE-12", "no breach", "violated", "accepted", "as of HEAD")
+    told, = gate_sections(Report("checkvalve.toml", (row,), 0.0))
+    assert told.lines[0].mark == "accepted"
+    assert 'accepted: "accepted"' in page("gate", [told])
 
 
 # --- the page ------------------------------------------------------------------------------------

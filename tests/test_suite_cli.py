@@ -285,6 +285,7 @@ def test_a_target_of_the_users_needs_the_name_of_its_suite(
     """Nothing says what it is, and no suite is guessed."""
     code, out, err = conform(capsys, target)
     assert (code, out) == (64, "") and "nothing says which suite" in err
+    assert ("tested by --suite queue, awaits." in err) == ("Queue" in target)
 
 
 @pytest.mark.parametrize("seconds", ["nan", "inf", "-1", "0", "soon"])

@@ -353,7 +353,7 @@ function rule(told) {
     told.because ? el("p", {}, told.because) : null);
 }
 
-const SIGNS = {ok: "as expected", fail: "not as expected", unknown: "unknown", plain: "not decided"};
+const SIGNS = {ok: "as expected", fail: "not as expected", unknown: "unknown", accepted: "accepted", plain: "not decided"};
 function verdicts(lines) {
   return el("ul", {class: "verdicts"}, ...lines.map((line) => el("li", {},
     el("span", {class: "mark " + line.mark}, SIGNS[line.mark]), " ",

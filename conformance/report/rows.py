@@ -21,7 +21,7 @@ __all__ = ["chapter_section", "gate_sections"]
 _MARKS: dict[Judgement, str] = {
     "as expected": "ok", "violated": "fail", "error": "fail", "unknown": "unknown",
     "follows": "plain", "not shown": "plain", "unavailable": "plain",
-    "accepted": "plain"}
+    "accepted": "accepted"}
 
 
 def gate_sections(report: Report) -> list[Section]:

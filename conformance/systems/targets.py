@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import shlex
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -134,8 +134,15 @@ def suite_for(specs: Iterable[str]) -> str:
     if not suites:
         raise InputError(
             f"nothing says which suite {excerpt(specs[0]) if specs else 'this'} is for",
-            next_step="Name one, as in --suite queue; `checkvalve suites` lists them all.")
+            next_step=f"{_for_a_class(specs)}`checkvalve suites` lists them all.")
     return next(iter(suites))
+
+
+def _for_a_class(specs: Sequence[str]) -> str:
+    """Advice that names a suite, or those that take a class by its name if one is named."""
+    if any(is_named(spec) for spec in specs):
+        return f"A class by its name is tested by --suite {', '.join(makers())}; "
+    return "Name one, as in --suite queue; "
 
 
 def known_targets(suite: str = "") -> dict[str, str]:

@@ -20,6 +20,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -34,6 +35,16 @@ __all__ = [
 ]
 
 _FOLDER: Final = "checkvalve"
+
+
+def __getattr__(name: str) -> Any:
+    """No class: for one that is asked for by a name that there is not, say which there are."""
+    if name.endswith("Conformance"):
+        near = get_close_matches(name, __all__, n=1)
+        raise ImportError(
+            f"there is no {name} in checkvalve.conformance.testing; "
+            f"{f'did you mean {near[0]}? ' if near else ''}There are {', '.join(__all__)}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class _Conformance:

@@ -143,3 +143,10 @@ def test_a_failure_runs_again_by_the_command_that_it_prints(tmp_path: Path) -> N
     again = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, text=True,
                            check=False)
     assert again.returncode == 1 and "This breaks QUEUE-1" in again.stdout, again.stderr
+
+
+def test_a_class_that_there_is_not_is_named_with_those_that_there_are() -> None:
+    """At its import, as a suite is called after what it judges: rate, and the class a limiter."""
+    with pytest.raises(ImportError, match="did you mean TimerConformance.* LimiterConformance"):
+        exec("from checkvalve.conformance.testing import TimersConformance")     # noqa: S102
+    assert not hasattr(testing, "__path__")

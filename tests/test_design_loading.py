@@ -54,6 +54,11 @@ WRONG = [
     ("an enormous capacity", changed("capacity: 4", "capacity: 1" + 30 * "0"), 7, "digits"),
     ("no capacity", changed(", capacity: 4", ""), 7, "capacity"),
     ("an unknown kind", changed("kind: sink", "kind: snik"), 5, "sink"),
+    ("a loop until a link is closed", changed(
+        "{kind: sink}", "{kind: script, steps: [{repeat: until closed, steps: [{read: in}]}]}"), 5,
+     "{read: LINK, until: closed, each: [...]}"),
+    ("a poll of at most so many", changed(
+        "{kind: sink}", "{kind: script, steps: [{read: in, max: 5}]}"), 5, "Did you mean 'up-to'?"),
     ("a kind by another word", changed("kind: sink", "kind: split"), 5,
      "Did you mean 'broadcast' or 'route'?"),
     ("a route with two links to it", changed("kind: sink", "kind: route") + (

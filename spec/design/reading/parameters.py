@@ -19,7 +19,7 @@ from math import gcd, prod
 from typing import Any, Final
 
 from ...notation.errors import InputError
-from .schema import check_shape
+from .schema import check_shape, until_closed
 from .source import Node
 
 __all__ = [
@@ -237,7 +237,7 @@ def _refusal(node: Node, why: str, file: str) -> InputError:
     text = str(node.value)
     shown = text if len(text) <= 60 else text[:57] + "…"
     return InputError(
-        f"{shown!r} cannot be computed: {why}", f"{file}:{node.spot}",
+        f"{shown!r} cannot be computed: {why}", f"{file}:{node.spot}", until_closed(text) +
         "Write a whole number, or parameters with + - * // %, min, max, gcd (in quotes, if there "
         "is a comma); in a condition also < <= > >= == !=, and, or, not.")
 

@@ -22,7 +22,9 @@ from .source import Node, Spot
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
-__all__ = ["check_shape", "resolved_schema", "schema", "schema_text", "suggest"]
+__all__ = [
+    "check_shape", "resolved_schema", "schema", "schema_text", "suggest", "until_closed",
+]
 
 Schema = Mapping[str, Any]
 
@@ -203,7 +205,13 @@ def _type(called: str, error: ValidationError) -> Words:
                 f"Did you mean `{meant}`?" if meant else "Choose one of them.", _key(error))
     wanted = _TYPES["parameter" if allowed == _EXPRESSION else allowed]
     return (f"{called} must be {wanted}, but is {_show(error.instance)}",
-            f"Write {wanted} there.", _key(error))
+            f"{until_closed(error.instance)}Write {wanted} there.", _key(error))
+
+
+def until_closed(given: object) -> str:
+    """Advice where a loop is to end with what it reads: such a loop is a read. Empty elsewhere."""
+    return ("To read until a link is closed, write {read: LINK, until: closed, each: [...]}. "
+            if str(given).startswith("until") else "")
 
 
 def _enum(called: str, error: ValidationError) -> Words:
@@ -275,6 +283,7 @@ _OTHER_WORDS: Final[Mapping[str, str]] = {
     "alt": "either", "if": "branch", "choice": "branch", "loop": "repeat", "for": "repeat",
     "times": "repeat", "await": "join", "stop": "cancel", "kill": "cancel", "default": "else",
     "size": "capacity", "bound": "capacity", "permits": "threads", "workers": "threads",
+    "max": "up-to", "at-most": "up-to",
 }
 """Words of other languages for keys of this one."""
 

@@ -182,8 +182,8 @@ REFUSED = [
     ("XML nested too deep", "n.pnml", "<pnml>" + "<page>" * 100_000, "1:241", "nested"),
     ("a tag that is not closed", "n.pnml", changed(NET, "</page>", ""), "5:3", "mismatched tag"),
     ("a timed net", "n.pnml", changed(NET, "ptnet", "timednet"), "1:7", "timednet"),
-    ("an inhibitor arc", "n.pnml", changed(
-        NET, 'target="t"/>', 'target="t"><type value="inhibitor"/></arc>'), "4:1", "inhibitor"),
+    ("an arc of another type", "n.pnml", changed(
+        NET, 'target="t"/>', 'target="t"><type value="transport"/></arc>'), "4:1", "transport"),
     ("an arc to nowhere", "n.pnml", changed(NET, 'target="t"', 'target="u"'), "4:1", "'u'"),
     ("an arc between places", "n.pnml", changed(NET, 'target="t"', 'target="p"'), "4:1", "leads"),
     ("a marking that is no number", "n.pnml", changed(NET, ">1<", ">-1<"), "2:15", "no number"),

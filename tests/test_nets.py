@@ -24,6 +24,7 @@ from checkvalve.spec.nets.growth import decide_bounded, grows
 from checkvalve.spec.nets.local import decide_local, stops_all
 from checkvalve.spec.nets.net import Net, net_of
 from checkvalve.spec.nets.reduce import reduce
+from checkvalve.spec.nets.siphons import has_asymmetric_choice, marked_traps, takes_ones
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.deadline import Deadline, OutOfTime
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
@@ -163,6 +164,29 @@ def test_local_deadlock_is_what_the_token_game_says(net: Net) -> None:
     assert (answer.outcome is Outcome.VIOLATED) == played.is_locked_in_part
     if not played.deadlocks and stops_all(net, Limits()):
         assert answer.outcome is Outcome.HOLDS
+
+
+@settings(max_examples=60)
+@given(nets(weights=1))
+def test_a_net_that_siphons_show_to_be_live_has_neither_deadlock(net: Net) -> None:
+    """Nor can a transition be dead forever in any marking that the token game reaches."""
+    if not takes_ones(net) or marked_traps(net, Deadline(20)) is None:
+        return
+    played = Played(net)
+    played.transitions = len(net.transitions)
+    if played.whole:
+        assert not played.deadlocks
+        if has_asymmetric_choice(net, Deadline(20)):
+            assert not played.is_locked_in_part
+
+
+@pytest.mark.parametrize("name", ["token ring", "exclusion", "one turned", "fork", "bus"])
+def test_large_nets_of_asymmetric_choice_have_no_local_deadlock(name: str) -> None:
+    """Siphons and traps decide in linear time what no search of markings could."""
+    net = FAMILIES[name].make(60)
+    answer = decide_local(net, Limits(Deadline(60), markings=10), Answer(Outcome.UNKNOWN, ""),
+                          Answer(Outcome.UNKNOWN, ""))
+    assert answer.outcome is Outcome.HOLDS and "siphon" in answer.method
 
 
 def shapes() -> list[tuple[str, int]]:

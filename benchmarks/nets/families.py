@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 from checkvalve.spec.nets.net import Net, net_of
 
-__all__ = ["FAMILIES", "Family", "pnml"]
+__all__ = ["FAMILIES", "Draft", "Family", "always", "never", "pnml"]
 
 Moves = dict[str, tuple[dict[str, int], dict[str, int]]]
 
 
 @dataclass
-class _Draft:
+class Draft:
     """A net in the making: tokens by place, transitions by name."""
 
     tokens: dict[str, int] = field(default_factory=dict)
@@ -42,7 +42,7 @@ def _arcs(text: str) -> dict[str, int]:
 
 def philosophers(n: int, *, last_turns: bool) -> Net:
     """Each takes the left fork first; or all but the last do, and then no deadlock is possible."""
-    net = _Draft({f"fork{i}": 1 for i in range(n)} | {f"think{i}": 1 for i in range(n)})
+    net = Draft({f"fork{i}": 1 for i in range(n)} | {f"think{i}": 1 for i in range(n)})
     for i in range(n):
         one, two = (f"fork{i}", f"fork{(i + 1) % n}")
         if last_turns and i == n - 1:
@@ -57,7 +57,7 @@ def philosophers(n: int, *, last_turns: bool) -> Net:
 def allocation(n: int, *, ordered: bool) -> Net:
     """n processes of 4 stages over n resources of 2 units. In order of their numbers a resource is
     never waited for in a ring; taken round a ring, 2 units each can all be taken."""
-    net = _Draft({f"free{r}": 2 for r in range(n)} | {f"idle{p}": 2 for p in range(n)})
+    net = Draft({f"free{r}": 2 for r in range(n)} | {f"idle{p}": 2 for p in range(n)})
     for p in range(n):
         wanted = [(p + k) % n for k in range(min(3, n))]
         if ordered:
@@ -72,7 +72,7 @@ def allocation(n: int, *, ordered: bool) -> Net:
 
 def manufacturing(n: int) -> Net:
     """The flexible manufacturing system of Ciardo and Trivedi, with n parts of each kind."""
-    net = _Draft({"P1": n, "P2": n, "P3": n, "M1": 3, "M2": 1, "M3": 2})
+    net = Draft({"P1": n, "P2": n, "P3": n, "M1": 3, "M2": 1, "M3": 2})
     for name, takes, gives in (
         ("tP1", "P1", "P1wM1"), ("tP1M1", "P1wM1 M1", "P1M1"), ("tM1", "P1M1", "P1d M1"),
         ("tP1s", "P1d", "P1s"), ("tP1j", "P1d", "P1wP2"), ("tP2", "P2", "P2wM2"),
@@ -88,7 +88,7 @@ def manufacturing(n: int) -> Net:
 
 def kanban(n: int) -> Net:
     """The Kanban system of Ciardo and Tilgner: four cells of n cards."""
-    net = _Draft({f"card{i}": n for i in range(1, 5)})
+    net = Draft({f"card{i}": n for i in range(1, 5)})
     for i in range(1, 5):
         net.move(f"redo{i}", f"work{i}", f"back{i}")
         net.move(f"ok{i}", f"work{i}", f"out{i}")
@@ -102,7 +102,7 @@ def kanban(n: int) -> Net:
 
 def token_ring(n: int) -> Net:
     """n stations; the one that has the token works once or passes it on."""
-    net = _Draft({"token0": 1} | {f"idle{i}": 1 for i in range(n)})
+    net = Draft({"token0": 1} | {f"idle{i}": 1 for i in range(n)})
     for i in range(n):
         net.move(f"pass{i}", f"token{i}", f"token{(i + 1) % n}")
         net.move(f"work{i}", f"token{i} idle{i}", f"busy{i}")
@@ -112,7 +112,7 @@ def token_ring(n: int) -> Net:
 
 def exclusion(n: int) -> Net:
     """n processes, one lock."""
-    net = _Draft({"lock": 1} | {f"idle{i}": 1 for i in range(n)})
+    net = Draft({"lock": 1} | {f"idle{i}": 1 for i in range(n)})
     for i in range(n):
         net.move(f"ask{i}", f"idle{i}", f"wait{i}")
         net.move(f"enter{i}", f"wait{i} lock", f"in{i}")
@@ -122,7 +122,7 @@ def exclusion(n: int) -> Net:
 
 def bus(n: int) -> Net:
     """n senders in a fixed sequence on one bus, each with a buffer of one and a receiver."""
-    net = _Draft({"turn0": 1, "bus": 1} | {f"empty{i}": 1 for i in range(n)}
+    net = Draft({"turn0": 1, "bus": 1} | {f"empty{i}": 1 for i in range(n)}
                  | {f"make{i}": 1 for i in range(n)})
     for i in range(n):
         net.move(f"fill{i}", f"make{i} empty{i}", f"full{i} made{i}")
@@ -135,7 +135,7 @@ def bus(n: int) -> Net:
 
 def memory(n: int) -> Net:
     """n processors with a memory each, which use each other's over one bus (Ajmone Marsan)."""
-    net = _Draft({"bus": 1} | {f"active{i}": 1 for i in range(n)} | {
+    net = Draft({"bus": 1} | {f"active{i}": 1 for i in range(n)} | {
         f"memory{i}": 1 for i in range(n)})
     for i in range(n):
         net.move(f"own{i}", f"active{i}", f"queue{i}")
@@ -151,7 +151,7 @@ def memory(n: int) -> Net:
 
 def fork(n: int) -> Net:
     """One transition starts n workers, another joins them: 2 ** n + 1 markings and no deadlock."""
-    net = _Draft({"start": 1})
+    net = Draft({"start": 1})
     net.move("split", "start", " ".join(f"in{i}" for i in range(n)))
     for i in range(n):
         net.move(f"work{i}", f"in{i}", f"out{i}")
@@ -161,7 +161,7 @@ def fork(n: int) -> Net:
 
 def batches(n: int) -> Net:
     """n are produced at once, taken by tens, and a batch of n tens is needed: ten must divide n."""
-    net = _Draft({"idle": 1})
+    net = Draft({"idle": 1})
     net.move("produce", "idle", f"store*{n}")
     net.move("ten", "store*10", "back*10")
     net.move("consume", f"back*{n}", "idle")
@@ -170,7 +170,7 @@ def batches(n: int) -> Net:
 
 def relay(n: int) -> Net:
     """n cells in a ring of request and acknowledgement, one token of work."""
-    net = _Draft({"work0": 1} | {f"free{i}": 1 for i in range(1, n)} | {"free0": 0})
+    net = Draft({"work0": 1} | {f"free{i}": 1 for i in range(1, n)} | {"free0": 0})
     for i in range(n):
         j = (i + 1) % n
         net.move(f"send{i}", f"work{i}", f"ask{j} wait{i}")
@@ -182,7 +182,7 @@ def relay(n: int) -> Net:
 
 def grid(n: int) -> Net:
     """An n by n grid of one-slot cells; each part moves right or down and leaves at the edges."""
-    net = _Draft({f"free{x}_{y}": 1 for x in range(n) for y in range(n)})
+    net = Draft({f"free{x}_{y}": 1 for x in range(n) for y in range(n)})
     for x in range(n):
         for y in range(n):
             here, empty = f"full{x}_{y}", f"free{x}_{y}"
@@ -198,7 +198,7 @@ def grid(n: int) -> Net:
 
 def crossing(n: int) -> Net:
     """n one-slot cells in a row that parts of both directions share: head on, they block."""
-    net = _Draft({f"free{x}": 1 for x in range(n)})
+    net = Draft({f"free{x}": 1 for x in range(n)})
     for way, cells in (("e", list(range(n))), ("w", list(range(n - 1, -1, -1)))):
         net.move(f"in_{way}", f"free{cells[0]}", f"{way}{cells[0]}")
         for a, b in zip(cells, cells[1:], strict=False):
@@ -209,38 +209,41 @@ def crossing(n: int) -> Net:
 
 @dataclass(frozen=True)
 class Family:
-    """A family: how a net of it is made, whether it deadlocks at a size, and its markings, if a
-    formula counts them."""
+    """A family: how a net of it is made, whether it deadlocks at a size, its markings, if a
+    formula counts them, and the sizes that are made."""
 
     make: Callable[[int], Net]
     deadlocks: Callable[[int], bool]
     markings: Callable[[int], int] | None = None
     bounded: bool = True
+    sizes: tuple[int, ...] = (3, 100, 1_000)
 
 
-def _never(_: int) -> bool:
+def never(_: int) -> bool:
+    """True at no size."""
     return False
 
 
-def _always(_: int) -> bool:
+def always(_: int) -> bool:
+    """True at each size."""
     return True
 
 
 FAMILIES: dict[str, Family] = {
-    "philosophers": Family(lambda n: philosophers(n, last_turns=False), _always),
-    "one turned": Family(lambda n: philosophers(n, last_turns=True), _never),
+    "philosophers": Family(lambda n: philosophers(n, last_turns=False), always),
+    "one turned": Family(lambda n: philosophers(n, last_turns=True), never),
     "ring allocation": Family(lambda n: allocation(n, ordered=False), lambda n: n > 1),
-    "ordered allocation": Family(lambda n: allocation(n, ordered=True), _never),
-    "manufacturing": Family(manufacturing, _never),
-    "kanban": Family(kanban, _never),
-    "token ring": Family(token_ring, _never, lambda n: 2 * n),
-    "exclusion": Family(exclusion, _never, lambda n: 2**n + n * 2**(n - 1)),
-    "bus": Family(bus, _never, None, bounded=False),
-    "memory": Family(memory, _never),
-    "fork": Family(fork, _never, lambda n: 2**n + 1),
+    "ordered allocation": Family(lambda n: allocation(n, ordered=True), never),
+    "manufacturing": Family(manufacturing, never),
+    "kanban": Family(kanban, never),
+    "token ring": Family(token_ring, never, lambda n: 2 * n),
+    "exclusion": Family(exclusion, never, lambda n: 2**n + n * 2**(n - 1)),
+    "bus": Family(bus, never, None, bounded=False),
+    "memory": Family(memory, never, sizes=(3, 70)),
+    "fork": Family(fork, never, lambda n: 2**n + 1),
     "batches": Family(batches, lambda n: n % 10 != 0),
-    "relay": Family(relay, _never),
-    "grid": Family(grid, _never, lambda n: 2**(n * n)),
+    "relay": Family(relay, never),
+    "grid": Family(grid, never, lambda n: 2**(n * n), sizes=(3, 50)),
     "crossing": Family(crossing, lambda n: n > 1),
 }
 

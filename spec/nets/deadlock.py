@@ -5,6 +5,7 @@
 | visit | either | all markings of a small net: the shortest run |
 | reduce | either | rules that keep dead markings; a transition that is always enabled ends it |
 | walks | violated | short runs of the reduced net, at random |
+| siphons | holds | each siphon of the reduced net has a marked trap |
 | equations | holds | state equation and traps, in whole numbers; else they lead a run |
 | stubborn sets | either | the markings of the reduced net that a dead one needs |
 | walks | violated | longer runs, in what is left of the time |
@@ -26,6 +27,7 @@ from .bounds import without_rounds
 from .equations import Candidate, Equations
 from .net import Net
 from .reduce import Reduced, reduce
+from .siphons import marked_traps, takes_ones
 from .search import counting, glance, run_to, stubborn_search, visit
 from .token_game import Game
 from .walks import Walks
@@ -87,6 +89,7 @@ def stages(net: Net, limits: Limits, *, glance: bool = True) -> Iterator[Stage]:
     small, deadline = kept[0], limits.deadline
     walks = Walks(small.net, Random(SEED), deadline)
     yield "walks", lambda: _walked(net, small, walks, SHORT, 10 * len(small.net.transitions) + 100)
+    yield "siphons", lambda: _controlled(small, limits)
     yield "equations", lambda: _solved(net, small, walks, limits)
     yield "stubborn sets", lambda: _searched(net, small, limits)
     yield "walks", lambda: _walked(net, small, walks, None, 100_000)
@@ -164,6 +167,17 @@ def _shortened(net: Net, walks: Walks, run: list[int]) -> list[int]:
     except Spent:
         return run
     return run if found is None else found
+
+
+def _controlled(small: Reduced, limits: Limits) -> Answer:
+    """Exclude dead markings by siphons and traps."""
+    if takes_ones(small.net):
+        traps = marked_traps(small.net, limits.deadline.share(4))
+        if traps is not None:
+            return Answer(Outcome.HOLDS, "each siphon contains one of "
+                          f"{counted(traps, 'marked trap')} of the net after "
+                          f"{counted(sum(small.rules.values()), 'reduction')}")
+    return Answer(Outcome.UNKNOWN, "", "")
 
 
 def _solved(net: Net, small: Reduced, walks: Walks, limits: Limits) -> Answer:

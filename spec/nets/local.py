@@ -18,12 +18,15 @@ from ..verdicts.deadline import Spent
 from ..verdicts.verdict import Outcome
 from .answer import Answer, Limits
 from .net import Net
+from .siphons import has_asymmetric_choice, marked_traps, takes_ones
 from .search import Visit, counting, glance, run_to, visit
 
 __all__ = ["decide_local", "stops_all"]
 
 ALL_STOP = ("a single transition cannot be blocked forever unless the whole net deadlocks, "
             "and it does not")
+LIVE = ("each transition can fire again after every run: the net has asymmetric choice, and each "
+        "siphon contains a marked trap")
 
 
 def decide_local(net: Net, limits: Limits, deadlock: Answer, bounded: Answer) -> Answer:
@@ -31,6 +34,8 @@ def decide_local(net: Net, limits: Limits, deadlock: Answer, bounded: Answer) ->
     try:
         if Outcome.HOLDS is deadlock.outcome is bounded.outcome and stops_all(net, limits):
             return Answer(Outcome.HOLDS, ALL_STOP)
+        if deadlock.outcome is not Outcome.VIOLATED and _is_live(net, limits):
+            return Answer(Outcome.HOLDS, LIVE)
         most = glance(net, limits)
         found = visit(net, limits, most, edges=True, stop_at_dead=False)
     except Spent as late:
@@ -40,6 +45,13 @@ def decide_local(net: Net, limits: Limits, deadlock: Answer, bounded: Answer) ->
             Outcome.UNKNOWN, "search, incomplete", f"more than {most:,} markings, and the arcs do "
             "not show that all stops where one transition is blocked forever"))
     return _by_components(net, found)
+
+
+def _is_live(net: Net, limits: Limits) -> bool:
+    """True if siphons and traps show that each transition can fire again after every run."""
+    deadline = limits.deadline.share(3)
+    return (takes_ones(net) and has_asymmetric_choice(net, deadline)
+            and marked_traps(net, deadline) is not None)
 
 
 def stops_all(net: Net, limits: Limits) -> bool:

@@ -33,7 +33,7 @@ from ..why.parts import Part
 __all__ = ["NET_PROPERTIES", "asked", "check_net", "growth_of"]
 
 ENGINES = {
-    "graph": frozenset[str](), "structure": frozenset({"reduce", "equations"}),
+    "graph": frozenset[str](), "structure": frozenset({"reduce", "siphons", "equations"}),
     "explorer": frozenset({"visit", "stubborn sets"}), "runs": frozenset({"walks"}),
 }
 """The engines of nets that each method means; ``auto`` means all."""

@@ -70,7 +70,7 @@ bench-designs: core #- Designs of up to 100,000 queues: verdicts, times, certifi
 bench-judge: dev #- Logs of 10^5 keys and a hot one, judged here and on Spark (minutes); quick: ARGS=--quick
 	@$(LAB).judging $(ARGS)
 
-bench-nets: core #- Petri nets of 15 families at growing sizes, beside SPIN (minutes); ARGS="--sizes 3 10"
+bench-nets: core #- Petri nets of 36 families at growing sizes, beside SPIN and Rumur (minutes); ARGS="--sizes 3 10"
 	@$(LAB).nets $(ARGS)
 
 bench-finders: dev #- The zoo's twins, found by the campaign and by Hypothesis in equal time (minutes).

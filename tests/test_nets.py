@@ -24,6 +24,7 @@ from checkvalve.spec.nets.growth import decide_bounded, grows
 from checkvalve.spec.nets.local import decide_local, stops_all
 from checkvalve.spec.nets.net import Net, net_of
 from checkvalve.spec.nets.reduce import reduce
+from checkvalve.spec.nets.search import visit
 from checkvalve.spec.nets.siphons import has_asymmetric_choice, marked_traps, takes_ones
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.verdicts.deadline import Deadline, OutOfTime
@@ -233,6 +234,20 @@ def test_each_question_ends_soon_after_its_deadline(
     clock = Stepping(1.0)
     decide(FAMILIES[name].make(100), Limits(Deadline(60, clock)))
     assert clock.now < 100
+
+
+def test_a_search_keeps_no_more_markings_than_it_may() -> None:
+    """Even where one marking has thousands after it."""
+    net = FAMILIES["philosophers"].make(2_000)
+    assert len(visit(net, Limits(), 50).markings) <= 51
+
+
+def test_the_reader_of_nets_looks_at_the_clock() -> None:
+    """So a large file takes no longer than it may; nothing was decided, and that is said."""
+    text = pnml(FAMILIES["token ring"].make(400))
+    ticks = iter(range(10**9))
+    with pytest.raises(OutOfTime, match=r"reading net\.pnml"):
+        load_any(text, "net.pnml", deadline=Deadline(5.0, lambda: float(next(ticks))))
 
 
 def test_a_rule_of_reduction_leads_runs_back() -> None:

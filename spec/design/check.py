@@ -38,7 +38,7 @@ from .verdicts.deadlock import decide_deadlock, told_all
 from .verdicts.duplication import decide_duplication
 from .verdicts.live import decide_live, going_round, is_steady
 from .verdicts.local import Spaces, decide_local
-from .verdicts.nets import NET_PROPERTIES, check_net, growth_of
+from .verdicts.nets import NET_PROPERTIES, check_net, growth_of, live_of
 from .verdicts.occupancy import largest
 from .verdicts.order import decide_order
 from .verdicts.steady import PROOF, is_fed
@@ -186,7 +186,9 @@ def _decided(
     if name == DEADLOCK_FREE:
         return told_all(sections, settings)
     if name == NO_LOCAL_DEADLOCK:
-        return decide_local(spaces)
+        large = not all(spaces.is_small(place) for place in range(len(sections)))
+        by_net = live_of(design, settings) if large and design.net is not None else None
+        return by_net or decide_local(spaces)
     if name == ORDERED:
         return decide_order([part.design for part in sections], settings)
     if name == NO_DUPLICATES:

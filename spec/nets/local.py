@@ -8,8 +8,9 @@ In a bounded net, what follows from a blocked transition can be read off the arc
 what takes as much as it or more is blocked; what gives to a place from which no other transition
 takes fires but finitely often; so does what takes from a place to which no other gives. If
 all transitions follow from each one, a run from there ends in a dead marking. A net
-that is bounded and has no dead marking then has no local deadlock. Otherwise all markings of a
-small net are visited, and their strongly connected components answer.
+that is bounded and has no dead marking then has no local deadlock. Nor has one that siphons and
+traps show to be live (``siphons``). Otherwise all markings of a small net are visited, and their
+strongly connected components answer.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .net import Net
 from .siphons import has_asymmetric_choice, marked_traps, takes_ones
 from .search import Visit, counting, glance, run_to, visit
 
-__all__ = ["decide_local", "stops_all"]
+__all__ = ["LIVE", "decide_local", "is_live", "stops_all"]
 
 ALL_STOP = ("a single transition cannot be blocked forever unless the whole net deadlocks, "
             "and it does not")
@@ -34,7 +35,7 @@ def decide_local(net: Net, limits: Limits, deadlock: Answer, bounded: Answer) ->
     try:
         if Outcome.HOLDS is deadlock.outcome is bounded.outcome and stops_all(net, limits):
             return Answer(Outcome.HOLDS, ALL_STOP)
-        if deadlock.outcome is not Outcome.VIOLATED and _is_live(net, limits):
+        if deadlock.outcome is not Outcome.VIOLATED and is_live(net, limits):
             return Answer(Outcome.HOLDS, LIVE)
         most = glance(net, limits)
         found = visit(net, limits, most, edges=True, stop_at_dead=False)
@@ -47,7 +48,7 @@ def decide_local(net: Net, limits: Limits, deadlock: Answer, bounded: Answer) ->
     return _by_components(net, found)
 
 
-def _is_live(net: Net, limits: Limits) -> bool:
+def is_live(net: Net, limits: Limits) -> bool:
     """True if siphons and traps show that each transition can fire again after every run."""
     deadline = limits.deadline.share(3)
     return (takes_ones(net) and has_asymmetric_choice(net, deadline)

@@ -97,7 +97,7 @@ def visit(net: Net, limits: Limits, most: int, *, edges: bool = False,
                 found.markings.append(key)
                 found.before.append(at)
                 found.step.append(each)
-                if place > most:
+                if place >= most:
                     return found
             out.append((each, place))
         if found.edges is not None:

@@ -38,7 +38,8 @@ _TRUE = re.compile(r"p(\d+) \(\) Bool\s+true")
 def takes_ones(net: Net) -> bool:
     """True if no transition takes more than one token from a place, and each takes some; false
     without transitions."""
-    return bool(net.takes) and all(takes and all(weight == 1 for _, weight in takes) for takes in net.takes)
+    return bool(net.takes) and all(
+        takes and all(weight == 1 for _, weight in takes) for takes in net.takes)
 
 
 def has_asymmetric_choice(net: Net, deadline: Deadline) -> bool:

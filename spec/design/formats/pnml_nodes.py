@@ -41,7 +41,7 @@ class PnmlNet:
     tested: dict[str, tuple[str, Spot]] = field(default_factory=dict)
     """By place, the kind and the spot of the first arc that inhibits or empties."""
     assumed: list[str] = field(default_factory=list)
-    """What a reader should know of how the net was made."""
+    """Sentences for the report on how the net was made."""
 
     def add(self, id: str, label: str, spot: Spot) -> None:
         """Put down a transition without arcs."""

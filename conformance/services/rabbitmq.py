@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import socket
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Final
 
+from ...spec.notation.errors import TargetError
+from ..computer.patience import Countdown
 from .process import KeptProcess
 from .programs import EPMD, RABBITMQ
 from .server import HOST, Server, free_port
@@ -14,6 +18,8 @@ from .server import HOST, Server, free_port
 __all__ = ["RabbitMQ"]
 
 _ANSWER_SECONDS: Final = 2.0
+_LOOK_SECONDS: Final = 0.05
+_FIRST_WORDS: Final = b"Starting RabbitMQ"
 _SCRIPTS: Final = "/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin"
 """Debian's command of this name changes the user and the folder, and then runs one of these."""
 
@@ -62,6 +68,23 @@ class RabbitMQ(Server):
         with socket.create_connection((HOST, self.port), _ANSWER_SECONDS) as connection:
             connection.sendall(b"HTTP\x00\x00\x00\x00")
             return connection.recv(8).startswith(b"AMQP")
+
+    def wait_for_leader(self, queue: str) -> None:
+        """Wait until a quorum queue has a leader after a restart, which the server's log says.
+
+        Raises ``TargetError`` if it has none in time.
+        """
+        left = Countdown(self.seconds)
+        while not re.search(rf"'{re.escape(queue)}' in vhost '/': candidate -> leader",
+                            self._log_since_start()):
+            if left.over:
+                raise TargetError(f"the quorum queue {queue} of {self.what} has no leader "
+                                  f"{self.seconds:g} s after a restart")
+            time.sleep(_LOOK_SECONDS)
+
+    def _log_since_start(self) -> str:
+        said = self._log.read_bytes()
+        return said[said.rfind(_FIRST_WORDS):].decode("utf-8", "replace")
 
     def close(self) -> None:
         """Kill it and its port mapper, and remove its folder."""

@@ -2,8 +2,9 @@
 
 Both consumers of the suite pull from one consumer of JetStream, as workers do that share the work.
 An ack, a nak and a term are sent with a wish for a reply, so that the server has handled them. The
-reply is the same for what it ignores: an ack was taken if afterwards one message less awaits an ack,
-and a nak or a term was, as the adapter answers, if its delivery is still in flight by the ticks.
+reply is the same for what it ignores: an ack or a term was taken if afterwards one message less awaits
+an ack, and a nak was, as the adapter answers, if its delivery is still in flight by the ticks. As
+clients of NATS do, the adapter answers a delivery once.
 
 A dead letter is an advisory: the server says so once, and an own stream keeps what it says, as the
 documents have it. It says so when a worker asks, so that the adapter does not answer for dead letters
@@ -95,20 +96,19 @@ class JetStream(PortAdapter):
         return message
 
     def ack(self, consumer: int, message: Item) -> bool:
-        before = self._awaited()
-        if not self._answers(consumer, message, b"+ACK"):
-            return False
-        taken = self._awaited() < before
-        if taken:
-            self._ticks.over(message)
-        return taken
+        return self._ends(consumer, message, b"+ACK")
+
+    def reject(self, consumer: int, message: Item) -> bool:
+        return self._ends(consumer, message, b"+TERM")
 
     def requeue(self, consumer: int, message: Item) -> bool:
         self._asked_in_vain = False
-        return self._gives_up(consumer, message, b"-NAK")
-
-    def reject(self, consumer: int, message: Item) -> bool:
-        return self._gives_up(consumer, message, b"+TERM")
+        in_flight = self._ticks.holds(consumer, message)
+        if not self._answers(consumer, message, b"-NAK"):
+            return False
+        if in_flight:
+            self._ticks.over(message)
+        return in_flight
 
     def tries(self, most: int) -> bool:
         if self._counts:
@@ -141,6 +141,7 @@ class JetStream(PortAdapter):
         self._do(self._client.close())
         self._server.start()
         self._ticks.clear()
+        self._latest.clear()
         self._asked_in_vain = False
         self._connect()
         return True
@@ -178,23 +179,22 @@ class JetStream(PortAdapter):
         info = self._do(self._js.consumer_info(_QUEUE, _WORKERS))
         return int(info.num_ack_pending)
 
+    def _ends(self, consumer: int, message: Item, how: bytes) -> bool:
+        before = self._awaited()
+        taken = self._answers(consumer, message, how) and self._awaited() < before
+        if taken:
+            self._ticks.over(message)
+        return taken
+
     def _answers(self, consumer: int, message: Item, how: bytes) -> bool:
-        """Send an answer to the latest delivery of a message to a consumer; False if there was
-        none."""
+        """Answer the latest delivery of a message to a consumer; False if there is none, or it was
+        answered."""
         self._ticks.check()
-        letter = self._latest.get((consumer, message))
+        letter = self._latest.pop((consumer, message), None)
         if letter is None:
             return False
         self._do(self._client.request(letter.reply, how, timeout=_ANSWER_SECONDS))
         return True
-
-    def _gives_up(self, consumer: int, message: Item, how: bytes) -> bool:
-        in_flight = self._ticks.holds(consumer, message)
-        if not self._answers(consumer, message, how):
-            return False
-        if in_flight:
-            self._ticks.over(message)
-        return in_flight
 
 
 async def _ignore(error: Exception) -> None:

@@ -1,5 +1,6 @@
 // The JDK's ThreadPoolExecutor behind the port "executor": JSON lines on stdin and stdout, as
-// docs/adapter-protocol.md describes them. No packages; `java JdkExecutor.java POLICY` runs it.
+// docs/adapter-protocol.md describes them. No packages; `java JdkExecutor.java POLICY` runs it, and
+// `java JdkExecutor.java fork-join` a ForkJoinPool.
 //
 // When all has come to rest is known, and not guessed by waiting a while: each thread has ended, or
 // waits in the queue, which says so, or runs a task, which waits for the harness to end it.
@@ -17,8 +18,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.RejectedExecutionHandler;
@@ -168,6 +172,95 @@ public class JdkExecutor {
         }
     }
 
+    /**
+     * A ForkJoinPool that takes tasks in their order. What its workers wait for cannot be seen: a
+     * request is answered when as many tasks run as there are workers, or all that are not over;
+     * else with what there is after a second.
+     */
+    static class ForkJoin extends JdkExecutor {
+        static final long ENOUGH_NANOS = 1_000_000_000L;
+
+        final int workers;
+        final ForkJoinPool forks;
+        final Map<Integer, ForkJoinTask<String>> open = new TreeMap<>();
+
+        ForkJoin(int workers) {
+            super(workers, 1, "refuse", true);
+            this.workers = workers;
+            forks = new ForkJoinPool(
+                workers, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, true);
+        }
+
+        @Override String submit(int number, String item) {
+            try {
+                open.put(number, forks.submit(new Body(number, item)));
+            } catch (RejectedExecutionException refused) {
+                synchronized (changed) { events.add("[\"refuse\"," + number + "]"); }
+            }
+            return does();
+        }
+
+        @Override String cancel(int number) {
+            ForkJoinTask<String> task = open.get(number);
+            boolean undone = task != null && task.cancel(false);
+            if (undone) open.remove(number);
+            return "\"ok\":{\"undone\":" + undone + ",\"does\":" + settled() + "}";
+        }
+
+        @Override String shutdown() {
+            forks.shutdown();
+            return does();
+        }
+
+        @Override String stop() {
+            forks.shutdownNow();
+            return does();
+        }
+
+        @Override String settled() {
+            long deadline = System.nanoTime() + ENOUGH_NANOS;
+            while (!atRest() && System.nanoTime() < deadline) LockSupport.parkNanos(NAP_NANOS);
+            synchronized (changed) {
+                noteEnds();
+                if (!terminated && forks.isTerminated()) {
+                    terminated = true;
+                    events.add("[\"terminated\"]");
+                }
+                String told = "[" + String.join(",", events) + "]";
+                events.clear();
+                return told;
+            }
+        }
+
+        @Override boolean atRest() {
+            synchronized (changed) {
+                noteEnds();
+                // A future that was cancelled is over, and its task may run on.
+                long over = busy.keySet().stream().filter(each -> !open.containsKey(each)).count();
+                if (busy.size() != Math.min(workers, open.size() + over)) return false;
+                return !forks.isShutdown() || !open.isEmpty() || over > 0 || forks.isTerminated();
+            }
+        }
+
+        void noteEnds() {
+            open.entrySet().removeIf(each -> {
+                ForkJoinTask<String> task = each.getValue();
+                if (!task.isDone()) return false;
+                int number = each.getKey();
+                events.add(task.isCancelled() ? "[\"drop\"," + number + "]"
+                    : task.isCompletedNormally()
+                    ? "[\"return\"," + number + "," + task.getRawResult() + "]"
+                    : "[\"raise\"," + number + "]");
+                return true;
+            });
+        }
+
+        @Override void close() {
+            super.close();
+            forks.shutdownNow();
+        }
+    }
+
     static Thread daemon(Runnable work) {
         Thread thread = new Thread(work);
         thread.setDaemon(true);
@@ -217,6 +310,11 @@ public class JdkExecutor {
         boolean undone = (byCancelAlone || pool.remove(task)) && task.cancel(false);
         synchronized (changed) { cancelling = -1; }
         return "\"ok\":{\"undone\":" + undone + ",\"does\":" + settled() + "}";
+    }
+
+    String shutdown() {
+        pool.shutdown();
+        return does();
     }
 
     String stop() {
@@ -283,7 +381,7 @@ public class JdkExecutor {
             case "fail": return ends(number, End.RAISES);
             case "die": return ends(number, End.DIES);
             case "cancel": return cancel(number);
-            case "shutdown": pool.shutdown(); return does();
+            case "shutdown": return shutdown();
             case "stop": return stop();
             default: return "\"error\":\"unknown-operation\",\"definite\":true";
         }
@@ -315,7 +413,17 @@ public class JdkExecutor {
     }
 
     static final String CAN =
-        "[\"submit\",\"finish\",\"fail\",\"die\",\"cancel\",\"shutdown\",\"stop\"]";
+        "\"submit\",\"finish\",\"fail\",\"cancel\",\"shutdown\",\"stop\"";
+
+    /** What the greeting says of the pool besides its version. */
+    static String greeting(String policy) {
+        if (policy.equals("fork-join")) {
+            return "\"name\":\"ForkJoinPool\",\"policy\":\"unbounded\","
+                + "\"no_occasion\":[\"EXEC-4\"],\"can\":[" + CAN + "]";
+        }
+        return "\"name\":\"ThreadPoolExecutor, " + policy + "\",\"policy\":\"" + policy
+            + "\",\"can\":[\"die\"," + CAN + "]";
+    }
 
     public static void main(String[] arguments) throws Exception {
         String policy = arguments[0];
@@ -328,12 +436,12 @@ public class JdkExecutor {
             String told;
             if (field(line, "do").equals("hello")) {
                 if (adapter != null) adapter.close();
-                adapter = new JdkExecutor(
-                    Integer.parseInt(field(line, "workers")),
-                    Integer.parseInt(field(line, "capacity")), policy, byCancelAlone);
-                told = "\"ok\":{\"name\":\"ThreadPoolExecutor, " + policy + "\",\"version\":\""
-                    + System.getProperty("java.version") + "\",\"policy\":\"" + policy
-                    + "\",\"can\":" + CAN + "}";
+                int workers = Integer.parseInt(field(line, "workers"));
+                int places = Integer.parseInt(field(line, "capacity"));
+                adapter = policy.equals("fork-join") ? new ForkJoin(workers)
+                    : new JdkExecutor(workers, places, policy, byCancelAlone);
+                told = "\"ok\":{\"version\":\"" + System.getProperty("java.version") + "\","
+                    + greeting(policy) + "}";
             } else {
                 told = adapter.answer(line);
             }

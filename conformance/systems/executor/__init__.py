@@ -25,6 +25,15 @@ SYSTEM = System(
                 "the reference executor through its asyncio driver"),
         Shipped("concurrent.futures.ThreadPoolExecutor", "threads:ThreadPool",
                 "the standard library's pool of threads"),
+        Shipped("concurrent.futures.ProcessPoolExecutor", "processes:ProcessPool",
+                "the standard library's pool of processes", rehearsal="reference.executor.unbounded"),
+        Shipped("concurrent.futures.ProcessPoolExecutor.one-task", "processes:RenewedProcessPool",
+                "the same with max_tasks_per_child=1",
+                rehearsal="reference.executor.unbounded"),
+        Shipped("anyio.to_thread", "limiters:AnyioThreads",
+                "anyio's threads on asyncio, behind a CapacityLimiter"),
+        Shipped("trio.to_thread", "limiters:TrioThreads",
+                "trio's threads, behind a CapacityLimiter"),
         *(Shipped(f"jdk.ThreadPoolExecutor.{name}", f"JdkExecutor.java {arguments}",
                   f"the JDK's ThreadPoolExecutor with {about} (needs Java)")
           for name, arguments, about in (
@@ -34,5 +43,7 @@ SYSTEM = System(
               ("discard-oldest", "drop-oldest", "DiscardOldestPolicy, which drops in silence"),
               ("cancel", "refuse cancel",
                "AbortPolicy, whose tasks are cancelled by their futures alone"))),
+        Shipped("jdk.ForkJoinPool", "JdkExecutor.java fork-join",
+                "the JDK's ForkJoinPool, which takes tasks in their order (needs Java)"),
     ),
 )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from checkvalve.conformance.services.programs import BEANSTALKD, REDIS
+from checkvalve.conformance.services.programs import (
+    BEANSTALKD, MOSQUITTO, NATS, POSTGRESQL, RABBITMQ, REDIS, Program,
+)
 from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.reference.flow.broker import Broker, Full
 from checkvalve.reference.flow.link import LinkMisuse
@@ -100,12 +102,27 @@ def test_a_broker_is_not_asked_for_nonsense() -> None:
     assert broker.count("a") == 0
 
 
+WITHOUT_COUNT = [each for each in IN_NO_TIME if each["do"] != "count"]
+TAKEN_BACK = [each for each in NACKS if each["do"] != "count"]
+IN_A_SESSION = [*COMMON[:3], *({**each, "consumer": 0} for each in COMMON[3:7]),
+                {"do": "disconnect", "consumer": 0}, {"do": "receive", "consumer": 0}]
+"""What the one consumer of a session does."""
+
+
+def needs(program: Program) -> pytest.MarkDecorator:
+    """The mark of a test that needs a server."""
+    return pytest.mark.skipif(program.path() is None, reason=program.advice)
+
+
 @pytest.mark.services
 @pytest.mark.parametrize(("target", "requests"), [
-    pytest.param("redis.streams", COMMON + LEFT, marks=pytest.mark.skipif(
-        REDIS.path() is None, reason=REDIS.advice)),
-    pytest.param("beanstalkd", IN_NO_TIME + NACKS + LEFT[1:], marks=pytest.mark.skipif(
-        BEANSTALKD.path() is None, reason=BEANSTALKD.advice)),
+    pytest.param("redis.streams", COMMON + LEFT, marks=needs(REDIS)),
+    pytest.param("beanstalkd", IN_NO_TIME + NACKS + LEFT[1:], marks=needs(BEANSTALKD)),
+    pytest.param("postgresql.skip-locked", WITHOUT_COUNT + TAKEN_BACK + LEFT[1:],
+                 marks=needs(POSTGRESQL)),
+    pytest.param("nats.jetstream", WITHOUT_COUNT + NACKS[:2], marks=needs(NATS)),
+    pytest.param("mosquitto.qos2", IN_A_SESSION, marks=needs(MOSQUITTO)),
+    pytest.param("rabbitmq.classic", WITHOUT_COUNT + TAKEN_BACK, marks=needs(RABBITMQ)),
 ])
 def test_a_real_broker_answers_as_the_reference(
     target: str, requests: list[dict[str, Any]]

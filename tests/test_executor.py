@@ -137,3 +137,34 @@ def test_a_future_of_the_jdk_cancels_what_runs() -> None:
     told = request("jdk.ThreadPoolExecutor.cancel", *submits(1), {"do": "cancel", "task": 0},
                    {"do": "finish", "task": 0})
     assert told == [[["start", 0, "a0"]], {"undone": True, "does": []}, []]
+
+
+@pytest.mark.parametrize("target", ["anyio.to_thread", "trio.to_thread"])
+def test_threads_behind_a_limiter_keep_all_rules_that_they_have(target: str) -> None:
+    """What waits for a token can be cancelled, and starts in its order."""
+    report, _ = conduct(target, Order("executor", cases=6, settings=RunSettings(programs=2)))
+    assert {each.verdict for each in report.results} <= {"passed", "not shown"}
+    assert request(target, *submits(2), {"do": "cancel", "task": 1}, {"do": "cancel", "task": 0},
+                   {"do": "finish", "task": 0}) == [
+        [["start", 0, "a0"]], [], {"undone": True, "does": []}, {"undone": False, "does": []},
+        [["return", 0, "a0"]]]
+
+
+def test_a_pool_of_processes_takes_more_than_it_can_run() -> None:
+    """A task that a process will run next cannot be cancelled, and one process that dies ends
+    all."""
+    answers = request("concurrent.futures.ProcessPoolExecutor", *submits(4),
+                      {"do": "cancel", "task": 1}, {"do": "cancel", "task": 3},
+                      {"do": "finish", "task": 0}, {"do": "die", "task": 1})
+    assert answers[4:6] == [{"undone": False, "does": []}, {"undone": True, "does": []}]
+    assert sorted(answers[6]) == [["return", 0, "a0"], ["start", 1, "a1"]]
+    assert sorted(answers[7]) == [["drop", 2], ["raise", 1]]
+
+
+@JAVA
+def test_a_fork_join_pool_says_that_it_cancelled_what_runs() -> None:
+    """Its task runs on; what waited is taken in its order."""
+    answers = request("jdk.ForkJoinPool", *submits(3), {"do": "finish", "task": 0},
+                      {"do": "cancel", "task": 1})
+    assert sorted(answers[3]) == [["return", 0, "a0"], ["start", 1, "a1"]]
+    assert answers[4] == {"undone": True, "does": []}

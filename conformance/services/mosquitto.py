@@ -1,7 +1,7 @@
 """A mosquitto server, which writes its sessions to a file now and then, and an MQTT client.
 
-The client is our own since those that are kept (paho-mqtt and what is built on it) send the PUBREC of
-quality 2 by themselves, before the program that reads the message can acknowledge it.
+The client is our own since those that are kept (paho-mqtt and what is built on it) send the PUBREC
+of quality 2 by themselves, before the program that reads the message can acknowledge it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ class Mosquitto(Server):
         return (MOSQUITTO.find(), "-c", str(self.folder / "conf"))
 
     def save(self) -> None:
-        """Wait until it has saved what it knows now. Raises ``TargetError`` if it does not in time."""
+        """Wait until it has saved what it knows now. Raises ``TargetError`` if it does not in time.
+        """
         before, left = self._saved(), Countdown(_SAVE_SECONDS)
         while self._saved() == before:
             if left.over:
@@ -77,8 +78,8 @@ class Letter(NamedTuple):
 
 
 class MqttClient:
-    """A connection that speaks MQTT 3.1.1, and sends and subscribes with one quality of service: 1 or
-    2. The server keeps the session of one that has a ``name``."""
+    """A connection that speaks MQTT 3.1.1, and sends and subscribes with one quality of service: 1
+    or 2. The server keeps the session of one that has a ``name``."""
 
     def __init__(self, port: int, name: str, *, quality: int) -> None:
         self.arrived: deque[Letter] = deque()
@@ -108,7 +109,8 @@ class MqttClient:
             self._until(_PUBCOMP)
 
     def acknowledge(self, letter: Letter) -> None:
-        """Take over the responsibility for a message, and wait until the server has handled that."""
+        """Take over the responsibility for a message, and wait until the server has handled that.
+        """
         number = letter.number.to_bytes(2, "big")
         if self._quality == 1:
             self._send(_PUBACK, 0, number)

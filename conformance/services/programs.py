@@ -66,7 +66,8 @@ RABBITMQ: Final = Program(
     "rabbitmq-server", "rabbitmq-server", "RabbitMQ", "sbin", "brokers")
 EPMD: Final = Program("epmd", "erlang-base", "Erlang", serves="brokers")
 
-PROGRAMS: Final[Sequence[Program]] = (ETCD, REDIS, POSTGRESQL, NATS, BEANSTALKD, MOSQUITTO, RABBITMQ)
+PROGRAMS: Final[Sequence[Program]] = (
+    ETCD, REDIS, POSTGRESQL, NATS, BEANSTALKD, MOSQUITTO, RABBITMQ)
 """The servers."""
 
 

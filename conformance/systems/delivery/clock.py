@@ -1,7 +1,7 @@
 """The ticks of a server in real time: what is in flight, and for how long by the harness's count.
 
-A server gives a message back when its time is over by its own clock. On a machine that halts for too
-long that is earlier than the ticks say; then the adapter reports that it does not know what has
+A server gives a message back when its time is over by its own clock. On a machine that halts for
+too long that is earlier than the ticks say; then the adapter reports that it does not know what has
 happened, for nothing can be judged.
 """
 

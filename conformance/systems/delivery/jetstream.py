@@ -1,15 +1,16 @@
-"""A pull consumer of a JetStream stream, in a real NATS server in real time; a server for each session.
+"""A pull consumer of a JetStream stream, in a real NATS server in real time; a server for each
+session.
 
 Both consumers of the suite pull from one consumer of JetStream, as workers do that share the work.
 An ack, a nak and a term are sent with a wish for a reply, so that the server has handled them. The
-reply is the same for what it ignores: an ack or a term was taken if afterwards one message less awaits
-an ack, and a nak was, as the adapter answers, if its delivery is still in flight by the ticks. As
-clients of NATS do, the adapter answers a delivery once.
+reply is the same for what it ignores: an ack or a term was taken if afterwards one message less
+awaits an ack, and a nak was, as the adapter answers, if its delivery is still in flight by the
+ticks. As clients of NATS do, the adapter answers a delivery once.
 
 A dead letter is an advisory: the server says so once, and an own stream keeps what it says, as the
-documents have it. It says so when a worker asks, so that the adapter does not answer for dead letters
-before one has asked in vain. The limit of deliveries can be changed while nothing is out alone: for
-a message that was given more often already the server would say nothing at all.
+documents have it. It says so when a worker asks, so that the adapter does not answer for dead
+letters before one has asked in vain. The limit of deliveries can be changed while nothing is out
+alone: for a message that was given more often already the server would say nothing at all.
 
 The count is what the server wrote on the latest delivery of a message.
 """
@@ -45,8 +46,8 @@ _ADVISORIES: Final = [f"$JS.EVENT.ADVISORY.CONSUMER.{kind}.{_QUEUE}.{_WORKERS}"
                       for kind in ("MAX_DELIVERIES", "MSG_TERMINATED")]
 _NEXT: Final = "$JS.API.CONSUMER.MSG.NEXT"
 _AT_ONCE: Final = b'{"batch":1,"expires":40000000}'
-"""A wish for one message that waits for 40 ms: one that does not wait (``no_wait``) is never answered
-by this server where all that has come back was given as often as it may be."""
+"""A wish for one message that waits for 40 ms: one that does not wait (``no_wait``) is never
+answered by this server where all that has come back was given as often as it may be."""
 
 
 class JetStream(PortAdapter):
@@ -164,8 +165,9 @@ class JetStream(PortAdapter):
         return self._loop.run_until_complete(asyncio.ensure_future(work, loop=self._loop))
 
     def _consume(self, stream: str, durable: str, **more: Any) -> None:
-        config = self._nats.js.api.ConsumerConfig(durable_name=durable, ack_policy="explicit",
-                                                  **more)
+        api = self._nats.js.api
+        config = api.ConsumerConfig(
+            durable_name=durable, ack_policy=api.AckPolicy.EXPLICIT, **more)
         self._do(self._js.add_consumer(stream, config))
 
     def _next(self, stream: str) -> Any:

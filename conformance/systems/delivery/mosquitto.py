@@ -5,8 +5,8 @@ subscribed, and of those that share a subscription to one that it chooses. So th
 consumer is the subscriber, and the second is declined. The server sends all again that has not been
 acknowledged when the subscriber connects anew, and at no other time.
 
-The server saves its sessions every second or two, and promises no more. So the adapter waits until it
-has saved what has been confirmed, and then kills it; one target does not wait.
+The server saves its sessions every second or two, and promises no more. So the adapter waits until
+it has saved what has been confirmed, and then kills it; one target does not wait.
 
 The ack of a number that the server does not know is an error of the protocol, so the adapter sends
 none: it answers that it was ignored.

@@ -1,9 +1,9 @@
 """A queue of a real RabbitMQ, classic or quorum; a fresh queue for each session.
 
-A consumer of the suite is a connection with a channel. RabbitMQ pushes to those that have subscribed.
-So a consumer that asks a classic queue subscribes with a prefetch of one, and ends that when what has
-come has come; the limit is the prefetch of its channel, which counts all that the channel has not
-acknowledged. Quorum queues have no such limit, and are asked by ``basic.get``.
+A consumer of the suite is a connection with a channel. RabbitMQ pushes to those that have
+subscribed. So a consumer that asks a classic queue subscribes with a prefetch of one, and ends that
+when what has come has come; the limit is the prefetch of its channel, which counts all that the
+channel has not acknowledged. Quorum queues have no such limit, and are asked by ``basic.get``.
 
 An ack has no answer. That of an unknown delivery closes its channel, and gives back all that the
 channel has, so the adapter sends none: it answers that it was ignored.
@@ -11,6 +11,7 @@ channel has, so the adapter sends none: it answers that it was ignored.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import time
@@ -146,10 +147,8 @@ class _Rabbit(PortAdapter):
     def _close(self) -> None:
         self._letters.clear()
         for channel in (self._producer, *self._consumers):
-            try:
+            with contextlib.suppress(self._amqp.exceptions.AMQPError):    # the server has
                 channel.connection.close()
-            except self._amqp.exceptions.AMQPError:
-                pass    # the server has closed it
 
 
 class _Burying(_Rabbit):
@@ -218,8 +217,8 @@ class RabbitDropHead(_Classic):
 
 
 class RabbitQuorum(_Burying):
-    """A quorum queue of one node. It counts deliveries, and writes the count on a message. What comes
-    back is given before what is new, in the order in which it came back."""
+    """A quorum queue of one node. It counts deliveries, and writes the count on a message. What
+    comes back is given before what is new, in the order in which it came back."""
 
     policy: ClassVar[str] = "any-order"
     name = "a quorum queue of RabbitMQ"
@@ -251,7 +250,7 @@ class RabbitQuorum(_Burying):
         self._server.kill()
         self._close()
         self._server.start()
-        # Before that a queue refuses what is published, and leaves other requests without an answer.
+        # Before that a queue refuses what is published, and does not answer other requests.
         self._server.wait_for_leader(self._queue)
         self._connect()
         return True

@@ -1,17 +1,18 @@
 """The threads of anyio and trio behind their ``CapacityLimiter``, as an executor.
 
 ``to_thread.run_sync`` waits for a token of the limiter and then runs a function in a thread. So the
-tokens are the workers, and what waits for one waits in the order of its coming. There is no shutdown:
-a limiter has no end. The event loop runs in a thread of its own.
+tokens are the workers, and what waits for one waits in the order of its coming. There is no
+shutdown: a limiter has no end. The event loop runs in a thread of its own.
 
-A request is answered when the limiter says that all tasks that are not over wait for a token or have
-one, and those that have one have started.
+A request is answered when the limiter says that all tasks that are not over wait for a token or
+have one, and those that have one have started.
 """
 
 from __future__ import annotations
 
 import contextlib
 import threading
+from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from importlib import import_module, metadata
 from typing import Any, ClassVar
@@ -66,6 +67,8 @@ class TrioThreads(PortAdapter):
         self._changed = threading.Condition()
         self._events: Events = []
         self._tasks: dict[int, _Task] = {}
+        self._asked: deque[tuple[Callable[[], object], threading.Event]] = deque()
+        self._ends_loop = False
         self._is_closed = False
         up = threading.Event()
         self._thread = threading.Thread(
@@ -116,11 +119,17 @@ class TrioThreads(PortAdapter):
 
     async def _main(self, workers: int, up: threading.Event) -> None:
         self._limiter = self._lib.CapacityLimiter(workers)
-        self._end_event = self._lib.Event()
+        self._wake = self._lib.Event()
         self._remember_loop()
         async with self._open_nursery() as self._nursery:
             up.set()
-            await self._end_event.wait()
+            while not self._ends_loop:
+                await self._wake.wait()
+                self._wake = self._lib.Event()
+                while self._asked:    # in a task: anyio does nothing outside of one
+                    what, done = self._asked.popleft()
+                    what()
+                    done.set()
             self._nursery.cancel_scope.cancel()
 
     def _open_nursery(self) -> Any:
@@ -131,7 +140,7 @@ class TrioThreads(PortAdapter):
         self._soon: Callable[[Callable[[], object]], object] = token.run_sync_soon
 
     def _end(self) -> None:
-        self._end_event.set()
+        self._ends_loop = True
 
     async def _run(self, task: int, item: Item) -> None:
         one = self._tasks[task]
@@ -179,14 +188,8 @@ class TrioThreads(PortAdapter):
     def _call(self, what: Callable[[], object]) -> None:
         """Do something in the event loop, and wait until it is done."""
         done = threading.Event()
-
-        def do() -> None:
-            try:
-                what()
-            finally:
-                done.set()
-
-        self._soon(do)
+        self._asked.append((what, done))
+        self._soon(lambda: self._wake.set())
         if not done.wait(PATIENCE):
             raise _hangs(self.name, "its event loop does not answer")
 

@@ -1,11 +1,11 @@
 """``concurrent.futures.ProcessPoolExecutor`` of the Python that runs us, with its own processes.
 
-A task is a function that connects to the harness by a socket, says that it has started, and waits to
-be ended. A worker that dies is killed by SIGKILL.
+A task is a function that connects to the harness by a socket, says that it has started, and waits
+to be ended. A worker that dies is killed by SIGKILL.
 
 What an idle process waits for cannot be seen from outside. So a request is answered when as many
-tasks run as there are workers, or all do that are not over; where that does not come, the answer has
-what there is after a while. Only a pool that breaks a rule takes that long.
+tasks run as there are workers, or all do that are not over; where that does not come, the answer
+has what there is after a while. Only a pool that breaks a rule takes that long.
 """
 
 from __future__ import annotations

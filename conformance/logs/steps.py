@@ -73,6 +73,8 @@ class StepJudge:
 
     rules: ClassVar[tuple[str, ...]] = ()
     machine: ClassVar[type[Machine]]
+    may_overlap: ClassVar[bool] = False
+    """True if calls that overlap are judged all the same."""
 
     def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
         self.key, self.terms, self.notes = key, terms, notes
@@ -106,7 +108,8 @@ class StepJudge:
         if self.terms.tolerance:
             self.unsure("clocks that may differ do not show in which order it took its events",
                         event)
-        elif any(process != event.process for process in self._open):
+        elif not self.may_overlap and any(
+                process != event.process for process in self._open):
             self.unsure("calls overlap, and the log does not show in which order they were taken",
                         event)
         elif event.phase == "begin":

@@ -38,6 +38,19 @@ class Meanings:
         """The action that an answer, or the field ``of`` it, stands for."""
         return self._answer(do, answer, of, where).action
 
+    def meant(self, do: str, answer: Any, where: str, *, of: str = "") -> str:
+        """The action of an answer that is meant ``where`` a field holds, of several that it has."""
+        for row in self._rows(do, ""):
+            for part in row.parts:
+                for entry in _entries(part, answer) if part.of == of else ():
+                    if entry.where == where:
+                        return entry.action
+        raise self._absent(do, answer)
+
+    def beyond(self, do: str, answer: Any) -> str:
+        """The action of an answer that the observer has no number for."""
+        return self._answer(do, answer, "", "").beyond
+
     def otherwise(self, do: str, answer: Any, *, of: str = "") -> str:
         """The action of an answer that is about nothing that it could be about: the last line."""
         for row in self._rows(do, ""):

@@ -12,7 +12,7 @@ from ...suites.plain import PlainConversation
 from ...suites.says import ANY, Fields, On, Says, done, on, says, table
 from ...suites.suite import Act, Suite, Watch
 
-__all__ = ["SUITE", "ElectionConversation"]
+__all__ = ["SUITE", "ElectionConversation", "compared"]
 
 
 def _of_one(do: str, asked: str, *answers: Says) -> On:
@@ -96,9 +96,7 @@ class ElectionConversation(PlainConversation):
                 f"it says that writes are fenced, and that candidate {self.request['candidate']} "
                 "leads with the token 0, which is none",
                 next_step="Answer with the token of the term, or say that the policy is unfenced.")
-        token = (Token.NONE if number == 0 else Token.NEWER if number > self._greatest
-                 else Token.SAME if self._told.get(self.request["candidate"]) == number
-                 else Token.OLD)
+        token = compared(number, self._greatest, self._told.get(self.request["candidate"]))
         return {**message, "token": token, "named": f", with token {number}" if number else ""}
 
     def note(self, action: str, about: Fields) -> None:
@@ -122,6 +120,13 @@ class ElectionConversation(PlainConversation):
             self._holding.add(candidate)
             self._greatest = max(self._greatest, about["number"])
             self._told[candidate] = about["number"]
+
+
+def compared(number: int, greatest: int, own: int | None) -> Token:
+    """How a token compares to the greatest that was ever given out, and to the candidate's own."""
+    if number == 0:
+        return Token.NONE
+    return Token.NEWER if number > greatest else Token.SAME if own == number else Token.OLD
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

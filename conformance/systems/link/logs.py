@@ -1,0 +1,100 @@
+"""A link with credits in a log, as the network between its ends counts what it carries.
+
+Elements are numbered from 0 in the order in which A is offered them. Progress needs the events that
+an end has no more to send for the time being.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ....spec.flow import observed_link as chapter
+from ....spec.flow.observed_link import ObservedLink
+from ....spec.notation.rules import Rule
+from ...logs.events import Event
+from ...logs.kinds import Call, Logs, Terms
+from ...logs.notes import Notes
+from ...logs.steps import StepJudge, ids_of
+from ...suites.meanings import Meanings
+from ...suites.says import ANY, END
+from .suite import LinkConversation
+
+__all__ = ["LOGS"]
+
+_SAYS: Final = Meanings(LinkConversation.says)
+_RULES: Final[tuple[Rule, ...]] = (
+    chapter.IN_BATCHES, chapter.AGAINST_PERMIT, chapter.FOR_FREED, chapter.SENT_IN_ORDER,
+    chapter.PROCESSED_IN_ORDER)
+_WITH_REST: Final = {chapter.NOT_STUCK: "rest_b", chapter.SENDS: "rest_a",
+                     chapter.ANNOUNCES: "rest_b"}
+_MOST: Final = 1 << 40
+
+_COUNTED: Final = {"offer": _SAYS.request("offer"), "permit": _SAYS.request("permit"),
+                   "grants": _SAYS.answer("data", ANY)}
+_DATA: Final = _SAYS.request("data")
+_SENDS: Final = (_SAYS.answer("offer", ANY), _SAYS.otherwise("offer", ANY))
+_PROCESSES: Final = (_SAYS.answer("process", ANY, of="element"),
+                     _SAYS.otherwise("process", ANY, of="element"))
+_RESTS: Final = {"rest_a": _SAYS.answer("offer", END), "rest_b": _SAYS.answer("data", END)}
+
+
+class LinkJudge(StepJudge):
+    """Judges one link; see ``StepJudge``."""
+
+    machine = ObservedLink
+    rules = ids_of((*_RULES, *_WITH_REST))
+
+    def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
+        super().__init__(key, terms, notes, common)
+        self._offered = self._sent = self._processed = 0
+
+    def constants(self) -> Mapping[str, int]:
+        settings = self.terms.settings
+        return {"C": settings["slots"], "b": settings.get("batch", 1), "K": _MOST}
+
+    def sees(self, event: Event) -> None:
+        do, number = event.operation, event.value or 0
+        if not self.terms.from_start:
+            self.unsure("what was under way when the log began is not known", event)
+        elif do in _COUNTED:
+            self._offered += number if do == "offer" else 0
+            self.step(event, _COUNTED[do], count=number)
+        elif do == "sends":
+            own = number == self._sent < self._offered
+            self._sent += 1
+            self.notes.times[chapter.SENT_IN_ORDER.id] += 1
+            self.step(event, _SENDS[not own])
+        elif do == "processes":
+            own = number == self._processed
+            self._processed += 1
+            self.notes.times[chapter.PROCESSED_IN_ORDER.id] += 1
+            self.step(event, _PROCESSES[not own])
+        elif do == "data":
+            self.step(event, _DATA)
+        else:
+            self.step(event, _RESTS[do])
+
+
+_AT_ONCE: Final = ("end", "point")
+_VALUE: Final = ("value",)
+
+LOGS: Final = Logs(
+    machines=(ObservedLink,),
+    operations={
+        "offer": Call("A's application has value elements more", _AT_ONCE, _VALUE),
+        "permit": Call("value credits reach A", _AT_ONCE, _VALUE, receives=True),
+        "data": Call("the oldest element under way reaches B", _AT_ONCE, receives=True),
+        "sends": Call("A sends the element with the number value", _AT_ONCE, _VALUE, sends=True),
+        "processes": Call("B processes the element with the number value", _AT_ONCE, _VALUE),
+        "grants": Call("B sends value credits", _AT_ONCE, _VALUE, sends=True),
+        "rest_a": Call("A sends no more for the time being", _AT_ONCE),
+        "rest_b": Call("B sends no more for the time being", _AT_ONCE),
+    },
+    settings={"slots": "slots of B", "batch": "freed slots that are announced together; 1 if it is "
+                                             "not said"},
+    required=("slots",),
+    rules=_RULES,
+    with_rest={rule.id: event for rule, event in _WITH_REST.items()},
+    judge=LinkJudge,
+)

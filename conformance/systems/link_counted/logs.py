@@ -1,0 +1,109 @@
+"""A counted link in a log, as the network between its ends counts what it carries.
+
+The network may lose, double and reorder messages. Elements are numbered from 0 in the order in
+which A is offered them. Progress needs the events that an end has no more to send for the time
+being.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from ....spec.flow import observed_counted as chapter
+from ....spec.flow.observed_counted import ObservedCountedLink
+from ....spec.notation.rules import Rule
+from ...logs.events import Event
+from ...logs.kinds import Call, Logs
+from ...logs.steps import StepJudge, ids_of
+from ...suites.meanings import Meanings
+from ...suites.says import ANY, END
+from .suite import CountedConversation
+
+__all__ = ["LOGS"]
+
+_SAYS: Final = Meanings(CountedConversation.says)
+_RULES: Final[tuple[Rule, ...]] = (
+    chapter.PROCESSED_IN_ORDER, chapter.WITHIN_LIMIT, chapter.LETS_GO, chapter.NUMBERED,
+    chapter.TRUE_ACK, chapter.LIMIT_FITS)
+_WITH_REST: Final = {chapter.SENDS: "rest_a", chapter.REPEATS: "rest_a",
+                     chapter.ANSWERS: "rest_b", chapter.ANNOUNCES: "rest_b",
+                     chapter.REPEATS_LIMIT: "rest_b"}
+_MOST: Final = 1 << 40
+
+_PLAIN: Final = {
+    "timer_a": _SAYS.request("sender_timer"), "timer_b": _SAYS.request("receiver_timer"),
+    "rest_a": _SAYS.answer("offer", END), "rest_b": _SAYS.answer("data", END),
+    "nothing": _SAYS.answer("process", None, of="element")}
+_NUMBERED: Final = {
+    "offer": _SAYS.request("offer"), "permit": _SAYS.request("permit"),
+    "ack": _SAYS.request("ack"), "data": _SAYS.request("data"),
+    "acks": _SAYS.answer("data", "ack"), "limits": _SAYS.answer("data", "limit")}
+_SENDS: Final = _SAYS.answer("offer", ANY)
+_AGAIN: Final = _SAYS.meant("offer", ANY, "again")
+_ANOTHER: Final = _SAYS.otherwise("offer", ANY)
+_PROCESSES: Final = (_SAYS.answer("process", ANY, of="element"),
+                     _SAYS.otherwise("process", ANY, of="element"))
+
+
+class CountedJudge(StepJudge):
+    """Judges one link; see ``StepJudge``."""
+
+    machine = ObservedCountedLink
+    rules = ids_of((*_RULES, *_WITH_REST))
+
+    def constants(self) -> Mapping[str, int]:
+        settings = self.terms.settings
+        return {"C": settings["slots"], "b": settings.get("batch", 1), "K": _MOST}
+
+    def sees(self, event: Event) -> None:
+        do, number, now = event.operation, event.value or 0, self.now
+        if not self.terms.from_start:
+            self.unsure("what was sent before the log began is not known", event)
+        elif do in _PLAIN:
+            self.step(event, _PLAIN[do])
+        elif do == "sends":
+            self.notes.times[chapter.NUMBERED.id] += 1
+            if 0 <= number < now.sent:
+                self.step(event, _AGAIN, id=number)
+            else:
+                self.step(event, _SENDS if number == now.sent < now.offered else _ANOTHER)
+        elif do == "processes":
+            self.step(event, _PROCESSES[number != now.freed])
+        else:
+            action = _NUMBERED[do]
+            name, _ = ObservedCountedLink.actions_declared[action].over[0]
+            if do in ("permit", "limits"):      # on the wire it is a whole limit
+                number = max(0, number - now.C)
+            self.step(event, action, **{name: number})
+
+
+_AT_ONCE: Final = ("end", "point")
+_VALUE: Final = ("value",)
+
+LOGS: Final = Logs(
+    machines=(ObservedCountedLink,),
+    operations={
+        "offer": Call("A's application has value elements more", _AT_ONCE, _VALUE),
+        "permit": Call("the limit value reaches A", _AT_ONCE, _VALUE, receives=True),
+        "ack": Call("the acknowledgement of value elements reaches A", _AT_ONCE, _VALUE,
+                    receives=True),
+        "sends": Call("A sends the element with the number value", _AT_ONCE, _VALUE, sends=True),
+        "timer_a": Call("A's timer runs out", _AT_ONCE),
+        "rest_a": Call("A sends no more for the time being", _AT_ONCE),
+        "data": Call("the element with the number value reaches B", _AT_ONCE, _VALUE,
+                     receives=True),
+        "timer_b": Call("B's timer runs out", _AT_ONCE),
+        "processes": Call("B processes the element with the number value", _AT_ONCE, _VALUE),
+        "nothing": Call("B has nothing to process", _AT_ONCE),
+        "acks": Call("B acknowledges value elements", _AT_ONCE, _VALUE, sends=True),
+        "limits": Call("B sends the limit value", _AT_ONCE, _VALUE, sends=True),
+        "rest_b": Call("B sends no more for the time being", _AT_ONCE),
+    },
+    settings={"slots": "slots of B, and the first limit", "batch": "freed slots that are announced "
+              "together; 1 if it is not said"},
+    required=("slots",),
+    rules=_RULES,
+    with_rest={rule.id: event for rule, event in _WITH_REST.items()},
+    judge=CountedJudge,
+)

@@ -1,0 +1,136 @@
+"""A timer in a log: tasks are added and cancelled, and some run.
+
+The clock of a log is not the timer's own, and real timers are late. So the driver counts as late:
+a task may run at its deadline or after, and only what runs too early, twice, or after its cancel is
+judged. A task may run from its deadline on, less a tick, for the log does not show where the ticks
+of a timer begin. A call of add that has a begin counts from there. Tasks that ran or were cancelled leave
+their places; two places stand for them, as long as they are remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, Final
+
+from ....spec.kafka import observed_timer as chapter
+from ....spec.kafka.observed_timer import Law, ObservedTimer
+from ....spec.kafka.timer import Phase
+from ....spec.notation.rules import Rule
+from ...logs.events import Event
+from ...logs.kinds import Call, Logs, Terms
+from ...logs.memory import Ended
+from ...logs.notes import Notes
+from ...logs.steps import PLACES_MAX, Places, StepJudge, ids_of
+from ...suites.meanings import Meanings
+from ...suites.says import ANY
+from .suite import TimerConversation
+
+__all__ = ["LOGS"]
+
+_SAYS: Final = Meanings(TimerConversation.says)
+_RULES: Final[tuple[Rule, ...]] = (
+    chapter.ONCE, chapter.NOT_CANCELLED, chapter.TICK_NOT_EARLY, chapter.NOT_EARLY)
+
+_ADD: Final = _SAYS.request("add")
+_CANCEL: Final = _SAYS.request("cancel")
+_DRIVE: Final = _SAYS.request("drive")
+_RAN: Final = _SAYS.meant("add", ANY, "ours")
+_STRAY: Final = _SAYS.otherwise("add", ANY)
+
+_MOST: Final = 1 << 61
+_OVER: Final = {Phase.RAN: 0, Phase.CANCELLED: 1}
+
+
+class TimerJudge(StepJudge):
+    """Judges one timer; see ``StepJudge``."""
+
+    machine = ObservedTimer
+    rules = ids_of(_RULES)
+    may_overlap = True
+
+    def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
+        super().__init__(key, terms, notes, common)
+        self._places = Places(len(_OVER), self.now.K, self._grow)
+        self._ended = {phase: Ended(terms.remember) for phase in _OVER}
+        self._law = Law.TICK if terms.settings.get("tick_ns", 0) else Law.DEADLINE
+        for phase, at in _OVER.items():
+            self.now.phase[at] = phase
+
+    def constants(self) -> Mapping[str, int]:
+        # Wheels are not seen in a log: their numbers are of no account.
+        return {"u": 1, "n": 2, "K": 8, "D": 3, "H": _MOST, "T": _MOST, "M": 1, "S": 0}
+
+    def begins(self, event: Event) -> None:
+        self._sees(event)
+
+    def sees(self, event: Event) -> None:
+        if event.operation != "adds" or event.call < 0:
+            self._sees(event)
+
+    def _sees(self, event: Event) -> None:
+        time = event.time
+        if time is None:
+            self.is_foreign(f"a {event.operation} has no time", event)
+            return
+        # The clock of the machine does not go back, and that of a log may.
+        if not self.step(event, _DRIVE, until=max(time, self.now.now)):
+            return
+        if event.operation == "adds":
+            self._adds(event, time)
+        elif event.operation == "runs":
+            self._runs(event)
+        elif event.result == "ok" and event.item in self._places.of:
+            self.step(event, _CANCEL, task=self._places.of[event.item])
+            self._leave(event.item, Phase.CANCELLED)
+
+    def _adds(self, event: Event, time: int) -> None:
+        at = self._places.take(event.item)
+        if at is None:
+            self.unsure(f"more than {PLACES_MAX:,} tasks are pending", event)
+            return
+        settings = self.terms.settings
+        early = max(0, settings.get("tick_ns", 0) - 1)
+        # What was added before the clock of the machine is due by so much earlier.
+        early += self.now.now - time
+        delay = max(0, (event.value or 0) * settings.get("unit_ns", 1_000_000) - early)
+        self.step(event, _ADD, task=at, delay=delay, law=self._law)
+
+    def _runs(self, event: Event) -> None:
+        item, at = event.item, self._places.of.get(event.item)
+        if at is None:
+            at = next((_OVER[phase] for phase, ended in self._ended.items()
+                       if ended.has(self.key, item)), None)
+        if at is None and not self.terms.from_start:
+            return
+        if at is None:
+            self.step(event, _STRAY)
+        elif self.step(event, _RAN, task=at, at=self.now.now, law=self._law):
+            self._leave(item, Phase.RAN)
+
+    def _leave(self, item: Hashable, phase: Phase) -> None:
+        self.now.phase[self._places.of[item]] = Phase.NEW
+        self._places.leave(item)
+        self._ended[phase].add(self.key, item)
+
+    def _grow(self, size: int) -> None:
+        more, now = size - self.now.K, self.now
+        now.phase.extend([Phase.NEW] * more)
+        for values in (now.due, now.brief, now.turn):
+            values.extend([0] * more)
+        now.K = size
+
+
+LOGS: Final = Logs(
+    machines=(ObservedTimer,),
+    operations={
+        "adds": Call("a task, the item, is to run after value; it needs a time",
+                     needs=("item", "value", "time")),
+        "cancels": Call("a task is cancelled, and has not run by then; \"failed\", \"empty\": it is "
+                        "too late", ("end", "point"), ("item", "time")),
+        "runs": Call("a task begins to run", ("end", "point"), ("item", "time")),
+    },
+    settings={"tick_ns": "nanoseconds of the timer's tick, if it has one, by which it may be early",
+              "unit_ns": "nanoseconds of the unit of a delay; 1,000,000 if it is not said"},
+    rules=_RULES,
+    judge=TimerJudge,
+)

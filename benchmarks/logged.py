@@ -168,6 +168,25 @@ def _counted(request: Message, answer: Any) -> Rows:
     yield {"operation": "rest_a" if at_a else "rest_b"}
 
 
+_EXECUTOR: Final = {
+    "start": "starts", "caller": "caller_runs", "refuse": "refused", "drop": "dropped",
+    "return": "future_returns", "raise": "future_raises", "terminated": "terminated",
+    "submit": "submits", "finish": "finishes", "fail": "fails", "die": "dies",
+    "cancel": "cancels", "shutdown": "shutdown", "stop": "stop"}
+
+
+def _executor(request: Message, answer: Any) -> Rows:
+    do, does = request["do"], answer
+    row = {"operation": _EXECUTOR[do], "item": request.get("task")}
+    if do == "cancel":
+        row["result"], does = "ok" if answer["undone"] else "empty", answer["does"]
+    yield row
+    for news in does:
+        kind, *task = [news] if isinstance(news, str) else news
+        yield {"operation": _EXECUTOR[kind], "item": task[0] if task else None}
+    yield {"operation": "rest"}
+
+
 def _partition(request: Message, answer: Any) -> Rows:
     do = request["do"]
     if do in ("next", "split"):
@@ -215,10 +234,12 @@ WRITTEN: Final[Mapping[str, Callable[[], Writer]]] = {
     "delivery": lambda: _delivery, "storm.acker": lambda: _acker,
     "storm.spout": lambda: _spout(iter(range(10_000)), {}), "jobs": lambda: _jobs,
     "storm.partition": lambda: _partition, "timer": lambda: _timer,
-    "election": lambda: _election, "link": lambda: _link, "link.counted": lambda: _counted,
+    "election": lambda: _election, "executor": lambda: _executor,
+    "link": lambda: _link, "link.counted": lambda: _counted,
 }
 """By suite, the events that a log has of each request and its answer."""
 
+_POLICIES: Final = ("", "refuse", "caller-runs", "drop-newest", "drop-oldest", "unbounded")
 _LAWS: Final = ("refuse", "drop-head", "drop-tail", "unbounded", "any-order")
 
 SETTINGS: Final[Mapping[str, Callable[[Message, str], Mapping[str, int]]]] = {
@@ -235,6 +256,9 @@ SETTINGS: Final[Mapping[str, Callable[[Message, str], Mapping[str, int]]]] = {
     "timer": lambda hello, policy: (
         {"tick_ns": hello["capacity"] * 10 ** 6} if policy == "tick" else {}),
     "election": lambda hello, policy: {"candidates": hello["capacity"], "steady": 1},
+    "executor": lambda hello, policy: {
+        "workers": hello["workers"], "places": hello["capacity"],
+        "policy": _POLICIES.index(policy)},
     **dict.fromkeys(("link", "link.counted"), lambda hello, policy: {
         "slots": hello["capacity"], "batch": hello["batch"]}),
 }

@@ -242,10 +242,11 @@ def _numbers(settings: tuple[str, ...]) -> dict[str, int]:
 def _logs_of(suite: str) -> Logs:
     from ..systems.catalogue import SYSTEMS, system_of
 
-    found: Logs | None = system_of(suite).logs
+    system = system_of(suite)
+    found: Logs | None = system.logs
     if found is None:
-        able = [name for name, system in SYSTEMS.items() if system.logs is not None]
-        raise InputError(f"the suite {suite!r} cannot judge logs yet",
+        able = [name for name, each in SYSTEMS.items() if each.logs is not None]
+        raise InputError(f"the suite {suite!r} does not judge logs: {system.no_logs}",
                          next_step=f"Those that can: {', '.join(able)}.")
     return found
 
@@ -294,7 +295,7 @@ def judged_of(system: System) -> Mapping[str, str]:
 def _described(system: System) -> Iterator[str]:
     logs = system.logs
     if logs is None:
-        yield f"{system.name}: not judged on logs yet"
+        yield f"{system.name}: never judged on logs, for {system.no_logs}"
         return
     yield click.style(f"{system.name}: {system.about}", bold=True)
     for name, call in logs.operations.items():
@@ -309,7 +310,7 @@ def _described(system: System) -> Iterator[str]:
 def _document(system: System) -> dict[str, object]:
     logs = system.logs
     if logs is None:
-        return {"suite": system.name, "judges_logs": False}
+        return {"suite": system.name, "judges_logs": False, "why": system.no_logs}
     return {"suite": system.name, "judges_logs": True,
             "operations": {name: call.meaning for name, call in logs.operations.items()},
             "settings": dict(logs.settings), "required": list(logs.required),

@@ -88,6 +88,7 @@ class System:
     some, ``identity`` the one that finds out which kind of it a target is, and ``bugs`` the one
     that lists real bugs with what became of them. ``by_name`` is the module whose ``make``
     makes an adapter of a class of the user's, and whose ``WANTED`` says what it looks for.
+    ``no_logs`` says why its recorded logs are not judged, if it has no module ``logs``.
     """
 
     name: str
@@ -101,6 +102,7 @@ class System:
     identity: str = ""
     bugs: str = ""
     by_name: str = ""
+    no_logs: str = ""
 
     @property
     def maker(self) -> str:

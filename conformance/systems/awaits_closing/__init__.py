@@ -11,6 +11,9 @@ SYSTEM = System(
     about="queues for coroutines that are closed, cut off and joined, callback by callback",
     page="awaits.md",
     by_name="named",
+    no_logs="what its rules are about, a cut that reaches a waiter before or after its "
+            "wake-up, happens within a turn of the event loop, and no log of calls shows in "
+            "which",
     shipped=(
         Shipped("reference.awaits.closing", "adapter:ReferenceClosing",
                 "the reference's closable queue for asyncio"),

@@ -11,6 +11,8 @@ SYSTEM = System(
     about="condition variables for coroutines, cancelled at every await point",
     page="awaits.md",
     by_name="named",
+    no_logs="a notify wakes some of those that wait, and a log of calls shows neither which "
+            "are notified nor when they wait for their lock again",
     shipped=(
         Shipped("reference.awaits.condition", "adapter:ReferenceCondition",
                 "the reference's condition variable for asyncio"),

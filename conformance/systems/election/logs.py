@@ -2,8 +2,8 @@
 
 A log seldom shows that a candidate was disturbed: paused by its collector, or cut off. So each one
 counts as disturbed always, and what only an undisturbed one has to keep is *not shown*. Where the
-log has its disturbances (``steady``), those rules are judged, too. The holder of the lock is hidden:
-all states that explain the log are followed, which are a handful.
+log has its disturbances (``steady``), those rules are judged, too. The holder of the lock is
+hidden: all states that explain the log are followed, which are a handful.
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ SYSTEM = System(
     subject="timers and pending requests",
     about="Kafka's request purgatory: requests that wait for a condition or a timeout",
     page="kafka-ports.md",
+    no_logs="its machine knows fixed tables of timeouts and sets of at most six requests, "
+            "and a log has timeouts and requests of any number",
     shipped=(
         Shipped("reference.purgatory", "adapter:ReferencePurgatory",
                 "the reference purgatory, over timing wheels"),

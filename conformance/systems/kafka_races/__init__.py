@@ -10,6 +10,8 @@ SYSTEM = System(
     subject="timers and pending requests",
     about="Kafka's timer and purgatory, by threads in a chosen order",
     page="races.md",
+    no_logs="its subject is the overlap of two calls within one schedule, which is chosen "
+            "and not recorded",
     shipped=(
         Shipped("reference.kafka.races", "adapter:ReferenceRaces",
                 "the reference timer and purgatory under chosen schedules"),

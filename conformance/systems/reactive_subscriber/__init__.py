@@ -10,6 +10,8 @@ SYSTEM = System(
     subject="streams",
     about="a subscriber of Reactive Streams, called and watched by its publisher",
     page="reactive-port.md",
+    no_logs="signals of several threads are serial by the rules that are to be judged, so "
+            "their order in a log would have to be trusted first",
     shipped=(
         Shipped("reference.subscriber", "adapter:ReferenceSubscriber",
                 "the reference of a subscriber with a buffer, which requests in batches"),

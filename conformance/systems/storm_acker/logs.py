@@ -162,16 +162,16 @@ _AT_ONCE: Final = ("end", "point")
 LOGS: Final = Logs(
     machines=(ObservedAcker,),
     operations={
-        "init": Call("INIT of the root, the item, comes; value: the xor of its edges; process: the spout "
-                     "task that it names",
+        "init": Call("INIT of the root, the item, comes; value: the xor of its edges; process: the "
+                     "spout task that it names",
                      _AT_ONCE, ("item", "value")),
         "ack": Call("an ACK of the root comes; value: the xor of the edges that it has",
                     _AT_ONCE, ("item", "value")),
         "fail": Call("a FAIL of the root comes", _AT_ONCE, ("item",)),
         "reset_timeout": Call("a RESET_TIMEOUT of the root comes", _AT_ONCE, ("item",)),
         "tick": Call("a period of the message timeout passes", _AT_ONCE),
-        "tells_ack": Call("the acker answers ack for the root, to the spout task that is the process, "
-                          "directly after what caused it",
+        "tells_ack": Call("the acker answers ack for the root, to the spout task that is the "
+                          "process, directly after what caused it",
                           _AT_ONCE, ("item",)),
         "tells_fail": Call("the same with fail", _AT_ONCE, ("item",)),
         "tells_reset": Call("the acker passes a RESET_TIMEOUT on", _AT_ONCE, ("item",)),

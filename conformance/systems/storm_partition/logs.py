@@ -74,9 +74,7 @@ class PartitionJudge(StepJudge):
         elif do in _OF_OFFSET:
             self._of_offset(event, _OF_OFFSET[do], value)
         elif do in _OF_POSITION:
-            if value < self._first:
-                self.is_foreign(f"the position {value} is before the first offset", event)
-            elif self._has_room(event, value):
+            if self._has_room(event, value):
                 self.step(event, _OF_POSITION[do], position=max(0, value - self._base))
         elif do in _GONE:
             self._goes(event, value)

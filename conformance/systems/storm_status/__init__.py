@@ -10,6 +10,8 @@ SYSTEM = System(
     subject="stream processors",
     about="backpressure status between two Storm workers",
     page="storm-ports.md",
+    no_logs="its rules compare what a worker sent with the state of its queues at that "
+            "instant, which no log has",
     shipped=(
         Shipped("reference.storm.status", "adapter:ReferenceStatus",
                 "the reference of Storm's backpressure status"),

@@ -2,9 +2,9 @@
 
 The clock of a log is not the timer's own, and real timers are late. So the driver counts as late:
 a task may run at its deadline or after, and only what runs too early, twice, or after its cancel is
-judged. A task may run from its deadline on, less a tick, for the log does not show where the ticks
-of a timer begin. A call of add that has a begin counts from there. Tasks that ran or were cancelled leave
-their places; two places stand for them, as long as they are remembered.
+judged. Where there are ticks it may be early by one, for a log does not show where they begin. A
+call of add that has a begin counts from there. Tasks that ran or were cancelled leave their places;
+two places stand for them, as long as they are remembered.
 """
 
 from __future__ import annotations
@@ -125,8 +125,8 @@ LOGS: Final = Logs(
     operations={
         "adds": Call("a task, the item, is to run after value; it needs a time",
                      needs=("item", "value", "time")),
-        "cancels": Call("a task is cancelled, and has not run by then; \"failed\", \"empty\": it is "
-                        "too late", ("end", "point"), ("item", "time")),
+        "cancels": Call("a task is cancelled, and has not run by then; \"failed\", \"empty\": it "
+                        "is too late", ("end", "point"), ("item", "time")),
         "runs": Call("a task begins to run", ("end", "point"), ("item", "time")),
     },
     settings={"tick_ns": "nanoseconds of the timer's tick, if it has one, by which it may be early",

@@ -15,8 +15,8 @@ from checkvalve.conformance.logs.events import Event
 from checkvalve.conformance.logs.kinds import Logs, Terms
 from checkvalve.conformance.logs.notes import Notes
 from checkvalve.conformance.ports.base import Message, Session, Target
-from checkvalve.conformance.suites.run import Run, TargetFailed, run_program
-from checkvalve.conformance.suites.suite import Suite
+from checkvalve.conformance.suites.run import Run, TargetFailed, capabilities, run_program
+from checkvalve.conformance.suites.suite import Act, Suite
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 from checkvalve.conformance.systems.targets import resolve_target
 
@@ -187,6 +187,14 @@ def _executor(request: Message, answer: Any) -> Rows:
     yield {"operation": "rest"}
 
 
+def _summaries(request: Message, answer: Any) -> Rows:
+    if request["do"] == "offer":
+        yield {"operation": "takes" if answer else "waits", "value": request["value"]}
+    else:
+        yield {"operation": "nothing"} if answer is None else {
+            "operation": "gives", "value": sum(answer)}
+
+
 def _partition(request: Message, answer: Any) -> Rows:
     do = request["do"]
     if do in ("next", "split"):
@@ -234,7 +242,7 @@ WRITTEN: Final[Mapping[str, Callable[[], Writer]]] = {
     "delivery": lambda: _delivery, "storm.acker": lambda: _acker,
     "storm.spout": lambda: _spout(iter(range(10_000)), {}), "jobs": lambda: _jobs,
     "storm.partition": lambda: _partition, "timer": lambda: _timer,
-    "election": lambda: _election, "executor": lambda: _executor,
+    "summaries": lambda: _summaries, "election": lambda: _election, "executor": lambda: _executor,
     "link": lambda: _link, "link.counted": lambda: _counted,
 }
 """By suite, the events that a log has of each request and its answer."""
@@ -256,6 +264,8 @@ SETTINGS: Final[Mapping[str, Callable[[Message, str], Mapping[str, int]]]] = {
     "timer": lambda hello, policy: (
         {"tick_ns": hello["capacity"] * 10 ** 6} if policy == "tick" else {}),
     "election": lambda hello, policy: {"candidates": hello["capacity"], "steady": 1},
+    "summaries": lambda hello, policy: (
+        {"batch": hello["capacity"]} if policy == "batches" else {}),
     "executor": lambda hello, policy: {
         "workers": hello["workers"], "places": hello["capacity"],
         "policy": _POLICIES.index(policy)},
@@ -265,21 +275,29 @@ SETTINGS: Final[Mapping[str, Callable[[Message, str], Mapping[str, int]]]] = {
 """By suite, the settings of a log by those that a target was begun with."""
 
 
-def programs(suite: str, spec: str, rule: str, seed: int, number: int) -> Iterator[Logged]:
-    """Runs of a target, in the programs that are drawn for a rule, with their events."""
-    system = SYSTEMS[suite]
-    found = system.suite
+def programs(suite: str, spec: str, rule: str, seed: int, number: int, length: int = 0
+             ) -> Iterator[Logged]:
+    """Runs of a target with their events, in the programs that are drawn for a rule, or in such as
+    have any acts, ``length`` of them."""
+    found = SYSTEMS[suite].suite
     assert isinstance(found, Suite)
     plain = replace(found, payloads=None)
-    focus = next(each for each in plain.rules() if each.id == rule)
     tap = _Tap(resolve_target(spec))
     draw = random.Random(f"{seed} {rule}")
     drawn: list[Any] = []
-    plain.explore(plain.weights, focus, seed, number, drawn.append)
+    if length:
+        acts = [do for do, weight in plain.weights.items() for _ in range(weight)]
+        drawn = [[Act(draw.choice(acts), draw.randrange(plain.picks or 8)) for _ in range(length)]
+                 for _ in range(number)]
+    else:
+        focus = next(each for each in plain.rules() if each.id == rule)
+        plain.explore(plain.weights, focus, seed, number, drawn.append)
     for program in drawn:
         capacity = draw.choice(plain.capacities)
+        can = capabilities(plain, tap, capacity)
+        able = [act for act in program if act.do in can]
         try:
-            run = run_program(plain, tap, program, capacity)
+            run = run_program(plain, tap, able, capacity)
         except TargetFailed:
             continue        # a bug of a twin that makes it fail has no log of its own
         (hello, greeting), *said = tap.said

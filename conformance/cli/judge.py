@@ -282,20 +282,20 @@ def _list(suite: str | None, as_json: bool) -> int:
 
 def judged_of(system: System) -> Mapping[str, str]:
     """By rule that a suite or its logs judge: on any log, on one with an event that says rest, or
-    not on logs."""
+    never."""
     logs = system.logs
     always = {rule.id for rule in logs.rules} if logs is not None else set()
     rest = dict(logs.with_rest) if logs is not None else {}
     ids = dict.fromkeys([rule.id for rule in system.suite.rules()]) | dict.fromkeys(
         [*sorted(always), *rest])
     return {name: "judged on logs" if name in always else
-            f"with an event {rest[name]!r}" if name in rest else "not on logs" for name in ids}
+            f"with an event {rest[name]!r}" if name in rest else "never" for name in ids}
 
 
 def _described(system: System) -> Iterator[str]:
     logs = system.logs
     if logs is None:
-        yield f"{system.name}: never judged on logs, for {system.no_logs}"
+        yield f"{system.name}: never judged on logs: {system.no_logs}"
         return
     yield click.style(f"{system.name}: {system.about}", bold=True)
     for name, call in logs.operations.items():

@@ -11,8 +11,6 @@ SYSTEM = System(
     about="events and drains for coroutines: many wait until a gate is opened, or breaks",
     page="awaits.md",
     by_name="named",
-    no_logs="its rules are all of progress: that a waiter is woken shows only where nothing "
-            "more can happen, and no log has that instant for each turn of the event loop",
     shipped=(
         Shipped("reference.awaits.gate", "adapter:ReferenceGate",
                 "the reference's gate for asyncio"),

@@ -10,8 +10,9 @@ SYSTEM = System(
     subject="servers",
     about="a server in the style of BookKeeper's: requests in progress, responses to slow clients",
     page="bookkeeper-port.md",
-    no_logs="its rules limit what the server holds for slow clients at each instant, and a "
-            "log of requests and responses does not show what it holds",
+    no_logs="its machine numbers the requests of one run, and judges what the server's "
+            "threads do at the instant at which nothing more happens, which a log of "
+            "requests and responses does not show",
     shipped=(
         Shipped("reference.bookkeeper", "adapter:ReferenceBookie",
                 "the reference of a server that limits requests in progress"),

@@ -10,8 +10,9 @@ SYSTEM = System(
     subject="servers",
     about="a memtable in the style of BookKeeper's: room for bytes, and flushes in the background",
     page="bookkeeper-port.md",
-    no_logs="its rules are about the room that a flush frees while writers wait, and no log "
-            "shows the bytes that are held at each instant",
+    no_logs="an entry that waits is judged by whether there was room, at the instant at "
+            "which nothing more happens, and a log of adds and flushes does not show that "
+            "instant",
     shipped=(
         Shipped("reference.bookkeeper.memtable", "adapter:ReferenceMemtable",
                 "the reference of a memtable that flushes in the background"),

@@ -10,8 +10,8 @@ SYSTEM = System(
     subject="elections and replication",
     about="the state machines of Kafka's controller, and its elections",
     page="kafka-ports.md",
-    no_logs="its machine is told the whole state of the cluster with each request, and a "
-            "log of the controller has only what changes",
+    no_logs="it computes all that a batch must change from the whole state of the store and "
+            "of the brokers, and a log of a controller has only what it changed",
     shipped=(
         Shipped("reference.kafka.controller", "adapter:ReferenceController",
                 "the reference of Kafka's controller: partitions, replicas, selectors"),

@@ -10,8 +10,9 @@ SYSTEM = System(
     subject="streams",
     about="a processor of Reactive Streams, between its publisher and its subscriber",
     page="reactive-port.md",
-    no_logs="signals of several threads are serial by the rules that are to be judged, so "
-            "their order in a log would have to be trusted first",
+    no_logs="that the signals of several threads do not overlap is what its rules are "
+            "about, and they overlap within nanoseconds, where the records of a log have no "
+            "certain order",
     shipped=(
         Shipped("reference.processor", "adapter:ReferenceProcessor",
                 "the reference of a processor that maps, with a bounded buffer"),

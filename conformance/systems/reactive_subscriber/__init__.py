@@ -10,8 +10,9 @@ SYSTEM = System(
     subject="streams",
     about="a subscriber of Reactive Streams, called and watched by its publisher",
     page="reactive-port.md",
-    no_logs="signals of several threads are serial by the rules that are to be judged, so "
-            "their order in a log would have to be trusted first",
+    no_logs="that the signals of several threads do not overlap is what its rules are "
+            "about, and they overlap within nanoseconds, where the records of a log have no "
+            "certain order",
     shipped=(
         Shipped("reference.subscriber", "adapter:ReferenceSubscriber",
                 "the reference of a subscriber with a buffer, which requests in batches"),

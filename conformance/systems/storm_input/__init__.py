@@ -10,8 +10,8 @@ SYSTEM = System(
     subject="stream processors",
     about="a task's input in Storm: two queues and their consumer",
     page="storm-ports.md",
-    no_logs="its rules say which of two queues a task reads first, and a log of tuples does "
-            "not show what was in either when it looked",
+    no_logs="the place of a tuple follows from the room that a queue has when the tuple "
+            "comes, and records by the sender and by the task are not in that order",
     shipped=(
         Shipped("reference.storm.input", "adapter:ReferenceInput",
                 "the reference of a Storm task's input"),

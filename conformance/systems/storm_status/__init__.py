@@ -10,8 +10,8 @@ SYSTEM = System(
     subject="stream processors",
     about="backpressure status between two Storm workers",
     page="storm-ports.md",
-    no_logs="its rules compare what a worker sent with the state of its queues at that "
-            "instant, which no log has",
+    no_logs="its machine is also the network that loses and reorders the statuses, and "
+            "knows of each what became of it, and a log of two workers does not",
     shipped=(
         Shipped("reference.storm.status", "adapter:ReferenceStatus",
                 "the reference of Storm's backpressure status"),

@@ -10,8 +10,6 @@ SYSTEM = System(
     subject="metrics",
     about="a stage that rolls up values that cannot go, or batches them",
     page="summaries-port.md",
-    no_logs="its rules are about sums of values, and an event of a log has one item and one "
-            "number",
     shipped=(
         Shipped("reference.summaries", "adapter:ReferenceSummaries",
                 "the reference of a stage that rolls up"),

@@ -1,0 +1,104 @@
+"""A gate in a log: which calls pass, and which are notified that it is broken.
+
+Calls overlap, and that is what they are for. Where opening, shutting and breaking take time in the
+log, the gate counts as open, and as broken, from the first instant at which it may have been, and
+as shut from the last: nothing that passes then is accused. That a call does not pass shows only
+where all is idle, which a log of calls does not say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ....spec.queues import gates as chapter
+from ....spec.queues.gates import Gate
+from ....spec.notation.rules import Rule
+from ...logs.events import Event
+from ...logs.kinds import Call, Logs, Terms
+from ...logs.notes import Notes
+from ...logs.steps import StepJudge, ids_of
+from ...suites.meanings import Meanings
+from .suite import GateConversation
+
+__all__ = ["LOGS"]
+
+_SAYS: Final = Meanings(GateConversation.says)
+_RULES: Final[tuple[Rule, ...]] = (chapter.SHUT_HOLDS, chapter.WHOLE)
+_COMES: Final = _SAYS.request("wait")
+_EARLY: Final = {"open": _SAYS.request("open"), "break": _SAYS.request("break")}
+_SHUTS: Final = _SAYS.request("shut")
+_STOPS: Final = _SAYS.request("interrupt")
+_CANCELLED: Final = _SAYS.answer("wait", "cancelled")
+_ENDS: Final = {"ok": _SAYS.answer("wait", "passes"), "empty": _SAYS.answer("wait", "told")}
+
+
+class GateJudge(StepJudge):
+    """Judges one gate; see ``StepJudge``."""
+
+    machine = Gate
+    rules = ids_of(_RULES)
+    may_overlap = True
+
+    def __init__(self, key: str, terms: Terms, notes: Notes, common: Any) -> None:
+        super().__init__(key, terms, notes, common)
+        self._calls: dict[int, int] = {}
+        if not terms.from_start:            # whatever it was before, it may have been open
+            self.step(Event(key, "", "open", "point"), _EARLY["open"])
+
+    def constants(self) -> Mapping[str, int]:
+        return {"K": 8}
+
+    def begins(self, event: Event) -> None:
+        if event.operation in _EARLY:
+            self.step(event, _EARLY[event.operation])
+        elif event.operation == "wait":
+            if self.now.came == self.now.K:
+                self._make_room()
+            self._calls[event.call] = self.now.came
+            self.step(event, _COMES)
+
+    def _make_room(self) -> None:
+        """Calls that have ended leave their numbers; the others get the first ones."""
+        now, numbers = self.now, sorted(self.now.waiting)
+        names = {number: at for at, number in enumerate(numbers)}
+        for those in (now.waiting, now.may_pass, now.stopping):
+            kept = [names[each] for each in those if each in names]
+            those.clear()
+            those.update(kept)
+        self._calls = {call: names[at] for call, at in self._calls.items()}
+        now.came = len(numbers)
+        if 2 * now.came > now.K:
+            now.K *= 2
+
+    def sees(self, event: Event) -> None:
+        do, is_point = event.operation, event.phase == "point"
+        if do == "shut":
+            self.step(event, _SHUTS)
+        elif is_point:
+            self.begins(event)
+        if do == "wait" and event.call in self._calls:
+            self._ends(event, self._calls.pop(event.call))
+        elif do == "wait" and self.terms.from_start:
+            self.is_foreign("a wait ends that has not begun", event)
+
+    def _ends(self, event: Event, call: int) -> None:
+        if event.result in _ENDS:
+            self.step(event, _ENDS[event.result], call=call)
+        elif self.step(event, _STOPS, call=call):
+            self.step(event, _CANCELLED, call=call)
+
+
+LOGS: Final = Logs(
+    machines=(Gate,),
+    operations={
+        "wait": Call("a call waits at the gate, and passes at its end; \"empty\": it is notified "
+                     "that the gate is broken; \"failed\": it was cancelled"),
+        "open": Call("the gate is opened"),
+        "shut": Call("the gate is shut"),
+        "break": Call("the gate breaks"),
+    },
+    settings={},
+    rules=_RULES,
+    judge=GateJudge,
+)

@@ -1,0 +1,56 @@
+"""A stage that rolls up, or batches, in a log: each output by the sum of its values.
+
+A log has the sum of an output, and not its values: that these are as they came is not shown.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ....spec.flow import observed_summaries as chapter
+from ....spec.flow.observed_summaries import ObservedBatches, ObservedSummaries
+from ...logs.kinds import Call, Logs, Terms
+from ...logs.notes import Notes
+from ...logs.points import PointJudge, Row, Watching
+from ...suites.meanings import Meanings
+from .suite import SummariesConversation
+
+__all__ = ["LOGS"]
+
+_SAYS: Final = Meanings(SummariesConversation.says)
+_MOST: Final = 1 << 60
+
+
+def _rows(where: str) -> dict[str, Row]:
+    """The actions of the machine of a policy."""
+    return {"takes": _SAYS.row(_SAYS.answer("offer", True, where=where), "value"),
+            "waits": _SAYS.row(_SAYS.answer("offer", False, where=where)),
+            "gives": _SAYS.row(_SAYS.answer("take", "sum", where=where), "value"),
+            "nothing": _SAYS.row(_SAYS.answer("take", None, where=where))}
+
+
+_ROLLS_UP: Final = Watching(ObservedSummaries, lambda terms: {"K": _MOST}, _rows(""))
+_BATCHES: Final = Watching(
+    ObservedBatches, lambda terms: {"K": _MOST, "m": terms.settings["batch"]}, _rows("batches"))
+
+
+def _judge(key: str, terms: Terms, notes: Notes, common: Any) -> PointJudge:
+    return PointJudge(key, terms, notes,
+                      (_BATCHES if terms.settings.get("batch", 0) else _ROLLS_UP,))
+
+
+_AT_ONCE: Final = ("end", "point")
+
+LOGS: Final = Logs(
+    machines=(ObservedSummaries, ObservedBatches),
+    operations={
+        "takes": Call("the stage takes a value, above 0", _AT_ONCE, ("value",)),
+        "waits": Call("a value comes, and is not taken", _AT_ONCE),
+        "gives": Call("an output goes; value: the sum of its values", _AT_ONCE, ("value",)),
+        "nothing": Call("a credit comes, and no output goes", _AT_ONCE),
+    },
+    settings={"batch": "values of a batch; without it, or 0, the stage rolls up"},
+    rules=(chapter.WHOLE, chapter.NOBODY_WAITS, chapter.WAITS_WHERE_FULL, chapter.BOUNDED,
+           chapter.NOT_KEPT, chapter.OF_SOMETHING),
+    judge=_judge,
+)

@@ -1,0 +1,152 @@
+"""Logs of what the suites' targets did, judged by the machines of the suites, without the suites.
+
+The suite itself has judged each of these runs: where its verdict and that of the log differ, one of
+the two is wrong.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from benchmarks.logged import WRITTEN, Logged, judge_events, programs
+from checkvalve.conformance.logs.events import Event
+from checkvalve.conformance.logs.kinds import Logs
+from checkvalve.conformance.logs.notes import Notes
+from checkvalve.conformance.systems.catalogue import SYSTEMS
+from checkvalve.conformance.systems.targets import reference_of
+
+LENIENT: Mapping[str, frozenset[str]] = {
+    "timer": frozenset({"KAFKA-W22"}),      # it may be early by a tick, for ticks begin anywhere
+    "executor": frozenset({"EXEC-11"}),     # a log has no items, and may be of exchanged ones
+    "storm.acker": frozenset({"STORM-A31"}),    # the answers of one request have an order in a log
+    "delivery": frozenset({"DELIV-10"}),    # what a full queue dropped after a restart is unknown
+}
+"""Rules that the log of a suite may leave out, or break by another of the same request."""
+
+
+def on_logs(suite: str) -> tuple[Logs, list[str]]:
+    """How the logs of a suite are judged, and by which rules."""
+    logs: Logs = SYSTEMS[suite].logs
+    return logs, [rule.id for rule in logs.rules] + [*logs.with_rest]
+
+
+def of(logs: Logs, one: Logged) -> Notes:
+    """The notes on the log of a run."""
+    return judge_events(logs, one.settings, one.events, drained=True)
+
+
+@pytest.mark.parametrize("suite", WRITTEN)
+def test_the_log_of_a_reference_is_right(suite: str) -> None:
+    """Nothing is violated, foreign or unknown, and most rules could have been broken."""
+    logs, ids = on_logs(suite)
+    could = Counter[str]()
+    for rule in ids:
+        for one in programs(suite, reference_of(suite), rule, 1, 3):
+            notes = of(logs, one)
+            assert one.run.breaches == []
+            assert (notes.findings, notes.foreign, notes.unknown) == ([], [], {})
+            could.update(notes.exercised())
+    assert len(could.keys() & set(ids)) * 2 >= len(ids)
+
+
+@pytest.mark.parametrize("suite", WRITTEN)
+def test_the_log_of_a_twin_breaks_the_rule_that_the_suite_says(suite: str) -> None:
+    """Planted bugs are found by the rule by which the suite finds them, and none is invented."""
+    logs, ids = on_logs(suite)
+    lenient = LENIENT.get(suite, frozenset())
+    found = set[str]()
+    for name, twin in SYSTEMS[suite].twins.items():
+        if twin.rule not in ids or twin.in_long or twin.after:
+            continue
+        for one in programs(suite, f"zoo:{name}", twin.rule, 3, 3):
+            said = one.run.breaches[0].rule.id if one.run.breaches else ""
+            notes = of(logs, one)
+            seen = next(iter(notes.violations), "")
+            assert not notes.foreign
+            assert seen == said or said not in ids or said in lenient, name
+            assert said or not seen, name
+            found |= {seen} - {""}
+    assert len(found) > len(ids) / 3
+
+
+@pytest.mark.parametrize("suite", WRITTEN)
+def test_a_long_log_of_a_reference_is_right(suite: str) -> None:
+    """Places that were left are taken again, and windows slide: nothing of that is seen."""
+    logs, _ = on_logs(suite)
+    for one in programs(suite, reference_of(suite), "", 5, 2, length=200):
+        notes = of(logs, one)
+        assert (notes.findings, notes.foreign, notes.unknown) == ([], [], {})
+
+
+@pytest.mark.parametrize("suite", SYSTEMS)
+def test_logs_of_a_suite_are_judged_or_it_says_why_not(suite: str) -> None:
+    """One of the two, in one sentence."""
+    system = SYSTEMS[suite]
+    assert (system.logs is None) == bool(system.no_logs)
+    assert "." not in system.no_logs
+
+
+def points(*rows: tuple[str, Any]) -> list[Event]:
+    """Events of one process."""
+    return [Event("k", "p", name, "point", value=value, line=at)
+            for at, (name, value) in enumerate(rows, 1)]
+
+
+def source(fault: str, messages: int) -> list[Event]:
+    """The log of a source that reads a few messages at a time, and commits."""
+    rows: list[tuple[str, Any]] = [("append", messages)]
+    for at in range(messages):
+        rows += [("emits", at), ("ack", at)]
+        if at % 5 == 4:
+            rows.append(("commit", at + 1))
+    wrong = {"": [], "below": [("emits", 3)], "back": [("commit", 3)],
+             "unsafe": [("append", 1), ("emits", messages), ("commit", messages + 1)]}
+    return points(*rows, *wrong[fault])
+
+
+@pytest.mark.parametrize(("fault", "rule"), [
+    ("", ""), ("below", "STORM-K25"), ("back", "STORM-K22"), ("unsafe", "STORM-K20")])
+def test_a_source_is_judged_far_beyond_the_window_of_its_machine(fault: str, rule: str) -> None:
+    """The machine has sixteen offsets, and the log has a thousand."""
+    notes = judge_events(SYSTEMS["storm.partition"].logs, {}, source(fault, 1_000))
+    assert list(notes.violations) == ([rule] if rule else [])
+    assert (notes.foreign, notes.unknown) == ([], {})
+
+
+def test_calls_that_overlap_have_no_order_that_is_guessed() -> None:
+    """Where the machine needs one, the key is unknown from there on."""
+    logs = SYSTEMS["delivery"].logs
+    events = [Event("k", name, "publish", phase, item=name, call=at, line=line)
+              for line, (name, phase, at) in enumerate(
+                  [("a", "begin", 0), ("b", "begin", 1), ("a", "end", 0), ("b", "end", 1)])]
+    notes = judge_events(logs, {"law": 3}, events)
+    assert not notes.violations
+    assert "overlap" in notes.unknown["DELIV-9"][0].why
+
+
+def test_clocks_that_may_differ_do_not_order_what_a_broker_took() -> None:
+    """With a tolerance nothing is decided."""
+    notes = judge_events(SYSTEMS["storm.spout"].logs, {}, points(("tick", None)), tolerance=5)
+    assert "clocks" in notes.unknown["STORM-K40"][0].why
+
+
+@pytest.mark.parametrize(("rows", "rule"), [
+    ([("wait", "begin"), ("open", "point"), ("shut", "point"), ("wait", "end")], ""),
+    ([("open", "point"), ("shut", "point"), ("wait", "begin"), ("wait", "end")], "GATE-1"),
+    ([("shut", "begin"), ("wait", "begin"), ("wait", "end")], "GATE-1"),
+    ([("open", "begin"), ("wait", "begin"), ("wait", "end")], ""),
+    ([("open", "point"), ("shut", "begin"), ("wait", "begin"), ("wait", "end")], ""),
+])
+def test_a_call_passes_a_gate_only_if_it_may_have_been_open(
+    rows: list[tuple[str, str]], rule: str
+) -> None:
+    """From the first instant of opening to the last of shutting."""
+    events = [Event("k", name, name, phase, call=int(phase != "point"), line=at)
+              for at, (name, phase) in enumerate(rows)]
+    notes = judge_events(SYSTEMS["awaits.gate"].logs, {}, events)
+    assert list(notes.violations) == ([rule] if rule else [])
+    assert not notes.foreign

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from time import process_time
 from typing import Any, Final
 
 from checkvalve.conformance.logs.events import Event
@@ -18,7 +19,7 @@ from checkvalve.conformance.ports.base import Message, Session, Target
 from checkvalve.conformance.suites.run import Run, TargetFailed, capabilities, run_program
 from checkvalve.conformance.suites.suite import Act, Suite
 from checkvalve.conformance.systems.catalogue import SYSTEMS
-from checkvalve.conformance.systems.targets import resolve_target
+from checkvalve.conformance.systems.targets import reference_of, resolve_target
 
 __all__ = ["SETTINGS", "WRITTEN", "Logged", "judge_events", "programs"]
 
@@ -319,3 +320,44 @@ def judge_events(logs: Logs, settings: Mapping[str, int], events: list[Event],
         judge.take(event)
     judge.end()
     return notes
+
+
+def _figures(suite: str, keys: int) -> str:
+    """A line: events a second of the judge, false alarms, and the planted bugs that it found."""
+    system = SYSTEMS[suite]
+    logs: Logs = system.logs
+    ids = [rule.id for rule in logs.rules] + [*logs.with_rest]
+    alarms = unknown = events = 0
+    spent = 0.0
+    for number in range(keys):
+        for one in programs(suite, reference_of(suite), ids[number % len(ids)], number, 1):
+            start = process_time()
+            notes = judge_events(logs, one.settings, one.events, drained=True)
+            spent += process_time() - start
+            events += len(one.events)
+            alarms += bool(notes.violations or notes.foreign)
+            unknown += bool(notes.unknown)
+    same = others = invented = 0
+    for name, twin in system.twins.items():
+        if twin.rule not in ids or twin.in_long or twin.after:
+            continue
+        for one in programs(suite, f"zoo:{name}", twin.rule, 3, 15):
+            said = one.run.breaches[0].rule.id if one.run.breaches else ""
+            seen = next(iter(judge_events(
+                logs, one.settings, one.events, drained=True).violations), "")
+            same += bool(said) and seen == said
+            others += bool(said) and seen != said
+            invented += bool(seen) and not said
+    return (f"{suite:16}{keys:6}{events:8,}{alarms:8}{unknown:9}{events / spent:10,.0f}"
+            f"{same:8}{others:8}{invented:10}")
+
+
+def main() -> None:
+    """Print a line for each suite."""
+    print("suite             logs  events  alarms  unknown  events/s    same  others  invented")
+    for suite in sorted(WRITTEN):
+        print(_figures(suite, 300), flush=True)
+
+
+if __name__ == "__main__":
+    main()

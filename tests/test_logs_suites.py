@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.logged import WRITTEN, Logged, judge_events, programs
 from checkvalve.conformance.logs.events import Event
-from checkvalve.conformance.logs.kinds import Logs
+from checkvalve.conformance.logs.kinds import Logs, Terms
 from checkvalve.conformance.logs.notes import Notes
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 from checkvalve.conformance.systems.targets import reference_of
@@ -80,6 +80,24 @@ def test_a_long_log_of_a_reference_is_right(suite: str) -> None:
     for one in programs(suite, reference_of(suite), "", 5, 2, length=200):
         notes = of(logs, one)
         assert (notes.findings, notes.foreign, notes.unknown) == ([], [], {})
+
+
+@pytest.mark.parametrize("suite", [each for each in WRITTEN if each != "summaries"])
+def test_a_judge_that_was_put_away_between_events_says_the_same(suite: str) -> None:
+    """A stream keeps each judge as bytes, and continues with a copy of it."""
+    from pyspark import cloudpickle
+
+    logs, ids = on_logs(suite)
+    name = next(name for name, twin in SYSTEMS[suite].twins.items() if twin.rule == ids[0])
+    one, *_ = [each for each in programs(suite, f"zoo:{name}", ids[0], 3, 15) if each.run.breaches]
+    terms = Terms(one.settings, drained=True)
+    judge = logs.judge("k", terms, Notes(), logs.common(terms, Notes()))
+    for at, event in enumerate(one.events):
+        if at % 5 == 0:
+            judge = cloudpickle.loads(cloudpickle.dumps(judge))
+        judge.take(event)
+    judge.end()
+    assert judge.notes.violations == of(logs, one).violations
 
 
 @pytest.mark.parametrize("suite", SYSTEMS)

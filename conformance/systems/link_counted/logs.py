@@ -12,6 +12,7 @@ from typing import Final
 
 from ....spec.flow import observed_counted as chapter
 from ....spec.flow.observed_counted import ObservedCountedLink
+from ....spec.flow.observed_link import ANNOUNCES, PROCESSED_IN_ORDER, SENDS
 from ....spec.notation.rules import Rule
 from ...logs.events import Event
 from ...logs.kinds import Call, Logs
@@ -24,10 +25,10 @@ __all__ = ["LOGS"]
 
 _SAYS: Final = Meanings(CountedConversation.says)
 _RULES: Final[tuple[Rule, ...]] = (
-    chapter.PROCESSED_IN_ORDER, chapter.WITHIN_LIMIT, chapter.LETS_GO, chapter.NUMBERED,
+    PROCESSED_IN_ORDER, chapter.WITHIN_LIMIT, chapter.LETS_GO, chapter.NUMBERED,
     chapter.TRUE_ACK, chapter.LIMIT_FITS)
-_WITH_REST: Final = {chapter.SENDS: "rest_a", chapter.REPEATS: "rest_a",
-                     chapter.ANSWERS: "rest_b", chapter.ANNOUNCES: "rest_b",
+_WITH_REST: Final = {SENDS: "rest_a", chapter.REPEATS: "rest_a",
+                     chapter.ANSWERS: "rest_b", ANNOUNCES: "rest_b",
                      chapter.REPEATS_LIMIT: "rest_b"}
 _MOST: Final = 1 << 40
 

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from checkvalve.conformance.computer import environment
@@ -88,7 +89,7 @@ def install(what: str, packages: Sequence[str]) -> None:
     rights = administrator()
     if rights is None or shutil.which("apt-get") is None:
         return
-    run([*rights, "apt-get", "update", "-q"])
+    update(tuple(rights))
     apt = ["apt-get", "install", "-q", "-y", "--no-install-recommends"]
     for package in packages:
         # A rehearsal: that apt knows a name does not mean that it can install it.
@@ -96,6 +97,12 @@ def install(what: str, packages: Sequence[str]) -> None:
             print(f"Installing {what}: apt-get install {package} …", flush=True)
             run([*rights, *apt, package], aloud=True)
             return
+
+
+@cache
+def update(rights: tuple[str, ...]) -> None:
+    """Fetch the lists of packages, once for all of them."""
+    run([*rights, "apt-get", "update", "-q"])
 
 
 def administrator() -> list[str] | None:

@@ -185,13 +185,17 @@ class Admission(Machine):
 
     # --- rules -------------------------------------------------------------------------------
 
-    @always("BK-1", MUST, "Under a limit, free permits and requests in progress add up to it.",
+    @always("BK-1", MUST,
+            "With a limit above 0, free permits and requests in progress add up to the limit.",
             source=f"{LIMIT}; {CODE}")
     def permits_are_conserved(self) -> bool:
         """No outcome of a request keeps its permit, and none gives back two."""
         return self.K == 0 or self.free + self.in_progress() == self.K
 
-    @always("BK-2", MUST, "No more requests are in progress than the limit allows.", source=LIMIT)
+    @always("BK-2", MUST,
+            "No more requests of a kind (add or read) are in progress than its limit allows; a "
+            "limit of 0 allows any number.",
+            source=LIMIT)
     def few_are_in_progress(self) -> bool:
         """For any number of requests and loops; a limit of 0 allows any number."""
         return self.K == 0 or self.in_progress() <= self.K
@@ -202,28 +206,35 @@ class Admission(Machine):
         """Otherwise an operator sees a wrong number."""
         return self.gauge == self.in_progress()
 
-    @always("BK-4", MUST, "A request is in progress until its response is sent or dropped.",
+    @always("BK-4", MUST,
+            "No request stops being in progress before its response is sent or dropped.",
             source=f"{LIMIT} ('to the moment response for the request is sent')")
     def nobody_finishes_early(self) -> bool:
         """A permit that is returned earlier does not bound the memory of responses."""
         return self.late == 0
 
-    @leads_to("BK-5", MUST, "A loop that stops reading reads again eventually.",
+    @leads_to("BK-5", MUST,
+              "An event loop that has stopped reading reads again eventually, if requests in "
+              "progress end.",
               source=f"{AUTOREAD}; {CODE}", loop=upto(E))
     def reading_goes_on(self, loop: int) -> tuple[bool, bool]:
         """It assumes that requests end."""
         return not self.reading[loop], self.reading[loop]
 
-    @leads_to("BK-6", MUST, "The requests that a loop has read are all admitted eventually.",
+    @leads_to("BK-6", MUST,
+              "All requests of a batch that an event loop has read are admitted eventually, if "
+              "requests in progress end.",
               source=f"{LIMIT} (inferred: what is limited waits, and is not refused); "
                      "BookKeeper #3486", loop=upto(E))
     def nobody_is_forgotten(self, loop: int) -> tuple[bool, bool]:
         """This covers all requests of one batch."""
         return self.decoded[loop] > 0, self.decoded[loop] == 0
 
-    @always("BK-8", MUST, "Free permits and the gauge add up to the limit, the gauge equals the "
-            "number of requests in progress, no more threads are busy than there are, and a loop "
-            "is in the wait queue at most once, and only with a request to admit.", source=CODE)
+    @always("BK-8", MUST,
+            "Free permits and gauge add up to any limit above 0, the gauge equals the requests "
+            "in progress, busy threads fit the pool, and each loop waits at most once, with a "
+            "request.",
+            source=CODE)
     def books_are_right(self) -> bool:
         """A thread keeps its request until it is finished; a waiting loop has a request."""
         return ((self.K == 0 or self.free + self.gauge == self.K)
@@ -238,7 +249,8 @@ class Admission(Machine):
             times == 1 and self.decoded[loop] > 0 and loop not in self.refused)
 
     @always("BK-7", CLAIM,
-            "While a loop does not read, it has at most one request that is not in progress.",
+            "While an event loop does not read, at most one request that it has read is not yet "
+            "admitted.",
             source=f"{AUTOREAD} ('to prevent it from pulling more data before we track it'); "
                    "bookkeeper#decoded", loop=upto(E))
     def nothing_else_is_in_memory(self, loop: int) -> bool:

@@ -84,14 +84,18 @@ class Checker(Machine):
         """True if all tasks are done."""
         return self.done == self.T
 
-    @always("BK-16", MUST, "While a task waits, a permit is free, a read is under way, or a thread "
-            "is left for callbacks.", source=f"{CODE}; BookKeeper #3070")
+    @always("BK-16", MUST,
+            "While a task waits for a permit, a permit is free, a read is under way, or a "
+            "thread that may run callbacks does not wait.",
+            source=f"{CODE}; BookKeeper #3070")
     def who_waits_is_helped(self) -> bool:
         """The pool is never full of tasks that wait for callbacks queued behind them."""
         return self.blocked == 0 or self.free > 0 or self.reads > 0 or self.has_a_thread()
 
-    @always("BK-17", MUST, "Every permit is free, with a read, or with a callback; every task is "
-            "queued, waiting, with one of these, or done.", source=CODE)
+    @always("BK-17", MUST,
+            "Every permit is free or held by a read or a callback; every task is queued, "
+            "waiting for a permit, represented by its read or callback, or done.",
+            source=CODE)
     def nothing_is_lost(self) -> bool:
         """Count all S permits and all T tasks."""
         return (self.free + self.reads + self.callbacks == self.S

@@ -106,7 +106,8 @@ class Inline(Machine):
         return self.away + sum(self.doing[loop] == Doing.RUNNING for loop in range(self.E))
 
     @always("BK-85", MUST,
-            "Without a pool, too, free permits and requests in progress add up to the limit.",
+            "If event loops run requests themselves, free permits and requests in progress, "
+            "here or elsewhere, add up to the limit.",
             source=LIMIT)
     def permits_are_conserved(self) -> bool:
         """The same law holds with a pool."""
@@ -118,8 +119,10 @@ class Inline(Machine):
         """A loop has only one request at a time."""
         return all(self.doing[loop] != Doing.WAITING for loop in range(self.E))
 
-    @never_stuck("BK-87", MUST, "Loops that run requests themselves are never deadlocked over "
-                 "permits.", source=f"{LIMIT}; bookkeeper#B9")
+    @never_stuck("BK-87", MUST,
+                 "Event loops that run requests themselves are never all deadlocked waiting for "
+                 "permits.",
+                 source=f"{LIMIT}; bookkeeper#B9")
     def loops_go_on(self) -> bool:
         """Work is always left: there is always another request."""
         return False

@@ -110,7 +110,9 @@ class Journal(Machine):
         return (self.free + self.at_storage + self.group + self.forcing + self.forced
                 + self.late_force + self.late_storage == self.K)
 
-    @never_stuck("BK-81", MUST, "Adds that wait in the journal are never deadlocked.",
+    @never_stuck("BK-81", MUST,
+                 "Adds and journal are never deadlocked: some add can always get a permit, "
+                 "enter a group, be forced to disk or be answered, or a group can be closed.",
                  source=f"{ORDER} ('batching delay (mis)configuration'); {CODE}")
     def somebody_goes_on(self) -> bool:
         """Work is always left: there is always another add."""
@@ -129,8 +131,10 @@ class Journal(Machine):
         """A client that receives the answer can read the entry."""
         return self.late_storage == 0
 
-    @always("BK-84", CLAIM, "Requests in progress are those at a thread and those that wait for "
-            "one.", source=f"{LIMIT} ('requests being processed by threads in threadpool + "
+    @always("BK-84", CLAIM,
+            "Exactly the requests at a thread of the pool, and those that wait for such a "
+            "thread, hold a permit.",
+            source=f"{LIMIT} ('requests being processed by threads in threadpool + "
             "requests waiting for the next thread')")
     def they_are_at_threads(self) -> bool:
         """Requests in progress are those with a permit."""

@@ -109,7 +109,8 @@ class Loops(Machine):
         """Number of permits that requests hold."""
         return sum(self.working) + sum(self.writes) + sum(self.written)
 
-    @never_stuck("BK-10", MUST, "Loops that wait for permits are never deadlocked.",
+    @never_stuck("BK-10", MUST,
+                 "Event loops and workers are never deadlocked by loops that wait for permits.",
                  source=f"{CODE}; BookKeeper #4730")
     def somebody_goes_on(self) -> bool:
         """Work is always left: there is always another request to read."""
@@ -126,7 +127,8 @@ class Loops(Machine):
                 or sum(self.working) + sum(self.written) > 0
                 or any(self.writes[loop] > 0 and self.is_at_work(loop) for loop in range(self.E)))
 
-    @always("BK-13", MUST, "A loop is in the wait queue at most once.",
+    @always("BK-13", MUST,
+            "An event loop is in the wait queue for permits at most once.",
             source="bookkeeper#admission",
             loop=upto(E))
     def each_waits_once(self, loop: int) -> bool:

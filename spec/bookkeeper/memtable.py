@@ -174,13 +174,17 @@ class Memtable(Machine):
         return sum(self.length[adder] if self.doing[adder] == Doing.TAKEN else 0
                    for adder in range(self.A))
 
-    @always("BK-20", MUST, "Free permits and bytes in memory add up to twice the size of a table.",
+    @always("BK-20", MUST,
+            "Free bytes and the bytes in the table, in the snapshot and reserved by adders add "
+            "up to 2 L, twice the size of a table.",
             source=f"{TEXT}; {CODE}")
     def bytes_are_conserved(self) -> bool:
         """Bytes are in the table, in the snapshot, or with adders."""
         return self.free + self.table + self.snapshot + self.taken() == 2 * self.L
 
-    @never_stuck("BK-21", MUST, "Adders that wait for room are never deadlocked.",
+    @never_stuck("BK-21", MUST,
+                 "The adders of a memtable are never deadlocked, all of them waiting for free "
+                 "bytes.",
                  source=f"{TEXT}; {CODE}")
     def somebody_goes_on(self) -> bool:
         """Work is always left: there is always another entry."""
@@ -199,7 +203,9 @@ class Memtable(Machine):
             self.doing[adder] == Doing.LOOKED or self.doing[adder] == Doing.TAKEN
             for adder in range(self.A))
 
-    @always("BK-23", MUST, "The bytes in memory are at most twice the size of a table.",
+    @always("BK-23", MUST,
+            "The bytes in the table, in the snapshot and reserved by adders are together at "
+            "most twice the size of a table.",
             source=f"{TEXT} ('2*(skipListSize)')")
     def memory_is_bounded(self) -> bool:
         """The bound does not depend on the disk."""
@@ -213,8 +219,10 @@ class Memtable(Machine):
         return (self.snapshot == 0 or self.asked or self.retry) and (
             not self.retry or self.failed > 0)
 
-    @always("BK-26", MUST, "Free bytes and bytes in memory add up to 2 L, twice the size of a "
-            "table, and exactly the adders that wait are in the wait queue.", source=CODE)
+    @always("BK-26", MUST,
+            "Bytes that are free, in the table, in the snapshot or reserved by adders add up to "
+            "twice the size of a table; the wait queue holds exactly the waiting adders.",
+            source=CODE)
     def books_are_right(self) -> bool:
         """Exactly the waiting adders are in the wait queue."""
         return self.bytes_are_conserved() and all(

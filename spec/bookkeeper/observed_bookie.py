@@ -44,21 +44,28 @@ LIMIT = seen_from_outside(Admission.rules_declared, "BK-2")
 COUNTED = seen_from_outside(Admission.rules_declared, "BK-3")
 
 ONCE = guard_rule(
-    "BK-50", MUST, "A request is started or rejected at most once; its response is then written "
-    "or dropped at most once.", source="bookkeeper#B3")
+    "BK-50", MUST,
+    "Only requests that wait are started or rejected, each at most once; only finished or "
+    "rejected requests have a response written or dropped, each at most once.",
+    source="bookkeeper#B3")
 STARTS = guard_rule(
-    "BK-51", MUST, "A request waits only while as many requests of its kind are in progress as "
-    "the limit allows.", source="004#limit; bookkeeper#B1, bookkeeper#B5")
+    "BK-51", MUST,
+    "When the server is quiescent, the first waiting request of a channel finds as many "
+    "requests of its kind (add or read) in progress as the limit allows.",
+    source="004#limit; bookkeeper#B1, bookkeeper#B5")
 IN_ORDER = guard_rule(
-    "BK-52", MUST, "The requests of a channel start in the order in which they were read.",
+    "BK-52", MUST,
+    "The requests of a channel are started or rejected in the order in which they were read.",
     source="bookkeeper#decoded")
 FAIR = guard_rule(
     "BK-53", MUST,
-    "A permit goes to the channel that has waited longest for a permit of that kind (add or read).",
+    "No request is started or rejected while the first waiting request of another channel, "
+    "waiting since an earlier quiescence, is of the same kind (add or read).",
     source="bookkeeper#fair")
 REJECTS = guard_rule(
     "BK-54", MUST,
-    "A request is rejected only if the pool's queue may be full, and always if the pool is full.",
+    "A request is rejected only if at least Q requests of its kind are at storage, and started "
+    "only if fewer than Q + W are: Q queue places, W threads.",
     source="bookkeeper#admission")
 PAUSES = guard_rule(
     "BK-55", MUST,
@@ -66,23 +73,33 @@ PAUSES = guard_rule(
     "for a permit.",
     source="004#autoread")
 READS = guard_rule(
-    "BK-56", MUST, "When the server is quiescent, it reads from every open channel of which no "
-    "request waits.", source="bookkeeper#B5")
+    "BK-56", MUST,
+    "When the server is quiescent, it reads from every open channel of which no decoded request "
+    "waits for a permit.",
+    source="bookkeeper#B5")
 SENDS = guard_rule(
-    "BK-57", MUST, "A response is written at once if its channel is writable.",
+    "BK-57", MUST,
+    "No response to an open, writable channel is dropped, or still unwritten when the server is "
+    "quiescent.",
     source="004#responses; bookkeeper#responses")
 RESPECTS = guard_rule(
     "BK-58", MUST, "No response is written to a channel that is not writable.",
     source="004#responses")
 PATIENT = guard_rule(
-    "BK-59", MUST, "A response is dropped only after waiting t ticks, or while its channel is "
-    "listed or closed.", source="004#responses; bookkeeper#responses")
+    "BK-59", MUST,
+    "A response to an open channel is dropped only after it has waited t ticks, its time limit, "
+    "or while the channel is listed after an earlier such wait.",
+    source="004#responses; bookkeeper#responses")
 DROPS = guard_rule(
-    "BK-60", MUST, "A response that has waited t ticks, or whose channel is listed or closed, is "
-    "dropped.", source="004#responses; bookkeeper#B8")
+    "BK-60", MUST,
+    "When the server is quiescent, no response is left for a closed channel, nor for an "
+    "unwritable one that is listed or for which it has waited t ticks, the limit.",
+    source="004#responses; bookkeeper#B8")
 CLOSES = guard_rule(
-    "BK-61", MUST, "A channel is closed if and only if a response has waited for it until its "
-    "time was over and closing is configured.", source="004#responses ('close the channel')")
+    "BK-61", MUST,
+    "If closing is configured, the server has closed, when quiescent, each channel to which a "
+    "response was dropped after a full wait; otherwise it closes none.",
+    source="004#responses ('close the channel')")
 
 
 class Kind(IntEnum):
@@ -334,8 +351,9 @@ class ObservedBookie(Machine):
             self.ahead.discard(other * self.N + channel)
             self.ahead.discard(channel * self.N + other)
 
-    @always("BK-62", MUST, "At most as many adds and reads are in progress as their limits allow, "
-            "and of two channels at most one is ahead of the other.",
+    @always("BK-62", MUST,
+            "At most as many adds and reads are in progress as their limits allow (0: any "
+            "number), and of two channels at most one precedes the other in the wait order.",
             source="004#limit; bookkeeper#fair")
     def books_agree(self) -> bool:
         """Check each kind, and each pair of channels."""

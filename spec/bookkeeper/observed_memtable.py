@@ -40,20 +40,27 @@ ONCE = guard_rule(
     "BK-70", MUST, "An entry is inserted or refused at most once, and only if it was added.",
     source="bookkeeper#memtable")
 IN_ORDER = guard_rule(
-    "BK-71", MUST, "Entries that wait for room are inserted in the order in which they came.",
+    "BK-71", MUST,
+    "No entry is inserted while an entry that came before it still waits.",
     source="bookkeeper#memtable")
 FITS = guard_rule(
-    "BK-72", MUST, "An entry is refused if and only if it is longer than 2 L bytes, twice the "
-    "size of a table.", source="bookkeeper#B7")
+    "BK-72", MUST,
+    "Only entries longer than 2 L bytes, twice the size of a table, are refused; a quiescent "
+    "memtable has no such entry as its first waiter.",
+    source="bookkeeper#B7")
 TAKES = guard_rule(
-    "BK-73", MUST, "An entry waits only while there is no room for it.",
+    "BK-73", MUST,
+    "When the memtable is quiescent, its first waiting entry is longer than the number of free "
+    "bytes.",
     source="bookkeeper#B6; BookKeeper #2832")
 WHOLE = guard_rule(
     "BK-74", MUST, "A flush takes the whole table, or after a failed flush the whole snapshot, "
     "and none begins while another is under way.", source="bookkeeper#memtable")
 WORTH = guard_rule(
-    "BK-75", MUST, "Fewer than L bytes, the size of a table, are flushed only for an entry that "
-    "waits.", source="004#memtable ('limit that triggers memtable flush')")
+    "BK-75", MUST,
+    "A table of fewer than L bytes, the size of a full table, is first flushed only while an "
+    "entry waits; a failed flush may be tried again.",
+    source="004#memtable ('limit that triggers memtable flush')")
 
 
 class Entry(IntEnum):

@@ -91,7 +91,8 @@ class Polls(Machine):
         self.free += 1
 
     @always("BK-40", MUST,
-            "Every permit is free, with a read, or with a poll; all polls have one, or none has.",
+            "Every permit is free or held by a read or a poll; all waiting polls hold one or "
+            "none does; and there are never more polls than are allowed at a time.",
             source="bookkeeper#admission, bookkeeper#latent")
     def permits_are_conserved(self) -> bool:
         """Count all K permits."""
@@ -100,7 +101,8 @@ class Polls(Machine):
                 and self.polls + self.leaving <= self.G)
 
     @leads_to("BK-41", MUST,
-              "A read of an entry that is there is admitted eventually, however many polls wait.",
+              "A read of an existing entry is admitted eventually, even if all polls wait "
+              "forever.",
               source=f"{LATENT}; 004#limit")
     def reads_go_on(self) -> tuple[bool, bool]:
         """No write is needed for that."""
@@ -128,7 +130,8 @@ class GivingBack(Polls):
         self.polls -= 1
         self.leaving += 1
 
-    @always("BK-42", MUST, "A waiting poll holds no permit.",
+    @always("BK-42", MUST,
+            "No poll holds a permit while it waits for an entry.",
             source=LATENT)
     def polls_hold_nothing(self) -> bool:
         """This covers any number of polls."""

@@ -158,27 +158,33 @@ class Responses(Machine):
 
     # --- rules -------------------------------------------------------------------------------
 
-    @always("BK-30", MUST, "A thread waits for a channel at most t ticks, its time limit.",
+    @always("BK-30", MUST,
+            "A thread with a response for an unwritable channel waits at most t ticks, its time "
+            "limit, including its wait at the monitor.",
             source=f"{TEXT} ('wait up to certain timeout'); {CODE}", thread=upto(H))
     def nobody_waits_long(self, thread: int) -> bool:
         """Time at the monitor counts as well."""
         return self.held[thread] <= self.t
 
-    @always("BK-31", MUST, "For t ticks after a thread has waited for a channel until its time "
-            "was over, no thread waits for that channel, unless it became writable since.",
+    @always("BK-31", MUST,
+            "For t ticks after a thread's wait for a channel has timed out, no thread waits for "
+            "it outside the monitor, unless a response was written to it since.",
             source=f"{CODE}; bookkeeper#B8", thread=upto(H))
     def nobody_waits_again(self, thread: int) -> bool:
         """So a slow client costs at most half of a thread's time."""
         return self.rested >= self.t or self.listed == 0 or self.at[thread] != At.WAITING
 
-    @always("BK-32", MUST, "A channel is listed for at most t ticks after a thread has waited for "
-            "it until its time was over.", source=CODE)
+    @always("BK-32", MUST,
+            "A channel is on the blacklist for at most t ticks, the time limit, after the last "
+            "thread's wait for it has timed out.",
+            source=CODE)
     def lists_end(self) -> bool:
         """After that the channel gets another chance."""
         return self.listed == 0 or self.listed + self.rested <= self.t
 
     @always("BK-35", MUST,
-            "The time that a thread has waited and the time left to it add up to t ticks.",
+            "For each thread that waits for a channel or at its monitor, the time waited and "
+            "the time left add up to t ticks, its time limit.",
             source=CODE)
     def time_is_measured_once(self) -> bool:
         """Time runs from when a thread began; a thread without a response does not wait."""
@@ -188,7 +194,8 @@ class Responses(Machine):
             for thread in range(self.H))
 
     @always("BK-36", MUST,
-            "The thread that waits for the channel came before all threads at the monitor.",
+            "At most one thread waits for the channel to become writable, and no thread at the "
+            "monitor began to wait in an earlier tick.",
             source=CODE)
     def first_come_first_in(self) -> bool:
         """At most one thread waits for the channel itself."""
@@ -197,13 +204,16 @@ class Responses(Machine):
             or (self.at[other] == At.MONITOR and self.held[other] <= self.held[thread])
             for thread in range(self.H) for other in range(self.H))
 
-    @always("BK-33", CLAIM, "A client whose response is dropped has its channel closed.",
+    @always("BK-33", CLAIM,
+            "Once a response to a client has been dropped, the client's channel is closed.",
             source=f"{TEXT} ('disconnect will notify the client')")
     def dropping_is_told(self) -> bool:
         """Otherwise, says the text, the client does not learn of it."""
         return not self.dropped or self.closed
 
-    @always("BK-34", CLAIM, "One channel holds at most one thread at a time.",
+    @always("BK-34", CLAIM,
+            "At most one thread at a time waits because of one channel, threads at its monitor "
+            "included.",
             source="bookkeeper#B8")
     def one_thread_is_held(self) -> bool:
         """Threads at the monitor count as well."""

@@ -140,14 +140,17 @@ class Lease(Machine):
         """Each lease has a value of its own, which is compared."""
         return self.owner == client
 
-    @always("ELECT-14", SHOULD, "At most one client counts on a lease at any time.",
+    @always("ELECT-14", SHOULD,
+            "At any time at most one client believes, by its own clock, that it holds the "
+            "lease.",
             source="election#redis-lock (mutual exclusion); election#redlock (bounded drift)")
     def one_counts(self) -> bool:
         """While clocks run at the same rate, a client that counts is the owner."""
         return sum(1 for left in self.counts if left > 0) <= 1
 
-    @step("ELECT-15", MUST, "An accepted write belongs to the lease of the accepted write before "
-          "it, or to a later one.", source="election#fencing; election#redlock; ELECT-10")
+    @step("ELECT-15", MUST,
+          "No accepted write belongs to an older lease than the accepted write before it.",
+          source="election#fencing; election#redlock; ELECT-10")
     def writes_keep_their_order(self, after: Lease) -> bool:
         """No clock can promise this order."""
         return after.last >= self.last

@@ -190,8 +190,9 @@ class Lock(Machine):
         return all(after.believes[each] in (0, self.believes[each])
                    or after.believes[each] > self.granted for each in range(self.N))
 
-    @leads_to("ELECT-13", MUST, "If there are candidates, eventually the first in the queue "
-              "leads, one is stopped, or none is left.",
+    @leads_to("ELECT-13", MUST,
+              "Whenever there are candidates, eventually the first in the queue believes that "
+              "it leads, some candidate is stopped, or no candidate is left.",
               source="election#recipe; election#sessions")
     def somebody_comes_to_lead(self) -> tuple[bool, bool]:
         """A candidate may be stopped again and again, and all may resign; otherwise one leads."""

@@ -35,43 +35,50 @@ __all__ = ["EXPECTATIONS", "ObservedElection", "Token"]
 
 ONE_LEADER = guard_rule(
     "ELECT-1", MUST,
-    "While an undisturbed candidate leads, another one may report that it leads only if it was "
-    "disturbed, and with no newer token.",
+    "While an undisturbed candidate holds the lock, another one reports that it leads only if "
+    "itself disturbed since the last quiescence, without a newer token, and never leads at a "
+    "quiescence.",
     source="election#recipe (one holds the lowest number); election#etcd; election#postgresql",
 )
 NEWER_WROTE = guard_rule(
     "ELECT-2", MUST,
-    "Once a write of a later leader was accepted, no write of an earlier leader is accepted.",
+    "Once the store has accepted a write of one term of leadership, it accepts no write of an "
+    "earlier term.",
     source="election#fencing: a paused client writes with a lock that it no longer has",
 )
 TOKENS_GROW = guard_rule(
     "ELECT-3", MUST,
-    "The token of a term is greater than all tokens of earlier terms.",
+    "If there are tokens, the holder's first report of a term has a token greater than all "
+    "given before, and its later reports the same or a greater one.",
     source="election#fencing; election#zookeeper-numbers; election#kafka-controller",
 )
 LEADER_WRITES = guard_rule(
     "ELECT-4", MUST,
-    "An undisturbed leader reports that it leads, and its writes are accepted.",
+    "A leader that has reported that it leads, and was not disturbed since the last quiescence, "
+    "never reports that it does not lead, and no write of it is refused.",
     source="election#fencing (only older tokens are refused)",
 )
 SOMEBODY_LEADS = guard_rule(
     "ELECT-5", MUST,
-    "Once the system is quiescent after a leader was lost, some candidate leads.",
+    "When the system is quiescent after all faults, some candidate leads if at least one was "
+    "not disturbed since it joined.",
     source="election#recipe (the next number is watched); election#sessions",
 )
 HANDS_OVER = guard_rule(
     "ELECT-6", MUST,
-    "A candidate that resigned no longer leads; another one, if there is one, leads once the "
-    "system is quiescent.",
+    "A candidate that resigned does not report that it leads; after a leader's resignation, one "
+    "leads at the next quiescence if any was undisturbed since it joined.",
     source="election#recipe (the holder deletes its node)",
 )
 NONE_FORGOTTEN = guard_rule(
-    "ELECT-7", MUST, "Once the system is quiescent, some candidate leads if there is any: one "
-    "whose session ended, or whose service was restarted, still counts as one.",
+    "ELECT-7", MUST,
+    "When the system is quiescent after all faults, some candidate leads if any is left, even "
+    "if its session ended or the lock service was restarted.",
     source="election#curator (reconnected: a new node); election#kazoo")
 DEPOSED_KNOWS = guard_rule(
     "ELECT-8", MUST,
-    "Once the system is quiescent again, a replaced leader no longer reports that it leads.",
+    "A former leader that did not lead at a quiescence does not report that it leads until it "
+    "holds the lock again.",
     source="election#curator; election#kazoo (both: assume that it is lost when suspended)",
 )
 
@@ -249,7 +256,9 @@ class ObservedElection(Machine):
             self.told[each] = self.told[each] and self.holder == each
         self.resigning = False
 
-    @always("ELECT-9", MUST, "Every accepted write belongs to a term that a leader has reported.",
+    @always("ELECT-9", MUST,
+            "No candidate and no accepted write has a term later than the latest that a leader "
+            "has reported.",
             source="election#fencing; ELECT-2")
     def writes_have_terms(self) -> bool:
         """Every written term has a leader."""

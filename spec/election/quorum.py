@@ -96,7 +96,8 @@ class Quorum(Machine):
             self.owner[server] = 2
 
     @always("ELECT-16", SHOULD,
-            "At most one client counts on a lock from a majority of servers at any time.",
+            "At any time at most one client believes that its lock from a majority of servers "
+            "is still valid.",
             source="election#redlock (mutual exclusion, clocks, crashes)")
     def one_counts(self) -> bool:
         """It holds while all clocks run at one rate and no server forgets a key."""

@@ -268,7 +268,8 @@ class Processor(Machine):
         """The end comes under every fair order of steps."""
         return True, self.ended or self.cancelled
 
-    @leads_to("RS-0.15", MUST, "A processor eventually passes a cancel on to its publisher, "
+    @leads_to("RS-0.15", MUST,
+              "When its subscriber cancels, a processor eventually cancels at its publisher, "
               "unless the publisher ends first.",
               source="reactive#R4-1; reactive#R2-6; RxJava #7081")
     def passes_cancels_on(self) -> tuple[bool, bool]:

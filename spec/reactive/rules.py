@@ -77,9 +77,12 @@ PASSES_ON = _of("4.2")
 
 IN_ORDER = guard_rule(
     "RS-0.1", MUST,
-    "Each subscriber receives the elements of the source in order, each element once.",
+    "A subscriber receives only elements of the source, in order and each at most once, and "
+    "onComplete only after all of them.",
     source="reactive#ours",
 )
 BOUNDED = guard_rule(
-    "RS-0.2", MUST, "The elements that a subscriber has requested and not yet processed fit its "
-    "buffer.", source="reactive#ours; reactor #167")
+    "RS-0.2", MUST,
+    "Whenever a subscriber that has not cancelled calls request, all elements that it has then "
+    "requested and not yet processed fit its buffer.",
+    source="reactive#ours; reactor #167")

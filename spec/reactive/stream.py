@@ -170,7 +170,8 @@ class Stream(Machine):
         """The thread that signals is alone in the loop."""
         return self.open <= 1 and (self.open == 0) == (self.loop != Loop.SIGNALLING)
 
-    @leads_to("RS-0.7", MUST, "A stream that is not cancelled signals its end eventually.",
+    @leads_to("RS-0.7", MUST,
+              "Every stream eventually signals its end, unless it is cancelled.",
               source="reactive#R1-4; reactive#R1-5")
     def comes_to_its_end(self) -> tuple[bool, bool]:
         """The end comes under every fair order of steps."""

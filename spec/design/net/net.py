@@ -75,7 +75,9 @@ class Net(Machine):
         for effect in self.change[row]:
             self.marking[effect[0]] += effect[1]
 
-    @never_stuck("DESIGN-1", MUST, "A design never deadlocks with work left to do.",
+    @never_stuck("DESIGN-1", MUST,
+                 "A design never deadlocks: in every reachable state some step is possible, "
+                 "unless its work is done or it has failed as it declares.",
                  source=SOURCE)
     def may_rest(self) -> bool:
         """Everything is done, or the design has failed as it says it does."""
@@ -89,8 +91,9 @@ class Net(Machine):
         """The limit of an unbounded link is one that only a growing link can pass."""
         return all(self.marking[p] <= self.limit[p] for p in range(len(self.start)))
 
-    @leads_to("DESIGN-3", SHOULD, "The watched task takes another step eventually, unless all "
-              "work is done or no step is asked of it.",
+    @leads_to("DESIGN-3", SHOULD,
+              "Whenever a step of the watched task is asked for, eventually it takes one, none "
+              "is asked for any longer, or the design has ended.",
               source="libraries#akka-cycles: the unfair cycle", phase=upto(2))
     def goes_on(self, phase: int) -> tuple[bool, bool]:
         """Each of its steps is followed by another, unless everything is done."""

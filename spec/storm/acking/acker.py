@@ -256,20 +256,24 @@ class Acker(Machine):
     # --- rules -----------------------------------------------------------------------
 
     @always("STORM-A1", MUST,
-            "A root is acked at the spout only if every edge of its tree was acked.",
+            "If the spout has called ack() for a root, bolts have acked every tuple of the "
+            "root's tree.",
             source=f"{TREE} (ACK-SAFE)")
     def acks_are_safe(self) -> bool:
         """No tuple is still being processed, and none was failed."""
         return self.spout != Spout.ACKED or len(self.done) == self.grown
 
-    @always("STORM-A2", MUST, "The spout calls at most one of ack() and fail() for a root.",
+    @always("STORM-A2", MUST,
+            "For each root, the spout calls ack() or fail() at most once in all.",
             source="storm#rotating (at most one of ack and fail per emitted root)")
     def one_call_for_a_root(self) -> bool:
         """Late answers are ignored."""
         return self.calls <= 1
 
     @leads_to("STORM-A3", MUST,
-              "A complete tree is acked at the spout eventually, unless it times out first.",
+              "If bolts have acked every tuple of a pending root's tree and failed none, the "
+              "spout calls ack() for it eventually, unless it times out first or its tree grows "
+              "again.",
               source=f"{TREE} ('the value is 0')")
     def complete_trees_are_acked(self) -> tuple[bool, bool]:
         """It assumes that no message is lost. With T = 0 there is no timeout, and only an ack will
@@ -285,8 +289,10 @@ class Acker(Machine):
         return len(self.done) == self.grown and not self.mishap
 
     @always("STORM-A11", MUST,
-            "If the spout still waits, the acker answers ack as soon as INIT and the "
-            "ACKs of all edges have reached it.", source=f"{TREE} ('the value is 0')")
+            "If a root is pending at the spout, its tuples were all acked and none failed, and "
+            "INIT and all ACKs have reached the acker, the answer ack is on its way to the "
+            "spout.",
+            source=f"{TREE} ('the value is 0')")
     def acks_are_not_kept_back(self) -> bool:
         """It suffices that the answer is on its way. No timeout replaces it."""
         have_come = self.has_init() and self.is_all_acked() and not self.acks
@@ -297,8 +303,9 @@ class Acker(Machine):
         return self.spout != Spout.IDLE and not self.init_in_flight
 
     @always("STORM-A4", MUST,
-            "If the spout still waits, the acker answers for a failed tree as soon as "
-            "INIT and a FAIL have reached it.", source=f"{TREE}: FAIL, INIT order")
+            "If a root is pending at the spout, and INIT and a FAIL of a tuple that was not "
+            "acked have reached the acker, its answer (fail or ack) is on its way to the spout.",
+            source=f"{TREE}: FAIL, INIT order")
     def failure_is_not_kept_back(self) -> bool:
         """It suffices that the answer is on its way: fail, or ack by STORM-A5."""
         have_come = self.has_init() and self.has_failure()
@@ -311,14 +318,17 @@ class Acker(Machine):
             edge < self.grown and edge not in self.waiting and edge not in self.done
             and edge not in self.fails for edge in range(self.E))
 
-    @always("STORM-A5", MUST, "The acker never answers fail for a tree whose value is zero, even "
-            "if a tuple of it failed.", source=f"{TREE}: 'precedence over failed'")
+    @always("STORM-A5", MUST,
+            "The acker never answers fail for a root with the value zero (the xor of all edge "
+            "ids received for it), even if a tuple of its tree failed.",
+            source=f"{TREE}: 'precedence over failed'")
     def zero_takes_precedence(self) -> bool:
         """The acker never answers fail for a complete tree."""
         return not self.failed_at_zero
 
-    @leads_to("STORM-A6", MUST, "If a tuple fails, its root fails at the spout eventually, unless "
-              "it times out first.",
+    @leads_to("STORM-A6", MUST,
+              "If a bolt fails a tuple instead of acking it, the spout calls fail() for its "
+              "root eventually, because of the acker's answer or of its own timeout.",
               source="001#tree (any edge that fails triggers fail at the spout); storm#D12")
     def failures_are_told(self) -> tuple[bool, bool]:
         """It assumes that no message is lost. That the answer comes at once, without waiting for
@@ -332,7 +342,8 @@ class Acker(Machine):
         return self.entry, not self.entry
 
     @leads_to("STORM-A8", MUST,
-              "With timeouts no root is pending forever, even if messages are lost.",
+              "No root is pending at the spout forever: an answer of the acker or the spout's "
+              "timeout ends it.",
               source="storm#rotating; STORM-3514, STORM-549")
     def waiting_ends(self) -> tuple[bool, bool]:
         """An answer or the timeout ends it; without timeouts it takes an answer."""
@@ -340,8 +351,9 @@ class Acker(Machine):
 
 
     @always("STORM-A12", MUST,
-            "When the spout calls ack(), every tuple that came of the root has been "
-            "processed.", source="001#bolt-ack (MyBolt); storm#acker")
+            "If the spout has called ack() for a root, bolts have processed every tuple that "
+            "came of it, anchored or not.",
+            source="001#bolt-ack (MyBolt); storm#acker")
     def acks_cover_everything(self) -> bool:
         """It covers tuples outside the tree as well, which STORM-A1 does not."""
         return self.spout != Spout.ACKED or not self.has_work()

@@ -111,7 +111,8 @@ class BasicBolt(Machine):
         self.late = False
 
     @leads_to("STORM-E1", MUST,
-              "Every input is acked or failed eventually, unless its worker dies.",
+              "Every input with an execution that has begun is acked or failed eventually, "
+              "unless its worker dies.",
               source=f"{BASIC}; 001#bolt-ack: must be acked")
     def inputs_are_settled(self) -> tuple[bool, bool]:
         """It must not need the timeout."""
@@ -121,7 +122,9 @@ class BasicBolt(Machine):
         """True if the input was acked or failed."""
         return self.acked or self.failed
 
-    @always("STORM-E2", MUST, "An input is acked only after execute has returned.", source=BASIC)
+    @always("STORM-E2", MUST,
+            "An input is acked only after its execute has returned without an exception.",
+            source=BASIC)
     def acks_follow_the_return(self) -> bool:
         """An input is not acked before the return, nor after a failure."""
         return not self.acked or self.phase == Phase.RETURNED

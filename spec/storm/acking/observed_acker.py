@@ -36,49 +36,55 @@ TIME = "001#rotating; storm#rotating"
 
 NOT_BEFORE_INIT = guard_rule(
     "STORM-A20", MUST,
-    "The acker answers nothing about a root before INIT has arrived.",
+    "The acker sends no answer about a root, and passes no RESET_TIMEOUT on, unless the root's "
+    "present entry has received INIT.",
     source=TREE,
 )
 ACK_SAFE = seen_from_outside(Acker.rules_declared, "STORM-A1")
 ACK_AT_ONCE = guard_rule(
     "STORM-A22", MUST,
-    "The acker answers ack with the message that completes the tree, in whatever order the "
-    "messages come.",
+    "If a message leaves a root's entry with INIT received and the value zero, the acker "
+    "answers ack to that message, in whatever order the messages came.",
     source=f"{TREE} ('the value is 0')",
 )
 ONE_ANSWER = guard_rule(
     "STORM-A23", MUST,
-    "The acker answers ack or fail for a root at most once.",
+    "In the whole run, the acker sends at most one answer, ack or fail, about a root.",
     source=f"{TREE}, storm#rotating",
 )
 FAIL_AT_ONCE = guard_rule(
     "STORM-A24", MUST,
-    "The acker answers fail with the first message at which INIT is known and a tuple failed.",
+    "If a message leaves a root's entry with INIT and a FAIL received and a value other than "
+    "zero, the acker answers fail to that message.",
     source=f"{TREE}: FAIL, INIT order; 001#tree (any edge that fails triggers fail at the spout)",
 )
 FAIL_FOUNDED = guard_rule(
     "STORM-A25", MUST,
-    "The acker answers fail only for a tree of which a tuple failed.",
+    "The acker answers fail only for a root of which a FAIL has arrived.",
     source=TREE,
 )
 ZERO_FIRST = guard_rule(
     "STORM-A26", MUST,
-    "For a complete tree the acker answers ack, even if one of its tuples was failed.",
+    "If a root's value (the xor of the edges received) is zero and INIT has arrived, the acker "
+    "does not answer fail, even if a tuple of its tree failed.",
     source=f"{TREE}: 'precedence over failed'",
 )
 RESET_PASSED_ON = guard_rule(
     "STORM-A27", MUST,
-    "A request for more time is passed on to the spout of a known root, and to no other.",
+    "The acker passes a RESET_TIMEOUT on to the spout if the root's present entry has received "
+    "INIT, and sends none in any other case.",
     source=TREE,
 )
 KEPT = guard_rule(
-    "STORM-A28", MUST, "In a map of N buckets an entry outlives the N - 1 ticks after its first "
-    "message, its last FAIL or its last RESET_TIMEOUT; no other message ends it.",
+    "STORM-A28", MUST,
+    "In a map of N buckets, an entry that is not answered survives N - 1 ticks after its first "
+    "message, last FAIL or last RESET_TIMEOUT, whichever is the latest.",
     source=f"{TIME}: more than (N - 1) P; STORM-1245, STORM-3300",
 )
 EXPIRES = guard_rule(
-    "STORM-A29", MUST, "In a map of N buckets an entry is gone with the N-th tick after its "
-    "first message, its last FAIL or its last RESET_TIMEOUT; an ACK does not renew it.",
+    "STORM-A29", MUST,
+    "In a map of N buckets, an unanswered entry is removed, with all it held, by the N-th tick "
+    "after its first message, last FAIL or last RESET_TIMEOUT; INIT and ACK do not renew it.",
     source=f"{TIME}: at most N P; STORM-2786",
 )
 SILENT = guard_rule(
@@ -88,8 +94,8 @@ SILENT = guard_rule(
 )
 ADDRESSED = guard_rule(
     "STORM-A31", MUST,
-    "An answer goes to the spout task that INIT named, is about the root of the message that "
-    "caused it, and is the only one.",
+    "A message causes at most one answer, which goes to the spout task that INIT named and is "
+    "about the message's root.",
     source=f"{TREE}: emitDirect",
 )
 
@@ -225,14 +231,16 @@ class ObservedAcker(Machine):
 
     # --- rules -----------------------------------------------------------------------------
 
-    @always("STORM-A32", MUST, "No entry whose INIT has arrived is complete, or has a failed "
-            "tuple: it is answered and removed at once.",
+    @always("STORM-A32", MUST,
+            "Between messages, an entry that has received INIT has a value other than zero and "
+            "no FAIL; otherwise it was answered and removed.",
             source=f"{TREE}: the state that the guard rules leave behind", root=upto(R))
     def nothing_is_kept_back(self, root: int) -> bool:
         """Such an entry is answered with the message that makes it so."""
         return not self.known[root] or not (self.failed[root] or self.is_zero(root))
 
-    @always("STORM-A33", MUST, "If a root has no entry, nothing is remembered of it.",
+    @always("STORM-A33", MUST,
+            "While a root has no entry, neither edges nor INIT nor FAIL are recorded for it.",
             source=f"{TIME}; STORM-2786", root=upto(R))
     def what_goes_is_gone(self, root: int) -> bool:
         """Value, task and mark are all forgotten."""

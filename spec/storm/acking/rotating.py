@@ -90,20 +90,25 @@ class RotatingMap(Machine):
                 self.held_in.discard(self.N - 1 - back)
                 self.held_in.add(self.N - back)
 
-    @always("STORM-R1", MUST, "In a map of N buckets that rotates every P, an entry is dropped "
-            "only more than (N - 1) P after its put.",
+    @always("STORM-R1", MUST,
+            "A map of N buckets that rotates every P drops an entry only when more than (N - 1) "
+            "P has passed since its last put.",
             source=f"{ROTATION}: ((N-1)P, N·P], open below")
     def nothing_goes_early(self) -> bool:
         """The lifetime is strictly more than (N - 1) P."""
         return self.lifetime == 0 or self.lifetime > (self.N - 1) * self.P
 
-    @always("STORM-R2", MUST, "In a map of N buckets that rotates every P, an entry is held for "
-            "less than N P after its put.", source=f"{ROTATION}: ((N-1)P, N·P], closed above")
+    @always("STORM-R2", MUST,
+            "A map of N buckets that rotates every P holds an entry only while less than N P "
+            "has passed since its last put.",
+            source=f"{ROTATION}: ((N-1)P, N·P], closed above")
     def nothing_stays_long(self) -> bool:
         """At N P the entry has been dropped."""
         return not self.held_in or self.age < self.N * self.P
 
-    @always("STORM-R7", MUST, "An entry is in the bucket that corresponds to its age.",
+    @always("STORM-R7", MUST,
+            "An entry is in at most one bucket, and in bucket i (0 is the front) only if "
+            "exactly i ticks have come since its last put.",
             source=f"{ROTATION}; STORM-R1, STORM-R2: the induction behind them")
     def buckets_tell_the_age(self) -> bool:
         """It is in one bucket: in bucket i after i ticks, the first of which came within P."""
@@ -117,13 +122,17 @@ class RotatingMap(Machine):
 class HastyMap(RotatingMap):
     """The same map under bounds that are one unit too strict: both ends are attained."""
 
-    @always("STORM-R5", CLAIM, "A lifetime is never the shortest that STORM-R1 allows.",
+    @always("STORM-R5", CLAIM,
+            "In a map of N buckets that rotates every P, no entry has the lifetime (N - 1) P + "
+            "1, the shortest in whole units that STORM-R1 allows.",
             source=f"{ROTATION}: expected to be violated, put just before a tick")
     def shortest_is_not_attained(self) -> bool:
         """The lifetime would be more than (N - 1) P + 1."""
         return self.lifetime == 0 or self.lifetime > (self.N - 1) * self.P + 1
 
-    @always("STORM-R6", CLAIM, "A lifetime is never the longest that STORM-R2 allows.",
+    @always("STORM-R6", CLAIM,
+            "In a map of N buckets that rotates every P, no entry has the lifetime N P, the "
+            "longest that STORM-R2 allows.",
             source=f"{ROTATION}: expected to be violated, put just after a tick")
     def longest_is_not_attained(self) -> bool:
         """The lifetime would be less than N P."""
@@ -133,7 +142,9 @@ class HastyMap(RotatingMap):
 class TimeoutAsWritten(RotatingMap):
     """The spout's map under the message timeout T = P as the notes state it (D15)."""
 
-    @always("STORM-R8", CLAIM, "A root that is not acked leaves the spout's map once T has passed.",
+    @always("STORM-R8", CLAIM,
+            "A root stays in the spout's map only while less than T, the message timeout, has "
+            "passed since its last put.",
             source="001#bolt-ack (30 s); storm#rotating: (T, 2T]")
     def timeout_is_kept(self) -> bool:
         """The notes say that it is then emitted again; the map only drops it."""
@@ -222,7 +233,9 @@ class Timeouts(Machine):
             self.at_spout = rotated(self.at_spout, self.NS)
         self.spout_clock = (self.spout_clock + 1) % self.P
 
-    @always("STORM-R3", MUST, "The acker never forgets a root for which the spout still waits.",
+    @always("STORM-R3", MUST,
+            "While a root is pending at the spout, the acker's entry for it, once made, has not "
+            "expired.",
             source=f"{ROTATION}; STORM-1245")
     def spout_times_out_first(self) -> bool:
         """Otherwise a tree that completes now could not be acked."""
@@ -336,7 +349,9 @@ class AckerMemory(Machine):
         self.bucket[0] = 0
         self.made = 0
 
-    @always("STORM-R4", MUST, "The acker holds at most the orphans that are made within N periods.",
+    @always("STORM-R4", MUST,
+            "If at most r orphans (entries that nothing will complete) are made in each period "
+            "of length P, an acker of N buckets holds at most N r of them.",
             source="001#rotating ('won't blow up'); storm#D12; STORM-2786")
     def memory_is_bounded(self) -> bool:
         """N buckets hold at most r each."""

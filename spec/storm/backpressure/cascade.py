@@ -95,20 +95,27 @@ class Cascade(Machine):
         require(self.other > 0)
         self.other -= 1
 
-    @always("STORM-H1", MUST, "However long the last of n bolts is blocked, at most n C + n - 1 "
-            "tuples are between it and its spout, C being the capacity of a recvQ.", source=CASCADE)
+    @always("STORM-H1", MUST,
+            "In a chain of n bolts behind a spout, the bolts' recvQs and unsent outputs hold at "
+            "most n C + n - 1 tuples in all, C being the capacity of a recvQ.",
+            source=CASCADE)
     def backpressure_bubbles_up(self) -> bool:
         """n full recvQs, and one output held by each bolt but the last."""
         return sum(self.recvq) + sum(self.held) <= self.n * self.C + self.n - 1
 
-    @leads_to("STORM-H2", MUST, "If its recvQ is empty, the first bolt receives a tuple from its "
-              "spout eventually, even if a later bolt is blocked.", source=BUBBLE_UP)
+    @leads_to("STORM-H2", MUST,
+              "If the recvQ of a chain's first bolt is empty, the bolt receives a tuple from "
+              "its spout, which always has data, eventually, even if a later bolt is blocked.",
+              source=BUBBLE_UP)
     def brakes_are_not_applied_at_once(self) -> tuple[bool, bool]:
         """The spout is not stopped before it has to be."""
         return self.recvq[0] == 0, self.recvq[0] > 0
 
-    @leads_to("STORM-H3", MUST, "If its recvQ is empty, the other bolt receives a tuple from its "
-              "own spout eventually, even if the chain is blocked.", source=BUBBLE_UP)
+    @leads_to("STORM-H3", MUST,
+              "If the recvQ of a bolt outside the chain is empty, the bolt receives a tuple "
+              "from its own spout, which always has data, eventually, even if the chain is "
+              "blocked.",
+              source=BUBBLE_UP)
     def others_go_on(self) -> tuple[bool, bool]:
         """The other bolt is never blocked itself, so this happens again and again."""
         return self.other == 0, self.other > 0

@@ -37,35 +37,50 @@ __all__ = ["EXPECTATIONS", "Busy", "ObservedStatus", "Taken", "Told"]
 
 
 ON = guard_rule(
-    "STORM-O1", MUST, "If a tuple spills while its task is not marked as backlogged, the worker "
-    "sends ON to a connected sender.", source="000#detecting")
+    "STORM-O1", MUST,
+    "If a tuple spills while its task is not marked as backlogged, the worker sends ON to a "
+    "connected sender before the receiving thread finishes that spill.",
+    source="000#detecting")
 REMINDER = guard_rule(
-    "STORM-O2", MUST, "ON is sent again once the overflowQ has grown by more than R, the "
-    "reminder, since it was last sent.",
+    "STORM-O2", MUST,
+    "If a tuple spills when its overflowQ has grown by more than R, the reminder interval, "
+    "since the last ON that was due for it, ON is sent again to a connected sender.",
     source="000#memory ('as a reminder'); storm#remote-receive")
 OFF = guard_rule(
-    "STORM-O3", MUST, "OFF is sent at the first check that finds a backlogged task's overflowQ "
-    "empty.", source="000#detecting; storm#status")
+    "STORM-O3", MUST,
+    "At the first check that finds a task marked as backlogged and its overflowQ empty, OFF is "
+    "sent to the sender, if its connection is complete.",
+    source="000#detecting; storm#status")
 SPARING = guard_rule(
     "STORM-O4", SHOULD,
-    "A status is sent at a spill only if it is the first spill or a reminder is due.",
+    "At a spill, a status is sent only if the task was not marked as backlogged before, or its "
+    "overflowQ has grown by more than R, the reminder interval, since the last ON.",
     source="storm#remote-receive; STORM-3141")
 SNAPSHOT = guard_rule(
     "STORM-O5", MUST,
-    "A status has the flag of every task of its worker, and of no other, as it is "
-    "when the status is sent.", source="storm#status; STORM-3148")
+    "A status has the flag of every task of its worker, and of no other, as set when it is "
+    "sent, unless its thread was stopped in the midst of the sending.",
+    source="storm#status; STORM-3148")
 SOUND = guard_rule(
-    "STORM-O6", MUST, "When the receiving thread has finished, a task whose overflowQ is not empty "
-    "is marked as backlogged.", source="000#detecting; storm#bp-sound")
+    "STORM-O6", MUST,
+    "When the receiving thread has finished a spill, the tuple's task is marked as backlogged "
+    "if its overflowQ is not empty.",
+    source="000#detecting; storm#bp-sound")
 JOINED = guard_rule(
-    "STORM-O7", MUST, "The current status is sent to a new connection.",
+    "STORM-O7", MUST,
+    "When a sender connects, the worker sends it a status before the receiving thread has "
+    "finished with the new connection.",
     source="000#memory (its end)")
 MADE_GOOD = guard_rule(
-    "STORM-O8", MUST, "After a status was lost, the next one is sent to a connected sender within "
-    "P checks.", source="storm#D6; STORM-3763, STORM-1949, JStorm #404")
+    "STORM-O8", MUST,
+    "After a status to a connected sender was lost, the next one is sent at the latest with the "
+    "P-th check since, P being the allowed number.",
+    source="storm#D6; STORM-3763, STORM-1949, JStorm #404")
 NEWEST = guard_rule(
-    "STORM-O9", MUST, "A sender believes the newest of the statuses that have reached it, and "
-    "ignores older ones.", source="storm#D4; STORM-3763")
+    "STORM-O9", MUST,
+    "Of the statuses that have reached it, a sender believes the newest and ignores older ones, "
+    "where their order of sending is known.",
+    source="storm#D4; STORM-3763")
 AGREE = guard_rule(
     "STORM-O10", MUST,
     "When sender and receiver are idle, no status is under way, and each lost one was made "
@@ -73,13 +88,14 @@ AGREE = guard_rule(
     source="storm#bp-convergence, storm#D4, storm#D5")
 STRAY = guard_rule(
     "STORM-O12", MUST,
-    "No status is sent for a tuple of a task that the worker does not have (any more).",
+    "A tuple for a task that the worker does not have (any more) causes no status.",
     source="STORM-3751")
 
 
 RARELY = guard_rule(
-    "STORM-O13", SHOULD, "While no status is lost or on its way, a check without news repeats the "
-    "status at most once in P checks.",
+    "STORM-O13", SHOULD,
+    "While no status is on its way and every lost one was made good, a check that clears no "
+    "flag sends a status at most once in P checks, P being the repetition interval.",
     source="storm#status (the check runs every 50 ms); storm#D6: repetitions must be rare")
 
 
@@ -367,8 +383,10 @@ class ObservedStatus(Machine):
 
     # --- rules ---------------------------------------------------------------------------
 
-    @always("STORM-O11", MUST, "While the receiving thread is idle and no status is lost, the "
-            "newest status, heard or on its way, has the present flags of all tasks.",
+    @always("STORM-O11", MUST,
+            "While the sender is connected, the receiving thread idle and every lost status "
+            "made good by a later one, the newest status, if no stopped thread sent it, has the "
+            "present flags of all tasks.",
             source="storm#bp-convergence")
     def what_was_told_is_true(self) -> bool:
         """So a sender that hears all statuses believes the true one eventually."""

@@ -286,36 +286,42 @@ class StatusAsWritten(Machine):
     # --- rules -------------------------------------------------------------------------------
 
     @always("STORM-S1", MUST,
-            "A task whose overflowQ is not empty is marked as backlogged, or about to be.",
+            "While a task's overflowQ is not empty, the task is marked as backlogged, or to set "
+            "that mark is the receiving thread's next step.",
             source=f"{DETECTING}; storm#bp-sound")
     def flag_is_sound(self) -> bool:
         """About to be: setting the flag is what N does next. To have set it does not count."""
         return self.overflowq == 0 or self.backlogged or self.at[Thread.N] == Step.WRITE
 
-    @leads_to("STORM-S2", MUST, "If sender and receiver disagree about a task, eventually they "
-              "agree, or a tuple is on its way again.",
+    @leads_to("STORM-S2", MUST,
+              "If the sender's flag for a task differs from the receiver's, eventually the two "
+              "agree or a tuple is on its way to the task.",
               source=f"{DETECTING}; storm#bp-convergence, storm#D4, storm#D6")
     def flags_converge(self) -> tuple[bool, bool]:
         """If they differ, they agree eventually, unless U starts sending again."""
         agree = self.blocked == self.backlogged
         return not agree, agree or self.pipe > 0
 
-    @leads_to("STORM-S3", MUST, "A blocked sender is unblocked eventually.",
+    @leads_to("STORM-S3", MUST,
+              "If a sender's flag stops it from sending to a task, the flag is cleared "
+              "eventually.",
               source=f"{THROTTLING}; 000#detecting; storm#D4, storm#D5, storm#D6; "
                      "STORM-3763, STORM-1949, JStorm #404")
     def no_permanent_stall(self) -> tuple[bool, bool]:
         """The task continues to process, so there is no reason to stay blocked."""
         return self.blocked, not self.blocked
 
-    @always("STORM-S4", MUST, "The overflowQ holds at most the tuple at hand, W that were on "
-            "their way, and H that the sender sends before it hears ON.",
+    @always("STORM-S4", MUST,
+            "With one sender, the overflowQ holds at most 1 + W + H tuples: one at hand, W that "
+            "fit on their way, and H that are sent while an ON is on its way.",
             source="000#overflow; storm#status, storm#D6")
     def overflow_is_what_was_in_flight(self) -> bool:
         """Tuples on their way when U heard ON, and those of the halt-lag."""
         return self.overflowq <= 1 + self.W + self.H
 
-    @always("STORM-S5", MUST, "Each lost status adds at most R + 1 tuples, the growth until a "
-            "reminder, to the bound of STORM-S4.",
+    @always("STORM-S5", MUST,
+            "With one sender, the overflowQ holds at most the 1 + W + H tuples of STORM-S4 and "
+            "R + 1 more for each lost status, R being its growth without a reminder.",
             source=f"{MEMORY} ('as a reminder')")
     def reminders_bound_the_overflow(self) -> bool:
         """Only losses that have happened count, not those that are still possible."""
@@ -354,8 +360,9 @@ class LockedStatus(StatusAsWritten):
         self.tell(Status(0, False))
 
     @step("STORM-S7", SHOULD,
-          "An ON is sent when the flag is set, and again only when the overflowQ has grown by "
-          "more than R.", source=f"{MEMORY}; storm#remote-receive, STORM-3141")
+          "ON is sent in the step that sets the flag and, while the flag is set, only if the "
+          "overflowQ has grown by more than R, the reminder interval, since the last ON.",
+          source=f"{MEMORY}; storm#remote-receive, STORM-3141")
     def on_is_not_repeated_needlessly(self, after: LockedStatus) -> bool:
         """Writing and sending are one step here: it sets the flag and sends ON, or it finds the
         flag set and sends ON only for growth since then."""

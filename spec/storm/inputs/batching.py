@@ -145,14 +145,17 @@ class BatchingInput(Machine):
 
     # --- rules -------------------------------------------------------------------------------
 
-    @always("STORM-B1", MUST, "A task processes the tuples of a sender in the order they were "
-            "emitted, batches or not.", source=ORDERING)
+    @always("STORM-B1", MUST,
+            "With any batch size, a task processes the tuples of a remote sender in the order "
+            "of emission, without gaps or repetitions.",
+            source=ORDERING)
     def order_is_kept(self) -> bool:
         """No tuple was processed out of order."""
         return not self.disordered
 
     @leads_to("STORM-B2", MUST,
-              "The tuples of a batch leave it eventually, even if no more arrive.",
+              "If a receiving thread's batch is not empty, tuples leave it eventually, even if "
+              "no more arrive.",
               source="storm#D10, storm#eventual-delivery")
     def batch_is_not_forgotten(self) -> tuple[bool, bool]:
         """The batch is flushed or spilled eventually."""

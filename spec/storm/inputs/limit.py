@@ -128,8 +128,10 @@ class LimitedInput(Machine):
 
     # --- rules -------------------------------------------------------------------------------
 
-    @always("STORM-L1", MUST, "A task processes the tuples of each sender in the order of "
-            "emission; some may be missing.", source=f"{ORDERING}; storm#fifo")
+    @always("STORM-L1", MUST,
+            "A task processes the tuples of each sender in the order of emission, each at most "
+            "once; some may be missing.",
+            source=f"{ORDERING}; storm#fifo")
     def order_is_kept(self) -> bool:
         """No tuple was processed after a later one of its sender."""
         return not self.disordered
@@ -147,18 +149,25 @@ class LimitedInput(Machine):
         is_dropped = after.dropped[thread] > self.dropped[thread]
         return not is_dropped or (self.X > 0 and len(self.overflowq) >= self.X)
 
-    @always("STORM-L4", MUST, "The overflowQ never holds more than its limit.", source=LIMIT)
+    @always("STORM-L4", MUST,
+            "The overflowQ never holds more than its limit, if it has one.",
+            source=LIMIT)
     def limit_is_kept(self) -> bool:
         """It applies only if there is a limit (X > 0)."""
         return self.X == 0 or len(self.overflowq) <= self.X
 
-    @always("STORM-L5", MUST, "With k receiving threads the limit is exceeded by at most k - 1.",
+    @always("STORM-L5", MUST,
+            "With k receiving threads, the overflowQ never holds more than k - 1 tuples above "
+            "its limit, if it has one.",
             source="storm#jcqueue (check, then act)")
     def limit_is_nearly_kept(self) -> bool:
         """Each of the other threads may have looked before the last one added."""
         return self.X == 0 or len(self.overflowq) <= self.X + self.k - 1
 
-    @always("STORM-L6", MUST, "Every tuple is processed, waiting, or dropped and counted.",
+    @always("STORM-L6", MUST,
+            "For each sender, the tuples sent are at any time as many as those processed, those "
+            "waiting (in recvQ, overflowQ or at the receiving thread) and those counted as "
+            "dropped.",
             source=f"{LIMIT}; storm#no-loss", thread=upto(k))
     def nothing_disappears(self, thread: int) -> bool:
         """Add up the tuples of each sender."""

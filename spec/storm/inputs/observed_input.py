@@ -36,40 +36,53 @@ __all__ = ["EXPECTATIONS", "ObservedInput", "Place"]
 
 ORDER = seen_from_outside(TaskInput.rules_declared, "STORM-Q1")
 BOUNDED = guard_rule(
-    "STORM-I2", MUST, "recvQ never holds more than its capacity: a full one refuses a local "
-    "sender's tuple, which never goes to the overflowQ instead.",
+    "STORM-I2", MUST,
+    "recvQ never holds more than its capacity: a local sender's tuple is refused if recvQ and "
+    "the sender's batch, if it has one, are full, and never enters the overflowQ.",
     source="000#within, 000#overflow; STORM-744")
 ROOM = guard_rule(
-    "STORM-I3", MUST, "A local sender's tuple is refused only while recvQ is full.",
+    "STORM-I3", MUST,
+    "A local sender's tuple is refused only while recvQ is full and so is the sender's batch, "
+    "if it has one.",
     source="storm#local-send")
 LIMIT = guard_rule(
-    "STORM-I4", MUST, "The overflowQ never holds more than its limit: at the limit, the tuple "
-    "that arrives is dropped, and no other.", source="000#memory; storm#D7")
+    "STORM-I4", MUST,
+    "If the overflowQ has a limit, it never holds more: a tuple that arrives at the limit is "
+    "dropped, and never kept in the place of another.",
+    source="000#memory; storm#D7")
 AT_LIMIT = guard_rule(
     "STORM-I5", MUST, "A tuple is dropped only if the overflowQ is at its limit.",
     source="000#memory; storm#no-loss")
 NOT_LOST = guard_rule(
-    "STORM-I6", MUST, "Every kept tuple is processed: the task runs out of tuples only when both "
-    "queues are empty.", source="storm#no-loss, storm#remote-send; STORM-3376, STORM-342")
+    "STORM-I6", MUST,
+    "Whenever the task finds no more tuples, recvQ and overflowQ are empty: all tuples that "
+    "entered them were processed.",
+    source="storm#no-loss, storm#remote-send; STORM-3376, STORM-342")
 NOT_TWICE = guard_rule(
-    "STORM-I7", MUST, "No tuple is processed twice, and none that was refused or dropped.",
+    "STORM-I7", MUST,
+    "A task processes a tuple at most once, and only if it was sent and was neither refused nor "
+    "dropped.",
     source="000#order")
 FOLLOWS = guard_rule(
-    "STORM-I8", MUST, "A remote tuple that is kept goes to recvQ if recvQ has room and the "
-    "overflowQ is empty, and otherwise to the overflowQ.",
+    "STORM-I8", MUST,
+    "The reported lengths of recvQ and overflowQ are those that result if each kept remote "
+    "tuple enters recvQ when that has space and the overflowQ is empty, and otherwise the "
+    "overflowQ.",
     source="000#overflow, 000#order; storm#D9")
 COUNTED = guard_rule(
     "STORM-I9", MUST, "Every dropped tuple is counted, and no other tuple is.",
     source="storm#remote-receive")
 SERVED = guard_rule(
-    "STORM-I10", MUST, "The overflowQ is not starved: while it is not empty, at most 2 C tuples "
-    "of recvQ, twice its capacity, are processed before one of the overflowQ is.",
+    "STORM-I10", MUST,
+    "While the overflowQ is not empty, the task processes at most 2 C tuples of recvQ, C being "
+    "recvQ's capacity, before it processes one of the overflowQ.",
     source="000#order ('Tasks alternate'); storm#D3")
 NEVER_WAITS = guard_rule(
     "STORM-I11", MUST, "The receiving thread never waits: each tuple that arrives is kept or "
     "dropped at once.", source="000#overflow; storm#D7")
 FLUSHED = guard_rule(
-    "STORM-I12", MUST, "A flush leaves no tuple in a batch while recvQ has room.",
+    "STORM-I12", MUST,
+    "After a flush of the local senders' batches, recvQ is full or all these batches are empty.",
     source="storm#D10; storm#review-2241")
 
 
@@ -254,7 +267,8 @@ class ObservedInput(Machine):
     # --- rules ---------------------------------------------------------------------------
 
     @always("STORM-I13", MUST,
-            "The observer's counters equal the numbers of tuples that it placed.",
+            "The observer's counters of recvQ, overflowQ and batches equal the numbers of "
+            "tuples that it has recorded as being there.",
             source="storm#no-loss")
     def counts_agree(self) -> bool:
         """Count the places again, and compare."""

@@ -187,7 +187,8 @@ class TaskInput(Machine):
     # --- rules -----------------------------------------------------------------------
 
     @always("STORM-Q1", MUST,
-            "A task processes the tuples of each sender in the order they were emitted.",
+            "A tuple that a task processes is the oldest unprocessed tuple of its sender, apart "
+            "from those that were refused or dropped.",
             source=f"{ORDERING}; storm#D1, storm#D2, storm#D9")
     def per_sender_order(self) -> bool:
         """No tuple was processed out of order."""
@@ -212,14 +213,18 @@ class TaskInput(Machine):
         return (len(after.recvq) <= len(self.recvq) or not self.overflowq
                 or after.recvq[-1].sender >= self.R)
 
-    @leads_to("STORM-Q5", MUST, "The overflowQ is not starved: while it is not empty, one of its "
-              "tuples is taken eventually.", source=f"{ORDERING} ('Tasks alternate'); storm#D3")
+    @leads_to("STORM-Q5", MUST,
+              "If the overflowQ is not empty and the task's last tuple, if any, came from "
+              "recvQ, the task takes a tuple from the overflowQ eventually.",
+              source=f"{ORDERING} ('Tasks alternate'); storm#D3")
     def overflowq_is_not_starved(self) -> tuple[bool, bool]:
         """While it is not empty, one of its tuples is taken eventually."""
         return len(self.overflowq) > 0, self.from_overflowq or not self.overflowq
 
-    @leads_to("STORM-Q6", SHOULD, "recvQ is not starved by the overflowQ: while it is not empty, "
-              "one of its tuples is taken eventually.", source=f"{ORDERING} ('Tasks alternate')")
+    @leads_to("STORM-Q6", SHOULD,
+              "If recvQ is not empty and the task's last tuple came from the overflowQ, the "
+              "task takes a tuple from recvQ eventually.",
+              source=f"{ORDERING} ('Tasks alternate')")
     def recvq_is_not_starved(self) -> tuple[bool, bool]:
         """While recvQ is not empty, one of its tuples is taken eventually."""
         return len(self.recvq) > 0, not self.from_overflowq or not self.recvq

@@ -87,8 +87,10 @@ class WaitingTimer(Machine):
 
     # --- rules -------------------------------------------------------------------------------
 
-    @leads_to("STORM-L12", MUST, "A tick that is due to one task does not stay due forever, even "
-              "if another task is blocked.", source=f"{TICKS}; STORM-2786, STORM-3514",
+    @leads_to("STORM-L12", MUST,
+              "A tick that is due to a task does not stay due forever (it enters the task's "
+              "recvQ or is skipped), even if another task is blocked.",
+              source=f"{TICKS}; STORM-2786, STORM-3514",
               other=upto(n - 1))
     def ticks_are_not_delayed(self, other: int) -> tuple[bool, bool]:
         """Task 0 must not delay the others."""

@@ -112,7 +112,7 @@ class Retrying(Machine):
         self.room = True
 
     @leads_to("STORM-W1", MUST,
-              "A refused tuple is sent eventually, if its receiver keeps having room.",
+              "A refused tuple is sent eventually, unless its receiver runs out of space again.",
               source="000#aims ('required to retry until the situation changes')")
     def retries_succeed(self) -> tuple[bool, bool]:
         """The task needs no wake-up."""
@@ -124,13 +124,18 @@ class Retrying(Machine):
         """This holds however long its receiver is backlogged."""
         return self.busy <= self.l1 + self.l2 + 1
 
-    @always("STORM-W3", MUST, "The count of turns without success is 0 while no tuple is refused.",
+    @always("STORM-W3", MUST,
+            "While a task has no refused tuple, its wait strategy's count of turns without "
+            "success is 0.",
             source=f"{STRATEGY}; storm#defaults")
     def success_begins_anew(self) -> bool:
         """So the next refusal is retried at once, and not after a sleep."""
         return self.refused or self.idle == 0
 
-    @always("STORM-W4", SHOULD, "A task pauses between two attempts.", source=STRATEGY)
+    @always("STORM-W4", SHOULD,
+            "Between two attempts to send the same refused tuple, a task parks or sleeps: it "
+            "does not spin.",
+            source=STRATEGY)
     def every_attempt_is_followed_by_a_pause(self) -> bool:
         """The text taken literally; the default strategy spins at first."""
         return not self.hasty

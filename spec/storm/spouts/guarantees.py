@@ -182,7 +182,9 @@ class BackingOff(PartitionManager):
             self.wait[offset] = 0
             self.tries[offset] = 0
 
-    @always("STORM-K16", MUST, "A failed message is not emitted again before its delay is over.",
+    @always("STORM-K16", MUST,
+            "A failed message is not fetched to be emitted again before the delay that began "
+            "with its failure is over.",
             source="storm#partition-manager (ExponentialBackoffMsgRetryManager); "
                    "storm#kafka-client")
     def retries_wait(self) -> bool:

@@ -31,12 +31,14 @@ FLOW = "001#flow; storm#partition-manager"
 
 COMMIT_SAFE = guard_rule(
     "STORM-K20", MUST,
-    "Every offset below the commit was processed, was given up, or has left the log.",
+    "A position is committed only if every message below it was processed, was given up by the "
+    "retry policy, or has left the log.",
     source=f"{FLOW}; storm#commit-safe; storm#D13",
 )
 COMMIT_GOES_ON = guard_rule(
-    "STORM-K21", MUST, "A commit is at or above the lowest offset that is under way or failed, or "
-    "above all emitted offsets if there is none.",
+    "STORM-K21", MUST,
+    "A commit is at or above the lowest offset that is under way or failed; if there is none, "
+    "it is above all offsets emitted since the last start.",
     source=f"{FLOW}: commit = lowest pending; STORM-2361, STORM-810")
 COMMIT_STAYS = guard_rule(
     "STORM-K22", MUST,
@@ -45,13 +47,14 @@ COMMIT_STAYS = guard_rule(
 )
 NOT_SKIPPED = guard_rule(
     "STORM-K23", MUST,
-    "New messages are emitted in the order of the log, from the commit on, and none is skipped: "
-    "nothing is lost in a crash.",
+    "After each start, new messages are emitted in the order of the log from the commit on, and "
+    "none that is still in the log is skipped.",
     source=f"{FLOW}; 001#replay",
 )
 NOT_REPEATED = guard_rule(
     "STORM-K24", MUST,
-    "A message is emitted again only after it failed or timed out, or after a restart.",
+    "A message is emitted again only after its last attempt failed or timed out, or after a "
+    "restart.",
     source=f"{FLOW}: only failed offsets are re-emitted; STORM-2296, STORM-1455, STORM-2666",
 )
 NOT_BELOW = guard_rule(
@@ -61,37 +64,43 @@ NOT_BELOW = guard_rule(
 )
 NEW_EMITTED = guard_rule(
     "STORM-K26", MUST,
-    "While there are new messages and the maximum allows one more, one is emitted.",
+    "While the maximum allows another message, the manager reports after a look at the log that "
+    "nothing is to be emitted only if there is no new message.",
     source=f"{FLOW}; STORM-2343, STORM-2549",
 )
 REPLAYED = guard_rule(
     "STORM-K27", MUST,
-    "A message that failed is emitted again, as often as the retry policy allows.",
+    "While the maximum allows another message, the manager reports that nothing is to be "
+    "emitted only if no failed message with a retry left is due.",
     source=f"{FLOW}: fail; STORM-399",
 )
 RETRIES_BOUNDED = guard_rule(
     "STORM-K28", MUST,
-    "A message is emitted again no more often than the retry policy allows.",
+    "Since the last start, no message is emitted again more often than the retry policy allows.",
     source="storm#partition-manager (retry limit); STORM-2413, STORM-2014",
 )
 REPLAYED_FIRST = guard_rule(
-    "STORM-K29", MUST, "A failed message is emitted again before anything further is fetched: at "
-    "most F - 1 new ones, the rest of one fetch, come first.",
+    "STORM-K29", MUST,
+    "While a failed message that is still in the log is due, at most F - 1 new messages are "
+    "emitted before a failed one is, F being what one fetch brings.",
     source=f"{FLOW}: fill begins at the first failed offset")
 GONE_BLOCKS_NOTHING = guard_rule(
     "STORM-K30", MUST,
-    "A message that has left the log delays neither emissions nor commits.",
+    "After messages have left the log, the manager still emits as STORM-K26 and STORM-K27 "
+    "require, and commits as STORM-K21 requires.",
     source="storm#partition-manager; STORM-643, STORM-511, STORM-2608, STORM-2546",
 )
 MAXIMUM_KEPT = guard_rule(
     "STORM-K31", MUST,
-    "At most M messages are outstanding, that is emitted and neither acked nor failed.",
+    "If there is a maximum M, a message is emitted only while fewer than M are outstanding, "
+    "that is emitted and neither acked nor failed.",
     source="001#max-pending; storm#kafka-client (maxUncommittedOffsets)",
 )
 RETRIES_WAIT = guard_rule(
     "STORM-K35", MUST,
-    "A failed message is emitted again no earlier than its delay allows: the n-th time after "
-    "first * 2 ** (n - 1), or the longest delay if that is shorter.",
+    "After its n-th failure since the last start, a message is emitted again no earlier than "
+    "after the smaller of first * 2 ** (n - 1), first being the initial delay, and the longest "
+    "delay.",
     source="storm#partition-manager (ExponentialBackoffMsgRetryManager, with the multiplier 2); "
     "storm#kafka-client",
 )
@@ -292,8 +301,9 @@ class ObservedPartition(Machine):
 
     # --- rules -----------------------------------------------------------------------------
 
-    @always("STORM-K33", MUST, "Every message below the commit, which a restart would not emit "
-            "again, was processed, was given up, or has left the log.",
+    @always("STORM-K33", MUST,
+            "At any time, every message below the last commit was processed, was given up, or "
+            "has left the log, so that a restart there loses nothing.",
             source=f"{FLOW}; storm#commit-safe; storm#D13: the state that the guard rules leave")
     def restarts_lose_nothing(self) -> bool:
         """These are the messages below the commit."""
@@ -301,7 +311,9 @@ class ObservedPartition(Machine):
             offset >= self.committed or offset in self.done or offset in self.given_up
             or offset in self.dropped for offset in range(self.L))
 
-    @always("STORM-K34", MUST, "At most M messages are outstanding, if there is a maximum M.",
+    @always("STORM-K34", MUST,
+            "If there is a maximum M, at any time at most M messages are outstanding, that is "
+            "emitted since the last start and neither acked nor failed.",
             source="001#max-pending")
     def the_maximum_is_kept(self) -> bool:
         """A failed message no longer counts as outstanding."""

@@ -31,12 +31,15 @@ ROOTS = "001#tree; storm#rotating"
 
 MAXIMUM_STOPS = guard_rule(
     "STORM-K40", MUST,
-    "A round that finds as many roots pending as the maximum allows emits nothing.",
+    "If there is a maximum, a round of nextTuple calls that begins with that many roots "
+    "pending, or more, emits nothing.",
     source=f"{CONFIG}: overshoot of at most what one round emits - 1",
 )
 BELOW_MAXIMUM = guard_rule(
     "STORM-K41", MUST,
-    "A round that finds fewer roots pending than the maximum emits all it has.",
+    "A round of nextTuple calls that begins with fewer roots pending than the maximum, or "
+    "without a maximum, emits every new root that it has, except one with an id that is "
+    "pending.",
     source=f"{CONFIG}; STORM-3514, STORM-549",
 )
 OWN_ID = guard_rule(
@@ -44,24 +47,26 @@ OWN_ID = guard_rule(
     source="STORM-17: the first message is neither acked nor failed")
 ONE_CALL = guard_rule(
     "STORM-K43", MUST,
-    "At most one of ack() and fail() is called for a root, and none for one that is not pending.",
+    "The spout calls ack() or fail() at most once for each emission of a root, only while it is "
+    "pending, and only because of an answer or a timeout.",
     source=f"{ROOTS}: unknown ids are ignored",
 )
 CALLED = guard_rule(
     "STORM-K44", MUST,
-    "An answer of the acker for a pending root is passed on at once: ack() for ack, fail() for "
-    "fail.",
+    "On the arrival of the acker's answer about a pending root, the spout calls ack() for ack "
+    "and fail() for fail, before anything else.",
     source=ROOTS,
 )
 NOT_EARLY = guard_rule(
     "STORM-K45", MUST,
-    "A root does not time out before the N-th tick after its emission or last RESET_TIMEOUT.",
+    "In a map of N buckets, a pending root does not time out before the N-th tick after its "
+    "emission or its last RESET_TIMEOUT, whichever is later.",
     source=f"{ROOTS}: (T, 2T]; storm#acker (RESET_TIMEOUT restarts the time)",
 )
 NOT_LATE = guard_rule(
     "STORM-K46", MUST,
-    "A root without an answer times out with the N-th tick after its emission or last "
-    "RESET_TIMEOUT.",
+    "In a map of N buckets, a root that is still pending times out with the N-th tick after its "
+    "emission or its last RESET_TIMEOUT, whichever is later.",
     source=f"{ROOTS}: (T, 2T]; STORM-3514, STORM-549: a lost tuple keeps its place forever",
 )
 
@@ -165,7 +170,8 @@ class ObservedSpout(Machine):
         self.left[root] = 0
 
     @always("STORM-K47", MUST,
-            "With rounds of up to two roots, at most one root more than the maximum is pending.",
+            "If there is a maximum and every round emits at most two roots, at most one root "
+            "more than the maximum is pending.",
             source=f"{CONFIG}; STORM-K1 (with k E = 2)")
     def overshoot_is_bounded(self) -> bool:
         """A round begins with at most M - 1 pending, and emits two."""

@@ -56,10 +56,9 @@ from ...notation import (
 
 __all__ = [
     "EXPECTATIONS", "AddingAtEmit", "CommittingHighest", "CountingSiblings", "FetchingAhead",
-    "ForgettingFailed", "ForgettingRetries", "GivingUp", "GivingUpInSilence",
-    "IgnoringFailed", "KeepingBodies",
-    "KeepingDroppedFailed", "KeepingDroppedPending", "LookingBackOnly", "PartitionManager",
-    "ReplayingAll", "SharingAnId",
+    "ForgettingFailed", "ForgettingRetries", "GivingUp", "GivingUpInSilence", "IgnoringFailed",
+    "KeepingBodies", "KeepingDroppedFailed", "KeepingDroppedPending", "LookingBackOnly",
+    "PartitionManager", "ReplayingAll", "SharingAnId",
 ]
 
 FLOW = "001#flow; storm#partition-manager"
@@ -234,27 +233,31 @@ class PartitionManager(Machine):
         )
 
     @leads_to("STORM-K7", MUST,
-              "Every message is processed eventually, or leaves the log, in spite of crashes.",
+              "If failures and crashes end, a message is processed eventually, or leaves the log.",
               source=f"{FLOW}; 001#replay; storm#D13", offset=upto(L))
     def nothing_is_lost(self, offset: int) -> tuple[bool, bool]:
         """It assumes that failures and crashes end."""
         return True, offset in self.processed or offset in self.dropped
 
     @always("STORM-K8", MUST,
-            "A message is emitted again only after it failed or timed out, or after a restart.",
+            "A message is emitted again only after its last attempt failed or timed out, or "
+            "after a restart.",
             source=f"{FLOW} (only failed offsets are re-emitted)")
     def nothing_is_repeated_without_reason(self) -> bool:
         """At-least-once does not permit needless duplicates."""
         return not self.needless
 
-    @leads_to("STORM-K9", MUST, "Every message is committed eventually, or leaves the log.",
+    @leads_to("STORM-K9", MUST,
+              "If failures and crashes end, the commit passes every message eventually, unless "
+              "the message leaves the log.",
               source="storm#partition-manager; STORM-2608, STORM-643", offset=upto(L))
     def commits_go_on(self, offset: int) -> tuple[bool, bool]:
         """The commit passes every offset that the log has not dropped."""
         return True, self.committed > offset or offset in self.dropped
 
-    @always("STORM-K10", MUST, "With a maximum of M, no more than M + F offsets are kept, failed "
-            "ones included, F being what one fetch brings.",
+    @always("STORM-K10", MUST,
+            "If at most M roots may be outstanding, at most M + F offsets are pending (fetched, "
+            "not acked), failed ones included, F being what one fetch brings.",
             source="001#oom; storm#D12, storm#partition-manager")
     def offsets_are_bounded(self) -> bool:
         """It needs one condition: new ones are fetched only if nothing waits and nothing failed.
@@ -262,21 +265,24 @@ class PartitionManager(Machine):
         return self.M == 0 or len(self.pending) <= self.M + self.F
 
     @always("STORM-K14", CLAIM,
-            "The number of offsets kept is always below the bound of STORM-K10.",
+            "If at most M roots may be outstanding, fewer than M + F offsets are pending "
+            "(fetched and not acked), F being what one fetch brings.",
             source="storm#partition-manager; STORM-K10: expected to be violated, since that is "
                    "exact")
     def bound_is_not_attained(self) -> bool:
         """One offset less than STORM-K10 allows."""
         return self.M == 0 or len(self.pending) < self.M + self.F
 
-    @always("STORM-K11", CLAIM, "Even without a maximum of pending messages, a spout keeps no "
-            "more offsets than one fetch brings.",
+    @always("STORM-K11", CLAIM,
+            "With or without a maximum of outstanding roots, no more offsets are pending "
+            "(fetched and not acked) than one fetch brings.",
             source="001#oom; storm#D12: not without max.spout.pending")
     def offsets_are_few(self) -> bool:
         """The notes' "OOM? No, only offsets are kept", made precise; unacked offsets add up."""
         return len(self.pending) <= self.F
 
-    @always("STORM-K18", MUST, "No more bodies are kept than one fetch brings.",
+    @always("STORM-K18", MUST,
+            "The spout keeps at most as many message bodies in memory as one fetch brings.",
             source="001#oom (emitted messages are not kept); storm#partition-manager")
     def bodies_are_few(self) -> bool:
         """The bound does not depend on the maximum, nor on the number of offsets."""
@@ -286,7 +292,8 @@ class PartitionManager(Machine):
         """Number of whole messages that are kept: those that wait. Emitted ones are not kept."""
         return len(self.waiting)
 
-    @always("STORM-K19", MUST, "No offset below the commit waits to be emitted, or is under way.",
+    @always("STORM-K19", MUST,
+            "No offset below the commit waits to be emitted, or is emitted and not answered.",
             source="001#fetching; storm#partition-manager (restart resumes at the commit)")
     def commits_are_not_gone_back_on(self) -> bool:
         """So none is emitted again, neither after a failure nor after a restart."""
@@ -405,7 +412,8 @@ class GivingUp(PartitionManager):
         for offset in range(self.L):
             self.tries[offset] = 0
 
-    @always("STORM-K12", MUST, "Every offset below the commit was processed or given up.",
+    @always("STORM-K12", MUST,
+            "Every offset below the commit was processed, or its retries were used up.",
             source="storm#partition-manager (retry limit); STORM-2413, STORM-2014")
     def commits_are_safe_but_for_the_limit(self) -> bool:
         """The part of STORM-K6 that a retry limit keeps."""
@@ -541,27 +549,22 @@ EXPECTATIONS = (
     expect(PartitionManager, "STORM-K18", "holds",
            "bodies of one fetch, even without a maximum", L=3, F=(1, 2), M=0, X=1, Y=1),
     expect(PartitionManager, "STORM-K19", "holds", "a restart continues from the commit", X=1, Y=1),
-    expect(FetchingAhead, "STORM-K18", "violated", "fetches while messages wait", L=4, F=1, M=1,
-           Y=0),
+    expect(FetchingAhead, "STORM-K18", "violated", "fetches too early", L=4, F=1, M=1, Y=0),
     expect(FetchingAhead, "STORM-K10", "violated",
            "fetching while messages wait keeps more than M + F offsets", L=4, F=1, M=1, Y=0),
-    expect(KeepingBodies, "STORM-K18", "violated", "keeps emitted messages", L=4, M=(0, 1),
-           Y=0),
+    expect(KeepingBodies, "STORM-K18", "violated", "keeps emitted messages", L=4, M=(0, 1), Y=0),
     expect(AddingAtEmit, SAFE, "violated", "pending only from emit on (D13)"),
     expect(AddingAtEmit, LOST, "violated",
            "offsets pending only from their emit on: a crash loses waiting ones (D13)"),
     expect(AddingAtEmit, LOST, "holds",
-           "offsets pending only from their emit on: nothing is lost if the spout never "
-           "crashes", Y=0),
+           "offsets pending only from their emit on: without crashes nothing is lost", Y=0),
     expect(CommittingHighest, SAFE, "violated", "commit = max(acked) + 1"),
     expect(CommittingHighest, LOST, "violated",
            "commit = max(acked) + 1: a crash loses offsets below"),
     expect(ForgettingFailed, SAFE, "violated", "FAIL takes the offset out of pending"),
-    expect(ForgettingFailed, LOST, "violated",
-           "a crash loses a failed offset that is no longer pending"),
+    expect(ForgettingFailed, LOST, "violated", "a crash loses a failed offset that is not pending"),
     expect(IgnoringFailed, LOST, "violated", "failed offsets are not fetched again"),
-    expect(IgnoringFailed, SAFE, "holds",
-           "failed offsets that are not fetched again are never committed"),
+    expect(IgnoringFailed, SAFE, "holds", "failed offsets not fetched again are never committed"),
     expect(ReplayingAll, "STORM-K8", "violated", "a replay emits messages that did not fail"),
     expect(GivingUp, SAFE, "violated", "a retry limit is loss by configuration", retries=(0, 1),
            X=2, Y=0),
@@ -591,9 +594,7 @@ EXPECTATIONS = (
 
 UNSEEN = {
     "STORM-K11":
-        "It is false without a maximum, as offsets that wait for their acks add up, so it is "
-        "not required of implementations.",
+        "It is false without a maximum: offsets that wait add up; so it is not required.",
     "STORM-K14":
-        "It is one offset too strict, because the bound is attained, so it is not required of "
-        "implementations.",
+        "It is one offset too strict, as the bound is attained; so it is not required.",
 }

@@ -98,20 +98,25 @@ class MaxPending(Machine):
         require(self.left == 0 and self.lost > 0)
         self.lost -= 1
 
-    @always("STORM-K1", MUST, "Pending roots exceed the maximum of all k tasks by less than one "
-            "round of all of them emits.",
+    @always("STORM-K1", MUST,
+            "With a maximum of M per task, an executor of k tasks has at most M k - 1 + k E "
+            "roots pending, E being the most that one call of nextTuple emits.",
             source=f"{CONFIG} (overshoot of at most emits in one round - 1)")
     def overshoot_is_bounded(self) -> bool:
         """With a maximum, the bound is M k - 1 + k E."""
         return self.M == 0 or self.pending() <= self.M * self.k - 1 + self.k * self.E
 
-    @always("STORM-K2", CLAIM, "Pending roots never exceed the maximum.",
+    @always("STORM-K2", CLAIM,
+            "With a maximum of M per task, an executor of k tasks never has more than M k roots "
+            "pending.",
             source="001#max-pending ('max in-flight spout tuples on a single spout task at once')")
     def maximum_is_kept(self) -> bool:
         """True only if a round emits no more than one root."""
         return self.M == 0 or self.pending() <= self.M * self.k
 
-    @always("STORM-K3", CLAIM, "The number of pending roots is always below the bound of STORM-K1.",
+    @always("STORM-K3", CLAIM,
+            "With a maximum of M per task, an executor of k tasks always has fewer than M k - 1 "
+            "+ k E roots pending, the bound that STORM-K1 explains.",
             source=f"{CONFIG}; STORM-K1: expected to be violated, since that is exact")
     def overshoot_is_not_attained(self) -> bool:
         """One root less than STORM-K1 allows."""
@@ -123,8 +128,10 @@ class MaxPending(Machine):
         """The notes say this of a maximum that is not given."""
         return self.M > 0 or self.pending() <= 1
 
-    @always("STORM-K13", MUST, "Pending roots, plus those that the present round may still emit, "
-            "stay within the bound of STORM-K1.",
+    @always("STORM-K13", MUST,
+            "With a maximum of M per task, the roots pending and those that the present round "
+            "may still emit are together at most M k - 1 + k E, the bound that STORM-K1 "
+            "explains.",
             source=f"{CONFIG}; STORM-K1: the induction behind it")
     def round_fits(self) -> bool:
         """Count the pending roots, and those that the round may still emit."""
@@ -191,7 +198,8 @@ class PendingOfOneTask(Machine):
         require(self.turn == self.k and self.pending[task] > 0)
         self.pending[task] -= 1
 
-    @always("STORM-K36", CLAIM, "No task of a spout has more roots pending than the maximum.",
+    @always("STORM-K36", CLAIM,
+            "No task of a spout's executor has more roots pending than the maximum per task.",
             source="001#max-pending ('on a single spout task'); storm#executors: max is that of "
                    "the executor",
             task=upto(k))
@@ -199,8 +207,10 @@ class PendingOfOneTask(Machine):
         """The notes' sentence, applied to each task alone."""
         return self.pending[task] <= self.M
 
-    @always("STORM-K37", MUST, "The tasks of a spout, k of them, together exceed k times the "
-            "maximum by at most k - 1 roots.", source=f"{CONFIG}; STORM-K1 (with E = 1)")
+    @always("STORM-K37", MUST,
+            "If a call of nextTuple emits at most one root, the k tasks of an executor together "
+            "have at most k M + k - 1 roots pending, M being the maximum per task.",
+            source=f"{CONFIG}; STORM-K1 (with E = 1)")
     def tasks_together_keep_the_maximum(self) -> bool:
         """The sum is what is tested, with the overshoot of a round."""
         return sum(self.pending) <= self.M * self.k + self.k - 1

@@ -131,12 +131,18 @@ class CrossingPaths(Machine):
         require(self.last[worker] > 0)
         self.last[worker] -= 1
 
-    @never_stuck("STORM-L9", MUST, "Two paths that cross cannot deadlock.", source=OVERFLOW)
+    @never_stuck("STORM-L9", MUST,
+                 "Two paths that cross the same two workers in opposite directions never "
+                 "deadlock: some task can always take a step.",
+                 source=OVERFLOW)
     def never_at_rest(self) -> bool:
         """Work is always left: the spouts always have data."""
         return False
 
-    @always("STORM-L10", MUST, "A receiving thread never waits.", source=OVERFLOW, worker=upto(2))
+    @always("STORM-L10", MUST,
+            "A receiving thread never waits: it can place, drop or refuse the next tuple on its "
+            "link at any time.",
+            source=OVERFLOW, worker=upto(2))
     def receiver_never_waits(self, worker: int) -> bool:
         """The next tuple on the link can always be placed."""
         return not self.link[1 - worker] or self.can_place(worker)
@@ -265,7 +271,9 @@ class RefusingReceiver(CrossingPaths):
                 self.middle[worker] += 1
 
 
-    @leads_to("STORM-L14", MUST, "A last bolt without a tuple receives one eventually.",
+    @leads_to("STORM-L14", MUST,
+              "If the last bolt of one of two crossing paths has no tuple, it receives one "
+              "eventually, given that the spouts always have data.",
               source=OVERFLOW, worker=upto(2))
     def last_bolts_are_served(self, worker: int) -> tuple[bool, bool]:
         """Endless retries are no deadlock, so STORM-L9 alone would not show that they help."""

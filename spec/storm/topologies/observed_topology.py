@@ -50,20 +50,24 @@ __all__ = [
 ]
 
 IN_FLIGHT = guard_rule(
-    "STORM-C19", MUST, "An overflowQ without a limit holds at most 1 + W + H tuples (one at hand, "
-    "those that were on their way, and those that were sent before the senders heard ON), and "
-    "R + 1 more for each lost status.",
+    "STORM-C19", MUST,
+    "An overflowQ without a limit holds at most 1 + W + H + L (R + 1) tuples: 1 at hand, W on "
+    "their way, H sent before ON is heard, R the growth without a reminder, L lost statuses.",
     source="000#overflow, 000#memory; storm#status; STORM-S4, STORM-S5 (for one sender)")
 ORDER = guard_rule(
-    "STORM-C1", MUST, "A task processes the tuples of a sender task in the order in which they "
-    "were emitted, each at most once; some may be missing.",
+    "STORM-C1", MUST,
+    "In one life of the sender's worker, a task processes the tuples of a sender task in the "
+    "order of emission, each at most once; some may be missing.",
     source="000#order; storm#D7, storm#fifo; STORM-996")
 NOT_INVENTED = guard_rule(
-    "STORM-C2", MUST, "Only emitted tuples are processed or lost.",
+    "STORM-C2", MUST,
+    "A tuple is processed, is counted as lost, or reaches the sink only after it, or its root, "
+    "was emitted; no more are processed or lost than were emitted.",
     source="000#order")
 COUNTED = guard_rule(
     "STORM-C3", MUST,
-    "Once the topology is quiescent, every tuple was processed or its loss counted.",
+    "Whenever the topology is quiescent, the tuples processed and those counted as lost are "
+    "together as many as those emitted, for each sender and receiver task.",
     source="000#memory; storm#remote-send, storm#remote-receive; STORM-3376")
 CAPACITY = guard_rule(
     "STORM-C4", MUST, "recvQ never holds more than its capacity.",
@@ -76,26 +80,39 @@ STOPS = guard_rule(
     "pendingEmits never holds more than one execution emits.",
     source="000#within; storm#executors; STORM-3073")
 OVERSHOOT = guard_rule(
-    "STORM-C7", MUST, "At most M + E - 1 roots of a spout are pending: the maximum M, and the E "
-    "that one round emits, less one.", source="storm#executors; 001#max-pending")
+    "STORM-C7", MUST,
+    "If a spout has a maximum M, at most M + E - 1 of its roots are pending, E being the most "
+    "that one round of nextTuple emits.",
+    source="storm#executors; 001#max-pending")
 COMPLETE = guard_rule(
-    "STORM-C8", MUST, "A root is acked only after its whole tree was processed.",
+    "STORM-C8", MUST,
+    "The spout's ack() is called for a root only after all parts of its tree have reached the "
+    "sink.",
     source="001#tree; storm#ack-safe")
 ONCE = guard_rule(
-    "STORM-C9", MUST, "At most one of ack and fail is called for a root.",
+    "STORM-C9", MUST,
+    "A root is emitted at most once, and ack() or fail() is called for it at most once in all, "
+    "after its emission.",
     source="001#tree; storm#rotating")
 REPLAY = guard_rule(
-    "STORM-C10", MUST, "A message is emitted again only after it failed, timed out, or its "
-    "spout was restarted.", source="001#replay; storm#partition-manager")
+    "STORM-C10", MUST,
+    "A message is emitted again only after its last attempt failed or timed out, or after its "
+    "spout was restarted.",
+    source="001#replay; storm#partition-manager")
 NO_DUPLICATE = guard_rule(
-    "STORM-C11", MUST, "Within one attempt no part reaches the sink twice: a duplicate is "
-    "always another attempt.", source="000#order; storm#rotating")
+    "STORM-C11", MUST,
+    "No part of a root's tree reaches the sink twice: a duplicate comes only from another "
+    "attempt (another root) at the same message.",
+    source="000#order; storm#rotating")
 DELIVERED = guard_rule(
-    "STORM-C12", MUST, "Once the topology is quiescent, every message was acked and all its "
-    "parts have reached the sink.", source="001#replay; storm#eventual-delivery")
+    "STORM-C12", MUST,
+    "Whenever the topology is quiescent, every message of the source was acked, has no attempt "
+    "under way, and has had all its parts reach the sink, in whatever attempts.",
+    source="001#replay; storm#eventual-delivery")
 PROGRESS = guard_rule(
-    "STORM-C13", MUST, "Once there are no more faults, the topology becomes quiescent within a "
-    "bounded time.",
+    "STORM-C13", MUST,
+    "After the last fault, the topology becomes quiescent within the time that is allowed for "
+    "it.",
     source="000#within, 000#between; storm#no-deadlock, storm#D6; "
     "STORM-3763, STORM-3637, STORM-292")
 SURVIVES = guard_rule(
@@ -103,8 +120,9 @@ SURVIVES = guard_rule(
     "raises an exception that is not caught.",
     source="storm#waits, storm#errors; STORM-3073, STORM-3751")
 NOT_HELD_UP = guard_rule(
-    "STORM-C15", MUST, "A tuple leaves a worker's transfer queue within the time G: no dead or "
-    "slow receiver delays the tuples for others.",
+    "STORM-C15", MUST,
+    "A tuple that leaves a worker's transfer queue has waited there for at most the time G, "
+    "even if the receivers of other tuples are dead or slow.",
     source="storm#remote-send; STORM-329, STORM-404, STORM-510")
 
 
@@ -112,12 +130,15 @@ FAILED_STAYS = guard_rule(
     "STORM-C20", MUST, "An attempt is not acked after a bolt has failed one of its tuples.",
     source="001#tree (the fail of any edge fails the root); storm#errors")
 AT_ONCE = guard_rule(
-    "STORM-C21", MUST, "In a calm run, an attempt fails within the delay D after a bolt has "
-    "failed one of its tuples: the spout does not wait for the timeout.",
+    "STORM-C21", MUST,
+    "If failures by bolts are a run's only faults, the spout's fail() for an attempt comes at "
+    "most D, the longest delay of a message, after a bolt has failed one of its tuples.",
     source="001#tree ('at once'); STORM-1595")
 NOT_EARLY = guard_rule(
-    "STORM-C22", MUST, "An attempt that no bolt has failed does not fail within P - D of its "
-    "emission; nor, in a calm run, between D and P - D after a bolt has asked for more time.",
+    "STORM-C22", MUST,
+    "With ticks P apart and delays up to D, an attempt that no bolt failed times out neither "
+    "within P - D of its emission nor, if only bolts are faulty, D to P - D after a "
+    "RESET_TIMEOUT.",
     source="001#timeout; storm#acker: (T, 2T], RESET_TIMEOUT")
 WRITABLE = guard_rule(
     "STORM-C23", MUST,
@@ -130,8 +151,9 @@ OWN_FLAG = guard_rule(
     source="000#aims ('bubble up', in the place of a global 'throttle on/off'); storm#status")
 
 FALLS = guard_rule(
-    "STORM-C25", MUST, "If user code raises an exception that is not caught, its worker dies "
-    "within the time G: no task stops alone, and none continues without it.",
+    "STORM-C25", MUST,
+    "After user code has raised an exception that is not caught, no task of its worker takes a "
+    "tuple later than the time G, and the worker is dead before the run ends.",
     source="001#replay, docs/decisions/callbacks-that-raise.md; STORM-1750, STORM-2142, STORM-2194")
 
 
@@ -176,7 +198,8 @@ class ObservedLane(Machine):
         require(self.processed + self.lost == self.emitted, COUNTED)
 
     @always("STORM-C16", MUST,
-            "From one task to another no more tuples are processed or lost than were emitted.",
+            "For each sender and receiver task, the tuples processed and those counted as lost "
+            "are together never more than those emitted.",
             source="000#order")
     def accounts_agree(self) -> bool:
         """No more tuples come out than went in."""
@@ -329,7 +352,8 @@ class ObservedRoot(Machine):
         is_in_time = self.D <= asked and asked + self.D <= self.P
         require(not is_in_time or calm == 0, NOT_EARLY)
 
-    @always("STORM-C17", MUST, "A root that is acked was processed completely.",
+    @always("STORM-C17", MUST,
+            "If a root was acked, all parts of its tree have reached the sink.",
             source="storm#ack-safe")
     def acked_is_complete(self) -> bool:
         """It holds for every order of events."""
@@ -383,7 +407,9 @@ class ObservedSource(Machine):
         require(self.acked and not self.out, DELIVERED)
         require(len(self.reached) == self.n, DELIVERED)
 
-    @always("STORM-C18", MUST, "A message that is done has no attempt under way, and was acked.",
+    @always("STORM-C18", MUST,
+            "If a message was acked and its spout was not restarted since, no attempt at it is "
+            "under way.",
             source="001#replay")
     def done_is_not_out(self) -> bool:
         """The two marks exclude each other."""

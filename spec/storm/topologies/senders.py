@@ -142,8 +142,9 @@ class Sender(Machine):
 
     # --- rules -----------------------------------------------------------------------
 
-    @leads_to("STORM-T6", CLAIM, "A tuple of an executor for a free task does not wait forever "
-              "because an earlier one is for a backlogged task.",
+    @leads_to("STORM-T6", CLAIM,
+              "If an executor's pendingEmits holds tuples for a free task, eventually it holds "
+              "none, even if an earlier tuple is for a backlogged task.",
               source=f"{THROTTLING} (read of one executor); storm#D8")
     def free_task_is_served(self) -> tuple[bool, bool]:
         """Once tuples for Y are pending, eventually none is."""
@@ -151,21 +152,26 @@ class Sender(Machine):
         return waiting, not waiting
 
     @leads_to("STORM-T7", MUST,
-              "The worker continues to send to free tasks while another task is backlogged.",
+              "A worker with an executor that always has tuples for a free task sends to that "
+              "task again and again, even while another task is backlogged.",
               source=THROTTLING, phase=upto(2))
     def worker_goes_on(self, phase: int) -> tuple[bool, bool]:
         """Each tuple for Y is followed by another."""
         return self.beat == (phase == 1), self.beat != (phase == 1)
 
-    @always("STORM-T9", MUST, "Every tuple that an executor has emitted was sent or is pending: a "
-            "refusal loses nothing.", source="000#aims ('required to retry'); 000#throttling")
+    @always("STORM-T9", MUST,
+            "Every tuple that an executor has emitted was sent or is in its pendingEmits: a "
+            "refusal loses nothing.",
+            source="000#aims ('required to retry'); 000#throttling")
     def refusals_change_nothing(self) -> bool:
         """For each receiver, every number that was not sent is pending."""
         return all(
             (self.emitted[to] - self.expected[to]) % (self.E + 1)
             == sum(int(tuple.to == to) for tuple in self.pending) for to in Receiver)
 
-    @always("STORM-T8", MUST, "A task receives the tuples of an executor in the order of emission.",
+    @always("STORM-T8", MUST,
+            "A task receives the tuples of an executor in the order of emission, without gaps "
+            "or repetitions.",
             source="000#order; storm#D8")
     def order_is_kept(self) -> bool:
         """No tuple was sent to its receiver out of order."""

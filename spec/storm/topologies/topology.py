@@ -178,8 +178,8 @@ class Topology(Machine):
     # --- rules -----------------------------------------------------------------------
 
     @never_stuck("STORM-T1", MUST,
-                 "The topology stops only when every root is acknowledged: spouts, bolts "
-                 "and ackers never wait for each other in a cycle.",
+                 "Whenever no task can take a step, every root was acknowledged: spouts, bolts "
+                 "and ackers never deadlock.",
                  source=f"{WITHIN}; STORM-2306; storm#waits")
     def may_rest(self) -> bool:
         """True if every root is acknowledged."""
@@ -420,7 +420,8 @@ class LoopingBolts(Machine):
         self.pending[bolt] = False
         self.recvq[1 - bolt] += 1
 
-    @never_stuck("STORM-T5", MUST, "Bolts that send to each other never deadlock.",
+    @never_stuck("STORM-T5", MUST,
+                 "Bolts never deadlock, even if they send to each other in a cycle.",
                  source=f"{WITHIN}; STORM-3637 (closed as abandoned); storm#waits")
     def never_at_rest(self) -> bool:
         """Work is always left: the spout always has more."""

@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
@@ -25,9 +25,10 @@ from ..suites.lengthy import FILLED_BY_CHANCE, SHORT_ITEMS
 from ..suites.shrink import RUNS_MAX, shrink
 from ..suites.suite import AnySuite, Long, Program
 from ..systems.catalogue import suite_named
+from .drafts import Draft, draft_in
 from .places import focus_of, is_long, long_number, turn_of
 from .rehearsal import most_telling
-from .steadiness import Sessions, kept_state, left_behind
+from .steadiness import BETWEEN, Sessions, kept_state, left_behind
 
 __all__ = [
     "CANDIDATES_MAX", "CAPACITY_MAX", "RunSettings", "case_at", "offers", "plan", "row_of",
@@ -66,6 +67,8 @@ class RunSettings:
     target on which programs are tried before one is run; empty: none, and all are run.
     ``counting``: rows say how often each rule could have been broken. A hunt, which asks for
     breaches alone, does without, in up to half the time; all else in its rows is the same.
+    ``drafts``: a breach stays in the row as it was seen, for its case to be run with it again
+    (drafts.py); without it, each is made short at once.
     """
 
     capacity: int | None = None
@@ -75,6 +78,7 @@ class RunSettings:
     shrinks: int = RUNS_MAX
     rehearsal: str = ""
     counting: bool = True
+    drafts: bool = False
 
     def __post_init__(self) -> None:
         _require(0 <= self.shrinks <= RUNS_MAX, "shrinks", 0, RUNS_MAX)
@@ -226,6 +230,8 @@ class _Search:
         try:
             self.can = capabilities(self.suite, self.target, *self.offered)
             self.rules = self.suite.applicable(self.can)
+            if self.case.draft:
+                return self._taken_up(draft_in(self.case.draft))
             if self.rules:
                 self._explore(self.can)
         except TargetError as error:
@@ -324,6 +330,8 @@ class _Search:
             broken = self.found or self.aside
             if broken is not None:
                 rule, run = broken
+                if self.settings.drafts:
+                    return self._drafted(rule, run)
                 return self._broken(rule, tuple(run.acts), run)
         except TargetError as error:
             self.failure = self.failure or error
@@ -378,7 +386,20 @@ class _Search:
         self.follows = {rule.id: root.rule.id}
         return self._broken(root.rule, run.up_to(root), run)
 
-    def _broken(self, rule: Rule, program: Program, seen: Run) -> CaseRow:
+    def _drafted(self, rule: Rule, seen: Run) -> CaseRow:
+        """The row of a breach that was seen once."""
+        fixture = self._once(rule, seen)
+        draft = Draft(rule.id, tuple(seen.acts), self.items, tuple(self.tried[-BETWEEN:]), fixture)
+        return replace(self._row(VIOLATED, rule, fixture.headline()), fixture=draft.to_text())
+
+    def _taken_up(self, draft: Draft) -> CaseRow:
+        """The row of a breach that an earlier run of this case left as it was seen."""
+        rule = self.suite.rule(draft.rule)
+        assert rule is not None, "drafts come from rows of this suite"
+        self.tried, self.items = list(draft.tried), draft.items
+        return self._broken(rule, draft.program, draft.seen)
+
+    def _broken(self, rule: Rule, program: Program, seen: Run | Fixture) -> CaseRow:
         """The row of a breach: seen again, shrunk, seen again, and written down; or of a target
         that does not answer alike each time."""
         self._need_no_more_items(rule, program)
@@ -413,7 +434,7 @@ class _Search:
         """True if the rule breaks in each of some more runs of a program."""
         return None not in [self._fails(rule, program) for _ in range(_REPEATS)]
 
-    def _unsteady(self, rule: Rule, program: Program, seen: Run) -> CaseRow:
+    def _unsteady(self, rule: Rule, program: Program, seen: Run | Fixture) -> CaseRow:
         """The row of a target that does not answer a program alike each time: it keeps something
         from one session to the next, or else the breach comes in so many of its runs."""
         kept = kept_state(self._sessions, self.tried, program)
@@ -427,8 +448,9 @@ class _Search:
             broken = [run for _ in range(runs) if (run := self._run(rule, each, every=True)
                                                    ).rooted(rule) is not None]
             if broken:
-                return self._flaky(rule, broken[0], len(broken), runs)
-        return self._flaky(rule, seen, 1, runs + 1)
+                return self._flaky(rule, self._seldom(rule, broken[0], len(broken), runs))
+        once = seen if isinstance(seen, Fixture) else self._once(rule, seen)
+        return self._flaky(rule, once)
 
     @property
     def _sessions(self) -> Sessions:
@@ -440,13 +462,22 @@ class _Search:
         runs = (self._fails(rule, program) for _ in range(_REPEATS))
         return next((found for found in runs if found is not None), None)
 
-    def _flaky(self, rule: Rule, run: Run, broke: int, runs: int) -> CaseRow:
-        """The row of a breach that does not always come, as one run showed it."""
+    def _once(self, rule: Rule, seen: Run) -> Fixture:
+        """A breach that does not come again, as it was seen."""
+        often = _OFTEN_IN_REAL_TIME if self.settings.rehearsal else _OFTEN
+        return self._seldom(rule, seen, 1, often + 1)
+
+    def _seldom(self, rule: Rule, run: Run, broke: int, runs: int) -> Fixture:
+        """A breach that came in some runs of its program, as one of them showed it."""
         breach = run.rooted(rule) or run.breach_of(rule)
         assert breach is not None, "what is reported was seen"
-        fixture = fixture_of(
+        return fixture_of(
             self.suite, self.capacity, run, breach, self.spec, self.case, (broke, runs),
             self.items)
+
+    def _flaky(self, rule: Rule, fixture: Fixture) -> CaseRow:
+        """The row of a breach that does not always come."""
+        broke, runs = fixture.came_in
         return self._row(FLAKY, rule, (
             f"the target does not answer alike each time: {rule.id} was broken in {broke} of "
             f"{runs} runs of the same program, {fixture.last_words}"), fixture)

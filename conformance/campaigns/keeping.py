@@ -17,6 +17,7 @@ from typing import Any
 from ..suites.results import CaseRow
 from ..suites.fixture import Fixture
 from .causes import kinds_of
+from .drafts import is_draft
 
 __all__ = ["thinned"]
 
@@ -29,7 +30,7 @@ def thinned(rows: Iterable[CaseRow]) -> list[CaseRow]:
     kept: list[CaseRow] = []
     shortest: dict[object, tuple[int, int]] = {}
     for row in rows:
-        if row.fixture:
+        if row.fixture and not is_draft(row):
             fixture = Fixture(json.loads(row.fixture))
             kind = row.verdict, row.rule, kinds_of(fixture)
             length, at = shortest.get(kind, (fixture.length + 1, -1))

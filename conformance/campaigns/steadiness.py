@@ -23,12 +23,12 @@ from ..suites.run import run_program
 from ..suites.shrink import shrink
 from ..suites.suite import AnySuite, Program
 
-__all__ = ["Kept", "Sessions", "Told", "kept_state", "left_behind"]
+__all__ = ["BETWEEN", "Kept", "Sessions", "Told", "kept_state", "left_behind"]
 
 _IN_A_ROW: Final = 12
 """Sessions of the program itself, one after the other, of which a later one may differ."""
 
-_BETWEEN: Final = 20
+BETWEEN: Final = 20
 """Other programs that are tried between two sessions of it."""
 
 _ALONE: Final = 2
@@ -129,7 +129,7 @@ def _evidence(sessions: Sessions, tried: Sequence[Program], program: Program) ->
     alone = sessions.after((), program)
     if sessions.after((), program) != alone:
         return None
-    for series in ((program,) * _IN_A_ROW, tuple(_between(tried[-_BETWEEN:], program))):
+    for series in ((program,) * _IN_A_ROW, tuple(_between(tried[-BETWEEN:], program))):
         earlier = _until_it_differs(sessions, series, program, alone)
         if earlier and sessions.after(earlier, program) != alone:
             earlier, program = _shortest(sessions, earlier, program, alone)

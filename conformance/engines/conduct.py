@@ -12,8 +12,9 @@ from checkvalve.spec.verdicts.deadline import Deadline
 from checkvalve.spec.verdicts.memory import meter
 
 from ..campaigns.case import RunSettings, plan
+from ..campaigns.drafts import Drafts, case_of, with_few_drafts, without_drafts
 from ..campaigns.enough import further_cases
-from ..campaigns.failures import until_given_up
+from ..campaigns.failures import is_given_up, until_given_up
 from ..campaigns.summary import Summary, seconds_by_rule, summarise
 from ..suites.results import ERROR, Case, CaseRow, sort_rows
 from ..suites.system import QUICK_CASES
@@ -81,7 +82,7 @@ class Engine:
 
         rows = run_on_spark(suite, target, cases, settings, partitions=self.partitions,
                             session=self.session, ship=self.ship, files=self.files)
-        return list(until_given_up(rows))
+        return list(with_few_drafts(until_given_up(rows)))
 
     @contextmanager
     def opened(self) -> Iterator[Engine]:
@@ -139,20 +140,37 @@ def conduct(
     """Run a suite on a target; what it says about each rule, and the rows behind it.
 
     A target whose first case ends in an error is not asked any further, nor one of which a few
-    cases have failed alike. Raises
+    cases have failed alike. Of the breaches that cases show a few of each kind are made short
+    (drafts.py); in real time, where a budget ends most runs, each is, in its case. Raises
     ``InputError`` for a suite, a target or a cluster that cannot be used.
     """
     order, engine = order or Order(), replace(engine or Engine(), spent={})
+    order = replace(order, settings=replace(order.settings, drafts=not order.real_time))
     rows: list[CaseRow] = []
+    drafts = Drafts()
     cut = ""
     while cases := next_cases(order, rows, known):
-        rows = sort_rows([*rows, *engine.run(order.suite, target, cases, order.settings)])
+        found = engine.run(order.suite, target, cases, order.settings)
+        rows = sort_rows(with_few_drafts([*rows, *found]))
         cut = _cut(engine, len(rows))
+        rows = _taken_up(drafts, target, order, engine, rows)
         if cut:
             break
+    rows = without_drafts(rows)
     summary = summarise(order.suite, target, rows, known)
     times = seconds_by_rule(order.suite, rows, engine.spent)
     return replace(summary, cut=cut, times=times), rows
+
+
+def _taken_up(
+    drafts: Drafts, target: str, order: Order, engine: Engine, rows: list[CaseRow]
+) -> list[CaseRow]:
+    """The rows, once enough of their drafts were made failures, or the target is given up."""
+    while not is_given_up(rows) and (
+            chosen := drafts.next_of(rows, late=bool(_cut(engine, len(rows))))):
+        cases = [case_of(row) for row in chosen]
+        rows = drafts.with_found(rows, engine.run(order.suite, target, cases, order.settings))
+    return rows
 
 
 def _cut(engine: Engine, cases: int) -> str:

@@ -16,6 +16,7 @@ from checkvalve.spec.verdicts.deadline import Deadline
 from checkvalve.spec.verdicts.memory import limit_for_good, meter
 
 from ..campaigns.case import RunSettings, run_case
+from ..campaigns.drafts import with_few_drafts
 from ..campaigns.failures import until_given_up
 from ..campaigns.keeping import thinned
 from ..computer.collecting import collecting_rarely
@@ -95,7 +96,7 @@ def _until(deadline: Deadline, rows: Iterable[CaseRow]) -> Iterator[CaseRow]:
 
 
 def _kept(rows: Iterable[CaseRow], thin: bool) -> list[CaseRow]:
-    until = until_given_up(rows)
+    until = with_few_drafts(until_given_up(rows))
     return sort_rows(thinned(until) if thin else until)
 
 

@@ -1,6 +1,6 @@
 """The Spark engine: the same cases on a cluster, through the DataFrame API alone.
 
-A table of (case, seed) is spread over the executors, each of which calls `run_case` and
+A table of cases is spread over the executors, each of which calls `run_case` and
 sends back rows. A row is a pure function of suite, target, case, seed and settings, so
 neither the number of partitions nor a task that Spark runs twice can change the table.
 Nothing here touches RDDs or the JVM: it works on a session of Spark Connect as well.
@@ -135,8 +135,9 @@ def results_frame(
                          "Give 1 or more.")
     if any(not -_SEED_LIMIT <= case.seed < _SEED_LIMIT for case in cases):
         raise InputError("a seed does not fit into 64 bits", "", "Give a smaller seed.")
-    columns = {"case": [case.index for case in cases], "seed": [case.seed for case in cases]}
-    schema = pa.schema([("case", pa.int64()), ("seed", pa.int64())])
+    columns = {"case": [case.index for case in cases], "seed": [case.seed for case in cases],
+               "draft": [case.draft for case in cases]}
+    schema = pa.schema([("case", pa.int64()), ("seed", pa.int64()), ("draft", pa.string())])
     with spark_errors("sending the cases to Spark"):
         spread = session.createDataFrame(pa.table(columns, schema)).repartition(tasks)
         return spread.mapInArrow(work(Order.here(suite, target, settings)), spark_schema())

@@ -79,7 +79,7 @@ class Part(Protocol):
 
 
 def work(order: Order | Part | None) -> Callable[[Batches], Batches]:
-    """The function for ``mapInArrow``: batches of (case, seed) in, batches of rows out.
+    """The function for ``mapInArrow``: batches of cases in, batches of rows out.
 
     Without an order it only looks whether the executor can do such work, and gives back
     what it got.
@@ -159,7 +159,7 @@ def _rows(order: Order, batches: Batches) -> Iterator[CaseRow]:
 
     for batch in batches:
         for line in batch.to_pylist():
-            case = Case(line["case"], line["seed"])
+            case = Case(line["case"], line["seed"], line["draft"])
             yield row_of(order.suite, order.target, order.settings, case)
 
 

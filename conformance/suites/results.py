@@ -37,10 +37,14 @@ REFUSED = NOT_SHOWN
 
 @dataclass(frozen=True)
 class Case:
-    """One seeded run of a suite: its number in the plan, and its own seed (53 bits)."""
+    """One seeded run of a suite: its number in the plan, and its own seed (53 bits).
+
+    ``draft`` is what a run of it left as it was seen, if that is to be made a failure now.
+    """
 
     index: int
     seed: int
+    draft: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,8 @@ class CaseRow:
     The first five columns are the key. ``rule`` is the id of the rule that was broken, or
     empty; ``steps`` counts the requests that were made and judged before a failure, if any,
     was shrunk; ``message`` says in a sentence what was found; ``fixture`` is the JSON text of
-    the shrunk failure, or empty. ``exercised`` is a JSON object: for each rule that applies
+    the shrunk failure, or empty where there is none, or others of its kind were shrunk.
+    ``exercised`` is a JSON object: for each rule that applies
     to the target, how many steps could have broken it. ``unjudged`` is another: for each rule
     whose machine lost track, in how many programs. ``can`` is a JSON list of the operations
     that the target says it can do. ``follows`` is a JSON object: for the rule in focus, if it

@@ -148,7 +148,7 @@ class Drafts:
         if late:
             return _one_of_each_rule(by_kind.values(), _shown(rows))
         chosen = [each[-1] for kind, found in by_kind.items()
-                  for each in sorted(found, key=_size)[:max(0, _TAKEN_UP - self.steady[kind])]]
+                  for each in _of_kind(found, _TAKEN_UP - self.steady[kind])]
         return sorted(chosen, key=lambda row: row.case)
 
     def with_found(self, rows: Sequence[CaseRow], found: Sequence[CaseRow]) -> list[CaseRow]:
@@ -163,6 +163,17 @@ class Drafts:
                               fixture=came.fixture, follows=came.follows)
             together.append(row)
         return together
+
+
+def _of_kind(
+    found: list[tuple[bool, int, int, CaseRow]], lacking: int
+) -> list[tuple[bool, int, int, CaseRow]]:
+    """The next of a kind. Those of long programs, each of which costs as much as many short ones,
+    are for kinds that no short program shows."""
+    if 0 < lacking < _TAKEN_UP:
+        found = [each for each in found if not each[0]] 
+    short = [each for each in found if not each[0]]
+    return sorted(short or found, key=_size)[:max(0, lacking)]
 
 
 def _size(each: tuple[bool, int, int, CaseRow]) -> tuple[bool, int, int]:

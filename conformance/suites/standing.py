@@ -30,7 +30,7 @@ KEPT: Final = 20_000
 """Combinations that are remembered of the same machines, about at most; then all are dropped."""
 
 KEPT_SETS: Final = 50_000
-KEPT_OF_LONG: Final = 2_000
+KEPT_OF_LONG: Final = 8_000
 """Entries that the candidate sets of one machine remember: many with the constants of short
 programs, few with those of long ones, which hardly come to a state again."""
 

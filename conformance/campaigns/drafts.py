@@ -171,7 +171,7 @@ def _of_kind(
     """The next of a kind. Those of long programs, each of which costs as much as many short ones,
     are for kinds that no short program shows."""
     if 0 < lacking < _TAKEN_UP:
-        found = [each for each in found if not each[0]] 
+        found = [each for each in found if not each[0]]
     short = [each for each in found if not each[0]]
     return sorted(short or found, key=_size)[:max(0, lacking)]
 

@@ -159,7 +159,7 @@ def _rows(order: Order, batches: Batches) -> Iterator[CaseRow]:
 
     for batch in batches:
         for line in batch.to_pylist():
-            case = Case(line["case"], line["seed"], line["draft"])
+            case = Case(line["case"], line["seed"], line.get("draft", ""))
             yield row_of(order.suite, order.target, order.settings, case)
 
 

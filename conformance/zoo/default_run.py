@@ -131,7 +131,7 @@ def find(
             break
     broken = [(at, row) for at, row in enumerate(rows, 1) if row.fixture]
     own = next((row for _, row in broken if row.rule == twin.rule), None)
-    shown = own or next((row for _, row in broken), None)
+    shown = own or next((_short(twin, row, states) for _, row in broken), None)
     others = dict.fromkeys(row.rule for _, row in broken if row.rule != twin.rule)
     return Find(name, None if shown is None else read_fixture(shown.fixture, name),
                 tuple(others), broken[0][0] if broken else 0, len(rows), cut)
@@ -142,11 +142,23 @@ def _rows(twin: Twin, seed: int, states: int) -> Iterator[CaseRow]:
     from ..engines.conduct import Order, next_cases
     from ..suites.results import VIOLATED
 
-    order = Order(twin.suite, seed=seed, settings=RunSettings(candidates=states))
+    settings = RunSettings(candidates=states, drafts=True)
+    order = Order(twin.suite, seed=seed, settings=settings)
     rows: list[CaseRow] = []
     while cases := next_cases(order, rows):
         for case in cases:
-            rows.append(run_case(twin.suite, f"zoo:{twin.name}", case, order.settings))
+            row = run_case(twin.suite, f"zoo:{twin.name}", case, settings)
+            rows.append(_short(twin, row, states) if row.rule == twin.rule else row)
             yield rows[-1]
             if rows[-1].verdict == VIOLATED and rows[-1].rule == twin.rule:
                 return
+
+
+def _short(twin: Twin, row: CaseRow, states: int) -> CaseRow:
+    """The row with its breach made short, if that is a draft still."""
+    from ..campaigns.case import RunSettings, run_case
+    from ..campaigns.drafts import case_of, is_draft
+
+    if not is_draft(row):
+        return row
+    return run_case(twin.suite, row.target, case_of(row), RunSettings(candidates=states))

@@ -95,7 +95,7 @@ def test_a_failure_that_earlier_sessions_caused_is_not_held_against_the_last(
 ) -> None:
     """A handle is lost in each session: with two of them to show it, or with none that do."""
     monkeypatch.setattr(steadiness, "_IN_A_ROW", 2)
-    monkeypatch.setattr(steadiness, "_BETWEEN", 1)
+    monkeypatch.setattr(steadiness, "BETWEEN", 1)
     body = FAILS_LATER.replace("FIRST", str(first))
     row = row_of(body, f"leaking_adapter_{first}", tmp_path, monkeypatch)
     assert (row.verdict, row.rule) == (ERROR, "")

@@ -170,7 +170,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name="delivery",
-    version=1,
+    version=2,
     port="delivery",
     watches=(Watch(ObservedBroker),),
     weights={"publish": 6, "receive": 7, "ack": 3, "requeue": 2, "reject": 1, "limit": 1,
@@ -194,6 +194,9 @@ SUITE: Final = Suite(
     courses={
         "DELIV-4": ((*["publish"] * 3, *[(Act("receive"),)] * 3, (Act("disconnect"),),
                      *[(Act("receive", 1),)] * 3),),
+        # It comes back for the first time, and before anyone asks again the dead letters are seen.
+        "DELIV-14": (((Act("tries", 1), Act("tries", 2)), "publish", (Act("receive"),),
+                      (Act("requeue"), Act("disconnect")), "dead", "dead"),),
         "DELIV-8": (((Act("limit", 0), Act("limit", 2)), *["publish"] * 3,
                      *[(Act("receive"),)] * 3),)},
     picks=PICKS,

@@ -34,6 +34,10 @@ KEPT_OF_LONG: Final = 8_000
 """Entries that the candidate sets of one machine remember: many with the constants of short
 programs, few with those of long ones, which hardly come to a state again."""
 
+KEPT_OF_LONG_RUNS: Final = 64
+"""Combinations that are remembered of machines with the constants of long programs, of which one
+after another comes to hardly any of them again."""
+
 MACHINES_KEPT: Final = 24
 """Machines with their constants of which anything is remembered."""
 
@@ -82,8 +86,9 @@ class Standing:
 class Watchers:
     """The machines that watch the runs of some settings, in their order."""
 
-    def __init__(self, every: Sequence[Watcher]) -> None:
+    def __init__(self, every: Sequence[Watcher], kept: int = KEPT) -> None:
         self.every = tuple(every)
+        self._kept = kept
         self.ids = tuple(each.rule_ids for each in every)
         self._steps = tuple((each.actions, each.sets.after) for each in every)
         self._known: dict[tuple[Candidates, ...], Standing] = {}
@@ -95,7 +100,8 @@ class Watchers:
         if not _all_there(heres):
             return None
         # Another set at the beginning: a machine has dropped what it remembered.
-        if self._initial is None or self._initial.heres != heres or len(self._known) > KEPT:
+        if self._initial is None or self._initial.heres != heres or len(
+                self._known) > self._kept:
             self._known.clear()
             self._initial = self._at(heres)
         return self._initial
@@ -133,6 +139,10 @@ class Watchers:
     def _at(self, heres: tuple[Candidates, ...]) -> Standing:
         found = self._known.get(heres)
         if found is None:
+            if len(self._known) > 2 * self._kept:
+                # In the midst of a run: its sets keep alive all that their machines remembered.
+                self._known.clear()
+                self._initial = None
             found = self._known[heres] = Standing(heres)
         return found
 
@@ -163,7 +173,12 @@ def watchers_of(
 ) -> Watchers:
     """The machines that watch, with those of some constants that they know; each machine may be
     in ``candidates`` states at one time."""
-    return Watchers([Watcher(watch, _sets_of(watch, constants, candidates)) for watch in watches])
+    return Watchers([Watcher(watch, _sets_of(watch, constants, candidates)) for watch in watches],
+                    KEPT if _largest(constants) <= _SHORT else KEPT_OF_LONG_RUNS)
+
+
+def _largest(constants: _Constants) -> int:
+    return max((value for _, value in constants), default=1)
 
 
 def _sets_of(watch: Watch, constants: _Constants, candidates: int) -> CandidateSets:
@@ -179,6 +194,6 @@ def _sets(watch: Watch, constants: _Constants, candidates: int) -> CandidateSets
         # The monitor quotes the source, which in an archive only the loader can read.
         names = vars(sys.modules[defining.__module__])
         linecache.lazycache(str(names.get("__file__")), names)
-    largest = max((value for _, value in constants), default=1)
+    largest = _largest(constants)
     return CandidateSets(bind_to_watch(watch.machine, **dict(constants)), candidates,
                          kept=max(KEPT_OF_LONG, KEPT_SETS * _SHORT // max(_SHORT, largest)))

@@ -30,7 +30,7 @@ ABOVE = {
     "queue": 48, "awaits.closing": 72, "awaits.condition": 35, "awaits.permits": 31,
     "bookkeeper": 79, "bookkeeper.memtable": 86, "delivery": 55, "election": 60, "executor": 54,
     "jobs": 36, "kafka.controller": 97, "kafka.failover": 32, "kafka.purgatory": 232,
-    "kafka.races": 107, "link": 43, "link.counted": 56, "marks": 24, "rate": 60,
+    "kafka.races": 107, "link": 43, "link.counted": 56, "marks": 24, "rate": 56,
     "reactive.processor": 54, "reactive.publisher": 188, "reactive.subscriber": 145,
     "storm.acker": 47, "storm.input": 48, "storm.partition": 41, "storm.spout": 68,
     "storm.status": 62, "summaries": 48, "timer": 54,

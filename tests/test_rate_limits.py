@@ -58,11 +58,11 @@ def test_the_reference_turns_away_only_those_for_whom_it_has_too_little(
 
 @pytest.mark.parametrize(("rate", "depth"), [(0, 1), (2, 1), (1, 0)])
 def test_a_rate_that_does_not_fit_its_depth_is_refused(rate: int, depth: int) -> None:
-    """A tick's permits have to fit; and nobody asks for none."""
+    """A tick's permits have to fit; and nobody asks for less than none."""
     with pytest.raises(LinkMisuse):
         RateLimit(rate, depth)
     with pytest.raises(LinkMisuse):
-        RateLimit(1, 1).take(0)
+        RateLimit(1, 1).take(-1)
 
 
 @pytest.mark.parametrize(("target", "broken"), [

@@ -40,7 +40,8 @@ class RateLimit:
 
     ``take`` asks for some permits at once, all or none; time advances by ``tick``. A caller that
     would rather wait joins a wait queue (``wait``) until it is admitted or gives up; none overtakes
-    it. Raises ``LinkMisuse`` for a rate that does not fit the depth, and for less than one permit.
+    it. Raises ``LinkMisuse`` for a rate that does not fit the depth, for less than no permit, and for a
+    call that would wait for less than one.
     """
 
     def __init__(self, rate: int, depth: int) -> None:
@@ -59,7 +60,7 @@ class RateLimit:
 
     def take(self, permits: int = 1) -> bool:
         """True if the caller gets ``permits`` permits; one that gets none may ask again."""
-        check_number("a number of permits", permits, 1)
+        check_number("a number of permits", permits, 0)
         if self.line or permits > self._held:
             return False
         self._held -= permits
@@ -113,7 +114,7 @@ class SlidingLog:
 
     def take(self, permits: int = 1) -> bool:
         """True if the caller gets ``permits`` permits; one that gets none may ask again."""
-        check_number("a number of permits", permits, 1)
+        check_number("a number of permits", permits, 0)
         if sum(self.log) + permits > self.depth:
             return False
         self.log[-1] += permits

@@ -44,6 +44,9 @@ class ReferenceRate(PortAdapter):
         self._limit.give_up(by)
         return self._limit.let_through()
 
+    def ask(self, permits: int) -> bool:
+        return self._limit.take(permits)
+
     def both(self, permits: int, other: int, steps: int) -> list[bool]:
         first = self._limit.taking(permits)
         for _ in range(steps):
@@ -82,6 +85,9 @@ class ReferenceLog(PortAdapter):
         self._log = self.core(settings["rate"], settings["capacity"])
 
     def take(self, permits: int) -> bool:
+        return self._log.take(permits)
+
+    def ask(self, permits: int) -> bool:
         return self._log.take(permits)
 
     def tick(self, ticks: int) -> bool:

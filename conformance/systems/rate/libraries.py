@@ -117,6 +117,9 @@ class AiolimiterRate(LoopRate):
             self._loop.settle()
             return task.done() and task.exception() is None
 
+    def ask(self, permits: int) -> bool:
+        return self.take(permits)
+
     async def asks(self, permits: int) -> None:
         """Wait until ``permits`` permits are given."""
         await self._limit.acquire(permits)
@@ -234,6 +237,9 @@ class FixedWindowRate(OfThreads):
 
     def take(self, permits: int) -> bool:
         return bool(self._limiter.hit(self._item, "key", cost=permits))
+
+    def ask(self, permits: int) -> bool:
+        return self.take(permits)
 
     def tick(self, ticks: int) -> bool:
         self._now += ticks * TICK

@@ -46,6 +46,9 @@ _OPERATIONS: Final = (
               (Argument("permits", POSITIVE, "how many the first asks for"),
                Argument("other", POSITIVE, "how many the second asks for"),
                Argument("steps", COUNT, "after how many the second comes; at most all"))),
+    Operation("ask", FLAG, "as take, for a number that take never has: of 0 permits all are given, "
+              "of more than the depth none; for a limit that answers such a caller, and does not "
+              "raise", (Argument("permits", COUNT, "how many: 0, or more than the depth"),)),
 )
 
 _PROMISES: Final = {

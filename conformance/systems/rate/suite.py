@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ....spec.flow.observed_rate import (
@@ -10,11 +10,13 @@ from ....spec.flow.observed_rate import (
     ObservedRefusals,
 )
 from ....spec.notation.errors import TargetError
+from ....spec.notation.interpreter import Step
 from ...ports.base import Message, Session, excerpt
 from ...suites.capacities import that_goes_with
 from ...suites.plain import PlainConversation, Seen
 from ...suites.says import ANY, Fields, each, ends, on, over, says, table
 from ...suites.suite import Act, Answer, Suite, Watch
+from ...suites.values import BEYOND
 
 __all__ = ["SUITE", "RateConversation"]
 
@@ -36,6 +38,9 @@ WAITERS_MAX: Final = 3
 _ANSWERS: Final = {"bucket": ("passes", "is_turned_away"), "log": ("is_logged", "has_no_room")}
 """By policy, the steps of an admission and of a refusal."""
 
+_NEVER: Final = "is_refused_for_good"
+"""What a refusal of more than the depth shows: nothing that an observer knows."""
+
 CALLS_MAX: Final = 8
 """Limit of the calls that ask and wait, in one program."""
 
@@ -43,6 +48,10 @@ _THROUGH: Final = each(
     over(lambda talk, request: [{"by": name} for name in talk.waiting],
          says(ANY, "granted", "{by} is admitted", gives="by")),
     ends("rest", "no other call is admitted"), nothing="no call is admitted")
+
+
+def _up_to_the_depth(talk: Any, request: Message) -> Sequence[int]:
+    return range(1, int(talk.depth) + 1)
 
 
 class RateConversation(PlainConversation):
@@ -54,44 +63,40 @@ class RateConversation(PlainConversation):
     says = table(
         ObservedRate,
         on("take", "a caller asks for {permits}", says(True, "is_logged", "all are given"),
-           says(False, "has_no_room", "none is given"), where="log"),
+           says(False, "has_no_room", "none is given"), where="log",
+           picks={"permits": _up_to_the_depth}),
         on("take", "a caller asks for {permits}", says(True, "passes", "all are given"),
            says(False, "is_turned_away", "none is given")),
-        on("tick", "a tick passes", _THROUGH, tells="tick", where="waited"),
+        on("tick", "a tick passes", _THROUGH, tells="tick", where="waited",
+           picks={"ticks": lambda talk, request: range(1, 2 if talk.waiting else TICKS + 1)}),
         on("tick", "a tick passes", says(True, "tick", "time passes"), where="alone"),
         on("tick", "{ticks} ticks pass", says(True, "tick", "time passes")),
-        on("acquire", "{by} asks for {permits}, and would wait", _THROUGH, tells="waits"),
-        on("give_up", "{by} gives up", _THROUGH, tells="gives_up"),
+        on("acquire", "{by} asks for {permits}, and would wait", _THROUGH, tells="waits",
+           picks={"by": lambda talk, request: talk.newcomer(), "permits": _up_to_the_depth}),
+        on("give_up", "{by} gives up", _THROUGH, tells="gives_up",
+           picks={"by": lambda talk, request: list(talk.waiting)}),
         on("both", "two callers ask at once, for {permits} and {other}; the second after step "
-           "{steps} of the first", says(True, "", "")),
+           "{steps} of the first", says(True, "", ""), picks={
+               "permits": _up_to_the_depth, "other": _up_to_the_depth,
+               "steps": lambda talk, request: range(STEPS_MAX)}),
+        on("ask", "a caller asks for {permits}", says(True, "", "all are given"),
+           says(False, "", "none is given"),
+           picks={"permits": lambda talk, request: (0, talk.depth + 1, *BEYOND)}),
     )
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, "rate", _settings(capacity), _constants(capacity, items_max))
-        self._depth = capacity
+        self.depth = capacity
         self.waiting: dict[str, int] = {}
         self._calls = 0
         if self.policy == "log":
             self.can -= {"acquire", "give_up"}
         self.can |= {policy(self.policy)}
 
-    def request_of(self, act: Act) -> Message | None:
-        """The request that an act makes now; None if it makes no sense."""
-        permits = act.pick % self._depth + 1
-        if act.do == "tick":
-            return {"do": "tick", "ticks": 1 if self.waiting else act.pick % TICKS + 1}
-        if act.do == "acquire":
-            if self._calls == CALLS_MAX or len(self.waiting) == WAITERS_MAX:
-                return None
-            return {"do": "acquire", "by": f"c{self._calls + 1}", "permits": permits}
-        if act.do == "give_up":
-            names = list(self.waiting)
-            return {"do": "give_up", "by": names[act.pick % len(names)]} if names else None
-        if act.do == "both":
-            other = act.pick // self._depth % self._depth + 1
-            return {"do": "both", "permits": permits, "other": other,
-                    "steps": act.pick // STEPS_MAX % STEPS_MAX}
-        return {"do": "take", "permits": permits}
+    def newcomer(self) -> list[str]:
+        """The name of the next call that may wait, if one may come."""
+        room = self._calls < CALLS_MAX and len(self.waiting) < WAITERS_MAX
+        return [f"c{self._calls + 1}"] if room else []
 
     def about(self, message: Message) -> Fields:
         """A request, event or answer, with what is known besides; a waiting call has a number."""
@@ -104,21 +109,23 @@ class RateConversation(PlainConversation):
 
     def possible(self, request: Message) -> Iterator[Answer]:
         """The possible answers to a request; of two callers at once, each may get all or none."""
-        if request["do"] != "both":
+        if request["do"] not in ("both", "ask"):
             yield from super().possible(request)
             return
-        for permits in {request["permits"], request["other"]}:
-            through, away = _ANSWERS[self.policy]
-            for step, words in ((through, "gets them"), (away, "gets none")):
-                yield Answer(f"the caller that asks for {permits} {words}",
-                             (step, (("permits", permits),)))
+        for permits in {request["permits"], request.get("other", request["permits"])}:
+            for given, words in ((True, "gets them"), (False, "gets none")):
+                first, *then = _steps_of(permits, given, self.depth, self.policy)
+                yield Answer(f"the caller that asks for {permits} {words}", first, tuple(then))
 
     def seen(self, request: Message, answer: Any) -> Seen:
         """The steps that an answer shows: each tick is a step. Of two callers at once, one that
         gets permits may have come before one that gets none.
         """
         if request["do"] == "both":
-            return _of_both(request, answer, *_ANSWERS[self.policy])
+            return _of_both(request, answer, self.depth, self.policy)
+        if request["do"] == "ask":
+            steps = _steps_of(request["permits"], answer, self.depth, self.policy)
+            return super().seen(request, answer)._replace(steps=steps)
         if request["do"] == "acquire":
             self._calls += 1
             self.waiting[request["by"]] = request["permits"]
@@ -147,14 +154,24 @@ def policy(name: str) -> str:
     return f"the policy {name}"
 
 
-def _of_both(request: Message, answer: list[bool], through: str, away: str) -> Seen:
+def _of_both(request: Message, answer: list[bool], depth: int, policy: str) -> Seen:
     asked = sorted(zip(answer, (request["permits"], request["other"]), strict=True),
                    key=lambda each: not each[0])
     return Seen(
-        tuple((through if given else away, (("permits", permits),))
-              for given, permits in asked),
+        tuple(step for given, permits in asked
+              for step in _steps_of(permits, given, depth, policy)),
         " and ".join(f"the {which} gets {'all' if given else 'none'}"
                      for which, given in zip(("first", "second"), answer, strict=True)))
+
+
+def _steps_of(permits: int, given: bool, depth: int, policy: str) -> tuple[Step, ...]:
+    """The steps of a caller that gets all or none. More than the depth is the depth, and one more
+    at once; a refusal of so many shows nothing, for no limit ever has them."""
+    through, away = _ANSWERS[policy]
+    if given:
+        return tuple((through, (("permits", part),))
+                     for part in ((permits,) if permits <= depth else (depth, 1)))
+    return ((away, (("permits", permits),)) if permits <= depth else (_NEVER, ()),)
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -168,7 +185,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name="rate",
-    version=2,
+    version=3,
     port="rate",
     watches=(
         Watch(ObservedRate),
@@ -177,7 +194,7 @@ SUITE: Final = Suite(
         Watch(ObservedLog, adds=WITHIN_THE_PERIOD, base=ObservedRate),
         Watch(ObservedLogRefusals, apart=True),
     ),
-    weights={"take": 3, "tick": 2, "acquire": 2, "give_up": 1, "both": 1},
+    weights={"take": 3, "tick": 2, "acquire": 2, "give_up": 1, "both": 1, "ask": 1},
     epilogue=(Act("tick", 2), Act("take", 0), Act("take", 1), Act("tick", 0), Act("take", 0)),
     constants=_constants,
     converse=RateConversation,
@@ -188,10 +205,11 @@ SUITE: Final = Suite(
     courses={"FLOW-80": (((Act("take"),), "tick", (Act("take", PICKS - 2),), (Act("tick"),),
                           (Act("take", PICKS - 1),)),
                          # Nothing is left, time passes, and two callers ask at once for much.
-                         ((Act("take", PICKS - 1),), "tick", (Act("both", PICKS // 6 - 1),))),
+                         ((Act("take", PICKS - 1),), "tick", (Act("both", 23), Act("both", 59)))),
              # The bucket is empty, one call waits for all and one for little, and one is cancelled.
              "FLOW-82": (("take", (Act("take", PICKS - 1),), (Act("acquire", PICKS - 1),),
                           (Act("acquire"),), (Act("give_up"),), (Act("tick"),), (Act("tick"),)),)},
     picks=PICKS,
+    own_picks={"both": range(PICKS * 3)},
     scene="A limit on a rate. Depth: {capacity} permits; a tick brings {rate}.",
 )

@@ -194,6 +194,37 @@ class RefillingTwice(RateLimit):
         self._ticks = 0
 
 
+# ---- none, and more than there ever are ---------------------------------------------------------
+
+
+@TWINS.twin("rate-refuses-none", "FLOW-81", "a caller that asks for no permit is refused",
+            "it is asked whether anything is left, and not whether there is enough")
+class RefusingNone(RateLimit):
+    """Something must be left, whatever is asked for."""
+
+    def take(self, permits: int = 1) -> bool:
+        return self._held > 0 and super().take(permits)
+
+
+@TWINS.twin("rate-cuts-to-the-depth", "FLOW-80",
+            "a caller that asks for more than the depth gets what is there, and is told it has all",
+            "a number that is cut to the largest in the place of an error")
+class CuttingToTheDepth(RateLimit):
+    """A full bucket is enough for any caller."""
+
+    def take(self, permits: int = 1) -> bool:
+        return super().take(min(permits, self._bucket.depth))
+
+
+@TWINS.twin("rate-in-16-bits", "FLOW-80", "of a number of permits the last 16 bits count",
+            "a field of a frame that holds fewer bits than the argument")
+class InSixteenBits(RateLimit):
+    """Of 65,536 permits, 0 are taken."""
+
+    def take(self, permits: int = 1) -> bool:
+        return super().take(permits % 2**16)
+
+
 # ---- waiting calls ---------------------------------------------------------------------------
 
 
@@ -286,5 +317,30 @@ class LoggingRefused(SlidingLog):
 
 
 # ---- bugs that show late ----------------------------------------------------------------------
+
+
+
+@TWINS.twin(
+    "rate-log-cuts-to-the-depth", "FLOW-80",
+    "a log that is empty lets in more than its depth, and notes the depth",
+    "a number that is cut to the largest in the place of an error", of=ReferenceLog,
+    originals=("reference.rate.log",))
+class LoggingTheDepth(SlidingLog):
+    """It has room for any caller."""
+
+    def take(self, permits: int = 1) -> bool:
+        return super().take(min(permits, self.depth))
+
+
+@TWINS.twin(
+    "rate-log-refuses-none", "FLOW-85", "a full log refuses a caller that asks for no permit",
+    "it is asked whether there is room, and not for how many", of=ReferenceLog,
+    originals=("reference.rate.log",))
+class RefusingNoneWhenFull(SlidingLog):
+    """Room for nothing is not there."""
+
+    def take(self, permits: int = 1) -> bool:
+        return sum(self.log) < self.depth and super().take(permits)
+
 
 TWINS.late("rate-keeps-all", 40, 300)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 
 import pytest
 
-from checkvalve.conformance.campaigns.case import RunSettings, plan, run_case
+from checkvalve.conformance.campaigns.case import RunSettings, case_at, plan, run_case
 from checkvalve.conformance.suites import standing
 from checkvalve.conformance.suites.run import Run, capabilities, run_program
 from checkvalve.conformance.suites.suite import Program
@@ -80,3 +81,12 @@ def test_a_machine_that_has_refused_a_run_allows_and_forbids_nothing_after_it(
 
     suite.explore(can, suite.rule("QUEUE-12"), 1, 25, attempt)
     assert compared
+
+
+def test_a_long_run_lets_go_of_the_combinations_that_it_comes_to() -> None:
+    """They would keep alive all that their machines had remembered and dropped."""
+    standing.watchers_of.cache_clear()
+    row = run_case("queue", "reference", case_at("queue", 9, 0), RunSettings())
+    assert row.longest > 1_000
+    kept = [len(each._known) for each in gc.get_objects() if isinstance(each, standing.Watchers)]
+    assert kept and max(kept) <= 2 * standing.KEPT_OF_LONG_RUNS + 1

@@ -82,7 +82,7 @@ def _timed(
 
 def _noted(timed: Iterable[_Timed], spent: dict[int, float]) -> Iterator[CaseRow]:
     for row, seconds in timed:
-        spent[row.case] = seconds
+        spent[row.case] = spent.get(row.case, 0.0) + seconds    # a breach is taken up later
         yield row
 
 

@@ -40,8 +40,8 @@ class RateLimit:
 
     ``take`` asks for some permits at once, all or none; time advances by ``tick``. A caller that
     would rather wait joins a wait queue (``wait``) until it is admitted or gives up; none overtakes
-    it. Raises ``LinkMisuse`` for a rate that does not fit the depth, for less than no permit, and for a
-    call that would wait for less than one.
+    it. Raises ``LinkMisuse`` for a rate that does not fit the depth, for less than no permit, and
+    for a call that would wait for less than one.
     """
 
     def __init__(self, rate: int, depth: int) -> None:

@@ -39,7 +39,7 @@ _ANSWERS: Final = {"bucket": ("passes", "is_turned_away"), "log": ("is_logged", 
 """By policy, the steps of an admission and of a refusal."""
 
 _NEVER: Final = "is_refused_for_good"
-"""What a refusal of more than the depth shows: nothing that an observer knows."""
+"""The step of a refusal of more than the depth, which means nothing to any observer."""
 
 CALLS_MAX: Final = 8
 """Limit of the calls that ask and wait, in one program."""

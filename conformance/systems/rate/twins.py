@@ -207,7 +207,7 @@ class RefusingNone(RateLimit):
 
 
 @TWINS.twin("rate-cuts-to-the-depth", "FLOW-80",
-            "a caller that asks for more than the depth gets what is there, and is told it has all",
+            "a caller that asks for more than the depth gets what is there, as if that were all",
             "a number that is cut to the largest in the place of an error")
 class CuttingToTheDepth(RateLimit):
     """A full bucket is enough for any caller."""

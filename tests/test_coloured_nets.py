@@ -254,14 +254,14 @@ class Drawn:
 def test_a_coloured_net_deadlocks_iff_its_unfolding_does(block: int) -> None:
     """None is decided otherwise, and most are decided."""
     decided = 0
-    for seed in range(block * 8, block * 8 + 8):
+    for seed in range(block * 5, block * 5 + 5):
         drawn = Drawn(seed)
         expected = deadlocks(drawn.first(), drawn.after)
-        answer = decide_deadlock(net_of(drawn.pnml()), Limits(Deadline(0.3), 600))
+        answer = decide_deadlock(net_of(drawn.pnml()), Limits(Deadline(0.1), 600))
         if expected is not None and answer.outcome is not Outcome.UNKNOWN:
             decided += 1
             assert (answer.outcome is Outcome.VIOLATED) == expected, seed
-    assert decided >= 4
+    assert decided >= 2
 
 
 def changed(old: str, new: str) -> str:
@@ -383,7 +383,7 @@ class WithTests:
 @pytest.mark.parametrize("block", range(2))
 def test_tests_and_resets_of_bounded_places_mean_what_they_say(block: int) -> None:
     """Inhibitor, read and reset arcs, at random."""
-    for seed in range(block * 15, block * 15 + 15):
+    for seed in range(block * 8, block * 8 + 8):
         drawn = WithTests(seed)
         answer = decide_deadlock(net_of(drawn.pnml()), Limits(Deadline(2)))
         assert answer.outcome is not Outcome.UNKNOWN

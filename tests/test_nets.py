@@ -17,6 +17,7 @@ from benchmarks.nets.families import FAMILIES, pnml
 from checkvalve.conformance.cli import root
 from checkvalve.spec.design.check import Settings, check
 from checkvalve.spec.design.formats.files import load_any
+from checkvalve.spec.nets import bounds
 from checkvalve.spec.nets.answer import Answer, Limits
 from checkvalve.spec.nets.bounds import bounding_sums, holds_exactly
 from checkvalve.spec.nets.deadlock import decide_deadlock, stages
@@ -27,7 +28,7 @@ from checkvalve.spec.nets.reduce import reduce
 from checkvalve.spec.nets.search import visit
 from checkvalve.spec.nets.siphons import has_asymmetric_choice, marked_traps, takes_ones
 from checkvalve.spec.notation.errors import InputError
-from checkvalve.spec.verdicts.deadline import Deadline, OutOfTime
+from checkvalve.spec.verdicts.deadline import Deadline, OutOfMemory, OutOfTime
 from checkvalve.spec.verdicts.verdict import Budget, Outcome
 
 MOST = 300
@@ -248,6 +249,23 @@ def test_the_reader_of_nets_looks_at_the_clock() -> None:
     ticks = iter(range(10**9))
     with pytest.raises(OutOfTime, match=r"reading net\.pnml"):
         load_any(text, "net.pnml", deadline=Deadline(5.0, lambda: float(next(ticks))))
+
+
+def test_a_linear_program_asks_for_its_memory_before_it_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """More for a larger net; where there is too little, nothing is imported."""
+    asked: list[float] = []
+
+    def refuse(size: float, phase: str) -> None:
+        asked.append(size)
+        raise OutOfMemory(phase)
+
+    monkeypatch.setattr(bounds, "ask", refuse)
+    for size in (10, 100):
+        with pytest.raises(OutOfMemory):
+            bounding_sums(FAMILIES["token ring"].make(size), Deadline())
+    assert 10_000_000 < asked[0] < asked[1]
 
 
 def test_a_rule_of_reduction_leads_runs_back() -> None:

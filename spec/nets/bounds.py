@@ -10,18 +10,22 @@ satisfy each inequality exactly.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any
 
-from ..verdicts.deadline import Deadline
+from ..verdicts.deadline import Deadline, ask
 from .net import Net
 
 __all__ = ["Sums", "bounding_sums", "growing_counts", "holds_exactly", "without_rounds"]
 
 PHASE = "looking for sums that bound the places"
+IMPORTS, FIXED, EACH = 60_000_000, 10_000_000, 500
+"""Bytes of the libraries, of HiGHS, and of each change that a transition makes to a place: measured
+with nets of 16,000 to 50,000 changes."""
 DENOMINATORS = (1, 12, 2_520, 1_000_000)
 
 Sums = Mapping[int, int]
@@ -38,11 +42,12 @@ def holds_exactly(net: Net, weights: Sums) -> bool:
 def bounding_sums(net: Net, deadline: Deadline) -> dict[int, int]:
     """Weights of one sum that no transition raises, which has every place that is in any, as far
     as that can be proved; empty where the time is too short."""
-    import numpy as np
     if not net.places:
         return {}
     if not any(net.changes):
         return dict.fromkeys(range(len(net.places)), 1)
+    _has_room(net)
+    import numpy as np
     matrix, places = _matrix(net), len(net.places)
     least = _solve(np.ones(places), matrix, [(1, None)] * places, deadline)
     found = {} if least is None else _exact(net, least)
@@ -74,9 +79,10 @@ def _widest(net: Net, matrix: Any, deadline: Deadline) -> dict[int, int]:
 def growing_counts(net: Net, among: list[int], deadline: Deadline) -> dict[int, int]:
     """Numbers of firings that leave no place with less, and some of ``among`` with more, by
     transition; empty if none were found. Proposed by HiGHS and checked in whole numbers."""
-    import numpy as np
     if not among or not net.transitions:
         return {}
+    _has_room(net)
+    import numpy as np
     matrix = _matrix(net).T.tocsr()
     objective = np.asarray(matrix[among].sum(axis=0)).ravel()
     # As few firings as can be, with one more token in those places.
@@ -101,11 +107,12 @@ def without_rounds(net: Net, run: Sequence[int], deadline: Deadline) -> dict[int
     """The fewest firings that change the first marking as the run does, none more often than in it,
     by transition; those of the run itself where none fewer were found. Whether they can be brought
     into an order is another question."""
-    import numpy as np
-    from scipy.optimize import linprog
     own = Counter(run)
     if not own or not net.places:
         return dict(own)
+    _has_room(net)
+    import numpy as np
+    from scipy.optimize import linprog
     used = sorted(own)
     changed = np.zeros(len(net.places))
     for transition, times in own.items():
@@ -123,6 +130,12 @@ def without_rounds(net: Net, run: Sequence[int], deadline: Deadline) -> dict[int
         for place, number in net.changes[transition]:
             sums[place] += number * times
     return dict(own) if sums.any() else {each: times for each, times in found.items() if times}
+
+
+def _has_room(net: Net) -> None:
+    """Raise OutOfMemory if HiGHS, or importing it, would take more memory than there is."""
+    imported = "scipy.optimize" in sys.modules
+    ask(FIXED + (0 if imported else IMPORTS) + EACH * sum(map(len, net.changes)), PHASE)
 
 
 def _in_time(deadline: Deadline) -> dict[str, float]:

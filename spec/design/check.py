@@ -186,8 +186,9 @@ def _decided(
     if name == DEADLOCK_FREE:
         return told_all(sections, settings)
     if name == NO_LOCAL_DEADLOCK:
-        large = not all(spaces.is_small(place) for place in range(len(sections)))
-        by_net = live_of(design, settings) if large and design.net is not None else None
+        by_net = None
+        if design.net is not None and not all(map(spaces.is_small, range(len(sections)))):
+            by_net = live_of(design, settings)
         return by_net or decide_local(spaces)
     if name == ORDERED:
         return decide_order([part.design for part in sections], settings)

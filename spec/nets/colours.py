@@ -29,7 +29,7 @@ __all__ = [
 Colour = tuple[int, ...]
 """A colour: the number of each of its parts within its atom. That of ``dot`` has no part."""
 Bag = dict[Colour, int]
-"""How often each colour is in a bag, at least once."""
+"""Numbers of at least 1, by colour."""
 Binding = dict[int, Colour]
 """The colours of variables, by their number."""
 

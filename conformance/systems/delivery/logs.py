@@ -131,6 +131,10 @@ class DeliveryJudge(StepJudge):
             self.unsure("what was in flight at a restart comes back at an unknown instant, and the "
                         "queue, full with it, may drop something", event)
             return
+        if loose and event.operation == "tries":
+            self.unsure("what was in flight at a restart comes back at an unknown instant, and "
+                        "whether it is a dead letter then depends on this event", event)
+            return
         failure = self.tries(action, **args)
         if failure is not None and loose:
             failure = self._again(failure, action, args)

@@ -22,9 +22,20 @@ from checkvalve.conformance import systems
 from checkvalve.conformance.suites.plain import PlainConversation
 from checkvalve.conformance.systems.awaits_permits.suite import PermitsConversation
 from checkvalve.conformance.systems.catalogue import SYSTEMS
+from checkvalve.conformance.systems.delivery.suite import DeliveryConversation
+from checkvalve.conformance.systems.election.suite import ElectionConversation
+from checkvalve.conformance.systems.executor.suite import ExecutorConversation
+from checkvalve.conformance.systems.jobs.suite import JobsConversation
+from checkvalve.conformance.systems.link.suite import LinkConversation
+from checkvalve.conformance.systems.link_counted.suite import CountedConversation
 from checkvalve.conformance.systems.marks.suite import MarksConversation
 from checkvalve.conformance.systems.queue.suite import QueueConversation
 from checkvalve.conformance.systems.rate.suite import RateConversation
+from checkvalve.conformance.systems.storm_acker.suite import AckerConversation
+from checkvalve.conformance.systems.storm_partition.suite import PartitionConversation
+from checkvalve.conformance.systems.storm_spout.suite import SpoutConversation
+from checkvalve.conformance.systems.summaries.suite import SummariesConversation
+from checkvalve.conformance.systems.timer.suite import TimerConversation
 from checkvalve.spec.notation.errors import InputError
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "logs"
@@ -111,7 +122,12 @@ def literals(module: Path) -> Iterator[tuple[int, str]]:
 
 @pytest.mark.parametrize(("folder", "conversation"), [
     ("queue", QueueConversation), ("awaits_permits", PermitsConversation),
-    ("rate", RateConversation), ("marks", MarksConversation)])
+    ("rate", RateConversation), ("marks", MarksConversation),
+    ("delivery", DeliveryConversation), ("executor", ExecutorConversation),
+    ("jobs", JobsConversation), ("link", LinkConversation), ("link_counted", CountedConversation),
+    ("storm_acker", AckerConversation), ("storm_spout", SpoutConversation),
+    ("storm_partition", PartitionConversation), ("timer", TimerConversation),
+    ("election", ElectionConversation), ("summaries", SummariesConversation)])
 def test_no_action_of_a_suites_table_is_named_again_for_its_logs(
     folder: str, conversation: type[PlainConversation]
 ) -> None:

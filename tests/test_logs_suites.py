@@ -6,8 +6,11 @@ the two is wrong.
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +19,8 @@ from benchmarks.logged import WRITTEN, Logged, judge_events, programs
 from checkvalve.conformance.logs.events import Event
 from checkvalve.conformance.logs.kinds import Logs, Terms
 from checkvalve.conformance.logs.notes import Notes
+from checkvalve.conformance.logs.run import judge_files, opened, terms_of
+from checkvalve.conformance.recorder import Recorder
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 from checkvalve.conformance.systems.targets import reference_of
 
@@ -168,3 +173,26 @@ def test_a_call_passes_a_gate_only_if_it_may_have_been_open(
     notes = judge_events(SYSTEMS["awaits.gate"].logs, {}, events)
     assert list(notes.violations) == ([rule] if rule else [])
     assert not notes.foreign
+
+
+@pytest.mark.parametrize(("permits", "violated"), [(3, []), (2, ["PERMIT-1"])])
+def test_a_recorded_pool_runs_as_many_tasks_as_it_has_threads(
+    tmp_path: Path, permits: int, violated: list[str]
+) -> None:
+    """Three threads of concurrent.futures, all of which are seen to run at a time."""
+    together = threading.Barrier(3)
+    with Recorder(tmp_path / "pool.jsonl") as recorder, ThreadPoolExecutor(3) as pool:
+        def task(number: int) -> None:
+            with recorder.call("pool", "acquire", number):
+                pass
+            if number < 3:
+                together.wait(timeout=60)
+            with recorder.call("pool", "release", number):
+                pass
+
+        for number in range(100):
+            pool.submit(task, number)
+    logs: Logs = SYSTEMS["awaits.permits"].logs
+    files, mapped = opened(list(tmp_path.glob("pool-*.jsonl")), None, logs, {"permits": permits})
+    notes = judge_files(files, logs, terms_of(mapped, {"permits": permits}, False, 1_000)).notes
+    assert (list(notes.violations), notes.foreign) == (violated, [])

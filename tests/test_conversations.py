@@ -28,7 +28,7 @@ AIM = 20
 
 ABOVE = {
     "queue": 48, "awaits.closing": 72, "awaits.condition": 35, "awaits.permits": 31,
-    "bookkeeper": 79, "bookkeeper.memtable": 86, "delivery": 55, "election": 60, "executor": 54,
+    "bookkeeper": 79, "bookkeeper.memtable": 86, "delivery": 55, "election": 58, "executor": 54,
     "jobs": 36, "kafka.controller": 97, "kafka.failover": 32, "kafka.purgatory": 232,
     "kafka.races": 107, "link": 43, "link.counted": 56, "marks": 24, "rate": 56,
     "reactive.processor": 54, "reactive.publisher": 188, "reactive.subscriber": 145,

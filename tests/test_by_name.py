@@ -479,7 +479,7 @@ def test_a_queue_that_never_waits_is_tested_by_what_it_has(
 def test_names_are_given_to_replay_and_identify_as_to_conform(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """What conform takes by --names, the two that look closer take as well."""
+    """They look closer at the class that it tests."""
     found = conform(capsys, "thread:mine:LooseBelt", "--names", BELT, "--cases", "1",
                     "--fixtures", "found")["results"]
     fixture = next(each["fixture"] for each in found if each["fixture"])

@@ -47,7 +47,8 @@ _ITEM: Final[dict[str, Any]] = {"gives": "value", "among": lambda talk, request:
 
 _NEW: Final[Mapping[str, Any]] = {"item": lambda talk, request: talk.next_items()}
 PLACES: Final[Mapping[str, Any]] = {"place": lambda talk, request: range(WAITERS_MAX)}
-_STEPS: Final[Mapping[str, Any]] = {"steps": lambda talk, request: range(1, STEPS_MAX + 1)}
+_STEPS: Final[Mapping[str, Any]] = {"steps": lambda talk, request: (
+    () if request["do"] == "begin_poll" and not talk.next_takes() else range(1, STEPS_MAX + 1))}
 """Values from which requests pick: the next item, which call it is that can continue, and after how
 many steps a call is stopped."""
 
@@ -113,7 +114,7 @@ class QueueConversation(TicketConversation):
            says(WAITS, "take_waits", "stopped"),
            later=one(says(None, "cancelled_take", "the poll of step {begun} finds nothing"),
                      says(ANY, "woken_take", "the poll of step {begun} gets {named}", **_ITEM)),
-           picks=_STEPS, makes_sense=lambda talk: talk.next_takes()),
+           picks=_STEPS),
     )
 
     def __init__(
@@ -157,16 +158,14 @@ class QueueConversation(TicketConversation):
     def begun(self, request: Message) -> Fields:
         if "item" in request:
             return {"item": len(self.items) - 1, "named": in_words(request["item"])}
-        return {"ticket": self.times["take_waits"] - 1, "by": request.get("by", ""),
-                "begun": self._said}
+        return {"ticket": self.times["take_waits"] - 1, "by": request.get("by"), "begun": self._said}
 
     def beside(self, act: Act, reply: Message) -> tuple[Step, ...]:
         """The promise of its policy, at the beginning; and that a thread was stopped on its way, so
         that its call waits, and may be in no wait queue."""
         promise, self._promise = self._promise, Policy.NONE
         steps: tuple[Step, ...] = (("promised", (("promise", promise),)),) if promise else ()
-        pauses = self._pauses or act.do in _STOPPED
-        if act.do in ("put", "take", *_STOPPED) and pauses and "waiting" in reply:
+        if "waiting" in reply and (self._pauses or act.do in _STOPPED):
             steps += (("stopped_on_its_way", ()),)
         self._pauses = act.do == "pause" or (self._pauses and act.do not in ("put", "take"))
         return steps

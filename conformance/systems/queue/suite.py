@@ -112,8 +112,8 @@ class QueueConversation(TicketConversation):
         on("begin_poll", "poll, stopped after {steps} steps",
            says(None, "poll_empty", "empty"), says(ANY, "poll_item", "{named}", **_ITEM),
            says(WAITS, "take_waits", "stopped"),
-           later=one(says(None, "cancelled_take", "the poll of step {begun} finds nothing"),
-                     says(ANY, "woken_take", "the poll of step {begun} gets {named}", **_ITEM)),
+           later=one(says(None, "cancelled_take", "the poll of step {at} finds nothing"),
+                     says(ANY, "woken_take", "the poll of step {at} gets {named}", **_ITEM)),
            picks=_STEPS),
     )
 
@@ -158,7 +158,7 @@ class QueueConversation(TicketConversation):
     def begun(self, request: Message) -> Fields:
         if "item" in request:
             return {"item": len(self.items) - 1, "named": in_words(request["item"])}
-        return {"ticket": self.times["take_waits"] - 1, "by": request.get("by"), "begun": self._said}
+        return {"ticket": self.times["take_waits"] - 1, "by": request.get("by"), "at": self._said}
 
     def beside(self, act: Act, reply: Message) -> tuple[Step, ...]:
         """The promise of its policy, at the beginning; and that a thread was stopped on its way, so

@@ -35,8 +35,8 @@ _NUMBERS: Final = itertools.count()
 _DEAD_SECONDS: Final = 0.2
 _LOOK_SECONDS: Final = 0.01
 _SETTLE_SECONDS: Final = 1.5
-"""RabbitMQ 3.10.8 finds no leader for a quorum queue that is younger when the server is killed: for
-more than a minute it answers nobody that asks, and refuses what is published."""
+"""A queue that is younger when RabbitMQ 3.10.8 is killed may be gone, although it was declared
+durable; a quorum queue is there without a leader, and answers nobody for more than a minute."""
 
 
 class _Rabbit(PortAdapter):
@@ -129,6 +129,7 @@ class _Rabbit(PortAdapter):
 
     def _declare(self) -> None:
         self._producer.queue_declare(self._queue, durable=True, arguments=self._arguments)
+        time.sleep(_SETTLE_SECONDS)
 
     def _forget(self, consumer: int) -> None:
         """Its deliveries were those of a channel that is closed."""
@@ -241,10 +242,6 @@ class RabbitQuorum(_Burying):
 
     def count(self, message: Item) -> int | None:
         return self._counts.get(message)
-
-    def _declare(self) -> None:
-        super()._declare()
-        time.sleep(_SETTLE_SECONDS)
 
     def restart(self) -> bool:
         self._server.kill()

@@ -105,7 +105,7 @@ class ProcessPool(PortAdapter):
         self._work_ids: Any = vars(self._pool)["_work_ids"]
 
     def made(self, workers: int) -> ProcessPoolExecutor:
-        """The pool."""
+        """The pool that is tested, with so many processes."""
         return ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), _heed_no_signal)
 
     def close(self) -> None:
@@ -242,7 +242,7 @@ class RenewedProcessPool(ProcessPool):
     name = "concurrent.futures.ProcessPoolExecutor, one task for each process"
 
     def made(self, workers: int) -> ProcessPoolExecutor:
-        """The pool."""
+        """The pool that is tested, with so many processes."""
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([__name__])
         return ProcessPoolExecutor(workers, context, max_tasks_per_child=1)

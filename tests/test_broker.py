@@ -106,7 +106,7 @@ WITHOUT_COUNT = [each for each in IN_NO_TIME if each["do"] != "count"]
 TAKEN_BACK = [each for each in NACKS if each["do"] != "count"]
 IN_A_SESSION = [*COMMON[:3], *({**each, "consumer": 0} for each in COMMON[3:7]),
                 {"do": "disconnect", "consumer": 0}, {"do": "receive", "consumer": 0}]
-"""What the one consumer of a session does."""
+"""Requests of one consumer alone."""
 
 
 def needs(program: Program) -> pytest.MarkDecorator:

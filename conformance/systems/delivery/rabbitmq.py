@@ -40,7 +40,7 @@ durable; a quorum queue is there without a leader, and answers nobody for more t
 
 
 class _Rabbit(PortAdapter):
-    """What the queues share."""
+    """A queue of any type."""
 
     port: ClassVar[Port] = PORT
 

@@ -1,4 +1,4 @@
-"""The threads of anyio and trio behind their ``CapacityLimiter``, as an executor.
+"""Threads of anyio and trio behind their ``CapacityLimiter``, as an executor.
 
 ``to_thread.run_sync`` waits for a token of the limiter and then runs a function in a thread. So the
 tokens are the workers, and what waits for one waits in the order of its coming. There is no
@@ -182,7 +182,7 @@ class TrioThreads(PortAdapter):
             one.well = well
             self._changed.notify_all()
             if not self._changed.wait_for(lambda: one.is_over, PATIENCE):
-                raise _hangs(self.name, "a task has ended, and what waits for it goes on waiting")
+                raise _hangs(self.name, "a task has ended, and what waits for it does not end")
         return self._settled()
 
     def _call(self, what: Callable[[], object]) -> None:

@@ -159,7 +159,7 @@ class ProcessPool(PortAdapter):
     # -- within -------------------------------------------------------------------------------
 
     def _ended(self, task: int, future: Future[Item]) -> None:
-        """What is said of a future that has ended; called in threads of the pool."""
+        """Note how a future has ended; called in threads of the pool."""
         with self._lock:
             if self._closed:
                 return

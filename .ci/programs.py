@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from checkvalve.conformance.computer import environment
-from checkvalve.conformance.services.programs import PROGRAMS
+from checkvalve.conformance.services.programs import PROGRAMS, RABBITMQ
 
 # The newest first; each release of Debian has one or two of them.
 JAVA_PACKAGES = ("openjdk-21-jre-headless", "openjdk-17-jre-headless", "openjdk-25-jre-headless",
@@ -23,6 +23,8 @@ JAVA_PACKAGES = ("openjdk-21-jre-headless", "openjdk-17-jre-headless", "openjdk-
 NODE_PACKAGES = ("nodejs",)
 GO_PACKAGES = ("golang-go",)
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+SERVERS = [program for program in PROGRAMS if program is not RABBITMQ]
+"""Those that the tests run on; RabbitMQ takes too long, and its test is left out without it."""
 VENV = Path(__file__).resolve().parent.parent / ".venv"
 FETCHED = {
     VENV / "browser": {"axe-core/axe.min.js": "axe-core@4.10.3"},
@@ -43,7 +45,7 @@ def main() -> None:
     if not any(map(shutil.which, BROWSERS)):   # without it the tests of HTML reports are left out
         install("Chromium", ("chromium",))
     fetch_packages()
-    for program in PROGRAMS:
+    for program in SERVERS:
         if program.path() is None:
             install(program.what, (program.package,))
     missing = []
@@ -54,7 +56,7 @@ def main() -> None:
     if not node_fits():
         missing.append(f"node, for the tests of the JavaScript queue. {environment.NODE_ADVICE}")
     missing += [f"{program.name}, for the tests on real servers. {program.advice}"
-                for program in PROGRAMS if program.path() is None]
+                for program in SERVERS if program.path() is None]
     if missing:
         sys.exit("The tests need:\n- " + "\n- ".join(missing))
 

@@ -12,7 +12,7 @@ from checkvalve.conformance.suites.exchange import Act, Exchange
 from checkvalve.conformance.suites.plain import PlainConversation
 from checkvalve.conformance.suites.says import ANY, Fields, each, ends, on, one, says, table
 from checkvalve.conformance.suites.run import ITEMS_MAX, run_program
-from checkvalve.conformance.systems.bookkeeper_memtable.suite import MemtableConversation
+from checkvalve.conformance.systems.bookkeeper_memtable.suite import SUITE as MEMTABLE
 from checkvalve.conformance.systems.catalogue import port_named
 from checkvalve.conformance.systems.election.adapter import ReferenceElection
 from checkvalve.conformance.systems.election.suite import SUITE as ELECTION
@@ -207,7 +207,8 @@ def test_what_is_allowed_of_an_entry_is_told_in_the_words_of_the_story() -> None
     """An entry that comes again is another addition to the machine, and the same one to a reader.
     """
     session = resolve_target("reference.bookkeeper.memtable").open()
-    talk = MemtableConversation(session, 2, ITEMS_MAX)
+    talk = MEMTABLE.converse(session, 2, ITEMS_MAX)
+    assert isinstance(talk, PlainConversation)
     talk.say(Act("add", 0))
     again = talk.say(Act("add", 48))
     assert again.words.startswith("entry 0 comes again")

@@ -11,7 +11,7 @@ from ..ports.base import Message, excerpt
 from .exchange import Act
 from .plain import PlainConversation, Seen
 from .says import Fields, On, Part, Says, each, on
-from .sweeping import STEPS_MAX, steps_of
+from .sweeping import STEPS_MAX
 
 __all__ = [
     "CALLS_MAX", "CALLS_OF_LONG", "CallsConversation", "WAITERS_OF_LONG", "driving", "events"]
@@ -36,7 +36,8 @@ def events(*entries: Any) -> Part:
 def driving(run: Part, *settled: Says) -> tuple[On, On]:
     """The rows of the operations that let callbacks run: some of them, or all until none is left.
     """
-    return (on("run", "run up to {callbacks}", run),
+    return (on("run", "run up to {callbacks}", run, only="under_way",
+               picks={"steps": range(1, STEPS_MAX + 1)}),
             on("settle", "all runs that can run", *settled, run))
 
 
@@ -45,17 +46,25 @@ class CallsConversation(PlainConversation):
 
     ``letters`` are those of the operations that ``begin`` a call. An event ``moves`` its call: by
     action, the state in which it is then, and those in which it may have been (none: any).
+    ``asked_of`` has the operations that are asked of a call: by the state that it must have, the
+    one that it has then. As many calls may wait as the constant W says.
     """
 
     letters: ClassVar[Mapping[str, str]]
     first: ClassVar[str] = "waits"
     moves: ClassVar[Mapping[str, tuple[str, ...]]]
+    asked_of: ClassVar[Mapping[str, Mapping[str, str]]] = {"interrupt": {"waits": "stopping"}}
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.states: dict[str, str] = {}
-        self.most = self._constants.get("K", CALLS_MAX)
-        self.waiters = self._constants.get("W", STEPS_MAX)
+        self.most = self.constants.get("K", CALLS_MAX)
+        self.waiters = self.constants.get("W", STEPS_MAX)
+
+    @property
+    def under_way(self) -> list[str]:
+        """The calls that a callback may be of."""
+        return self.calls(*WAITING)
 
     def calls(self, *states: str, letter: str = "") -> list[str]:
         """The calls in some states."""
@@ -70,22 +79,16 @@ class CallsConversation(PlainConversation):
         """The number of calls that have begun, of those with a letter."""
         return sum(name.startswith(letter) for name in self.states)
 
-    def one_of(self, act: Act, *states: str) -> Message | None:
-        """A request about one of the calls in some states."""
-        those = self.calls(*states)
-        return {"do": act.do, "by": those[act.pick % len(those)]} if those else None
-
-    def request_of(self, act: Act) -> Message | None:
-        if act.do in self.letters:
-            letter = self.letters[act.do]
+    def begin(self, do: str, act: Act) -> Message | None:
+        if do in self.letters:
+            letter = self.letters[do]
             number = self.begun(letter)
-            return {"do": act.do, "by": f"{letter}{number + 1}"} if (
+            return {"do": do, "by": f"{letter}{number + 1}"} if (
                 number < self.most and self.has_room(letter)) else None
-        if act.do == "interrupt":
-            return self.one_of(act, "waits")
-        if act.do == "run":
-            return {"do": "run", "steps": steps_of(act)} if self.calls(*WAITING) else None
-        return {"do": act.do}
+        if do in self.asked_of:
+            those = self.calls(*self.asked_of[do])
+            return {"do": do, "by": those[act.pick % len(those)]} if those else None
+        return {"do": do}
 
     def about(self, message: Message) -> Fields:
         """The message with the number of its call; a name of another form has the number -1."""
@@ -100,12 +103,13 @@ class CallsConversation(PlainConversation):
     def seen(self, request: Message, answer: Any) -> Seen:
         if request["do"] in self.letters:
             self.states[request["by"]] = self.first
-        elif request["do"] == "interrupt":
-            self.states[request["by"]] = "stopping"
+        elif request["do"] in self.asked_of:
+            self.states[request["by"]] = self.asked_of[request["do"]][self.states[request["by"]]]
         return super().seen(request, answer)
 
     def note(self, action: str, about: Fields) -> None:
         """Note an action of a call. Raises ``TargetError`` for one that the call cannot have."""
+        super().note(action, about)
         if "do" in about or action not in self.moves:
             return
         state, *before = self.moves[action]

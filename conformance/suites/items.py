@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from .remembered import Change, Variable
 from .says import Fields
 from .values import Value, in_words
 
-__all__ = ["Items"]
+__all__ = ["Items", "named_items"]
 
 
 class Items:
@@ -28,6 +29,10 @@ class Items:
 
     def __len__(self) -> int:
         return len(self._values)
+
+    def __iter__(self) -> Iterator[Value]:
+        """Their values, in their order."""
+        return iter(self._values)
 
     def add(self, value: Value, fate: str) -> int:
         """The number of an item that is named now."""
@@ -69,6 +74,31 @@ class Items:
                 if fate in self._inside or last[fate] == number:
                     yield {"item": number, "named": in_words(self._values[number])}
         yield {"item": len(self), "named": "an item that was never put in"}
+
+
+def named_items(
+    fates: Sequence[str], inside: Collection[str], named: Mapping[str, str],
+    becomes: Mapping[str, str],
+) -> Variable[Items]:
+    """The items of a conversation: by action, the fate of an item that it names, and the one that
+    an item ``becomes`` ("inside from waiting": only if it waited)."""
+    return Variable(lambda: Items(fates, inside),
+                    [(action, _added(fate)) for action, fate in named.items()],
+                    [(action, _turned(*fate.split(" from "))) for action, fate in becomes.items()])
+
+
+def _added(fate: str) -> Change:
+    def add(items: Items, about: Fields) -> Items:
+        items.add(about["item"], fate)
+        return items
+    return add
+
+
+def _turned(fate: str, only: str = "") -> Change:
+    def turn(items: Items, about: Fields) -> Items:
+        items.becomes(about["likely"] if "likely" in about else about["item"], fate, only)
+        return items
+    return turn
 
 
 def _key(value: object) -> object:

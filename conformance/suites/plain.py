@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -13,11 +13,18 @@ from ...spec.notation.labels import filled
 from ..ports.base import ALWAYS, Message, Session, excerpt
 from .asking import greet, refused
 from .exchange import Act, Answer, Exchange
+from .remembered import Effect, Variable
 from .says import Fields, Known, On, Seen, Table
+from .values import Value, unlike
 
-__all__ = ["PlainConversation", "Seen"]
+__all__ = ["PlainConversation", "Seen", "policy"]
 
 _PICKS_MAX = 512
+
+
+def policy(name: str) -> str:
+    """The capability of a target with this policy: a rule may need it."""
+    return f"the policy {name}"
 
 
 def _each(value: object) -> Sequence[object]:
@@ -28,42 +35,65 @@ class PlainConversation:
     """One session; a subclass knows the port. See ``Conversation``.
 
     The table ``says`` has the meaning of requests and answers, and the values that requests pick
-    from. A subclass remembers for that, by ``note``, what was shown; and it adds in ``about`` what
-    the fields of the table need beyond those of a message. ``constants`` are the observer's;
-    ``times`` counts how often each of its actions was shown, and ``request`` is the one that is
-    being answered.
+    from. A subclass declares for that the variables that it remembers of what was shown
+    (``remembered``), and adds in ``about`` what the fields of the table need beyond those of a
+    message. ``settings`` are those of hello, and ``constants`` the observer's; ``times`` counts how
+    often each of its actions was shown, and ``request`` is the one that is being answered.
     """
 
     says: ClassVar[Table | None] = None
-    named: ClassVar[Mapping[str, str]] = {}
-    """Acts that are not named as the operation that they ask for."""
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """By operation, the fields of its request that a program may set itself: values of items."""
     errors_tell: ClassVar[bool] = False
     """True if an error is as good as an answer, for the rules that could have been broken."""
+    starts: ClassVar[int] = 0
+    """The time at which a session begins, in milliseconds."""
+    needs_policy: ClassVar[bool] = False
+    """True if rules need a policy, which is then among what the target ``can`` (``policy``)."""
+    variables: ClassVar[tuple[Variable[Any], ...]] = ()
+    effects: ClassVar[Mapping[str, tuple[Effect, ...]]] = {}
+    """The variables that it declares, and by action the changes of these."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        own = tuple(each for each in vars(cls).values() if isinstance(each, Variable))
+        cls.variables = (*cls.variables, *own)
+        effects = {action: [*found] for action, found in cls.effects.items()}
+        for action, effect in (pair for each in own for pair in each.effects()):
+            effects.setdefault(action, []).append(effect)
+        cls.effects = {action: tuple(found) for action, found in effects.items()}
 
     def __init__(
         self, session: Session, port: str, settings: Mapping[str, int],
-        constants: Mapping[str, int] | None = None, *, now: int = 0,
+        constants: Mapping[str, int] | None = None,
     ) -> None:
         self._session = session
         self._port = port
-        self._constants = constants or {}
+        self.settings = settings
+        self.constants = constants or {}
         self.tells = True
         self.times = Counter[str]()
         self.request: Message = {}
         self._meant: tuple[Message, On, Fields] | None = None
-        self.greeting = greeting = greet(session, port, settings, now=now)
+        for each in self.variables:
+            setattr(self, each.name, each.first())
+        self.greeting = greeting = greet(session, port, settings, now=self.starts)
         self.can: frozenset[str] = frozenset(greeting["can"]) | {
-            act for act, do in self.named.items() if do in greeting["can"]} | self.always()
+            act for act, do in self._named.items() if do in greeting["can"]} | self.always()
         self.policy: str = greeting["policy"]
+        if self.needs_policy:
+            self.can |= {policy(self.policy)}
 
     @cached_property
     def known(self) -> Known:
         """The values that the observer knows. A greeting alone needs none of them, and may be with
         settings that the observer does not take."""
         assert self.says is not None, "a conversation without a table overrides what needs one"
-        return self.says.known(self._constants)
+        return self.says.known(self.constants)
+
+    @property
+    def _named(self) -> Mapping[str, str]:
+        return self.says.named if self.says is not None else {}
 
     # --- for subclasses ------------------------------------------------------------------
 
@@ -74,23 +104,42 @@ class PlainConversation:
 
     def request_of(self, act: Act) -> Message | None:
         """The request that an act makes now, from what its row ``picks``; None where it makes no
-        sense. A field that a program may set itself has the value that it says."""
+        sense. A field that a program may set itself has the value that it says; if the field is a
+        list, its first values are those."""
         assert self.says is not None, "a conversation without a table overrides what needs one"
-        row = self.says.rows[act.do][0]
-        if row.makes_sense is not None and not row.makes_sense(self):
+        row, picking = self.says.acts[act.do]
+        request = self.begin(row.do, act) if row.fits(self) else None
+        if request is None:
             return None
-        request: Message = {"do": act.do}
-        told, left = dict(act.about), act.pick
-        for name, picks in row.picks.items():
-            if name in told:
-                request[name] = told[name]
+        left = act.pick
+        for name, picks in picking.items():
+            told = [value for field, value in act.about if field == name] if act.about else ()
+            if told and name not in row.lists:
+                request[name] = told[-1]
                 continue
             values = picks(self, request)
             value = values[left % len(values)] if values else None
             if value is None:
                 return None
-            request[name], left = value, left // len(values)
+            left //= len(values)
+            if told:
+                value = [*told[:len(value)], *value[len(told):]]
+            request[name] = value
+        for name, taken in row.new.items():
+            request[name] = self._unlike(request[name], getattr(self, taken))
         return request
+
+    def begin(self, do: str, act: Act) -> Message | None:
+        """The fields of a request that are not picked; None where it makes no sense now."""
+        return {"do": do}
+
+    def _unlike(self, value: Any, taken: Collection[Value]) -> Any:
+        if not isinstance(value, list):
+            return unlike(value, taken)
+        found: list[Value] = []
+        for each in value:
+            found.append(unlike(each, [*taken, *found]))
+        return found
 
     def about(self, message: Message) -> Fields:
         """A request, or an event or answer that there is or could be, with what else is known."""
@@ -99,6 +148,8 @@ class PlainConversation:
     def note(self, action: str, about: Fields) -> None:
         """Remember what later requests depend on: an action that was shown, and its fields. Of an
         answer that is no list, those of its request are among them."""
+        for effect in self.effects.get(action, ()):
+            effect(vars(self), about)
 
     def told(self, row: On, request: Fields) -> Iterable[Step]:
         """The steps that a request is itself."""
@@ -159,7 +210,7 @@ class PlainConversation:
         do = request["do"]
         if do not in self.can:
             raise InputError(f"the target cannot do {excerpt(do)}")
-        names = [do, *(act for act, asked in self.named.items() if asked == do)]
+        names = [do, *(act for act, asked in self._named.items() if asked == do)]
         made: dict[tuple[str, ...], None] = {}
         about = tuple((name, value) for name in self.carries.get(do, ())
                       for value in _each(request.get(name)) if isinstance(value, str | int))

@@ -71,6 +71,9 @@ Reports = Callable[[Any, Fields, Any], str]
 Picks = Callable[[Any, Fields], Sequence[Any]]
 """From a conversation and the first fields of a request: the values of its next field, if any."""
 
+Picked = str | Sequence[Any] | Picks
+"""The same as the table has it: some values, or a variable of the conversation by its name."""
+
 
 @dataclass(frozen=True, eq=False)
 class Known:
@@ -289,8 +292,11 @@ class On:
     It is meant only ``where`` that field of the request holds. ``tells`` are steps that the request
     itself is. ``picks`` has, by field of the request, the values that an act picks from; None is
     one that makes no sense now. A later field gets the request so far, and picks by what is left of
-    the pick. It is asked for only while it ``makes_sense``. If its call waits, ``later`` has the
-    answers by which an event may end that.
+    the pick. A ``new`` field has a value that a variable of the conversation has not. A program
+    that sets fields which are ``lists`` names some of their values. ``also`` are acts of other
+    names that ask for it, with what they pick. It is asked for only while it ``makes_sense``, with
+    all variables of ``only`` true and those of ``unless`` false. If its call waits, ``later`` has
+    the answers by which an event may end that.
     """
 
     do: str
@@ -301,7 +307,35 @@ class On:
     joined: str = ", "
     later: Part | None = None
     picks: Mapping[str, Picks] = field(default_factory=dict)
+    new: Mapping[str, str] = field(default_factory=dict)
+    lists: tuple[str, ...] = ()
+    also: Mapping[str, Mapping[str, Picks]] = field(default_factory=dict)
     makes_sense: Callable[[Any], bool] | None = None
+    only: str = ""
+    unless: str = ""
+
+    def fits(self, talk: Any) -> bool:
+        """True if it makes sense to ask for it now, whatever its fields."""
+        for name in self._only:
+            if not getattr(talk, name):
+                return False
+        for name in self._unless:
+            if getattr(talk, name):
+                return False
+        return self.makes_sense is None or self.makes_sense(talk)
+
+    @cached_property
+    def _answered(self) -> str:
+        """Its name among the actions by which a conversation remembers."""
+        return f"{self.do}()"
+
+    @cached_property
+    def _only(self) -> list[str]:
+        return self.only.split()
+
+    @cached_property
+    def _unless(self) -> list[str]:
+        return self.unless.split()
 
     @cached_property
     def acts(self) -> bool:
@@ -324,6 +358,7 @@ class On:
             more, told = part.shown(talk, fields, answer[part.of] if part.of else answer)
             steps += more
             words.append(told)
+        talk.note(self._answered, fields)
         return Seen(tuple(steps), self.joined.join(words))
 
 
@@ -333,6 +368,20 @@ class Table:
 
     observers: tuple[type[Machine], ...]
     rows: Mapping[str, tuple[On, ...]]
+
+    @cached_property
+    def acts(self) -> Mapping[str, tuple[On, Mapping[str, Picks]]]:
+        """By act, the row by which it is requested, and what it picks."""
+        found: dict[str, tuple[On, Mapping[str, Picks]]] = {}
+        for do, (row, *_) in self.rows.items():
+            found[do] = row, row.picks
+            found |= {act: (row, picks) for act, picks in row.also.items()}
+        return found
+
+    @cached_property
+    def named(self) -> Mapping[str, str]:
+        """Acts that are not named as the operation that they ask for."""
+        return {act: row.do for act, (row, _) in self.acts.items() if act != row.do}
 
     def known(self, constants: Mapping[str, int]) -> Known:
         """The values that the observer knows with some constants; they may be more than its own."""
@@ -376,7 +425,9 @@ def one(*entries: Says | tuple[Says, ...], **more: Any) -> Part:
 
 
 def on(
-    do: str, asked: str, *answers: Says | Part | Mapping[str, Part], tells: str = "", **more: Any
+    do: str, asked: str, *answers: Says | Part | Mapping[str, Part], tells: str = "",
+    picks: Mapping[str, Picked] | None = None,
+    also: Mapping[str, Mapping[str, Picked]] | None = None, **more: Any
 ) -> On:
     """An operation, the words of its request, and what its answers stand for: some values, or a
     part, or by field a part of an object; see ``On``."""
@@ -389,8 +440,23 @@ def on(
             parts = tuple(replace(part, of=of) for of, part in that.items())
     if loose and not parts:
         parts = (Part(_groups(loose)),)
-    return On(do, asked, parts,
-              tuple(says(None, name, "") for name in tells.split()), **more)
+    return On(do, asked, parts, tuple(says(None, name, "") for name in tells.split()),
+              picks=_pickers(picks or {}), **more,
+              also={act: _pickers(picked) for act, picked in (also or {}).items()})
+
+
+def _pickers(picks: Mapping[str, Picked]) -> Mapping[str, Picks]:
+    return {name: _picker(picked) for name, picked in picks.items()}
+
+
+def _picker(picked: Picked) -> Picks:
+    if isinstance(picked, str):
+        variable = picked
+        return lambda talk, request: getattr(talk, variable)
+    if callable(picked):
+        return picked
+    values = picked
+    return lambda talk, request: values
 
 
 def table(observer: type[Machine] | tuple[type[Machine], ...], *rows: On) -> Table:

@@ -189,6 +189,8 @@ def _capacity_alone(capacity: int) -> Mapping[str, int]:
 class Suite(Needing):
     """A suite that holds a conversation; see ``AnySuite``.
 
+    ``conversation`` makes one of a session, the port's name, the settings of hello, and the
+    observer's constants.
     A rule applies to a target that can do at least one operation of each of some groups. Which
     these are ``make needs`` has found out (``needs_of``), but for the rules in ``needs``.
 
@@ -218,7 +220,8 @@ class Suite(Needing):
     weights: Mapping[str, int]
     epilogue: Program
     constants: Callable[[int, int], Mapping[str, int]]
-    converse: Callable[[Session, int, int], Conversation]
+    conversation: Callable[
+        [Session, str, Mapping[str, int], Mapping[str, int]], Conversation]
     scene: str
     settings: Callable[[int], Mapping[str, int]] = _capacity_alone
     needs: Mapping[str, Groups] = field(default_factory=dict)
@@ -235,6 +238,11 @@ class Suite(Needing):
     measures: tuple[Measure, ...] = ()
     long: Long | None = Long()
     payloads: Payloads | None = None
+
+    def converse(self, session: Session, capacity: int, items_max: int) -> Conversation:
+        """Begin a conversation whose settings and constants are those of this capacity."""
+        return self.conversation(session, self.port, self.settings(capacity),
+                                 self.constants(capacity, items_max))
 
     @cached_property
     def _by_number(self) -> tuple[Rule, ...]:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final
 
-from ....spec.engines.candidates import either
-from ....spec.notation.interpreter import Step
 from ....spec.queues.closing import ClosableQueue, OrderlyClosing
 from ....spec.queues.rules import ORDER
-from ...ports.base import STEPPED_WAKES, Message, Session
+from ...ports.base import STEPPED_WAKES, Message
 from ...suites.calls import WAITING, CallsConversation, driving, events
+from ...suites.items import named_items
 from ...suites.lengthy import Long, grown
-from ...suites.plain import Seen
+from ...suites.plain import policy
+from ...suites.remembered import flag, kept, tally
 from ...suites.says import Fields, ends, on, over, says, table, unsaid
 from ...suites.suite import Act, Fuller, Suite, Watch
 from ...suites.sweeping import STEPS_MAX
-from ...suites.values import Payloads, Value, in_words
+from ...suites.values import Payloads, in_words
 from .port import PORT
 
 __all__ = ["SUITE", "ClosingConversation"]
@@ -47,6 +47,10 @@ _DONE: Final = events(
     says("fails", "put_fails", "", "{by} fails", where="bad"), *unsaid(_SPINS))
 
 
+_NEW: Final[Mapping[str, Any]] = {
+    "item": lambda talk, request: [f"a{request['by'][1:]}"]}
+
+
 class ClosingConversation(CallsConversation):
     """One session. Puts are named p1, p2, …, and their items a1, a2, … unless the program gives
     others; takes t1, …, and joins j1, …
@@ -55,66 +59,31 @@ class ClosingConversation(CallsConversation):
     """
 
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"put": ("item",), "spoil": ("item",)}
+    items = named_items(("inside", "out"), inside=("inside",), named={"puts": "inside"},
+                        becomes={"gives": "out"})
+    bad = kept("by", adds="puts:bad")
+    cut_off = flag(on="is_cut_off")
+    closed = flag(on="closes")
+    given = tally({"gives:owed": 1, "done": -1})    # items that a consumer has to be done with
+    needs_policy = True
     letters = {"put": "p", "spoil": "p", "take": "t", "join": "j"}
     moves = dict.fromkeys(("goes_in", "put_is_told", "put_fails", "take_is_told", "join_ends",
                            "gives"), ("over", "waits"))
     says = table(
         ClosableQueue,
-        on("put", "{by} puts {what}", _DONE, tells="puts"),
-        on("spoil", "{by} puts {what}, which may fail", _DONE, tells="puts"),
+        on("put", "{by} puts {what}", _DONE, tells="puts", picks=_NEW),
+        on("spoil", "{by} puts {what}, which may fail", _DONE, tells="puts", picks=_NEW),
         on("take", "{by} takes", _DONE, tells="begins_to_take"),
         on("join", "{by} joins", _DONE, tells="begins_to_join"),
-        on("done", "an item is done", _DONE, tells="done"),
-        on("close", "it is closed", _DONE, tells="closes"),
-        on("cut", "it is cut off", _DONE, tells="is_cut_off"),
+        on("done", "an item is done", _DONE, tells="done", only="given"),
+        on("close", "it is closed", _DONE, tells="closes", unless="cut_off closed"),
+        on("cut", "it is cut off", _DONE, tells="is_cut_off", unless="cut_off"),
         *driving(_DONE, ends("settled", "nothing else happens"), _SPINS),
     )
-
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(
-            session, PORT.name, {"capacity": capacity}, _constants(capacity, items_max))
-        self.can |= {policy(self.policy)}
-        self._bad: set[str] = set()
-        self._items: list[Value] = []       # of the puts, in their order
-        self._out: set[int] = set()
-        self._given = 0         # items that a consumer has to be done with
 
     def has_room(self, letter: str) -> bool:
         """True if one more call may wait: as many of each kind may."""
         return len(self.calls(*WAITING, letter=letter)) < STEPS_MAX
-
-    def request_of(self, act: Act) -> Message | None:
-        """The request that an act makes now; None if it makes no sense."""
-        cut = self.times["is_cut_off"]
-        if (act.do == "done" and not self._given) or (act.do == "cut" and cut) or (
-                act.do == "close" and (cut or self.times["closes"])):
-            return None
-        request = super().request_of(act)
-        if request is None or self.letters.get(act.do) != "p":
-            return request
-        return request | {"item": dict(act.about).get("item", f"a{request['by'][1:]}")}
-
-    def seen(self, request: Message, answer: Any) -> Seen:
-        """The steps that an answer shows."""
-        if "item" in request:
-            self._items.append(request["item"])
-        shown = super().seen(request, answer)
-        return shown._replace(steps=tuple(map(self._any_of_them, shown.steps)))
-
-    def _any_of_them(self, step: Step) -> Step:
-        """A step by which an item comes out: it may be any item of that value."""
-        name, args = step
-        number = dict(args).get("item", -1)
-        if name != "gives" or number >= len(self._items):
-            return step
-        alike = self._numbers_of(self._items[number])
-        return step if len(alike) == 1 else either(
-            name, "item", alike, ("take", dict(args)["take"]))
-
-    def _numbers_of(self, value: object) -> list[int]:
-        """The numbers of the puts of items that have this value."""
-        return [number for number, each in enumerate(self._items)
-                if type(each) is type(value) and each == value]
 
     def about(self, message: Message) -> Fields:
         """A request, event or answer, with the fields that are known besides, and a name for each
@@ -126,42 +95,16 @@ class ClosingConversation(CallsConversation):
                 fields["what"] = in_words(message["item"])
             return fields
         name, number = message["by"], fields["call"]
-        of = self._put_of(message) if name[0] == "t" else -1
         told = "item" in message or "put_of" in message
+        value = message["item"] if "item" in message else (
+            [*self.items, self.request.get("item")][message["put_of"]] if told else "")
+        meant = self.items.meant(value)
         return fields | {
-            "bad": name in self._bad, "put": name[0] == "p", "joins": name[0] == "j",
+            "bad": name in self.bad, "put": name[0] == "p", "joins": name[0] == "j",
             "takes": name[0] == "t" and not told, "has": name[0] == "t" and told,
-            "what": "" if not told else in_words(
-                message["item"] if "item" in message else self._value_of(of)),
-            "take": number, "join": number, "item": of if told else number}
-
-    def _put_of(self, message: Message) -> int:
-        """The number of the put whose item a take has: the first of that value which has not come
-        out, if there is one; the next number if that value was never put.
-        """
-        if "put_of" in message:
-            return int(message["put_of"])
-        alike = self._numbers_of(message["item"]) if "item" in message else []
-        return next(iter([each for each in alike if each not in self._out] or alike),
-                    len(self._items))
-
-    def _value_of(self, number: int) -> Value:
-        """The item of a put, perhaps of one that is being requested."""
-        return self._items[number] if number < len(self._items) else self.request["item"]
-
-    def note(self, action: str, about: Fields) -> None:
-        """Remember what later requests depend on."""
-        super().note(action, about)
-        if action == "gives":
-            self._out.add(about["item"])
-        if about.get("do") == "spoil":
-            self._bad.add(about["by"])
-        self._given += (action == "gives" and not self.times["is_cut_off"]) - (action == "done")
-
-
-def policy(name: str) -> str:
-    """The capability of a target with this policy: a rule may need it."""
-    return f"the policy {name}"
+            "what": in_words(value) if told else "", "owed": not self.cut_off,
+            "likely": meant["likely"], "take": number, "join": number,
+            "item": message.get("put_of", meant["item"]) if told else number}
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
@@ -183,7 +126,7 @@ SUITE: Final = Suite(
     constants=_constants,
     payloads=Payloads({"put": "item", "spoil": "item"}, equal=True),
     long=Long(fills=("put",), drains=("take",), ending=("close", "cut", "spoil"), sizes=(6,)),
-    converse=ClosingConversation,
+    conversation=ClosingConversation,
     scene="A queue of capacity {capacity}, on an event loop whose callbacks run one by one.",
     fuller={"CLOSE-6": (Fuller((STEPPED_WAKES,), "a woken call that finds nothing"),)},
     courses={

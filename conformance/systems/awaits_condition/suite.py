@@ -8,12 +8,12 @@ from typing import Any, Final
 from ....spec.queues.conditions import (
     NOT_CONSUMED, NOT_MORE, ConditionVariable, FrugalCondition, StrictCondition,
 )
-from ...ports.base import Message, Session
+from ...ports.base import Message
 from ...suites.calls import (
     CALLS_MAX, CALLS_OF_LONG, WAITERS_OF_LONG, CallsConversation, driving, events,
 )
 from ...suites.lengthy import Long, grown
-from ...suites.plain import Seen
+from ...suites.remembered import latest, numbered
 from ...suites.says import Fields, Part, ends, on, over, says, table, unsaid
 from ...suites.suite import Act, Watch
 from ...suites.sweeping import STEPS_MAX, SweepingSuite
@@ -49,7 +49,10 @@ def _seen(*told: Any) -> Part:
 class ConditionConversation(CallsConversation):
     """One session. Waits are named c1, c2, … and notifiers n1, n2, … as they begin."""
 
+    numbers = numbered("by", "sleeps")      # of the waits, as they went to sleep
+    notifying = latest("count", "begins:count", of="by", ends="notifies")
     letters = {"wait": "c", "notify": "n"}
+    asked_of = {"leave": {"inside": "inside"}, **CallsConversation.asked_of}
     first = "begun"
     moves = {"sleeps": ("waits",), "goes_on": ("inside", "waits", "stopping"),
              "is_cancelled": ("over", "waits", "stopping"), "leaves": ("over", "inside"),
@@ -57,59 +60,31 @@ class ConditionConversation(CallsConversation):
     says = table(
         ConditionVariable,
         on("wait", "{by} waits", _seen(_NOTIFIES), tells="begins"),
-        on("notify", "{by} notifies {count}", _seen(_NOTIFIES), tells="begins"),
+        on("notify", "{by} notifies {count}", _seen(_NOTIFIES), tells="begins",
+           picks={"count": range(1, COUNT_MAX + 1)}),
         on("leave", "{by} gives the lock back", _seen(
             ends("was_asked_to_leave", "nothing is heard of it"))),
         on("interrupt", "the cancellation of {by} is requested", _seen(), tells="stops"),
         *driving(_seen(*_GOES_ON), ends("settled", "nothing else happens")),
     )
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(
-            session, PORT.name, {"capacity": capacity}, _constants(capacity, items_max))
-        self.waiters = grown(STEPS_MAX, items_max, WAITERS_OF_LONG)
-        self._numbers: dict[str, int] = {}      # of the waits, as they went to sleep
-        self._counts: dict[str, int] = {}       # of the notifiers that have not notified
-
     def has_room(self, letter: str) -> bool:
         """True if one more call may wait; a notifier only waits for the lock."""
-        return len(self._counts) < COUNT_MAX if letter == "n" else super().has_room(letter)
-
-    def request_of(self, act: Act) -> Message | None:
-        """The request that an act makes now; None if it makes no sense."""
-        if act.do == "leave":
-            return self.one_of(act, "inside")
-        request = super().request_of(act)
-        if request is not None and act.do == "notify":
-            request["count"] = 1 + act.pick % COUNT_MAX
-        return request
+        return len(self.notifying) < COUNT_MAX if letter == "n" else super().has_room(letter)
 
     def about(self, message: Message) -> Fields:
         """A request, event or answer, with the fields that are known besides."""
         name = message.get("by", "")
-        known = {"call": self._numbers[name]} if name in self._numbers else {}
+        known = {"call": self.numbers[name]} if name in self.numbers else {}
         if "do" not in message and name:
-            known |= {"begins": self.states.get(name) == "begun", "slept": name in self._numbers,
-                      "notifying": name in self._counts, "count": self._counts.get(name, 1) - 1}
+            known |= {"begins": self.states.get(name) == "begun", "slept": name in self.numbers,
+                      "notifying": name in self.notifying, "count": self.notifying.get(name, 1) - 1}
         return {**super().about(message), **known}
-
-    def seen(self, request: Message, answer: Any) -> Seen:
-        """The steps that an answer shows."""
-        if request["do"] == "notify":
-            self._counts[request["by"]] = request["count"]
-        return super().seen(request, answer)
-
-    def note(self, action: str, about: Fields) -> None:
-        """Remember what later requests depend on."""
-        super().note(action, about)
-        if action == "sleeps":
-            self._numbers[about["by"]] = len(self._numbers)
-        elif action == "notifies":
-            del self._counts[about["by"]]
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"K": grown(CALLS_MAX, items_max, CALLS_OF_LONG), "N": COUNT_MAX}
+    return {"K": grown(CALLS_MAX, items_max, CALLS_OF_LONG), "N": COUNT_MAX,
+            "W": grown(STEPS_MAX, items_max, WAITERS_OF_LONG)}
 
 
 _FIRST: Final = (Act("interrupt", 0),)
@@ -130,7 +105,7 @@ SUITE: Final = SweepingSuite(
     epilogue=(Act("settle"), *(Act("leave"), Act("settle")) * 3),
     constants=_constants,
     long=Long(),
-    converse=ConditionConversation,
+    conversation=ConditionConversation,
     capacities=(1,),
     scene="A condition variable for coroutines. Callbacks of their event loop run one by one.",
     courses={

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ....spec.queues.gates import Gate
-from ...ports.base import STEPPED_WAKES, Session
+from ...ports.base import STEPPED_WAKES
 from ...suites.calls import CALLS_MAX, CALLS_OF_LONG, CallsConversation, driving, events
 from ...suites.lengthy import Long, grown
 from ...suites.says import Fields, ends, on, over, says, table
@@ -45,10 +45,6 @@ class GateConversation(CallsConversation):
         *driving(_ENDS, ends("settled", "nothing else happens")),
     )
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(
-            session, PORT.name, {"capacity": capacity}, _constants(capacity, items_max))
-
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
     return {"K": grown(CALLS_MAX, items_max, CALLS_OF_LONG)}
@@ -63,7 +59,7 @@ SUITE: Final = SweepingSuite(
     epilogue=(Act("settle"), Act("wait"), Act("open"), Act("settle")),
     constants=_constants,
     long=Long(ending=("break",)),
-    converse=GateConversation,
+    conversation=GateConversation,
     capacities=(1,),
     scene="A gate for coroutines, shut at first. Callbacks of their event loop run one by one.",
     courses={"GATE-2": (("wait", "wait", "open", "shut", "settle"),)},

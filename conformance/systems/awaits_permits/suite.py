@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ....spec.queues.permits import IN_TURN, OrderlyPermits, Permits
-from ...ports.base import STEPPED_WAKES, Message, Session
+from ...ports.base import STEPPED_WAKES, Message
 from ...suites.calls import (
-    CALLS_MAX, CALLS_OF_LONG, WAITERS_OF_LONG, CallsConversation, driving, events,
+    CALLS_MAX, CALLS_OF_LONG, WAITERS_OF_LONG, WAITING, CallsConversation, driving, events,
 )
 from ...suites.lengthy import Long, grown
 from ...suites.plain import Seen
 from ...suites.says import Fields, ends, on, over, says, table, unsaid
 from ...suites.suite import Act, Fuller, Watch
-from ...suites.sweeping import STEPS_MAX, SweepingSuite, steps_of
+from ...suites.sweeping import STEPS_MAX, SweepingSuite
 from .port import PORT
 
 __all__ = ["SUITE", "PermitsConversation"]
@@ -33,12 +33,15 @@ def _by(name: str) -> Fields:
 
 
 class PermitsConversation(CallsConversation):
-    """One session, whose calls of acquire are c1, c2, …"""
+    """One session, whose calls of acquire are c1, c2, … A call that gives a permit back may be
+    cancelled as well."""
 
     letters = {"acquire": "c"}
     first = "begun"
     moves = {"acquire_done": ("has", "begun"), "acquire_waits": ("waits", "begun"),
              "woken": ("has",), "cancelled": ("over",), "released": ("over",)}
+    asked_of = {"release": {"has": "giving"},
+                "interrupt": {"waits": "stopping", "giving": "stopped"}}
     says = table(
         Permits,
         on("acquire", "{by} acquires", events(
@@ -53,34 +56,14 @@ class PermitsConversation(CallsConversation):
         *driving(events(*_LATER), ends("settled", "no other call reports anything")),
     )
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(
-            session, PORT.name, {"capacity": capacity}, _constants(capacity, items_max))
-
-    def request_of(self, act: Act) -> Message | None:
-        """The request that an act makes now.
-
-        A call that gives a permit back may be cancelled as well.
-        """
-        if act.do == "release":
-            return self.one_of(act, "has")
-        if act.do == "interrupt":
-            return self.one_of(act, "waits", "giving")
-        if act.do == "run" and self.calls("giving"):
-            return {"do": "run", "steps": steps_of(act)}
-        return super().request_of(act)
+    @property
+    def under_way(self) -> list[str]:
+        return self.calls(*WAITING, "giving")
 
     def seen(self, request: Message, answer: Any) -> Seen:
         """The steps that an answer shows; a release that does not end at once has begun."""
-        by = request.get("by", "")
-        begins = request["do"] == "release" and {"by": by, "does": "released"} not in answer
-        if begins:
-            self.states[by] = "giving"
-        stopped = self.states.get(by) == "giving" and request["do"] == "interrupt"
         shown = super().seen(request, answer)
-        if stopped:
-            self.states[by] = "stopped"
-        if not begins:
+        if request["do"] != "release" or {"by": request["by"], "does": "released"} in answer:
             return shown
         call = self.about(request)["call"]
         return Seen((("gives", (("call", call),)), *shown.steps), shown.words)
@@ -113,7 +96,7 @@ SUITE: Final = SweepingSuite(
               Act("release"), Act("release"), Act("settle"), Act("locked")),
     constants=_constants,
     long=Long(fills=("acquire",), drains=("release",), sizes=(6,)),
-    converse=PermitsConversation,
+    conversation=PermitsConversation,
     scene="Permits for coroutines: {capacity}. Callbacks of their event loop run one by one.",
     courses={
         # A call that gives a permit back is cancelled: the first one that can be.

@@ -15,7 +15,6 @@ from ....spec.queues.conserved import ConservingQueue
 from ....spec.queues.interruptible import InterruptibleQueue
 from ....spec.queues.policies import UnknownQueue
 from ....spec.queues.rules import IN_TURN
-from ...ports.base import Session
 from ...suites.lengthy import Long
 from ...suites.says import WAITS, done, on, one, says, table, unsaid
 from ...suites.suite import Act, Watch
@@ -50,13 +49,10 @@ class AwaitsConversation(QueueConversation):
                                  "{by} is cancelled: too late")))),
         on("run", "run up to {steps} callbacks", done(),
            makes_sense=lambda talk: bool(talk.waiting()),
-           picks={"steps": lambda talk, request: range(1, STEPS_MAX + 1)}),
+           picks={"steps": range(1, STEPS_MAX + 1)}),
         on("proceed", "a thread that can continue does", done(),
            makes_sense=lambda talk: bool(talk.waiting()), picks=PLACES),
     )
-
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, capacity, items_max, PORT.name)
 
 
 _FIRST: Final = (Act("interrupt", 0),)
@@ -87,7 +83,7 @@ SUITE: Final = SweepingSuite(
     constants=constants,
     long=Long(fills=("offer", "put"), drains=("poll", "take"), sizes=(7,)),
     payloads=QUEUE.payloads,
-    converse=AwaitsConversation,
+    conversation=AwaitsConversation,
     scene="A queue of capacity {capacity}, on an event loop whose callbacks run one by one.",
     plainer=QUEUE.plainer,
     courses={"QUEUE-10": _WOKEN_AND_STOPPED},

@@ -7,13 +7,14 @@ from typing import ClassVar, Final
 
 from ....spec.bookkeeper.observed_bookie import Kind, ObservedBookie
 from ....spec.notation.interpreter import Step
-from ...ports.base import Message, Session
+from ...ports.base import Message
 from ...suites.capacities import that_goes_with
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
+from ...suites.remembered import kept, numbered, those
 from ...suites.says import ANY, Fields, On, Says, each, ends, on, one, says, table
 from ...suites.suite import Act, Suite, Watch
-from ...suites.values import KEYS, Payloads, Value, in_words, unlike
+from ...suites.values import KEYS, Payloads, in_words
 
 __all__ = ["SUITE", "BookieConversation"]
 
@@ -65,67 +66,44 @@ _DOES: Final = each(
 
 def _gauge(kind: str) -> Says:
     return says(ANY, "gauged", f"{{count}} of kind {kind}", f"{{count}} {kind}s", gives=kind,
-                among=lambda talk, request: range(len(talk.kinds) + 1))
+                among=lambda talk, request: range(len(talk.names) + 1))
 
 
 class BookieConversation(PlainConversation):
     """One session with a server; this is its network, its storage, and its clock."""
 
+    names = numbered("names", "receive")        # of the requests so far
+    storing = kept("name", adds="starts:known", drops="done", once=True)
+    closed = kept("channel", adds="hangs_up closes")
+    paused = kept("channel", adds="pauses", drops="resumes", once=True)
+    unwritable = kept("channel", adds="turns", drops="turns:writable", once=True)
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"receive": ("names",)}
     says = table(
         ObservedBookie,
-        on("receive", "channel {channel} brings {named}", _DOES, tells="receive"),
-        on("done", "storage has finished request {called}", _DOES, tells="done"),
-        on("turn", "channel {channel} is writable again", _DOES, tells="turns", where="writable"),
+        on("receive", "channel {channel} brings {named}", _DOES, tells="receive",
+           picks={"channel": those(range(CHANNELS), outside="closed paused"), "kinds": "arriving",
+                  "names": lambda talk, request: [[
+                      *range(len(talk.names), len(talk.names) + len(request["kinds"]))]]},
+           lists=("names",), new={"names": "names"}),
+        on("done", "storage has finished request {called}", _DOES, tells="done",
+           picks={"request": "storing"}),
+        on("turn", "channel {channel} is writable again", _DOES, tells="turns", where="writable",
+           picks={"channel": those(range(CHANNELS), outside="closed"), "writable": (
+               lambda talk, request: [request["channel"] in talk.unwritable])}),
         on("turn", "channel {channel} is no longer writable", _DOES, tells="turns"),
-        on("hang_up", "channel {channel} is closed by its client", _DOES, tells="hangs_up"),
+        on("hang_up", "channel {channel} is closed by its client", _DOES, tells="hangs_up",
+           picks={"channel": those(range(CHANNELS), outside="closed")}),
         on("tick", "a tick passes", _DOES, tells="ticks"),
         on("gauge", "ask how many are in progress",
            {"add": one(_gauge("add")), "read": one(_gauge("read"))}, joined=" and "),
     )
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "bookkeeper", _settings(capacity),
-                         _constants(capacity, items_max))
-        self._large = capacity >= _LARGE
-        self._most = grown(REQUESTS_MAX, items_max, REQUESTS_OF_LONG, 3)
-        self.kinds: list[str] = []                  # of the requests so far
-        self.names: list[Value] = []
-        self._numbers: dict[Value, int] = {}
-        self._storing: list[int] = []               # requests that are at storage
-        self._open = dict.fromkeys(range(CHANNELS), True)
-        self._reading = dict.fromkeys(range(CHANNELS), True)
-        self._writable = dict.fromkeys(range(CHANNELS), True)
-
-    def request_of(self, act: Act) -> Message | None:
-        """A store that ends, a channel that closes or turns, or requests of one that is read."""
-        channel = act.pick % CHANNELS
-        if act.do in ("tick", "gauge"):
-            return {"do": act.do}
-        if act.do == "done":
-            pick = act.pick % max(1, len(self._storing))
-            return {"do": "done", "request": self.names[self._storing[pick]]} if (
-                self._storing) else None
-        if not self._open[channel]:
-            return None
-        if act.do == "hang_up":
-            return {"do": "hang_up", "channel": channel}
-        if act.do == "turn":
-            return {"do": "turn", "channel": channel, "writable": not self._writable[channel]}
-        kinds = _kinds(act.pick // CHANNELS, self._large)
-        if not self._reading[channel] or len(self.kinds) + len(kinds) > self._most:
-            return None
-        return {"do": "receive", "channel": channel, "kinds": kinds,
-                "names": self._names_for(kinds, act)}
-
-    def _names_for(self, kinds: list[str], act: Act) -> list[Value]:
-        """New names: those of the program, or the next numbers."""
-        told = [name for _, name in act.about]
-        names: dict[Value, None] = {}
-        for place in range(len(kinds)):
-            wanted = told[place] if place < len(told) else len(self.kinds) + place
-            names[unlike(wanted, {*self._numbers, *names})] = None
-        return [*names]
+    @property
+    def arriving(self) -> list[list[str] | None]:
+        """The kinds of the requests that may come at once, as far as the observer has numbers."""
+        left = self.constants["R"] - len(self.names)
+        return [kinds if len(kinds) <= left else None
+                for kinds in _ARRIVING[self.settings["capacity"] >= _LARGE]]
 
     def about(self, message: Message) -> Fields:
         """A message with the requests that it names, in words and by number."""
@@ -137,12 +115,13 @@ class BookieConversation(PlainConversation):
             if (name := kind.name.lower()) in message:
                 return {"kind": kind, "count": message[name]}
         if message.get("do") == "done":
-            return {**message, "called": in_words(message["request"]),
-                    "request": self._numbers[message["request"]]}
+            return {**message, "called": in_words(message["request"]), "name": message["request"],
+                    "request": self.names[message["request"]]}
         if "number" not in message:
             return message
         name = message["number"]
-        return {**message, "called": in_words(name), "request": self._numbers.get(name, -1),
+        return {**message, "called": in_words(name), "request": self.names.get(name, -1),
+                "name": name, "known": name in self.names,
                 "channel": name if isinstance(name, int) else -1}
 
     def told(self, row: On, request: Fields) -> Iterable[Step]:
@@ -151,30 +130,17 @@ class BookieConversation(PlainConversation):
         return [tells.step({**request, "kind": kind}, self.known)
                 for tells in row.tells for kind in kinds or (Kind.ADD,)]
 
-    def note(self, action: str, about: Fields) -> None:
-        """Follow the requests that are at storage, and each channel: open, read, writable."""
-        if action == "receive":
-            for name in about["names"]:
-                self._numbers[name] = len(self._numbers)
-            self.kinds += about["kinds"]
-            self.names += about["names"]
-        elif action == "done":
-            self._storing.remove(about["request"])
-        elif action == "turns":
-            self._writable[about["channel"]] = about["writable"]
-        elif action in ("hangs_up", "closes"):
-            self._open[about["channel"]] = False
-        elif action in ("pauses", "resumes"):
-            self._reading[about["channel"]] = action == "resumes"
-        elif action == "starts" and about["request"] not in (-1, *self._storing):
-            self._storing.append(about["request"])
-
 
 def _kinds(pick: int, large: bool) -> list[str]:
     """One to three requests, or three to nine; of any kinds."""
     count = pick % _AT_ONCE + 1
     kinds = ["read" if pick // _AT_ONCE >> each & 1 else "add" for each in range(count)]
     return kinds * _AT_ONCE if large else kinds
+
+
+_ARRIVING: Final = {large: [_kinds(pick, large) for pick in range(_AT_ONCE << _AT_ONCE)]
+                    for large in (False, True)}
+"""The requests that may come at once, to a small server and to a large one."""
 
 
 def _how_many(pick: int) -> int:
@@ -213,7 +179,7 @@ SUITE: Final = Suite(
     payloads=Payloads({"receive": "names"}, styles=KEYS, several={"receive": _how_many}),
     long=Long(fills=("receive",), drains=("done",), ending=("hang_up", "turn"),
               sizes=(_LARGE,)),
-    converse=BookieConversation,
+    conversation=BookieConversation,
     settings=_settings,
     capacities=tuple(capacity for capacity in _SETTINGS if capacity < _LARGE),
     picks=PICKS,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from ....spec.bookkeeper.observed_memtable import ObservedMemtable
-from ...ports.base import Message, Session
+from ...ports.base import Message
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
 from ...suites.says import Fields, each, ends, on, over, says, table
@@ -51,11 +51,10 @@ class MemtableConversation(PlainConversation):
         on("flushed", "the flush is done", _DOES, tells="flushed"),
     )
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "bookkeeper.memtable", _settings(capacity),
-                         _constants(capacity, items_max))
-        self._size = capacity
-        self._count = self._constants["R"]
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._size = self.settings["capacity"]
+        self._count = self.constants["R"]
         self._at: dict[int, str] = {}           # place of each number in use: "line" or another
         self._numbers: dict[Value, int] = {}      # by entry, the number of its last addition
         self._names: dict[int, Value] = {}        # by number, the entry that was added
@@ -173,7 +172,7 @@ SUITE: Final = Suite(
     constants=_constants,
     payloads=Payloads({"add": "entry"}, styles=KEYS, ends={"add": ("length", BEYOND)}),
     long=Long(fills=("add",), drains=("flushed",), sizes=(6,)),
-    converse=MemtableConversation,
+    conversation=MemtableConversation,
     settings=_settings,
     capacities=(1, 2, 3),
     picks=PICKS,

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from ....spec.flow.observed_broker import Law, ObservedBroker
-from ...ports.base import Message, Session
+from ...ports.base import Message
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
+from ...suites.remembered import kept, kept_by, numbered
 from ...suites.says import ANY, Fields, On, Says, on, one, over, says, table
 from ...suites.suite import Act, Suite, Watch
-from ...suites.values import BEYOND, Payloads, in_words, unlike
+from ...suites.values import BEYOND, Payloads, in_words
 
 __all__ = ["SUITE", "DeliveryConversation"]
 
@@ -38,7 +39,7 @@ _LAWS: Final[Mapping[str, Law]] = {
 
 def _named(action: str, words: str) -> tuple[Says, ...]:
     """An answer that is one of the last messages."""
-    return over(lambda talk, request: [{"message": name} for name in talk.names[-_LOOKED_AT:]],
+    return over(lambda talk, request: [{"message": name} for name in [*talk.names][-_LOOKED_AT:]],
                 says(ANY, action, words, gives="message", where="known"))
 
 
@@ -46,7 +47,7 @@ def _answered(do: str, action: str, words: str) -> On:
     """A consumer's answer to a delivery, perhaps a late one."""
     return on(do, f"consumer {{consumer}} {words} {{named}}",
               says(ANY, action, "that is {said}", gives="taken"),
-              picks={"consumer": lambda talk, request: range(CONSUMERS),
+              picks={"consumer": range(CONSUMERS),
                      "message": lambda talk, request: talk.given_to(request["consumer"])})
 
 
@@ -56,24 +57,29 @@ class DeliveryConversation(PlainConversation):
     The broker's policy is among what it ``can``: rules depend on it.
     """
 
+    names = numbered("name", "confirms refuses")
+    given = kept_by("consumer", "name", adds="gives", drops="acks:taken rejects:taken")
+    over = kept("name", adds="acks:taken buries", renewed=True)
+    needs_policy = True
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "publish": ("message",), "limit": ("most",), "tries": ("most",), "advance": ("ticks",)}
     says = table(
         ObservedBroker,
         on("publish", "{named} is published", says(True, "confirms", "it is confirmed"),
-           says(False, "refuses", "it is refused")),
+           says(False, "refuses", "it is refused"), new={"message": "names"},
+           makes_sense=lambda talk: len(talk.names) < talk.constants["R"],
+           picks={"message": lambda talk, request: [len(talk.names)]}),
         on("receive", "consumer {consumer} asks", one(
             says(None, "gives_nothing", "there is nothing"), _named("gives", "{named} is given"),
             says(ANY, "gives_another", "", "{named} is given, which nobody published")),
-           picks={"consumer": lambda talk, request: range(CONSUMERS)}),
+           picks={"consumer": range(CONSUMERS)}),
         _answered("ack", "acks", "acknowledges"),
         _answered("requeue", "requeues", "gives back"),
         _answered("reject", "rejects", "rejects"),
         on("limit", "consumer {consumer} limits itself to {most}", says(True, "limits", "done"),
-           picks={"consumer": lambda talk, request: range(CONSUMERS),
-                  "most": lambda talk, request: _LIMITS}),
+           picks={"consumer": range(CONSUMERS), "most": _LIMITS}),
         on("tries", "{most} deliveries are allowed", says(True, "allows", "done"),
-           picks={"most": lambda talk, request: _TRIES}),
+           picks={"most": _TRIES}),
         on("dead", "the dead letters are looked at", one(
             says(None, "buries_nothing", "there is none"), _named("buries", "{named} is taken "
                                                                             "away"),
@@ -82,81 +88,36 @@ class DeliveryConversation(PlainConversation):
            says(None, "counts_nothing", "it is not there any more"),
            says(ANY, "counts", "{count}", gives="count",
                 among=lambda talk, request: range(talk.times["gives"] + 2)),
-           picks={"message": lambda talk, request: talk.counted()}),
+           picks={"message": "counted"}),
         on("disconnect", "the connection of consumer {consumer} is lost",
            says(True, "disconnects", "done"),
-           picks={"consumer": lambda talk, request: range(CONSUMERS)}),
+           picks={"consumer": range(CONSUMERS)}),
         on("advance", "{ticks} ticks pass", says(True, "advances", "done"),
-           picks={"ticks": lambda talk, request: _TICKS}),
+           picks={"ticks": _TICKS}),
         on("restart", "the broker is killed, and started again", says(True, "restarts", "done")),
     )
-
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "delivery", _settings(capacity), _constants(capacity, items_max))
-        self._law = _LAWS[self.policy]
-        self.can = self.can | {policy(self.policy)}
-        self._most = _constants(capacity, items_max)["R"]
-        self.names: list[int | str] = []            # by number, in the order of publishing
-        self._numbers: dict[int | str, int] = {}
-        self._given: list[list[int | str]] = [[] for _ in range(CONSUMERS)]
-        self._over: list[int | str] = []            # acknowledged, or taken away
-
-    def request_of(self, act: Act) -> Message | None:
-        """The request of an act. A message has a name that none had before."""
-        if act.do != "publish":
-            return super().request_of(act)
-        if len(self.names) >= self._most:
-            return None
-        name = dict(act.about).get("message", len(self.names))
-        return {"do": "publish", "message": unlike(name, self._numbers)}
 
     def given_to(self, consumer: int) -> Sequence[int | str]:
         """Messages that a consumer may answer for: its last deliveries, and sometimes one that is
         over."""
-        return [*self._given[consumer][:-4:-1], *self._over[-1:]]
+        return [*self.given[consumer][:-4:-1], *self.over[-1:]]
 
+    @property
     def counted(self) -> Sequence[int | str]:
         """Messages whose deliveries may be asked for: the last two that each consumer was given."""
-        return [name for given in self._given for name in given[:-3:-1]]
+        return [name for each in range(CONSUMERS) for name in self.given[each][:-3:-1]]
 
     def about(self, message: Message) -> Fields:
         """A request, event or answer, with the fields that are known besides."""
-        fields: dict[str, Any] = {**message, "law": self._law}
+        fields: dict[str, Any] = {**message, "law": _LAWS[self.policy]}
         if "message" in message:
             name = message["message"]
             new = message.get("do") == "publish"
-            fields |= {"name": name, "named": in_words(name), "known": name in self._numbers,
-                       "message": len(self.names) if new else self._numbers.get(name, -1)}
+            fields |= {"name": name, "named": in_words(name), "known": name in self.names,
+                       "message": len(self.names) if new else self.names.get(name, -1)}
         if "taken" in message:
             fields["said"] = "taken" if message["taken"] else "ignored"
         return fields
-
-    def note(self, action: str, about: Fields) -> None:
-        """Remember what later requests depend on."""
-        if action in ("confirms", "refuses"):
-            self._numbers[about["name"]] = len(self.names)
-            self.names.append(about["name"])
-        elif action == "gives":
-            _put(self._given[about["consumer"]], about["name"])
-        elif action in ("acks", "rejects") and about["taken"]:
-            for given in self._given:
-                if about["name"] in given:
-                    given.remove(about["name"])
-            if action == "acks":
-                _put(self._over, about["name"])
-        elif action == "buries":
-            _put(self._over, about["name"])
-
-
-def _put(names: list[int | str], name: int | str) -> None:
-    if name in names:
-        names.remove(name)
-    names.append(name)
-
-
-def policy(name: str) -> str:
-    """The capability of a target with this policy: a rule may need it."""
-    return f"the policy {name}"
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -181,7 +142,7 @@ SUITE: Final = Suite(
     payloads=Payloads({"publish": "message"}, ends={
         "limit": ("most", BEYOND), "tries": ("most", BEYOND), "advance": ("ticks", BEYOND)}),
     long=Long(fills=("publish",), drains=("receive", "ack"), sizes=(7,), requests=500),
-    converse=DeliveryConversation,
+    conversation=DeliveryConversation,
     settings=_settings,
     capacities=(1, 2, 3),
     favoured={

@@ -7,18 +7,18 @@ from typing import Final
 
 from ....spec.election.observed_election import ObservedElection, Token
 from ....spec.notation.errors import TargetError
-from ...ports.base import Message, Session
+from ...ports.base import Message
 from ...suites.plain import PlainConversation
+from ...suites.remembered import highest, kept, latest, those
 from ...suites.says import ANY, Fields, On, Says, done, on, says, table
 from ...suites.suite import Act, Suite, Watch
 
 __all__ = ["SUITE", "ElectionConversation", "compared"]
 
 
-def _of_one(do: str, asked: str, *answers: Says) -> On:
-    """An operation of a candidate."""
-    return on(do, asked, *answers, picks={"candidate": lambda talk, request: [
-        each if talk.can_do(do, each) else None for each in range(talk.candidates)]})
+def _of_one(do: str, asked: str, *answers: Says, inside: str = "joined", outside: str = "") -> On:
+    """An operation of a candidate that is ``inside`` some variables and ``outside`` others."""
+    return on(do, asked, *answers, picks={"candidate": those("N", inside, outside)})
 
 
 _TOKENS: Final = {
@@ -30,23 +30,35 @@ _TOKENS: Final = {
 class ElectionConversation(PlainConversation):
     """One session with a service and its candidates. ``pick`` is a candidate.
 
-    It knows the state of each candidate, and of a token only how it compares to those before.
+    It knows the state of each candidate, and of a token only how it compares to those before. A
+    halted process answers nothing, and one that is cut off cannot resign.
     """
 
+    joined = kept("candidate", adds="join()", drops="resign() crash()")
+    stopped = kept("candidate", adds="stop()", drops="go() resign() crash()", clears="quiet()")
+    cut = kept("candidate", adds="cut()", drops="mend() resign() crash()", clears="quiet()")
+    holding = kept("candidate", adds="leads", drops="leads_not resign() crash()", once=True)
+    greatest = highest("number", "leads")
+    tokens = latest("number", "leads", of="candidate")
     says = table(
         ObservedElection,
-        _of_one("join", "candidate {candidate} joins", says(True, "join", "done")),
-        _of_one("resign", "candidate {candidate} resigns", says(True, "resign", "done")),
+        _of_one("join", "candidate {candidate} joins", says(True, "join", "done"),
+                inside="", outside="joined"),
+        _of_one("resign", "candidate {candidate} resigns", says(True, "resign", "done"),
+                outside="stopped cut"),
         _of_one("ask", "candidate {candidate} checks whether it leads",
            says(None, "leads_not", "it does not"),
            says(ANY, "leads", "it does{compared}", "it does{named}", gives="number",
-                among=lambda talk, request: [{"token": token} for token in Token])),
+                among=lambda talk, request: [{"token": token} for token in Token]),
+           outside="stopped"),
         _of_one("write", "candidate {candidate} writes", says(True, "accepted", "accepted"),
-           says(False, "refused", "refused")),
-        _of_one("stop", "candidate {candidate} is halted", says(True, "shake", "done")),
-        _of_one("go", "candidate {candidate} continues", done()),
-        _of_one("cut", "candidate {candidate} is cut off", says(True, "shake", "done")),
-        _of_one("mend", "candidate {candidate} can reach the service again", done()),
+           says(False, "refused", "refused"), inside="joined holding", outside="stopped"),
+        _of_one("stop", "candidate {candidate} is halted", says(True, "shake", "done"),
+                outside="stopped"),
+        _of_one("go", "candidate {candidate} continues", done(), inside="stopped"),
+        _of_one("cut", "candidate {candidate} is cut off", says(True, "shake", "done"),
+                outside="stopped cut"),
+        _of_one("mend", "candidate {candidate} can reach the service again", done(), inside="cut"),
         _of_one("expire", "the session of candidate {candidate} is ended",
            says(True, "shake", "done")),
         _of_one("crash", "candidate {candidate} is killed", says(True, "crash", "done")),
@@ -55,34 +67,6 @@ class ElectionConversation(PlainConversation):
         on("quiet", "the system is quiescent again", says(None, "quiet_without", "nobody leads"),
            says(ANY, "quiet", "candidate {candidate} leads", gives="candidate")),
     )
-
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "election", _settings(capacity), _constants(capacity, items_max))
-        self.candidates = capacity
-        self._joined: set[int] = set()
-        self._stopped: set[int] = set()
-        self._cut: set[int] = set()
-        self._holding: set[int] = set()     # a token, or at least the report that they lead
-        self._greatest = 0
-        self._told: dict[int, int] = {}
-
-    def can_do(self, do: str, candidate: int) -> bool:
-        """True if an operation makes sense for a candidate in its present state."""
-        if do == "join":
-            return candidate not in self._joined
-        if do == "go":
-            return candidate in self._stopped
-        if do == "mend":
-            return candidate in self._cut
-        if candidate not in self._joined:
-            return False
-        if do in ("expire", "crash"):
-            return True
-        # A halted process answers nothing, and one that is cut off cannot resign.
-        if candidate in self._stopped or (do == "resign" and candidate in self._cut):
-            return False
-        return candidate in self._holding if do == "write" else (
-            do != "cut" or candidate not in self._cut)
 
     def about(self, message: Message) -> Fields:
         """See ``PlainConversation``: of a token, how it compares to those before."""
@@ -96,30 +80,8 @@ class ElectionConversation(PlainConversation):
                 f"it says that writes are fenced, and that candidate {self.request['candidate']} "
                 "leads with the token 0, which is none",
                 next_step="Answer with the token of the term, or say that the policy is unfenced.")
-        token = compared(number, self._greatest, self._told.get(self.request["candidate"]))
+        token = compared(number, self.greatest, self.tokens.get(self.request["candidate"]))
         return {**message, "token": token, "named": f", with token {number}" if number else ""}
-
-    def note(self, action: str, about: Fields) -> None:
-        """Follow which candidates have joined, are stopped, cut off, or hold the lead."""
-        do, candidate = about["do"], about.get("candidate", 0)
-        if do == "join":
-            self._joined.add(candidate)
-        elif do in ("resign", "crash"):
-            for group in (self._joined, self._stopped, self._cut, self._holding):
-                group.discard(candidate)
-        elif do in ("stop", "go"):
-            self._stopped ^= {candidate}
-        elif do in ("cut", "mend"):
-            self._cut ^= {candidate}
-        elif do == "quiet":
-            self._stopped.clear()
-            self._cut.clear()
-        elif action == "leads_not":
-            self._holding.discard(candidate)
-        elif action == "leads":
-            self._holding.add(candidate)
-            self._greatest = max(self._greatest, about["number"])
-            self._told[candidate] = about["number"]
 
 
 def compared(number: int, greatest: int, own: int | None) -> Token:
@@ -156,7 +118,7 @@ SUITE: Final = Suite(
              "mend": 1, "expire": 1, "crash": 1, "restart": 1, "wait": 1, "quiet": 1},
     epilogue=(Act("quiet"), Act("ask"), Act("ask", pick=1), Act("write"), Act("write", pick=1)),
     constants=_constants,
-    converse=ElectionConversation,
+    conversation=ElectionConversation,
     settings=_settings,
     capacities=(2, 3),
     takes_more={"ELECT-3": "a system that gives tokens"},

@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Final
 
 from ....spec.flow.observed_executor import ObservedExecutor, Policy
 from ....spec.notation.errors import TargetError
-from ...ports.base import Message, Session
+from ...ports.base import Message
 from ...suites.lengthy import Long
 from ...suites.plain import PlainConversation
+from ...suites.remembered import in_state, kept, latest, states
 from ...suites.says import Fields, Says, each, ends, on, one, over, says, table
 from ...suites.suite import Act, Suite, Watch
-from ...suites.values import Payloads, Value, in_words
+from ...suites.values import Payloads, in_words
 
 __all__ = ["SUITE", "ExecutorConversation"]
 
@@ -32,7 +33,7 @@ def _about(talk: ExecutorConversation, request: Fields) -> Iterator[Fields]:
     """Tasks that an event could be about: the first and last that wait, and the last of each other
     fate."""
     last = {fate: task for task, fate in talk.present.items()}
-    for task in dict.fromkeys((*talk.those("waiting")[:1], *last.values(), *talk.past.values())):
+    for task in dict.fromkeys((*talk.waiting[:1], *last.values(), *talk.past.values())):
         yield {"task": task, "item": talk.items[task]}
     if request["do"] == "submit":
         yield {"task": request["task"], "item": request["item"]}
@@ -69,52 +70,60 @@ _DOES: Final = each(
     nothing="nothing happens")
 
 
+_RUNS: Final[Mapping[str, str]] = {"starts": "running", "caller_runs": "here"}
+_LEAVES: Final[Mapping[str, str]] = {
+    "refuses": "refused", "drops": "refused", "cancel_succeeds": "cancelled",
+    "run_returns": "over", "run_raises": "over", "worker_dies": "over",
+}
+"""By action, what becomes of its task."""
+
+
 class ExecutorConversation(PlainConversation):
     """One session with an executor; this is its clients, and its tasks."""
 
+    items = kept("item", adds="submits")        # of the tasks, by number
+    present = states("task", {"submits": "waiting", **_RUNS}, ends=" ".join(_LEAVES))
+    past = latest("task", _LEAVES)              # the last task of each other fate
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"submit": ("item",)}
     says = table(
         ObservedExecutor,
         on("submit", "task {task} is submitted with {named}", _DOES, tells="submits",
-           makes_sense=lambda talk: talk.has_room(),
+           only="has_room",
            picks={"task": lambda talk, request: [len(talk.items)],
                   "item": lambda talk, request: [f"a{request['task'] + 1}"]}),
         on("finish", "task {task} returns its item", _DOES, tells="run_returns",
-           picks={"task": lambda talk, request: talk.those("running", "here")}),
+           picks={"task": in_state("present", "running", "here")}),
         on("fail", "task {task} raises an exception", _DOES, tells="run_raises",
-           picks={"task": lambda talk, request: talk.those("running", "here")}),
+           picks={"task": in_state("present", "running", "here")}),
         on("die", "the worker of task {task} dies", _DOES, tells="worker_dies",
-           picks={"task": lambda talk, request: talk.those("running")}),
+           picks={"task": in_state("present", "running")}),
         on("cancel", "task {task} is cancelled", {
             "undone": one(says(True, "cancel_succeeds", "it never starts"),
                           says(False, "cancel_fails", "it is too late")),
             "does": _DOES},
-           picks={"task": lambda talk, request: talk.to_cancel()}),
+           picks={"task": "to_cancel"}),
         on("shutdown", "it is shut down", _DOES, tells="shuts"),
         on("stop", "it is stopped", _DOES, tells="stops"),
     )
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "executor", _settings(capacity),
-                         _constants(capacity, items_max))
-        self.items: list[Value] = []            # of the tasks, by number
-        self.present: dict[int, str] = {}       # tasks that wait or run, with their fates
-        self.past: dict[str, int] = {}          # the last task of each other fate
+    @property
+    def waiting(self) -> list[int]:
+        """The tasks that wait."""
+        return [task for task, state in self.present.items() if state == "waiting"]
 
+    @property
     def has_room(self) -> bool:
         """True if the observer has a number for one more task, and a place."""
-        return (len(self.items) < self._constants["K"]
-                and len(self.those("waiting")) < self._constants["L"] - 1)
+        return (len(self.items) < self.constants["K"]
+                and len(self.waiting) < self.constants["L"] - 1)
 
-    def those(self, *fates: str) -> list[int]:
-        """The tasks of some fates, among those that wait or run."""
-        return [task for task, fate in self.present.items() if fate in fates]
-
+    @property
     def to_cancel(self) -> list[int]:
         """Tasks that a client may cancel: those that wait, one that runs, and one that has ended.
         """
+        running = [task for task in self.present if task not in self.waiting]
         over = [self.past["over"]] if "over" in self.past else []
-        return self.those("waiting") + self.those("running", "here")[:1] + over
+        return self.waiting + running[:1] + over
 
     def about(self, message: Message) -> Fields:
         """A request, event or answer, with the fields that are known besides."""
@@ -133,25 +142,6 @@ class ExecutorConversation(PlainConversation):
         if "item" in message:
             fields["named"] = in_words(message["item"])
         return fields
-
-    def note(self, action: str, about: Fields) -> None:
-        """Remember what later requests depend on."""
-        if action == "submits":
-            self.present[len(self.items)] = "waiting"
-            self.items.append(about["item"])
-        elif action in _RUNS:
-            self.present[about["task"]] = _RUNS[action]
-        elif action in _LEAVES:
-            self.present.pop(about["task"], None)
-            self.past[_LEAVES[action]] = about["task"]
-
-
-_RUNS: Final[Mapping[str, str]] = {"starts": "running", "caller_runs": "here"}
-_LEAVES: Final[Mapping[str, str]] = {
-    "refuses": "refused", "drops": "refused", "cancel_succeeds": "cancelled",
-    "run_returns": "over", "run_raises": "over", "worker_dies": "over",
-}
-"""By action, what becomes of its task."""
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -174,7 +164,7 @@ SUITE: Final = Suite(
     payloads=Payloads({"submit": "item"}, equal=True),
     long=Long(fills=("submit",), drains=("finish", "fail", "die"), ending=("shutdown", "stop"),
               sizes=(7,)),
-    converse=ExecutorConversation,
+    conversation=ExecutorConversation,
     settings=_settings,
     capacities=(1, 2, 3),
     picks=PICKS,

@@ -7,9 +7,10 @@ from typing import ClassVar, Final
 
 from ....spec.flow.observed_jobs import ObservedMaster
 from ....spec.notation.errors import TargetError
-from ...ports.base import Message, Session
+from ...ports.base import Message
 from ...suites.lengthy import Long
 from ...suites.plain import PlainConversation
+from ...suites.remembered import counts, kept, those
 from ...suites.says import Fields, each, ends, on, says, table
 from ...suites.suite import Act, Suite, Watch
 from ...suites.values import Payloads, in_words
@@ -38,6 +39,9 @@ class JobsConversation(PlainConversation):
     distinguished: if one leaves, it is taken for the oldest of them.
     """
 
+    waiting = kept("job", adds="submit", drops="drops gives another_leaves")
+    busy = kept("worker", adds="gives another_leaves", drops="done", once=True)
+    given = counts("worker", "gives another_leaves")
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"submit": ("job",)}
     says = table(
         ObservedMaster,
@@ -45,32 +49,25 @@ class JobsConversation(PlainConversation):
            picks={"job": lambda talk, request: (talk.times["submit"],)}),
         on("ask", "an ask of worker {worker} comes, sent when it had got {got}", _DOES,
            tells="ask", where="counts",
-           picks={"worker": lambda talk, request: range(WORKERS),
+           picks={"worker": range(WORKERS),
                   "got": lambda talk, request: talk.got(request["worker"])}),
         on("ask", "an ask of worker {worker} comes late, sent when it had got {got}", _DOES,
            tells="late_ask"),
-        on("done", "worker {worker} is done", _DOES, tells="done", picks={
-            "worker": lambda talk, request: [
-                worker if worker in talk.busy else None for worker in range(WORKERS)]}),
+        on("done", "worker {worker} is done", _DOES, tells="done",
+           picks={"worker": those(range(WORKERS), "busy")}),
     )
-
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "jobs", _settings(capacity), _constants(capacity, items_max))
-        self._waiting: list[int | str] = []
-        self._got = [0] * WORKERS
-        self.busy: set[int] = set()
 
     def got(self, worker: int) -> list[int]:
         """The counts of an ask. A worker with a job has sent none since: one that still comes was
         sent before, and of the others half are late."""
-        got, half = self._got[worker], PICKS // WORKERS // 2
+        got, half = self.given[worker], PICKS // WORKERS // 2
         return [got - (worker in self.busy or (late and got > 0))
                 for late in (False,) * half + (True,) * half]
 
     def about(self, message: Message) -> Fields:
         """A request, event or answer, with the fields that are known besides."""
         if message.get("do") == "ask":
-            return {**message, "counts": message["got"] == self._got[message["worker"]]}
+            return {**message, "counts": message["got"] == self.given[message["worker"]]}
         if "job" not in message:
             return message
         named = in_words(message["job"])
@@ -79,20 +76,7 @@ class JobsConversation(PlainConversation):
             raise TargetError(
                 f"it gives job {named} to worker {worker}, and there is none such",
                 next_step=f"Give jobs to the workers 0 to {WORKERS - 1}, which ask for them.")
-        return {**message, "named": named, "oldest": self._waiting[:1] == [message["job"]]}
-
-    def note(self, action: str, about: Fields) -> None:
-        """Remember what later requests depend on."""
-        if action == "submit":
-            self._waiting.append(about["job"])
-        elif action == "done":
-            self.busy.discard(about["worker"])
-        elif action in ("drops", "gives", "another_leaves"):
-            if about["job"] in self._waiting:
-                self._waiting.remove(about["job"])
-            if "worker" in about:
-                self._got[about["worker"]] += 1
-                self.busy.add(about["worker"])
+        return {**message, "named": named, "oldest": self.waiting[:1] == [message["job"]]}
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -114,7 +98,7 @@ SUITE: Final = Suite(
     constants=_constants,
     payloads=Payloads({"submit": "job"}, equal=True),
     long=Long(fills=("submit",), drains=("ask", "done"), sizes=(7,)),
-    converse=JobsConversation,
+    conversation=JobsConversation,
     settings=_settings,
     capacities=(1, 2, 3),
     picks=PICKS,

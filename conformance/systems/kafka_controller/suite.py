@@ -13,7 +13,7 @@ from ....spec.kafka.controller.selectors import ALL, BROKERS, NOBODY, ORDERS, Se
 from ....spec.kafka.controller.transitions import Era, PartitionState, ReplicaState
 from ....spec.notation.errors import InputError
 from ....spec.notation.rules import Rule
-from ...ports.base import Message, Session, excerpt
+from ...ports.base import Message, excerpt
 from ...suites.plain import PlainConversation
 from ...suites.says import Among, Fields, Says, done, each, on, over, says, table
 from ...suites.suite import Act, Program, Suite, Watch
@@ -200,9 +200,8 @@ class ControllerConversation(PlainConversation):
 
     says = _SAYS
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(
-            session, "kafka.controller", _settings(capacity), _constants(capacity, items_max))
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self.era = _ERAS[self.policy]
         self.touched: set[int] = set()
         self._leader = [NOBODY] * PARTITIONS
@@ -397,7 +396,7 @@ SUITE: Final = ControllerSuite(
     },
     epilogue=(Act("look", about=(("partition", 0),)), Act("look", about=(("partition", 1),))),
     constants=_constants,
-    converse=ControllerConversation,
+    conversation=ControllerConversation,
     settings=_settings,
     capacities=(PARTITIONS,),
     courses=COURSES,

@@ -12,7 +12,7 @@ from typing import Any, Final
 from ....spec.kafka.observed_purgatory import PERIODS, TIMEOUTS, Callback, ObservedPurgatory
 from ....spec.notation.interpreter import Step
 from ....spec.notation.rules import Rule
-from ...ports.base import Message, Session
+from ...ports.base import Message
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation, Seen
 from ...suites.says import Among, Fields, On, Part, Says, each, on, over, says, table
@@ -145,10 +145,9 @@ class PurgatoryConversation(PlainConversation):
 
     says = _SAYS
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "kafka.purgatory", {"capacity": capacity},
-                         _constants(capacity, items_max))
-        self._most = _requests(items_max)
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._most = self.constants["K"]
         self._names = Names()
         self._said: Message | None = None
         self._asked = 0
@@ -525,7 +524,7 @@ SUITE: Final = PurgatorySuite(
         styles=KEY_STYLES, several={"watch": _how_many}, texts=True),
     long=Long(fills=("watch",), drains=("ready", "check", "advance"), sizes=(6,),
               picks={"watch": (*range(KEY_SETS), *_WAITING_LONG)}),
-    converse=PurgatoryConversation,
+    conversation=PurgatoryConversation,
     scene="A purgatory. Purge interval: {capacity}.",
     favoured={"KAFKA-P27": ("watch", "fail", "advance"),
               "KAFKA-P28": ("watch", "fail", "ready", "check"),

@@ -19,7 +19,7 @@ from ....spec.notation.errors import InputError, TargetError
 from ....spec.notation.interpreter import Step
 from ....spec.notation.labels import counted
 from ....spec.notation.rules import Rule
-from ...ports.base import ALWAYS, Message, Session, excerpt
+from ...ports.base import ALWAYS, Message, excerpt
 from ...suites.lengthy import LONG_REQUESTS, Long
 from ...suites.plain import PlainConversation, Seen
 from ...suites.says import ANY, Among, Fields, Says, on, over, says, table
@@ -204,8 +204,9 @@ class RacesConversation(PlainConversation):
 
     says = _SAYS
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "kafka.races", _settings(capacity))
+    def __init__(self, *arguments: Any) -> None:
+        # Its alternatives are those of the observers' own constants.
+        super().__init__(*arguments[:3])
         self.translator = Translator()
         self.alive: dict[str, bool] = {}       # threads; true while under way
         self._begun = False
@@ -525,7 +526,7 @@ SUITE: Final = RacesSuite(
     epilogue=(),
     constants=_constants,
     long=Long(),
-    converse=RacesConversation,
+    conversation=RacesConversation,
     capacities=(1,),
     settings=_settings,
     scene="A timer with wheels of {buckets} buckets, the tick 1 ms, and a purgatory. "

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 from typing import Final
 
 from ....spec.flow.observed_link import ObservedLink
 from ....spec.notation.labels import counted
-from ...ports.base import Message, Session
+from ...ports.base import Message
 from ...suites.capacities import that_goes_with
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
+from ...suites.remembered import kept, next_few, oldest, tally
 from ...suites.says import ANY, Fields, each, ends, on, one, says, table
 from ...suites.suite import Act, Suite, Watch
 
@@ -43,32 +43,23 @@ _GRANTED: Final = each(
 class LinkConversation(PlainConversation):
     """One session with both ends of a link; this is the network between them."""
 
+    offered = tally({"offer": "count"})     # elements that A's application had so far
+    sent = tally({"sends": 1, "sends_another": 1})
+    processed = tally({"processes": 1, "processes_another": 1})
+    data = kept("element", adds="sends sends_another", drops="data")    # under way to B
+    permits = kept("count", adds="grants", drops="permit")              # under way to A
     says = table(
         ObservedLink,
         on("offer", "A's application offers element{s} {listed}", _SENT, tells="offer",
-           picks={"elements": lambda talk, request: talk.offers()}),
+           picks={"elements": next_few("offered", "K")}),
         on("permit", "a message with {permits} reaches A", _SENT, tells="permit",
-           picks={"count": lambda talk, request: [*talk.permits][:1]}),
+           picks={"count": oldest("permits")}),
         on("data", "element {element} reaches B", _GRANTED, tells="data",
-           picks={"element": lambda talk, request: [*talk.data][:1]}),
+           picks={"element": oldest("data")}),
         on("process", "B's consumer processes an element",
            {"element": _PROCESSED, "permits": _GRANTED},
            makes_sense=lambda talk: talk.times["data"] > talk.processed),
     )
-
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "link", _settings(capacity), _constants(capacity, items_max))
-        self._most = grown(ELEMENTS_MAX, items_max)
-        self._offered = 0                       # elements that A's application had so far
-        self._sent = 0                          # of these, what A has sent
-        self.processed = 0                     # of these, what B has processed
-        self.data: deque[int] = deque()        # messages under way to B
-        self.permits: deque[int] = deque()     # messages under way to A
-
-    def offers(self) -> list[list[int] | None]:
-        """One to three elements, if so many are left."""
-        return [[*range(self._offered, end)] if end <= self._most else None
-                for end in range(self._offered + 1, self._offered + 4)]
 
     def about(self, message: Message) -> Fields:
         """A request, event or answer, with the fields that are known besides."""
@@ -82,24 +73,8 @@ class LinkConversation(PlainConversation):
             return {**message, "name": "nothing" if number is None else f"element {number}",
                     "next": number == self.processed}
         if "element" in message:
-            return {**message, "next": message["element"] == self._sent < self._offered}
+            return {**message, "next": message["element"] == self.sent < self.offered}
         return message
-
-    def note(self, action: str, about: Fields) -> None:
-        """Remember what later requests depend on."""
-        if action == "offer":
-            self._offered += about["count"]
-        elif action == "permit":
-            self.permits.popleft()
-        elif action == "data":
-            self.data.popleft()
-        elif action in ("sends", "sends_another"):
-            self.data.append(about["element"])
-            self._sent += 1
-        elif action == "grants":
-            self.permits.append(about["count"])
-        else:
-            self.processed += 1
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -120,7 +95,7 @@ SUITE: Final = Suite(
     epilogue=(Act("offer", 2), *(Act("data"), Act("process"), Act("permit")) * 3),
     constants=_constants,
     long=Long(fills=("offer", "data"), drains=("process", "permit"), sizes=(7,)),
-    converse=LinkConversation,
+    conversation=LinkConversation,
     settings=_settings,
     capacities=(1, 2, 3, 4),
     telling={"FLOW-3": (1, 2), "FLOW-5": (2, 3), "FLOW-9": (3, 4)},

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from ....spec.flow.observed_counted import ObservedCountedLink
-from ...ports.base import Message, Session
+from ...ports.base import Message
 from ...suites.capacities import that_goes_with
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
+from ...suites.remembered import kept, next_few, tally
 from ...suites.says import ANY, Fields, each, ends, on, one, says, table
 from ...suites.suite import Act, Suite, Watch
 
@@ -48,45 +49,36 @@ class CountedConversation(PlainConversation):
     """One session with both ends of a link; this is the network between them.
 
     It keeps all that was ever sent. A ``pick`` of 0 is the message that the other end needs most:
-    the oldest element that B has not had, the newest number; others are older.
+    the oldest element that B has not had, the newest number; others are older. No number comes
+    twice, and none that is far beyond all elements.
     """
 
+    offered = tally({"offer": "count"})     # elements that A's application had so far
+    accepted = tally({"data": "due"})       # elements that B was brought in their turn
+    acks = kept("ack", adds="acks:credible", once=True)
+    limits = kept("limit", adds="limits:credible", once=True)
     says = table(
         ObservedCountedLink,
         on("offer", "A's application offers {listed}", _SENT, tells="offer",
-           picks={"elements": lambda talk, request: talk.offers()}),
+           picks={"elements": next_few("offered", "K")}),
         on("permit", "the limit {limit} reaches A", _SENT, tells="permit",
            picks={"limit": lambda talk, request: talk.limits[::-1]}),
         on("ack", "the acknowledgement of {number} reaches A", _SENT, tells="ack",
            picks={"number": lambda talk, request: talk.acks[::-1]}),
         on("sender_timer", "A's timer runs out", _SENT, tells="sender_timer"),
         on("data", "element {element} reaches B", _TOLD, tells="data",
-           picks={"element": lambda talk, request: talk.brought()}),
+           picks={"element": "brought"}),
         on("receiver_timer", "B's timer runs out", _TOLD, tells="receiver_timer"),
         on("process", "B's consumer processes an element",
            {"element": _PROCESSED, "messages": _TOLD}),
     )
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "link.counted", _settings(capacity),
-                         _constants(capacity, items_max))
-        self._capacity = capacity
-        self._most = grown(ELEMENTS_MAX, items_max, each=3)
-        self._offered = 0                       # elements that A's application had so far
-        self.accepted = 0                       # elements that B was brought in their turn
-        self.acks: list[int] = []              # all that B sent
-        self.limits: list[int] = []
-
     @property
     def room(self) -> int:
         """The limit for as many elements as B has processed."""
-        return self._capacity + self.times["processes"]
+        return self.constants["C"] + self.times["processes"]
 
-    def offers(self) -> list[list[int] | None]:
-        """One to three elements, if so many are left."""
-        return [[*range(self._offered, end)] if end <= self._most else None
-                for end in range(self._offered + 1, self._offered + 4)]
-
+    @property
     def brought(self) -> list[int]:
         """The elements that A has sent: first the oldest that B has not had, then those before it,
         then the newest."""
@@ -101,34 +93,20 @@ class CountedConversation(PlainConversation):
             fields |= {"count": len(message["elements"]),
                        "listed": ", ".join(map(str, message["elements"]))}
         elif "limit" in message:
-            fields["beyond"] = max(0, message["limit"] - self._capacity)
+            fields |= {"beyond": max(0, message["limit"] - self.constants["C"]),
+                       "credible": message["limit"] <= 2 * self.constants["K"]}
         elif "ack" in message:
-            fields["number"] = message["ack"]
+            fields |= {"number": message["ack"],
+                       "credible": message["ack"] <= 2 * self.constants["K"]}
         elif "element" in message:
-            fields["id"] = message["element"]
+            fields |= {"id": message["element"], "due": message["element"] == self.accepted}
         elif "processed" in message:
             fields["oldest"] = message["processed"] == self.times["processes"]
         elif "id" in message:
             sent = self.times["sends"]
             fields |= {"again": message["id"] < sent,
-                       "next": message["id"] == sent < self._offered}
+                       "next": message["id"] == sent < self.offered}
         return fields
-
-    def note(self, action: str, about: Fields) -> None:
-        """Remember what later requests depend on."""
-        if action == "offer":
-            self._offered += about["count"]
-        elif action == "data":
-            self.accepted += about["element"] == self.accepted
-        elif action == "acks":
-            self._keep(self.acks, about["ack"])
-        elif action == "limits":
-            self._keep(self.limits, about["limit"])
-
-    def _keep(self, messages: list[int], number: int) -> None:
-        """The network keeps a message, once for each number, for it may deliver it at any time."""
-        if number not in messages and number <= 2 * self._most:
-            messages.append(number)
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -153,7 +131,7 @@ SUITE: Final = Suite(
               Act("sender_timer")),
     constants=_constants,
     long=Long(fills=("offer", "data"), drains=("process", "permit"), sizes=(7,)),
-    converse=CountedConversation,
+    conversation=CountedConversation,
     settings=_settings,
     capacities=(1, 2, 3),
     # A holds credit when a limit comes that is older than the one it has.

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from ....spec.flow.observed_marks import ObservedMarks
-from ...ports.base import Message, Session
+from ...ports.base import Message
 from ...suites.lengthy import Long
 from ...suites.plain import PlainConversation
+from ...suites.remembered import flag, tally
 from ...suites.says import ANY, Fields, each, ends, on, one, says, table
 from ...suites.suite import Act, Suite, Watch
 from ...suites.values import BEYOND, Payloads
@@ -31,44 +32,32 @@ _GIVEN: Final = one(says(
 class MarksConversation(PlainConversation):
     """One session with a receiver; this is its sender, and its consumer."""
 
+    held = tally({"arrives": "count", "gives": "-count"})
+    stopped = flag(on="says_stop", off="says_go")
+    late = tally({"arrives": "count"}, clears="says_stop says_go")      # since stop was said
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"take": ("most",)}
     says = table(
         ObservedMarks,
         on("arrive", "an element comes", _SIGNALS, tells="arrives", where="alone",
-           picks={"count": lambda talk, request: talk.counts()}),
+           picks={"count": "counts"}),
         on("arrive", "{count} elements come", _SIGNALS, tells="arrives"),
         on("take", "a consumer asks for {most}", {"given": _GIVEN, "says": _SIGNALS},
-           joined=", and ", picks={"most": lambda talk, request: range(1, talk.high + 2)}),
+           joined=", and ",
+           picks={"most": lambda talk, request: range(1, talk.constants["H"] + 2)}),
     )
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "marks", _settings(capacity), _constants(capacity, items_max))
-        self._most = _constants(capacity, items_max)["M"]
-        self.high = _settings(capacity)["high"]
-        self.held = 0
-        self._stopped = False
-        self._late = 0                          # elements that have come since stop was said
-
+    @property
     def counts(self) -> list[int | None]:
         """How many elements may come at once. A sender that never hears of a stop ends when the
         observer's numbers do."""
-        late = _UNDER_WAY - self._late if self._stopped else self._most
-        return [count if count <= min(late, self._most - self.held) else None
-                for count in range(1, (_UNDER_WAY if self._stopped else self.high) + 1)]
+        at_once = _UNDER_WAY if self.stopped else self.constants["H"]
+        late = self.late if self.stopped else 0
+        most = min(self.constants["M"] - self.held, at_once - late)
+        return [count if count <= most else None for count in range(1, at_once + 1)]
 
     def about(self, message: Message) -> Fields:
         """A request, event or answer, with the fields that are known besides."""
         return {**message, "alone": message.get("count") == 1}
-
-    def note(self, action: str, about: Fields) -> None:
-        """Remember what later requests depend on."""
-        if action == "arrives":
-            self.held += about["count"]
-            self._late += about["count"] * self._stopped
-        elif action == "gives":
-            self.held = max(0, self.held - about["count"])
-        else:
-            self._stopped, self._late = action == "says_stop", 0
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -90,7 +79,7 @@ SUITE: Final = Suite(
     constants=_constants,
     payloads=Payloads({}, ends={"take": ("most", BEYOND)}),
     long=Long(fills=("arrive",), drains=("take",), sizes=(7,)),
-    converse=MarksConversation,
+    conversation=MarksConversation,
     settings=_settings,
     capacities=(1, 2, 3),
     picks=PICKS,

@@ -14,7 +14,7 @@ from ....spec.queues.policies import UnknownQueue
 from ...ports.base import Message, Target, excerpt
 from ...suites.identity import Asked
 from ...suites.suite import Act, Exchange
-from .suite import QueueConversation
+from .suite import QueueConversation, constants
 
 __all__ = ["CUT_OFF", "FULL", "Interview"]
 
@@ -39,7 +39,8 @@ class Interview:
         self._name = target.name
         self._session = target.open()
         try:
-            self._talk = QueueConversation(self._session, capacity, items_max + 1)
+            self._talk = QueueConversation(self._session, "queue", {"capacity": capacity},
+                                           constants(capacity, items_max + 1))
         except BaseException:
             self._session.close()
             raise

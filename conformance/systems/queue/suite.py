@@ -11,9 +11,10 @@ from ....spec.queues.conserved import ConservingQueue
 from ....spec.queues.dropping import DroppingQueue, Policy
 from ....spec.queues.policies import UnknownQueue
 from ....spec.queues.rules import IN_TURN
-from ...ports.base import STEPPED_WAKES, Message, Session
-from ...suites.items import Items
+from ...ports.base import STEPPED_WAKES, Message
+from ...suites.items import named_items
 from ...suites.lengthy import Long, grown
+from ...suites.plain import policy
 from ...suites.says import ANY, WAITS, Fields, done, on, one, says, table
 from ...suites.suite import Act, Fuller, Suite, Watch
 from ...suites.tickets import WAITERS_MAX, TicketConversation
@@ -38,17 +39,11 @@ PROMISES: Final[Mapping[str, Policy]] = {
 """The promise of a target's policy about dropped items; other policies promise nothing."""
 
 
-def policy(name: str) -> str:
-    """The capability of a target with this policy: a rule may need it."""
-    return f"the policy {name}"
-
-
 _ITEM: Final[dict[str, Any]] = {"gives": "value", "among": lambda talk, request: talk.items.could()}
 
-_NEW: Final[Mapping[str, Any]] = {"item": lambda talk, request: talk.next_items()}
-PLACES: Final[Mapping[str, Any]] = {"place": lambda talk, request: range(WAITERS_MAX)}
-_STEPS: Final[Mapping[str, Any]] = {"steps": lambda talk, request: (
-    () if request["do"] == "begin_poll" and not talk.next_takes() else range(1, STEPS_MAX + 1))}
+_NEW: Final[Mapping[str, Any]] = {"item": "next_items"}
+PLACES: Final[Mapping[str, Any]] = {"place": range(WAITERS_MAX)}
+_STEPS: Final[Mapping[str, Any]] = {"steps": range(1, STEPS_MAX + 1)}
 """Values from which requests pick: the next item, which call it is that can continue, and after how
 many steps a call is stopped."""
 
@@ -64,10 +59,10 @@ ROWS: Final = (
     on("take", "take by {by}", says(ANY, "take_item", "{named}", **_ITEM),
        says(WAITS, "take_waits", "waits"),
        later=one(says(ANY, "woken_take", "{by} gets {named}", **_ITEM)),
-       picks={"by": lambda talk, request: talk.next_takes()}),
+       picks={"by": "next_takes"}),
     on("size", "size", says(
         ANY, "sized", "{count}", gives="count", exact=True,
-        among=lambda talk, request: range(min(len(talk.items), talk.capacity + 1) + 1))),
+        among=lambda talk, request: range(min(len(talk.items), talk.constants["C"] + 1) + 1))),
     on("resident", "resident", says(ANY, "held", "", "{count}", gives="count", exact=True)),
     on("settle", "settle",
        says(True, "settled", "no further wait completes", "all has run that can run")),
@@ -82,17 +77,18 @@ _STOPPED: Final = ("begin_offer", "begin_poll")
 
 _CANCEL: Final = "cancel what began to wait in step {began}{over}"
 
-_FATES: Final = {
-    "offer_accepted": "inside", "put_done": "inside", "put_waits": "waiting",
-    "offer_refused": "refused",
-}
-"""By action that names an item, what becomes of it."""
-
 
 class QueueConversation(TicketConversation):
     """One session with a queue. Items are the texts a1, a2, … in the order in which they are first
     named, or those that the program gives."""
 
+    items = named_items(
+        _LIKELY, inside=_LIKELY[:2],
+        named={"offer_accepted": "inside", "put_done": "inside", "put_waits": "waiting",
+               "offer_refused": "refused"},
+        becomes={**dict.fromkeys(("poll_item", "take_item", "woken_take"), "out"),
+                 "cancelled_put": "cancelled", "woken_put": "inside from waiting"})
+    needs_policy = True
     carries = {"offer": ("item",), "put": ("item",), "begin_offer": ("item",)}
     says = table(
         (BoundedQueue, UnknownQueue), *ROWS,
@@ -112,31 +108,27 @@ class QueueConversation(TicketConversation):
         on("begin_poll", "poll, stopped after {steps} steps",
            says(None, "poll_empty", "empty"), says(ANY, "poll_item", "{named}", **_ITEM),
            says(WAITS, "take_waits", "stopped"),
-           later=one(says(None, "cancelled_take", "the poll of step {at} finds nothing"),
-                     says(ANY, "woken_take", "the poll of step {at} gets {named}", **_ITEM)),
-           picks=_STEPS),
+           later=one(says(None, "cancelled_take", "the poll of step {begun} finds nothing"),
+                     says(ANY, "woken_take", "the poll of step {begun} gets {named}", **_ITEM)),
+           picks=_STEPS, only="next_takes"),
     )
 
-    def __init__(
-        self, session: Session, capacity: int, items_max: int, port: str = "queue"
-    ) -> None:
-        super().__init__(session, port, {"capacity": capacity}, constants(capacity, items_max))
-        self.capacity = capacity
-        self.items = Items(_LIKELY, inside=_LIKELY[:2])
-        # Its policy is among what it can: a rule depends on it.
-        self.can |= {policy(self.policy)}
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self._promise = PROMISES.get(self.policy, Policy.NONE)
         self._pauses = False        # whether the next put or take is to be stopped on its way
 
+    @property
     def next_items(self) -> list[Value]:
         """The item that is named next, if the machines know one more."""
         number = len(self.items) + 1
-        return [f"a{number}"] if number < self._constants["K"] else []
+        return [f"a{number}"] if number < self.constants["K"] else []
 
+    @property
     def next_takes(self) -> list[str]:
         """The consumer of the next take that may wait, if the machines know one more."""
         number = self.times["take_waits"]
-        return [f"consumer {number + 1}"] if number < self._constants["T"] else []
+        return [f"consumer {number + 1}"] if number < self.constants["T"] else []
 
     def about(self, message: Message) -> Fields:
         if "value" in message:
@@ -144,16 +136,6 @@ class QueueConversation(TicketConversation):
         if "do" in message and "item" in message:
             return {**message, "named": in_words(message["item"])}
         return super().about(message)
-
-    def note(self, action: str, about: Fields) -> None:
-        if action in _FATES:
-            self.items.add(about["item"], _FATES[action])
-        elif "likely" in about:
-            self.items.becomes(about["likely"], "out")
-        elif action == "cancelled_put":
-            self.items.becomes(about["item"], "cancelled")
-        elif action == "woken_put":
-            self.items.becomes(about["item"], "inside", only="waiting")
 
     def begun(self, request: Message) -> Fields:
         if "item" in request:
@@ -231,7 +213,7 @@ SUITE: Final = Suite(
     },
     epilogue=(Act("settle"), *(Act("poll"),) * 5, Act("settle")),
     constants=constants,
-    converse=QueueConversation,
+    conversation=QueueConversation,
     scene="A queue of capacity {capacity}.",
     plainer={"put": "offer", "take": "poll", "begin_offer": "offer", "begin_poll": "poll"},
     fuller={**TWICE, **IN_BETWEEN, "QUEUE-6": TWICE["QUEUE-6"] + IN_BETWEEN["QUEUE-6"]},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ....spec.flow.observed_rate import (
@@ -11,9 +11,10 @@ from ....spec.flow.observed_rate import (
 )
 from ....spec.notation.errors import TargetError
 from ....spec.notation.interpreter import Step
-from ...ports.base import Message, Session, excerpt
+from ...ports.base import Message, excerpt
 from ...suites.capacities import that_goes_with
 from ...suites.plain import PlainConversation, Seen
+from ...suites.remembered import kept, up_to
 from ...suites.says import ANY, Fields, each, ends, on, over, says, table
 from ...suites.suite import Act, Answer, Suite, Watch
 from ...suites.values import BEYOND
@@ -50,21 +51,19 @@ _THROUGH: Final = each(
     ends("rest", "no other call is admitted"), nothing="no call is admitted")
 
 
-def _up_to_the_depth(talk: Any, request: Message) -> Sequence[int]:
-    return range(1, int(talk.depth) + 1)
-
-
 class RateConversation(PlainConversation):
     """One session with a limit; this is all its callers, and the clock.
 
     Its policy is among what it ``can``: rules depend on it.
     """
 
+    waiting = kept("by", adds="waits", drops="gives_up granted")
+    needs_policy = True
     says = table(
         ObservedRate,
         on("take", "a caller asks for {permits}", says(True, "is_logged", "all are given"),
            says(False, "has_no_room", "none is given"), where="log",
-           picks={"permits": _up_to_the_depth}),
+           picks={"permits": up_to("b")}),
         on("take", "a caller asks for {permits}", says(True, "passes", "all are given"),
            says(False, "is_turned_away", "none is given")),
         on("tick", "a tick passes", _THROUGH, tells="tick", where="waited",
@@ -72,31 +71,28 @@ class RateConversation(PlainConversation):
         on("tick", "a tick passes", says(True, "tick", "time passes"), where="alone"),
         on("tick", "{ticks} ticks pass", says(True, "tick", "time passes")),
         on("acquire", "{by} asks for {permits}, and would wait", _THROUGH, tells="waits",
-           picks={"by": lambda talk, request: talk.newcomer(), "permits": _up_to_the_depth}),
+           picks={"by": "next_calls", "permits": up_to("b")}),
         on("give_up", "{by} gives up", _THROUGH, tells="gives_up",
-           picks={"by": lambda talk, request: list(talk.waiting)}),
+           picks={"by": "waiting"}),
         on("both", "two callers ask at once, for {permits} and {other}; the second after step "
            "{steps} of the first", says(True, "", ""), picks={
-               "permits": _up_to_the_depth, "other": _up_to_the_depth,
-               "steps": lambda talk, request: range(STEPS_MAX)}),
+               "permits": up_to("b"), "other": up_to("b"),
+               "steps": range(STEPS_MAX)}),
         on("ask", "a caller asks for {permits}", says(True, "", "all are given"),
            says(False, "", "none is given"),
-           picks={"permits": lambda talk, request: (0, talk.depth + 1, *BEYOND)}),
+           picks={"permits": lambda talk, request: (0, talk.constants["b"] + 1, *BEYOND)}),
     )
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "rate", _settings(capacity), _constants(capacity, items_max))
-        self.depth = capacity
-        self.waiting: dict[str, int] = {}
-        self._calls = 0
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         if self.policy == "log":
             self.can -= {"acquire", "give_up"}
-        self.can |= {policy(self.policy)}
 
-    def newcomer(self) -> list[str]:
-        """The name of the next call that may wait, if one may come."""
-        room = self._calls < CALLS_MAX and len(self.waiting) < WAITERS_MAX
-        return [f"c{self._calls + 1}"] if room else []
+    @property
+    def next_calls(self) -> list[str]:
+        """The next call that may wait."""
+        calls = self.times["waits"]
+        return [f"c{calls + 1}"] if calls < CALLS_MAX and len(self.waiting) < WAITERS_MAX else []
 
     def about(self, message: Message) -> Fields:
         """A request, event or answer, with what is known besides; a waiting call has a number."""
@@ -114,7 +110,7 @@ class RateConversation(PlainConversation):
             return
         for permits in {request["permits"], request.get("other", request["permits"])}:
             for given, words in ((True, "gets them"), (False, "gets none")):
-                first, *then = _steps_of(permits, given, self.depth, self.policy)
+                first, *then = _steps_of(permits, given, self.constants["b"], self.policy)
                 yield Answer(f"the caller that asks for {permits} {words}", first, tuple(then))
 
     def seen(self, request: Message, answer: Any) -> Seen:
@@ -122,16 +118,11 @@ class RateConversation(PlainConversation):
         gets permits may have come before one that gets none.
         """
         if request["do"] == "both":
-            return _of_both(request, answer, self.depth, self.policy)
+            return _of_both(request, answer, self.constants["b"], self.policy)
         if request["do"] == "ask":
-            steps = _steps_of(request["permits"], answer, self.depth, self.policy)
+            steps = _steps_of(request["permits"], answer, self.constants["b"], self.policy)
             return super().seen(request, answer)._replace(steps=steps)
-        if request["do"] == "acquire":
-            self._calls += 1
-            self.waiting[request["by"]] = request["permits"]
         waited = request["do"] != "take" and self._row(request)[0].tells
-        if request["do"] == "give_up":
-            self.waiting.pop(request["by"])
         if waited:
             return super().seen(request, [] if answer is True else answer)
         shown = super().seen(request, True if answer == [] else answer)
@@ -142,16 +133,12 @@ class RateConversation(PlainConversation):
 
         Raises ``TargetError`` for a call that does not wait.
         """
-        if action == "granted" and self.waiting.pop(about["by"], None) is None:
+        if action == "granted" and about["by"] not in self.waiting:
             raise TargetError(
                 f"the target reports that {excerpt(about['by'])} is admitted, which does not wait",
                 next_step="Fix the adapter: it names each call of acquire once, when that has its "
                 "permits.")
-
-
-def policy(name: str) -> str:
-    """The capability of a target with this policy: a rule may need it."""
-    return f"the policy {name}"
+        super().note(action, about)
 
 
 def _of_both(request: Message, answer: list[bool], depth: int, policy: str) -> Seen:
@@ -197,7 +184,7 @@ SUITE: Final = Suite(
     weights={"take": 3, "tick": 2, "acquire": 2, "give_up": 1, "both": 1, "ask": 1},
     epilogue=(Act("tick", 2), Act("take", 0), Act("take", 1), Act("tick", 0), Act("take", 0)),
     constants=_constants,
-    converse=RateConversation,
+    conversation=RateConversation,
     settings=_settings,
     capacities=tuple(RATES),
     # Little, a pause, nearly all, hardly a pause, and all: around the end of a period, if the limit

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from ....spec.reactive.observed_processor import ObservedInlet, ObservedOutlet
-from ...ports.base import Session
 from ...suites.lengthy import Long, grown
 from ...suites.suite import Act, Course, Measure, Suite, Watch
 from ..reactive_publisher.conversation import COUNTS, Downstream
-from ..reactive_publisher.sides import StreamConversation, table_of
+from ..reactive_publisher.sides import Side, StreamConversation, table_of
 from ..reactive_publisher.suite import DEPTH, DOWNSTREAM_COURSES, DOWNSTREAM_DEPTH
 from ..reactive_publisher.suite import DOWNSTREAM_WEIGHTS as DOWN
 from ..reactive_subscriber.conversation import Upstream
@@ -31,11 +30,10 @@ class ProcessorConversation(StreamConversation):
 
     says = table_of((ObservedOutlet, ObservedInlet), Downstream, Upstream)
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        most = grown(ELEMENTS_MAX, items_max)
-        super().__init__(
-            session, "reactive.processor", _settings(capacity), _constants(capacity, items_max),
-            Downstream(1, most, DEPTH, brought=[]), Upstream(capacity, most))
+    def taken(self) -> tuple[Side, ...]:
+        most = self.constants["N"]
+        return (Downstream(1, most, DEPTH, brought=[]),
+                Upstream(self.settings["capacity"], most))
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -69,7 +67,7 @@ SUITE: Final = Suite(
               picks={"request": (0, 1, 2), "plan": (0, 1, 2), "subscribe": (0, 1, 2)},
               ending=("on_complete", "on_error", "on_null", "on_subscribe_again", "cancel", "quit",
                       "request_all", "subscribe_null")),
-    converse=ProcessorConversation,
+    conversation=ProcessorConversation,
     settings=_settings,
     capacities=tuple(BATCHES),
     telling={"RS-1.1": (2, 3, 6), "RS-1.3": (3, 6), "RS-1.8": (3, 6), "RS-3.3": (6,)},

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 
 from ....spec.notation.interpreter import Step
 from ....spec.notation.machine import Machine
-from ...ports.base import ALWAYS, Message, Session
+from ...ports.base import ALWAYS, Message
 from ...suites.plain import PlainConversation
 from ...suites.says import Fields, Says, Table, on, says, table
 from ...suites.says import each as listed
@@ -81,13 +81,14 @@ class StreamConversation(PlainConversation):
 
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"on_next": ("element",)}
 
-    def __init__(
-        self, session: Session, port: str, settings: Mapping[str, int],
-        constants: Mapping[str, int], *sides: Side
-    ) -> None:
-        super().__init__(session, port, settings, constants)
-        self.sides = sides
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.sides = self.taken()
         self.caused: Step | None = None
+
+    def taken(self) -> tuple[Side, ...]:
+        """The sides that the harness takes."""
+        raise NotImplementedError
 
     def always(self) -> frozenset[str]:
         return ALWAYS

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from ....spec.reactive.observed_publisher import ObservedPublisher
-from ...ports.base import Session
 from ...suites.lengthy import Long
 from ...suites.suite import Act, Measure, Suite, Watch
 from .conversation import COUNTS, Downstream
-from .sides import StreamConversation, table_of
+from .sides import Side, StreamConversation, table_of
 
 __all__ = ["DOWNSTREAM_COURSES", "DOWNSTREAM_DEPTH", "DOWNSTREAM_WEIGHTS", "SUITE"]
 
@@ -32,10 +31,9 @@ class PublisherConversation(StreamConversation):
 
     says = table_of(ObservedPublisher, Downstream)
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(
-            session, "reactive.publisher", _settings(capacity), _constants(capacity, items_max),
-            Downstream(SUBSCRIBERS, capacity, DEPTH, first=_FIRST.get(capacity, 0)))
+    def taken(self) -> tuple[Side, ...]:
+        return (Downstream(SUBSCRIBERS, self.settings["capacity"], DEPTH,
+                           first=self.settings["first"]),)
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -108,7 +106,7 @@ SUITE: Final = Suite(
               ending=("cancel", "quit", "request_all", "subscribe_null", "plan"),
               picks={"subscribe": (0, 1), "plan": (0, 1),
                      "request": tuple(range(3 * SUBSCRIBERS))}),
-    converse=PublisherConversation,
+    conversation=PublisherConversation,
     settings=_settings,
     capacities=(1, FAILING, 3, 6),
     # A publisher may drop waiting elements as soon as its source fails: then no onNext can be held,

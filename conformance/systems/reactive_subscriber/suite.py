@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from ....spec.reactive.observed_subscriber import ObservedSubscriber
-from ...ports.base import Session
 from ...suites.lengthy import Long, grown
 from ...suites.suite import Act, Measure, Suite, Watch
 from ...suites.values import Payloads
-from ..reactive_publisher.sides import StreamConversation, table_of
+from ..reactive_publisher.sides import Side, StreamConversation, table_of
 from .conversation import Application
 
 __all__ = ["PAYLOADS", "SUITE", "UPSTREAM_MEASURES", "UPSTREAM_WEIGHTS"]
@@ -28,10 +27,8 @@ class SubscriberConversation(StreamConversation):
 
     says = table_of(ObservedSubscriber, Application)
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(
-            session, "reactive.subscriber", _settings(capacity), _constants(capacity, items_max),
-            Application(capacity, grown(ELEMENTS_MAX, items_max)))
+    def taken(self) -> tuple[Side, ...]:
+        return (Application(self.settings["capacity"], self.constants["most"]),)
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -39,7 +36,7 @@ def _settings(capacity: int) -> Mapping[str, int]:
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
-    return {"C": capacity}
+    return {"C": capacity, "most": grown(ELEMENTS_MAX, items_max)}
 
 
 PAYLOADS: Final = Payloads({"on_next": "element"}, equal=True)
@@ -66,7 +63,7 @@ SUITE: Final = Suite(
     payloads=PAYLOADS,
     long=Long(fills=("on_next",), drains=("process",), sizes=(7,),
               ending=("on_complete", "on_error", "on_null", "on_subscribe_again", "stop")),
-    converse=SubscriberConversation,
+    conversation=SubscriberConversation,
     settings=_settings,
     capacities=(1, 2, 3),
     courses={

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ....spec.storm.acking.observed_acker import ObservedAcker, Told
-from ...ports.base import Message, Session
+from ...ports.base import Message
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation, Seen
 from ...suites.says import ANY, Fields, Part, each, on, says, table, unsaid
@@ -115,11 +115,10 @@ class AckerConversation(PlainConversation):
             lambda talk, request: range((talk.group + 1) * _KINDS + 2)))),
     )
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(
-            session, "storm.acker", {"capacity": capacity}, _constants(capacity, items_max))
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self._sent: set[_Content] = set()
-        self.group, self._groups = 0, _groups(items_max)
+        self.group = 0
 
     def request_of(self, act: Act) -> Message | None:
         if act.do in ("init", "ack"):
@@ -154,8 +153,8 @@ class AckerConversation(PlainConversation):
             return super().seen(request, answer)
         if "value" in request:
             self._sent.add(_content(request))
-            if self.group + 1 < self._groups and not self._left((*_INITS, *_ACKS)):
-                self.group += 1
+            is_last = (self.group + 1) * _KINDS >= self.constants["R"]
+            self.group += not is_last and not self._left((*_INITS, *_ACKS))
         due = [each["tell"] for each in answer if self._is_addressed(request, each)][:1]
         strays = ["stray"] * (len(answer) - len(due))
         return super().seen(request, [*strays, *(due or ["nothing"])])
@@ -198,6 +197,6 @@ SUITE: Final = Suite(
     epilogue=(Act("size"), Act("tick"), Act("size"), Act("tick"), Act("tick"), Act("size")),
     constants=_constants,
     long=Long(fills=("init",), drains=("ack",), sizes=(6,)),
-    converse=AckerConversation,
+    conversation=AckerConversation,
     scene="An acker. Ticks that an entry lives: {capacity}.",
 )

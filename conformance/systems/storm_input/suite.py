@@ -7,11 +7,12 @@ from typing import Any, Final
 
 from ....spec.notation.errors import TargetError
 from ....spec.storm.inputs.observed_input import ObservedInput
-from ...ports.base import Message, Session
-from ...suites.items import Items
+from ...ports.base import Message
+from ...suites.items import named_items
 from ...suites.lengthy import Long
 from ...suites.plain import PlainConversation, Seen
 from ...suites.says import ANY, Fields, done, each, on, one, says, table
+from ...suites.exchange import PICKS
 from ...suites.suite import Act, Fuller, Suite, Watch
 from ...suites.values import Payloads, Value, in_words
 
@@ -48,7 +49,9 @@ class InputConversation(PlainConversation):
     one. A task that is interrupted after every tuple shows most, so that it consumes one or all.
     """
 
-    named = {"arrive from r2": "arrive", "consume all": "consume"}
+    items = named_items(("inside", "away", "processed"), ("inside",), {},
+                        {"processed": "processed"})
+    coming: list[Value] = []        # tuples of a request that are not answered yet
     carries = {"arrive": ("tuples",), "publish": ("tuple",)}
     says = table(
         ObservedInput,
@@ -56,62 +59,52 @@ class InputConversation(PlainConversation):
             says(True, "kept", "kept", "{next} kept"),
             says(False, "dropped_on_arrival", "dropped", "{next} dropped"),
             says(None, "held_up", "the receiving thread waits",
-                 "the receiving thread waits with {next}"), joined="; ")),
+                 "the receiving thread waits with {next}"), joined="; "),
+           picks={"sender": ("r1",), "tuples": "arriving"}, lists=("tuples",),
+           also={_ARRIVE[1]: {"sender": ("r2",), "tuples": "arriving"}}),
         on("publish", "{by} publishes {next}", says(True, "published", "taken"),
-           says(False, "refused", "refused")),
+           says(False, "refused", "refused"), picks={
+               "sender": ("l1",), "tuple": lambda talk, request: talk.arriving[0] or ()}),
         on("consume", "process all", each(
-            _TUPLE, says(None, "ran_out", "no more tuples", "no more"), joined=", "), where="all"),
+            _TUPLE, says(None, "ran_out", "no more tuples", "no more"), joined=", "), where="all",
+           picks={"max": (1,)}, also={"consume all": {"max": (ALL,)}}),
         on("consume", "process {max}, then pause", each(
             _TUPLE, says(None, "ran_out", "no more tuples", "no more"), joined=", ")),
         on("step", "the task takes one step",
            each(_TUPLE, words="it processes {}", nothing="no tuple")),
         on("flush", "the local senders flush", one(says(True, "flushed", "done"), listed=True)),
         on("sizes", "ask for the sizes", {
-            "recvq": _size("recvq_sized", "in recvQ", lambda talk, _: range(talk.sizes["C"] + 2)),
+            "recvq": _size("recvq_sized", "in recvQ",
+                           lambda talk, _: range(talk.constants["C"] + 2)),
             "overflowq": _size("overflowq_sized", "in the overflowQ", lambda talk, _: range(min(
                 talk.items.count("inside"),
-                talk.sizes["X"] + 1 or talk.items.count("inside")) + 1)),
+                talk.constants["X"] + 1 or talk.items.count("inside")) + 1)),
             "dropped": _size("drops_counted", "dropped",
                              lambda talk, _: range(talk.items.count("away") + 2))}),
         on("settle", "settle", done("everything has run that can run")),
     )
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        self.sizes = _constants(capacity, items_max)
-        super().__init__(session, "storm.input", _settings(capacity), self.sizes)
-        self.items = Items(("inside", "away", "processed"), inside=("inside",))
-        self._coming: list[Value] = []          # tuples of a request that are not answered yet
-
-    def request_of(self, act: Act) -> Message | None:
-        do = self.named.get(act.do, act.do)
-        if do == "consume":
-            return {"do": do, "max": ALL if act.do == "consume all" else 1}
-        if do not in self.carries:
-            return {"do": do}
-        many, first = act.pick + 1 if do == "arrive" else 1, len(self.items) + 1
-        if first + many > self.sizes["K"]:
-            return None
-        told = [value for _, value in act.about][:many]
-        values = [*told, *(f"m{first + more}" for more in range(len(told), many))]
-        if do == "publish":
-            return {"do": do, "sender": "l1", "tuple": values[0]}
-        return {"do": do, "sender": "r2" if act.do == _ARRIVE[1] else "r1", "tuples": values}
+    @property
+    def arriving(self) -> list[list[Value] | None]:
+        """The names of one to three tuples that come next, as far as the observer has numbers."""
+        first, most = len(self.items) + 1, self.constants["K"]
+        return [[f"m{number}" for number in range(first, last)] if last <= most else None
+                for last in range(first + 1, first + 1 + PICKS)]
 
     def about(self, message: Message) -> Fields:
         if "sender" in message:
-            self._coming = list(message.get("tuples") or [message["tuple"]])
+            self.coming = list(message.get("tuples") or [message["tuple"]])
             message = {**message, "by": message["sender"], "sender": int(message["sender"][1:]) - 1,
                        "listed": ", ".join(map(in_words, message.get("tuples", ())))}
         if "value" in message:
             message = {**message, **self.items.meant(message["value"])}
         return {**message, "tuple": message.get("item"), "all": message.get("max") == ALL,
-                "next": in_words(self._coming[0]) if self._coming else ""}
+                "next": in_words(self.coming[0]) if self.coming else ""}
 
     def note(self, action: str, about: Fields) -> None:
-        if action == "processed":
-            self.items.becomes(about["likely"], "processed")
-        while action in _FATES and self._coming:
-            self.items.add(self._coming.pop(0), _FATES[action])
+        super().note(action, about)
+        while action in _FATES and self.coming:
+            self.items.add(self.coming.pop(0), _FATES[action])
             if action != "held_up":
                 break
 
@@ -158,7 +151,7 @@ SUITE: Final = Suite(
     constants=_constants,
     payloads=Payloads(_FIELDS, several=dict.fromkeys(_ARRIVE, lambda pick: pick + 1)),
     long=Long(fills=("arrive", "publish"), drains=("consume", "consume all", "step"), sizes=(7,)),
-    converse=InputConversation,
+    conversation=InputConversation,
     settings=_settings,
     capacities=(1, 2, 3, 4),
     telling={"STORM-I4": (1, 2), "STORM-I10": (1,), "STORM-I12": (4,)},

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ....spec.storm.spouts.observed_partition import ObservedPartition
-from ...ports.base import Message, Session
+from ...ports.base import Message
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
+from ...suites.remembered import kept, tally, within
 from ...suites.says import ANY, Fields, Says, on, says, table
 from ...suites.suite import Act, Fuller, Suite, Watch
 
@@ -36,7 +37,7 @@ bits, and are the largest that every language reads."""
 def _offsets(talk: PartitionConversation, request: Fields) -> range:
     """Offsets that the log has had, and the next one."""
     return range(talk.first + max(0, talk.end + 1 - _RECENT),
-                 talk.first + min(talk.end + 1, talk.most))
+                 talk.first + min(talk.end + 1, talk.constants["L"]))
 
 
 def _emits(action: str) -> tuple[Says, Says]:
@@ -53,7 +54,7 @@ def _records(action: str) -> Says:
 
 _UNDER_WAY: Final[Mapping[str, Any]] = {
     "offset": lambda talk, request: [talk.first + each for each in sorted(talk.under_way)]}
-_KEPT: Final[Mapping[str, Any]] = {"offset": lambda talk, request: talk.kept()}
+_KEPT: Final[Mapping[str, Any]] = {"offset": "in_the_log"}
 """The offsets from which a request picks."""
 
 
@@ -64,11 +65,16 @@ class PartitionConversation(PlainConversation):
     fail) or in the log (truncate, compact), and how many to append.
     """
 
+    end = tally({"appended": "count"})      # the log has had the offsets below
+    under_way = kept("offset", adds="emitted split", drops="fail ack:whole",
+                     clears="restarted closed_at", once=True)
+    halves = kept("offset", adds="split", drops="ack fail emitted", clears="restarted closed_at",
+                  once=True)        # of these, those of which two tuples are left
+    gone = kept("removed", adds="truncated compacted")
     says = table(
         ObservedPartition,
-        on("append", "append {end}", says(True, "appended", "done"), where="alone", picks={
-            "count": lambda talk, request: [count if talk.end + count <= talk.most else None
-                                            for count in (1, 2, 3)]}),
+        on("append", "append {end}", says(True, "appended", "done"), where="alone",
+           picks={"count": within((1, 2, 3), "end", "L")}),
         on("append", "append {end} to {last}", says(True, "appended", "done")),
         on("next", "next", *_emits("emitted")),
         on("split", "next, as two tuples", *_emits("split")),
@@ -82,46 +88,31 @@ class PartitionConversation(PlainConversation):
            says(True, "truncated", "gone"), picks=_KEPT),
         on("compact", "compaction removes {wire}", says(True, "compacted", "gone"), picks=_KEPT),
         on("wait", "{milliseconds} ms pass", says(True, "waits", "done"),
-           makes_sense=lambda talk: talk.is_waiting_of_use,
-           picks={"milliseconds": lambda talk, request: (1, 2, 3)}),
+           makes_sense=lambda talk: talk.settings["delay"] > 0,
+           picks={"milliseconds": (1, 2, 3)}),
     )
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "storm.partition", _settings(capacity),
-                         _constants(capacity, items_max))
-        self.is_waiting_of_use = _settings(capacity)["delay"] > 0
-        self.most = grown(OFFSETS_MAX, items_max, each=3)
-        self.first = _settings(capacity)["first"]       # on the wire, offsets count from here
-        self.end = 0                            # the log has had the offsets below
-        self._gone: set[int] = set()
-        self.under_way: dict[int, int] = {}    # with the tuples that are left
+    @property
+    def first(self) -> int:
+        """The first offset on the wire."""
+        return self.settings["first"]
 
-    def kept(self) -> list[int]:
+    @property
+    def in_the_log(self) -> list[int]:
         """The offsets that are in the log and not removed."""
-        return [self.first + each for each in range(self.end) if each not in self._gone]
+        gone = set(self.gone)
+        return [self.first + each for each in range(self.end) if each not in gone]
 
     def about(self, message: Message) -> Fields:
         count = message.get("count", 0)
         end = self.first + self.end
         fields = {**message, "alone": count == 1, "end": end, "last": end + count - 1}
         for name in {"offset", "position"} & message.keys():
-            fields |= {"wire": message[name], name: message[name] - self.first}
+            number = message[name] - self.first
+            fields |= {"wire": message[name], name: number, "whole": number not in self.halves,
+                       "removed": [*range(number + 1)] if message.get("do") == "truncate" else (
+                           number)}
         return fields
-
-    def note(self, action: str, about: Fields) -> None:
-        offset = about.get("offset", 0)
-        if action == "appended":
-            self.end += about["count"]
-        elif action in ("emitted", "split"):
-            self.under_way[offset] = 2 if action == "split" else 1
-        elif action in ("ack", "fail"):
-            left = self.under_way.pop(offset) - 1
-            if action == "ack" and left:
-                self.under_way[offset] = left
-        elif action in ("restarted", "closed_at"):
-            self.under_way.clear()
-        elif action in ("truncated", "compacted"):
-            self._gone.update(range(0 if action == "truncated" else offset, offset + 1))
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
@@ -152,7 +143,7 @@ SUITE: Final = Suite(
               Act("commit")),
     constants=_constants,
     long=Long(fills=("append",), drains=("next", "ack"), sizes=(6,), ending=("truncate",)),
-    converse=PartitionConversation,
+    conversation=PartitionConversation,
     settings=_settings,
     telling={"STORM-K27": (1,), "STORM-K28": (3,), "STORM-K29": (1, 2), "STORM-K31": (1, 3),
              "STORM-K35": (1,)},

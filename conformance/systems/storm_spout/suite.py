@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from ....spec.storm.spouts.observed_spout import Due, ObservedSpout
-from ...ports.base import Message, Session
+from ...ports.base import Message
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation, Seen
+from ...suites.remembered import highest, latest
 from ...suites.says import Fields, On, each, ends, on, over, says, table
 from ...suites.suite import Act, Suite, Watch
 from ...suites.values import Payloads, in_words
@@ -41,12 +42,16 @@ _ALL: Final = says("all", "emits", "all are emitted", "{emitted} emitted")
 _CALL: Final = "{call}({named}) is called"
 
 
+_USED: Final[Mapping[str, Any]] = {"root": lambda talk, request: ROOTS[:talk.used][::-1]}
+"""Of the roots that were emitted, the newest is the likeliest to be still pending."""
+
+
 def _answered(do: str) -> On:
     """The acker's answer: of the callbacks then, others come before the one that is due."""
     return on(do, f"the acker answers {do} for {{name}}", each(
         *over(lambda talk, request: ({"calls": due, "called": _CALLED[due]} for due in Due),
               says("due", do, "{called}")),
-        says("own", do, "", _CALL), says("other", "stray", "", _CALL), joined=", "))
+        says("own", do, "", _CALL), says("other", "stray", "", _CALL), joined=", "), picks=_USED)
 
 
 class SpoutConversation(PlainConversation):
@@ -56,16 +61,23 @@ class SpoutConversation(PlainConversation):
     before. Message mN is the first of root rN, and nN is a later one with the same id.
     """
 
+    used = highest("after", "emits")        # the roots emitted so far
+    messages = latest("messages", "emits", of="roots")
+    carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"round": ("messages",)}
     says = table(
         ObservedSpout,
         on("round", "a round with {pairs}", _ALL,
-           says("nothing", "draws_again", "nothing is emitted"), _SOME, where="again"),
+           says("nothing", "draws_again", "nothing is emitted"), _SOME, where="again",
+           picks={"roots": "rounds", "messages": lambda talk, request: [[
+               f"{'mn'[root in talk.messages]}{_NUMBERS[root] + 1}" for root in request["roots"]]]},
+           lists=("messages",)),
         on("round", "a round with {pairs}", _ALL,
            says("nothing", "holds_back", "nothing is emitted"), _SOME),
         _answered("ack"), _answered("fail"),
         on("reset_timeout", "the acker answers reset_timeout for {name}", each(
             says("due", "reset_timeout", "nothing is called"),
-            says("other", "stray", "another callback is called", _CALL), joined=", ")),
+            says("other", "stray", "another callback is called", _CALL), joined=", "),
+           picks=_USED),
         on("tick", "tick", each(
             ends("ticks", "nothing times out"),
             *over(lambda talk, request: ({"root": n, "name": f"r{n + 1}"}
@@ -74,60 +86,24 @@ class SpoutConversation(PlainConversation):
             says("other", "stray", "", _CALL), joined=", ", nothing="nothing times out")),
     )
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(
-            session, "storm.spout", _settings(capacity), _constants(capacity, items_max))
-        self._most = _roots(items_max)
-        self.used = 0                              # roots emitted so far
-        self._carries: dict[str, str] = {}          # root to its message
-
-    def request_of(self, act: Act) -> Message | None:
-        if act.do == "round":
-            if act.pick % 3 == 2:
-                # Of the used ones, the newest is the likeliest to be still pending.
-                return self._round([self.used - 1], "n", act) if self.used else None
-            count = act.pick % 3 + 1
-            new = range(self.used, self.used + count)
-            return self._round(list(new), "m", act) if new.stop <= self._most else None
-        if act.do == "tick":
-            return {"do": "tick"}
-        if not self.used:
-            return None
-        return {"do": act.do, "root": ROOTS[self.used - 1 - act.pick % self.used]}
-
-    def _round(self, numbers: list[int], letter: str, act: Act) -> Message:
-        plain = [f"{letter}{number + 1}" for number in numbers]
-        told = [text for _, text in act.about][:len(plain)]
-        return {"do": "round", "roots": [ROOTS[number] for number in numbers],
-                "messages": [*told, *plain[len(told):]]}
-
-    def act_for(self, request: Mapping[str, Any]) -> Act | None:
-        """See ``Conversation``: a round may have any messages."""
-        if request["do"] != "round" or not isinstance(request.get("messages"), list):
-            return super().act_for(request)
-        about = tuple(("messages", message) for message in request["messages"])
-        for act in (Act("round", pick) for pick in range(3)):
-            if self.request_of(act) == request:
-                return act
-            if self.request_of(act._replace(about=about)) == request:
-                return act._replace(about=about)
-        return super().act_for(request)
+    @property
+    def rounds(self) -> list[list[str] | None]:
+        """The roots of a round: one new one, two, or the newest of those that were emitted."""
+        left = self.constants["R"] - self.used
+        return [[*ROOTS[self.used:self.used + count]] if count <= left else None
+                for count in (1, 2)] + [[ROOTS[self.used - 1]] if self.used else None]
 
     def about(self, message: Message) -> Fields:
         if "roots" in message:
             numbers = [_NUMBERS[root] for root in message["roots"]]
             pairs = zip(message["messages"], message["roots"], strict=True)
             return {**message, "first": numbers[0], "second": numbers[-1], "root": numbers[0],
-                    "again": numbers[0] < self.used, "pairs": " and ".join(
+                    "again": numbers[0] < self.used, "after": numbers[-1] + 1,
+                    "pairs": " and ".join(
                         f"{in_words(text)} as {_name(root)}" for text, root in pairs)}
         if "do" in message and "root" in message:
             return {**message, "root": _NUMBERS[message["root"]], "name": _name(message["root"])}
         return message
-
-    def note(self, action: str, about: Fields) -> None:
-        if action == "emits":
-            self.used = max(self.used, about["second"] + 1)
-            self._carries |= zip(about["roots"], about["messages"], strict=True)
 
     def seen(self, request: Message, answer: Any) -> Seen:
         """The same with the kind of each callback: the own one of a root, due or not, or others."""
@@ -138,12 +114,12 @@ class SpoutConversation(PlainConversation):
         named = [{**call, "does": "other", "named": in_words(call["message"])} for call in answer]
         if request["do"] == "tick":
             for call in named:
-                roots = [root for root, text in self._carries.items() if text == call["message"]]
+                roots = [root for root, text in self.messages.items() if text == call["message"]]
                 if call["call"] == "fail" and roots:
                     call |= {"does": "own", "root": _NUMBERS[roots[0]]}
             return super().seen(request, named)
         own = [call for call in named if request["do"] != "reset_timeout"
-               and call["message"] == self._carries[request["root"]]][:1]
+               and call["message"] == self.messages[request["root"]]][:1]
         for call in own:
             named.remove(call)
             call |= {"does": "own", "calls": _DUE[call["call"]]}
@@ -182,7 +158,7 @@ SUITE: Final = Suite(
     constants=_constants,
     payloads=Payloads({"round": "messages"}, several={"round": lambda pick: 2}, texts=True),
     long=Long(fills=("round",), drains=("ack", "fail"), sizes=(6,)),
-    converse=SpoutConversation,
+    conversation=SpoutConversation,
     settings=_settings,
     scene="A spout of {tasks} tasks. Maximum of pending roots: {capacity} for each; ticks that a "
           "root lives: {buckets}.",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from ....spec.storm.backpressure.observed_status import ObservedStatus, Taken
-from ...ports.base import Message, Session
+from ...ports.base import Message
 from ...suites.plain import PlainConversation
+from ...suites.remembered import flag, tally
 from ...suites.says import ANY, Fields, Says, on, says, table
 from ...suites.suite import Act, Fuller, Suite, Watch
 
@@ -34,6 +35,16 @@ def _told(action: str) -> Says:
                 among=lambda talk, request: (None, *_sets()))
 
 
+_ANY: Final = range(512)
+"""A fixture may be about any task, and stop after any step."""
+_STEPS: Final = _ANY[1:]
+_ON_ITS_WAY: Final[Mapping[str, Any]] = {
+    "index": lambda talk, request: range(talk.on_their_way)}
+_TELLING: Final = ("strayed", "spill_begun", "spilled", "finished", "checked", "join_begun",
+                   "joined")
+"""The actions with which a status may be sent."""
+
+
 class StatusConversation(PlainConversation):
     """One session with two workers; see ``Conversation``.
 
@@ -43,68 +54,44 @@ class StatusConversation(PlainConversation):
     """
 
     errors_tell = True
-    named = {"spill halfway": "spill", "connect halfway": "connect", "deliver newest": "deliver"}
+    reported = tally(dict.fromkeys(_TELLING, "is_told"))
+    on_their_way = tally({**dict.fromkeys(_TELLING, "is_told"), "delivered": -1,
+                          "lost_on_its_way": -1}, clears="disconnected restarted")
+    connected = flag(on="joined join_begun", off="disconnected restarted", first=True)
+    busy = flag(on="spill_begun join_begun", off="strayed spilled finished joined")
     says = table(
         ObservedStatus,
-        on("spill", "a tuple of task {task} spills", _told("strayed"), where="is_stray"),
+        on("spill", "a tuple of task {task} spills", _told("strayed"), where="is_stray",
+           only="has_room", unless="busy", picks={"task": _ANY},
+           also={"spill halfway": {"task": (0,), "steps": _STEPS}}),
         on("spill", "a tuple of task {task} spills{halfway}", _told("spill_begun"), where="steps"),
         on("spill", "a tuple of task {task} spills", _told("spilled")),
-        on("finish", "the receiving thread continues", _told("finished")),
-        on("drain", "task {task} drains its overflowQ", tells="drained"),
-        on("check", "the timer checks", _told("checked")),
-        on("disconnect", "the connection breaks", tells="disconnected"),
-        on("connect", "the sender connects{halfway}", _told("join_begun"), where="steps"),
+        on("finish", "the receiving thread continues", _told("finished"), only="busy"),
+        on("drain", "task {task} drains its overflowQ", tells="drained",
+           picks={"task": range(TASKS)}),
+        on("check", "the timer checks", _told("checked"), only="has_room"),
+        on("disconnect", "the connection breaks", tells="disconnected", only="connected",
+           unless="busy"),
+        on("connect", "the sender connects{halfway}", _told("join_begun"), where="steps",
+           unless="connected busy", also={"connect halfway": {"steps": _STEPS}}),
         on("connect", "the sender connects", _told("joined")),
         on("deliver", "the {nth} status on its way arrives", says(
-            ANY, "delivered", "{so}", gives="news", among=lambda talk, request: (True, False))),
-        on("lose", "the {nth} status on its way is lost", tells="lost_on_its_way"),
-        on("restart", "the receiving worker restarts", tells="restarted"),
+            ANY, "delivered", "{so}", gives="news", among=lambda talk, request: (True, False)),
+           picks=_ON_ITS_WAY, only="on_their_way",
+           also={"deliver newest": {"index": lambda talk, request: [talk.on_their_way - 1]}}),
+        on("lose", "the {nth} status on its way is lost", tells="lost_on_its_way",
+           picks=_ON_ITS_WAY),
+        on("restart", "the receiving worker restarts", tells="restarted", unless="busy"),
         on("flags", "the sender holds back", says(
             ANY, "flags_seen", "{tasks}", gives="held", exact=True,
             among=lambda talk, request: _sets())),
         on("settle", "settle"),
     )
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "storm.status", _settings(capacity),
-                         _constants(capacity, items_max))
-        self._told_max = items_max + MORE
-        self._told = 0
-        self._on_their_way = 0
-        self._connected = True
-        self._busy = False
-
-    def request_of(self, act: Act) -> Message | None:
-        """The fields of each operation: a task, a number of steps, or a message on its way."""
-        do = self.named.get(act.do, act.do)
-        if not self._makes_sense(do):
-            return None
-        if act.do == "spill":
-            return {"do": do, "task": act.pick}
-        if act.do == "drain":
-            return {"do": do, "task": act.pick % TASKS}
-        if act.do == "spill halfway":
-            return {"do": do, "task": 0, "steps": act.pick + 1}
-        if act.do == "connect halfway":
-            return {"do": do, "steps": act.pick + 1}
-        if act.do == "deliver newest":
-            return {"do": do, "index": self._on_their_way - 1}
-        if do in ("deliver", "lose"):
-            return {"do": do, "index": act.pick % self._on_their_way}
-        return {"do": do}
-
-    def _makes_sense(self, do: str) -> bool:
-        if do in ("spill", "restart", "connect") and self._busy:
-            return False
-        if do == "connect":
-            return not self._connected
-        if do == "disconnect":
-            return self._connected and not self._busy
-        if do == "finish":
-            return self._busy
-        if do in ("spill", "check"):
-            return self._told + 1 < self._told_max
-        return do not in ("deliver", "lose") or self._on_their_way > 0
+    @property
+    def has_room(self) -> bool:
+        """True if the observer has a number for one more status."""
+        return self.reported + 1 < self.constants["K"]
 
     def about(self, message: Message) -> Fields:
         if "do" in message:
@@ -113,22 +100,12 @@ class StatusConversation(PlainConversation):
                     "nth": _nth(message.get("index", 0))}
         if "tasks_told" in message:
             tasks = message["tasks_told"]
-            return {"told": 0 if tasks is None else _flags(tasks) + 1, "news": _news(tasks)}
+            return {"told": 0 if tasks is None else _flags(tasks) + 1, "news": _news(tasks),
+                    "is_told": tasks is not None}
         if "held" in message:
             tasks = message["held"]
             return {"flags": _flags(tasks), "tasks": f"tasks {_list(tasks)}" if tasks else "none"}
         return {"taken": _TAKEN[message["news"]], "so": _TAKEN_WORDS[message["news"]]}
-
-    def note(self, action: str, about: Fields) -> None:
-        if action in ("delivered", "lost_on_its_way"):
-            self._on_their_way -= 1
-        elif action in ("disconnected", "restarted"):
-            self._connected, self._on_their_way = False, 0
-        elif "told" in about:
-            self._connected = self._connected or about["do"] == "connect"
-            self._busy = "steps" in about or (self._busy and action == "checked")
-            self._told += about["told"] > 0
-            self._on_their_way += about["told"] > 0
 
 
 def _flags(tasks: Sequence[int]) -> int:
@@ -175,7 +152,7 @@ SUITE: Final = Suite(
     needs={"STORM-O1": (("spill",),)},
     epilogue=(Act("finish"), *_HEAR, Act("connect"), Act("check"), Act("check"), *_HEAR),
     constants=_constants,
-    converse=StatusConversation,
+    conversation=StatusConversation,
     settings=_settings,
     favoured={
         "STORM-O1": ("spill", "spill halfway", "drain", "check"),

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from ....spec.flow.observed_summaries import ObservedBatches, ObservedSummaries
-from ...ports.base import Message, Session
+from ...ports.base import Message
 from ...suites.lengthy import Long
 from ...suites.plain import PlainConversation, Seen
+from ...suites.remembered import kept, tally
 from ...suites.says import Fields, On, on, over, says, table
 from ...suites.suite import Act, Suite, Watch
 from ...suites.values import Payloads, Style
@@ -37,10 +38,15 @@ def _rows(
     """The operations, with the actions of the machine of a policy."""
     return (
         on("offer", "the value {given} comes", says(True, takes, "it is taken"),
-           says(False, holds_up, "its source has to wait"), where=where),
+           says(False, holds_up, "its source has to wait"), where=where,
+           makes_sense=lambda talk: len(talk.held) < HELD_MAX,
+           picks={"value": lambda talk, request: [talk.power]}),
         on("take", "a credit comes", says(None, nothing, "there is no output"),
            *over(lambda talk, request: talk.sums(), says("sum", emits, "{listed}")),
            says("other", others, "an output goes in another form", "{listed}"), where=where))
+
+
+_SENT: Final = "sends sends_others emits emits_several"
 
 
 class SummariesConversation(PlainConversation):
@@ -51,6 +57,10 @@ class SummariesConversation(PlainConversation):
     are held is as right as the sum of the powers, and any other sum is wrong.
     """
 
+    came = tally({"takes": 1, "collects": 1})           # values that were taken
+    held = kept("given", adds="takes collects", clears=_SENT)       # since the last output
+    powers = kept("value", adds="takes collects", clears=_SENT)     # for which they stand
+    needs_policy = True
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"offer": ("value",)}
 
     says = table(
@@ -58,51 +68,25 @@ class SummariesConversation(PlainConversation):
         *_rows("collects", "makes_wait", "sends", "sends_others", "sends_nothing", "batches"),
         *_rows("takes", "holds_up", "emits", "emits_several", "emits_nothing"))
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(
-            session, "summaries", {"capacity": capacity}, _constants(capacity, items_max))
-        self._batches = self.policy == "batches"
-        # Its policy is among what it can: a rule depends on it.
-        self.can |= {policy(self.policy)}
-        self._came = 0                          # values that were taken
-        self._held: list[int] = []              # of these, those that no output stood for yet
-        self._powers: list[int] = []            # and the powers of two for which they stand
-
-    def request_of(self, act: Act) -> Message | None:
-        """The request that an act makes now; None if it makes no sense."""
-        if act.do == "take":
-            return {"do": "take"}
-        if len(self._held) >= HELD_MAX:
-            return None
-        return {"do": "offer", "value": dict(act.about).get("value", self._power)}
-
     @property
-    def _power(self) -> int:
+    def power(self) -> int:
         """The power of two for which the next value stands."""
-        return 1 << self._came % HELD_MAX
+        return 1 << self.came % HELD_MAX
 
     def about(self, message: Message) -> Fields:
-        value = {"given": message["value"], "value": self._power} if "value" in message else {}
-        return {**message, **value, "batches": self._batches}
-
-    def note(self, action: str, about: Fields) -> None:
-        if action in ("takes", "collects"):
-            self._came += 1
-            self._held.append(about["given"])
-            self._powers.append(about["value"])
+        value = {"given": message["value"], "value": self.power} if "value" in message else {}
+        return {**message, **value, "batches": self.policy == "batches"}
 
     def seen(self, request: Message, answer: Any) -> Seen:
         """The same of an output with its sum, or of one of another form."""
         if request["do"] == "offer" or answer is None:
             return super().seen(request, answer)
-        held, powers = self._held, self._powers
-        self._held, self._powers = [], []
-        total, right = sum(answer), sum(powers)
+        total, right = sum(answer), sum(self.powers)
         form = "sum"
-        if total == sum(held):
-            form = "sum" if answer == (held if self._batches else [total]) else "other"
+        if total == sum(self.held):
+            form = "sum" if answer == self._output else "other"
             total = right
-        elif held != powers:
+        elif self.held != self.powers:
             total = 0 if right else 1
         return super().seen(
             request, {"does": form, "total": total, "listed": self._words(answer)})
@@ -110,19 +94,19 @@ class SummariesConversation(PlainConversation):
     def sums(self) -> list[Fields]:
         """The sum of an output, as it has to be, and another one. The machine checks only the sum,
         but no other output of that sum would be right."""
-        total = sum(self._powers)
-        output = self._held if self._batches else [sum(self._held)]
-        return [{"total": total, "listed": self._words(output)},
+        total = sum(self.powers)
+        return [{"total": total, "listed": self._words(self._output)},
                 {"total": total + 1, "listed": "an output goes that has another sum"}]
+
+    @property
+    def _output(self) -> list[int]:
+        """The output that is right now."""
+        return self.held if self.policy == "batches" else [sum(self.held)]
 
     def _words(self, output: list[int]) -> str:
         listed = ", ".join(map(str, output)) or "nothing"
-        return f"the batch {listed} goes" if self._batches else f"a summary goes: {listed}"
-
-
-def policy(name: str) -> str:
-    """The capability of a target with this policy: a rule may need it."""
-    return f"the policy {name}"
+        one = "the batch {} goes" if self.policy == "batches" else "a summary goes: {}"
+        return one.format(listed)
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
@@ -139,7 +123,7 @@ SUITE: Final = Suite(
     constants=_constants,
     payloads=Payloads({"offer": "value"}, styles=_STYLES, equal=True),
     long=Long(fills=("offer",), drains=("take",), sizes=(6,)),
-    converse=SummariesConversation,
+    conversation=SummariesConversation,
     capacities=(1, 2, 4),
     telling={"FLOW-126": (2, 4)},
     scene="A stage. Values of a batch, at most, if it batches: {capacity}.",

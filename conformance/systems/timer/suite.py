@@ -10,9 +10,10 @@ from typing import Any, Final
 from ....spec.kafka.observed_timer import Law, ObservedTimer
 from ....spec.notation.errors import InputError
 from ....spec.notation.rules import Rule
-from ...ports.base import Message, Session, excerpt, is_count
+from ...ports.base import Message, excerpt, is_count
 from ...suites.lengthy import Long
 from ...suites.plain import PlainConversation
+from ...suites.remembered import highest, latest
 from ...suites.says import ANY, Fields, Says, each, ends, on, one, over, says, table
 from ...suites.suite import Act, Program, Suite, Watch
 
@@ -89,6 +90,10 @@ def _queued(words: str, buckets: int, wheels: int) -> Says:
 class TimerConversation(PlainConversation):
     """One session with a timer. Its policy is in ``can``, since rules depend on it."""
 
+    starts = START
+    now = highest("now", "add cancel elapse drive", first=START)
+    asked_for = latest("due_at", "add", of="task")      # its last requested instant
+
     says = table(
         ObservedTimer,
         on("add", "at {now} ms add task {task}, delay {delay} ms", _RUNS, tells="add"),
@@ -105,13 +110,9 @@ class TimerConversation(PlainConversation):
            _queued("a bucket too many", 1, 0), _queued("wheels too many", 0, _WHEELS_MAX)),
     )
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, "timer", _settings(capacity), _constants(capacity, items_max),
-                         now=START)
-        self._law = _LAWS[self.policy]
-        self.can = self.can | {self.policy}
-        self.now = START
-        self.asked_for: dict[int, int] = {}     # by task, its last requested instant
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.can |= {self.policy}
 
     def request_of(self, act: Act) -> Message | None:
         """The request of an act, at the present time."""
@@ -127,7 +128,7 @@ class TimerConversation(PlainConversation):
         return request
 
     def _add(self, request: Message) -> Message | None:
-        too_long = self._law == Law.TIMEOUT and request["delay"] > TIMEOUT_MAX
+        too_long = _LAWS[self.policy] == Law.TIMEOUT and request["delay"] > TIMEOUT_MAX
         return None if too_long else request
 
     def act_for(self, request: Mapping[str, Any]) -> Act:
@@ -153,15 +154,10 @@ class TimerConversation(PlainConversation):
 
     def about(self, message: Message) -> Fields:
         """The fields of a request or an answer, for the observer."""
-        return {**message, "law": self._law, "until": message.get("now"),
+        return {**message, "law": _LAWS[self.policy], "until": message.get("now"),
+                "due_at": self.now + message.get("delay", 0),
                 "ours": message.get("task", TASKS_OF_LONG) < TASKS_OF_LONG,
                 "something": "something" if message.get("due") else "nothing"}
-
-    def note(self, action: str, about: Fields) -> None:
-        """Record the time, and the requested instant of a task."""
-        self.now = about.get("now", self.now)
-        if action == "add":
-            self.asked_for[about["task"]] = self.now + about["delay"]
 
 
 def _added(pick: int) -> Message:
@@ -261,7 +257,7 @@ SUITE: Final = TimerSuite(
               Act("size"), Act("entries"), _LAST, Act("elapse", len(WAITS) - 1)),
     constants=_constants,
     long=Long(fills=("add",), drains=("elapse", "cancel"), sizes=(20,), picks=_PICKS_OF_LONG),
-    converse=TimerConversation,
+    conversation=TimerConversation,
     settings=_settings,
     scene="A timer. Tick, if it has one: {capacity} ms; buckets of a wheel, if any: {wheel}.",
     favoured={"KAFKA-W29": ("add", "queue"), "KAFKA-W34": ("add", "cancel", "drive"),

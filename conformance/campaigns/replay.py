@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.errors import InputError
 from ...spec.notation.rules import Rule
+from ...spec.verdicts.deadline import Deadline, Spent
 from ..ports.base import Message, Operation, Port, Target, check_request, excerpt
 from ..suites.fixture import Fixture
 from ..suites.breach import Breach
@@ -27,7 +28,7 @@ class Replay:
     if it is of that rule and in the same step. ``left_at`` is the step (from 0) whose
     request could no longer be made, because this target answered otherwise. ``unjudged`` are the
     ids of the rules whose machine lost track before a breach was seen. ``replies`` are what the
-    target said in each step, as it came.
+    target said in each step, as it came. ``spent`` is the budget that was spent before its end.
     """
 
     target: str
@@ -38,12 +39,15 @@ class Replay:
     unjudged: frozenset[str] = frozenset()
     root: Breach | None = None
     replies: tuple[Message, ...] = ()
+    spent: str = ""
 
 
 def replay(
-    fixture: Fixture, target: Target, where: str = "", candidates: int = STATES_MAX
+    fixture: Fixture, target: Target, where: str = "", candidates: int = STATES_MAX,
+    deadline: Deadline | None = None,
 ) -> Replay:
-    """Run a fixture on a fresh instance of a target; ``candidates`` is as in ``RunSettings``.
+    """Run a fixture on a fresh instance of a target; ``candidates`` is as in ``RunSettings``. No
+    request is made after the ``deadline``, nor without memory.
 
     Raises ``InputError`` for a fixture that this suite could not have written, or that asks
     for what the target cannot do, and ``TargetError`` when the target fails.
@@ -64,12 +68,18 @@ def replay(
         items_max = fixture.items or items_for(fixture.requests)
         judge = suite.judge(fixture.capacity, items_max, rule, candidates=candidates)
         conversation = suite.converse(session, fixture.capacity, items_max)
-        said, left_at = _converse(conversation, judge, fixture, operations, where)
+        said: list[Exchange] = []
+        spent, left_at = "", None
+        try:
+            left_at = _converse(conversation, judge, fixture, operations, where, said,
+                                deadline or Deadline())
+        except Spent as late:
+            spent = str(late)
     finally:
         session.close()
     words = tuple(exchange.words for exchange in said)
     found = _outcome(target.name, judge, rule, fixture, words, left_at)
-    return replace(found, replies=tuple(exchange.reply for exchange in said))
+    return replace(found, replies=tuple(exchange.reply for exchange in said), spent=spent)
 
 
 def _check_settings(suite: AnySuite, fixture: Fixture, where: str) -> None:
@@ -109,12 +119,12 @@ def _check_arguments(port: Port, request: Message, number: int, where: str) -> N
 
 def _converse(
     conversation: Conversation, judge: AnyJudge, fixture: Fixture,
-    operations: Sequence[Operation], where: str,
-) -> tuple[list[Exchange], int | None]:
-    """Ask what the fixture asks, in order; with the number of the first request that makes no
-    sense now."""
-    said: list[Exchange] = []
+    operations: Sequence[Operation], where: str, said: list[Exchange], deadline: Deadline,
+) -> int | None:
+    """Ask what the fixture asks, in order, and add what is ``said``; the number of the first
+    request that makes no sense now. Raises ``Spent``."""
     for number, (request, operation) in enumerate(zip(fixture.requests, operations, strict=True)):
+        deadline.check("the fixture was replayed")
         try:
             act = conversation.act_for(request)
         except InputError as error:
@@ -126,13 +136,13 @@ def _converse(
                 f"step {number + 1} of the fixture cannot be replayed: {error.what}", where,
                 error.next_step or advice) from None
         if act is None:
-            return said, number
+            return number
         exchange = conversation.say(act)
         said.append(exchange)
         judge.see(exchange, number)
         if not exchange.judged:
             break
-    return said, None
+    return None
 
 
 def _outcome(

@@ -11,7 +11,7 @@ import click
 from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
-from .options import Seconds, names_option
+from .options import Seconds, memory_option, names_option, states_option
 from .outcome import EXPECTED, TARGET_FAILED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -33,11 +33,13 @@ _GRAVEST_FIRST = (VIOLATED, TARGET_FAILED, UNKNOWN)
               help="Seconds that a target has for one reply.")
 @click.option("--max-seconds", type=Seconds(), default=60.0, show_default=True,
               help="Seconds for one target; then what is left is unknown.")
+@states_option
+@memory_option
 @names_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     targets: tuple[str, ...], names: tuple[str, ...], capacity: int, limit: int, timeout: float,
-    max_seconds: float, as_json: bool,
+    max_seconds: float, max_states: int, as_json: bool,
 ) -> int:
     """Find out what each TARGET, a queue, does when it is full: its overflow policy.
 
@@ -60,7 +62,8 @@ def command(
         resolve_target(name, timeout=timeout)
     found = []
     for name in chosen:
-        identity = identify(resolve_target(name, timeout=timeout), capacity, limit, max_seconds)
+        identity = identify(
+            resolve_target(name, timeout=timeout), capacity, limit, max_seconds, max_states)
         found.append(identity)
         if not as_json:
             for line in _lines(identity):

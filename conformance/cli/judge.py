@@ -12,7 +12,7 @@ import click
 
 from checkvalve.spec.notation.errors import InputError
 
-from .options import parameters_given
+from .options import Seconds, memory_option, parameters_given
 from .outcome import BAD_INPUT, EXPECTED, UNKNOWN, VIOLATED
 
 if TYPE_CHECKING:
@@ -57,11 +57,15 @@ _LINES: int = 20
 @click.option("--checkpoint", metavar="DIR", help="Where --follow remembers how far it is.")
 @click.option("--once", is_flag=True, help="With --follow: end when the files that are there are "
               "judged.")
+@click.option("--max-seconds", type=Seconds(),
+              help="Judge no event after this many seconds: what is not violated by then is "
+              "unknown. On Spark the cluster has limits of its own.")
+@memory_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     logs: tuple[str, ...], suite: str | None, mapping: Path | None, settings: tuple[str, ...],
     drained: bool, remember: int, dry_run: bool, save: Path | None, as_json: bool,
-    out: str | None, form: str | None, **where: Any,
+    out: str | None, form: str | None, max_seconds: float | None, **where: Any,
 ) -> int:
     """Judge recorded LOGS by the observers of a suite: what happened, whatever made it.
 
@@ -69,9 +73,12 @@ def command(
     or table:NAME. Without --map its columns are named as the fields of an event (docs/logs.md).
     Without LOGS, list what can be judged.
 
-    Exit codes: 0 passed, 1 violated, 2 unknown, or nothing of the log could have broken a rule;
+    Exit codes: 0 passed, 1 violated, 2 unknown, a budget was spent before the end of the log, or
+    nothing of it could have broken a rule;
     64 for a log or a mapping that cannot be used, and for one that is no log of this system.
     """
+    from checkvalve.spec.verdicts.deadline import Deadline
+
     from ..logs.formats import KINDS
     from ..columns.run import judge_files
     from ..logs.run import opened, terms_of
@@ -84,6 +91,10 @@ def command(
     found = _logs_of(suite)
     given = _numbers(settings)
     engine = _engine(**where)
+    deadline = Deadline(max_seconds)
+    if engine is not None and max_seconds is not None:
+        raise InputError("--max-seconds is for a log that is judged here", "--max-seconds",
+                         "Leave it out: a Spark cluster has limits of its own.")
     if engine is not None and form is not None:
         raise InputError(f"Spark does not read the format {form}", "--format",
                          "Judge it here, or save it as JSON lines with the fields of events.")
@@ -97,7 +108,8 @@ def command(
     if dry_run:
         return _dry_run(files, found, as_json)
     terms = terms_of(mapped, given, drained, remember)
-    judged = judge_files(files, found, terms, keeps=out is not None)
+    judged = judge_files(files, found, terms, keeps=out is not None,
+                         watch=lambda at: deadline.check(f"event {at:,} of the log was judged"))
     if out is not None:
         _write(judged, Path(out))
     return _answer(judged, found, save, as_json)

@@ -13,7 +13,9 @@ from checkvalve.spec.notation.errors import InputError
 from checkvalve.spec.notation.labels import counted
 
 from ..computer.files import check_writable
-from .options import Seconds, html_option, itf_option, names_option, states_option
+from .options import (
+    Seconds, html_option, itf_option, memory_option, names_option, states_option,
+)
 from ..suites.results import NO_OCCASION
 from .outcome import EXPECTED, UNKNOWN, VIOLATED
 
@@ -30,20 +32,26 @@ __all__ = ["command"]
 @click.option("--timeout", type=Seconds(most=3600), default=5.0,
               show_default=True, help="Seconds that the target has for one reply.")
 @states_option
+@click.option("--max-seconds", type=Seconds(),
+              help="Make no request after this many seconds: what is not shown by then is unknown.")
+@memory_option
 @names_option
 @html_option
 @itf_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
-    fixture: Path, target: str, timeout: float, max_states: int, names: tuple[str, ...],
+    fixture: Path, target: str, timeout: float, max_states: int, max_seconds: float | None,
+    names: tuple[str, ...],
     html: Path | None, itf: Path | None, as_json: bool,
 ) -> int:
     """Run the failure in FIXTURE again on TARGET: does it break the same rule?
 
     Exit code 0 if no rule breaks, 1 if one does, 2 if the target takes another way, on which the
-    rule is not shown, or if what it did could not be judged,
+    rule is not shown, if a budget was spent before, or if what it did could not be judged,
     64 for a file that is not a fixture, or one that asks for what the target cannot do.
     """
+    from checkvalve.spec.verdicts.deadline import Deadline
+
     from ..campaigns.replay import replay
     from ..foreign.place import with_names
     from ..systems.targets import resolve_target
@@ -53,8 +61,9 @@ def command(
     if html is not None:
         check_writable(html)
     found = replay(
-        loaded, resolve_target(target, timeout=timeout), str(fixture), max_states)
-    undecided = found.unjudged or found.left_at is not None
+        loaded, resolve_target(target, timeout=timeout), str(fixture), max_states,
+        Deadline(max_seconds))
+    undecided = found.unjudged or found.left_at is not None or found.spent
     code = VIOLATED if found.breach is not None else UNKNOWN if undecided else EXPECTED
     if as_json:
         click.echo(json.dumps(_document(loaded, found, code), indent=1, ensure_ascii=False))
@@ -105,7 +114,7 @@ def _document(fixture: Fixture, found: Replay, code: int) -> dict[str, Any]:
             "allowed": list(breach.allowed), "instead_of": breach.refused,
             "follows_from": None if found.root is None else found.root.rule.id,
         },
-        "unjudged": sorted(found.unjudged),
+        "unjudged": sorted(found.unjudged), "spent": found.spent,
         "not_shown": "" if found.breach is not None or found.left_at is None else NO_OCCASION,
     }
 
@@ -145,6 +154,9 @@ def _outcome(fixture: Fixture, found: Replay) -> Iterator[str]:
 
 
 def _unbroken(fixture: Fixture, found: Replay) -> str:
+    if found.spent:
+        return (f"Unknown: {found.spent}, after {counted(len(found.words), 'step')} of "
+                f"{fixture.length}. Give it more: --max-seconds, --max-memory.")
     if found.left_at is not None and not found.unjudged:
         return (f"Not shown: {NO_OCCASION}. The target takes another way here, and nothing is "
                 f"said of {fixture.rule_id} beyond step {found.left_at}; run the suite on it.")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from ...spec.notation.errors import InputError
+from ...spec.verdicts.deadline import Spent
 from ...spec.verdicts.native_refusal import NotNative
 from ..logs.kinds import KeyJudge, Logs, Terms
 from ..logs.notes import Notes
@@ -40,7 +41,16 @@ def judge_files(
     see ``logs.run.judge_files``. What is found is the same."""
     if len(files) == 1:
         notes = Notes(doubts=[] if keeps else None)
-        counted = judged_whole(files[0], logs, terms, notes, watch)
+        taken = 0
+
+        def looks(events: int) -> None:
+            nonlocal taken
+            taken = events
+            watch(events)
+        try:
+            counted = judged_whole(files[0], logs, terms, notes, looks)
+        except Spent as late:
+            return Judged(notes, taken, terms=terms, spent=str(late))
         if counted is not None:
             return Judged(notes, *counted, ignored=files[0].ignored, terms=terms)
         files[0].begins_anew()

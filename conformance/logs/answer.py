@@ -31,7 +31,7 @@ def outcomes(judged: Judged, logs: Logs) -> Mapping[str, str]:
     for rule in _rules(logs):
         if notes.violations[rule.id]:
             found[rule.id] = "unknown" if judged.gaps else "violated"
-        elif notes.unknown_keys[rule.id]:
+        elif notes.unknown_keys[rule.id] or judged.spent:
             found[rule.id] = "unknown"
         elif rule.id in notes.not_shown or not exercised.get(rule.id):
             found[rule.id] = "not shown"
@@ -63,7 +63,8 @@ def lines(judged: Judged, logs: Logs) -> Iterator[str]:
     found = outcomes(judged, logs)
     yield (f"{counted(judged.events, 'event')} of {counted(judged.keys, 'key')}"
            + (f"; {counted(judged.ignored, 'line')} ignored" if judged.ignored else "")
-           + (f"; the recorder dropped {counted(judged.gaps, 'record')}" if judged.gaps else ""))
+           + (f"; the recorder dropped {counted(judged.gaps, 'record')}" if judged.gaps else "")
+           + (f"; {judged.spent}, and the rest was not judged" if judged.spent else ""))
     for rule in _rules(logs):
         outcome = found[rule.id]
         mark = {"violated": "FAIL", "passed": "ok  "}.get(outcome, "?   ")
@@ -105,6 +106,9 @@ def _said(judged: Judged, logs: Logs, rule: Rule, outcome: str,
         return f"not shown: {why or 'no event of the log could have broken it'}"
     if notes.violations[rule.id]:
         return "unknown: it looks violated, but records were dropped, and that may be the cause"
+    if not notes.unknown_keys[rule.id]:
+        return ("unknown: the log was not judged to its end. Give it more: --max-seconds, "
+                "--max-memory")
     doubt = notes.unknown[rule.id][0]
     where = f" (first at {doubt.event.source})" if doubt.event else ""
     return f"unknown at {counted(notes.unknown_keys[rule.id], 'key')}: {doubt.why}{where}"
@@ -141,7 +145,7 @@ def document(judged: Judged, logs: Logs) -> dict[str, Any]:
     found = outcomes(judged, logs)
     return {
         "outcome": outcome_of(judged, logs), "events": judged.events, "keys": judged.keys,
-        "ignored": judged.ignored, "dropped": judged.gaps,
+        "ignored": judged.ignored, "dropped": judged.gaps, "spent": judged.spent,
         "rules": [{
             "id": rule.id, "strength": rule.strength.value, "statement": rule.statement,
             "source": rule.source, "outcome": found[rule.id],

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...spec.notation.errors import InputError
+from ...spec.verdicts.deadline import Spent
 from .events import Event, in_line
 from .formats import Format
 from .kinds import KeyJudge, Logs, Terms
@@ -18,10 +19,15 @@ from .readers import Log
 __all__ = ["Judged", "fitting", "judge_files", "mapped_for", "opened", "terms_of"]
 
 
+_LOOK = 0x3FF
+"""One less than the number of events after which ``watch`` is called."""
+
+
 @dataclass
 class Judged:
     """The end of a run: its notes, the numbers of its events and keys, of records that the recorder
-    dropped, and of lines that the mapping ignores. ``by_time``: the order is that of times."""
+    dropped, and of lines that the mapping ignores. ``by_time``: the order is that of times.
+    ``spent`` is the budget that was spent before the end of the log."""
 
     notes: Notes
     events: int = 0
@@ -30,6 +36,7 @@ class Judged:
     ignored: int = 0
     terms: Terms = field(default_factory=Terms)
     by_time: bool = False
+    spent: str = ""
 
 
 def opened(paths: Sequence[Path], mapping: Path | None, logs: Logs,
@@ -70,21 +77,25 @@ def judge_files(
     keeps: bool = False,
 ) -> Judged:
     """Judge the events of some files. ``watch`` gets the number of those that were taken, now and
-    then; it may raise. ``keeps`` all doubts, and not only the first of each rule."""
+    then; it may raise, and ends the judging where that is ``Spent``: what was found so far stays.
+    ``keeps`` all doubts, and not only the first of each rule."""
     notes = Notes(doubts=[] if keeps else None)
     found = Judged(notes, terms=terms, by_time=any(file.mapped.order == "time" for file in files))
     common = logs.common(terms, notes)
     judges: dict[str, KeyJudge] = {}
-    for event in checked(files, logs):
-        judge = judges.get(event.key)
-        if judge is None:
-            judge = judges[event.key] = logs.judge(event.key, terms, notes, common)
-        judge.take(event)
-        found.events += 1
-        if not found.events & 0x3FFF:
-            watch(found.events)
-    for judge in judges.values():
-        judge.end()
+    try:
+        for event in checked(files, logs):
+            judge = judges.get(event.key)
+            if judge is None:
+                judge = judges[event.key] = logs.judge(event.key, terms, notes, common)
+            judge.take(event)
+            found.events += 1
+            if found.events & _LOOK == 1:
+                watch(found.events)
+        for judge in judges.values():
+            judge.end()
+    except Spent as late:
+        found.spent = str(late)
     found.keys = len(judges)
     found.gaps = sum(file.gaps for file in files)
     found.ignored = sum(file.ignored for file in files)

@@ -80,5 +80,6 @@ class Identity:
         return not self.identified or not self.promised or self.promised in self.policies
 
 
-Identify = Callable[[Target, int, int, float], Identity]
-"""Finds out the policy of a target: the capacity to ask for, the greatest to look for, seconds."""
+Identify = Callable[[Target, int, int, float, int], Identity]
+"""Finds out the policy of a target: the capacity to ask for, the greatest to look for, seconds, and
+the states in which each kind may be."""

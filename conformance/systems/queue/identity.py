@@ -9,17 +9,18 @@ these answer otherwise, nothing is identified.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final
 
-from ....spec.engines.candidates import CandidateSets
+from ....spec.engines.candidates import CandidateSets, LostTrack
 from ....spec.engines.distinguish import Belief, Experiment, Kind
+from ....spec.engines.monitor import STATES_MAX
 from ....spec.notation import bind
 from ....spec.notation.errors import TargetError
 from ....spec.queues.dropping import Policy
 from ....spec.queues.policies import BIRTH, QUESTIONS, UnknownQueue
+from ....spec.verdicts.deadline import Deadline, OutOfMemory, OutOfTime
 from ...ports.base import SettingsRefused, Target
 from ...suites.identity import Asked, Clue, Identity
 from .port import PORT
@@ -42,26 +43,33 @@ _TAKES: Final = {Policy.BLOCK: "put", Policy.SPILL: "resident"}
 _BLOCKS: Final = "wait"
 """The port's name for a queue that blocks."""
 
-class _Spent(Exception):
-    """The time limit is reached."""
+_FEWER: Final = "or look for smaller capacities: --limit."
 
 
 def identify(
-    target: Target, capacity: int, limit: int = 32, seconds: float = 60.0
+    target: Target, capacity: int, limit: int = 32, seconds: float = 60.0,
+    states: int = STATES_MAX,
 ) -> Identity:
     """Find out the policy of a target that is asked for ``capacity`` places.
 
-    Capacities up to ``limit`` are considered, for so many ``seconds``.
+    Capacities up to ``limit`` are considered, for so many ``seconds``, while each kind of queue
+    could be in ``states`` at most, and within the memory of this process.
     """
     found = Identity(target.name, capacity, limit)
-    search = _Search(target, found, seconds)
+    search = _Search(target, found, seconds, states)
     try:
         search.run()
     except SettingsRefused as refusal:
         found.why, found.advice = refusal.what, "Ask for another --capacity."
-    except _Spent:
+    except OutOfTime:
         found.why = f"the {seconds:g} s were over before that could be decided"
-        found.advice = "Give it more: --max-seconds; or look for smaller capacities: --limit."
+        found.advice = f"Give it more: --max-seconds; {_FEWER}"
+    except OutOfMemory:
+        found.why = "the memory was spent before that could be decided"
+        found.advice = f"Give it more: --max-memory; {_FEWER}"
+    except LostTrack as lost:
+        found.why = f"{lost}, so that it could not be decided"
+        found.advice = f"Give it more: --max-states; {_FEWER}"
     except TargetError as error:
         place = f"{error.where}: " if error.where else ""
         found.failed, found.why, found.advice = True, f"{place}{error.what}", error.next_step
@@ -71,10 +79,11 @@ def identify(
 class _Search:
     """One identification under way."""
 
-    def __init__(self, target: Target, found: Identity, seconds: float) -> None:
+    def __init__(self, target: Target, found: Identity, seconds: float, states: int) -> None:
         self._target = target
         self._found = found
-        self._deadline = time.monotonic() + seconds
+        self._states = states
+        self._watch = Deadline(seconds).watch("asking what distinguishes the kinds")
         self._kinds: tuple[Kind, ...] = ()
         self._transcripts: list[list[Asked]] = []
         self._can: frozenset[str] = frozenset()
@@ -123,11 +132,7 @@ class _Search:
             P=int("put" in self._can), S=int("resident" in self._can))
         questions = {name: steps for name, steps in QUESTIONS.items() if name in self._can}
         return Experiment(
-            CandidateSets(bound, kept=None), BIRTH, questions, watch=self._watch)
-
-    def _watch(self) -> None:
-        if time.monotonic() > self._deadline:
-            raise _Spent
+            CandidateSets(bound, self._states, kept=None), BIRTH, questions, watch=self._watch)
 
     # --- asking ----------------------------------------------------------------------------
 

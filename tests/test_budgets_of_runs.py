@@ -37,7 +37,7 @@ def log_of(path: Path, twice: bool) -> Path:
 def test_a_log_that_is_judged_in_part_passes_nothing(
     tmp_path: Path, twice: bool, outcome: str
 ) -> None:
-    """What was violated before stays so; of all else nothing is known."""
+    """A rule that was violated before stays so; of all else nothing is known."""
     def ends(events: int) -> None:
         if events > 1:
             raise OutOfTime("events were judged")
@@ -49,7 +49,7 @@ def test_a_log_that_is_judged_in_part_passes_nothing(
 
 
 def test_a_replay_makes_no_request_after_its_deadline() -> None:
-    """Two of its steps are made, by a clock that goes on at each look, and the budget is named."""
+    """Two of its steps are made, by a clock that ticks at each look, and the budget is named."""
     saved = read_fixture(FIXTURE.read_text(encoding="utf-8"), "f")
     target = resolve_target("reference.awaits.condition")
     assert len(replay(saved, target).words) > 2

@@ -239,6 +239,8 @@ class _Search:
         return self._judge()
 
     def _explore(self, can: Collection[str]) -> None:
+        """Attempt the long program of the case, or its drawn ones until one fails, or the draft that
+        exercises most."""
         focus = focus_of(self.rules, self.case.index)
         if self.long is not None:
             acts, epilogue = self.suite.lengthy(can, self.case.seed, self.capacity)
@@ -324,6 +326,8 @@ class _Search:
     # --- the verdict ---------------------------------------------------------------------
 
     def _judge(self) -> CaseRow:
+        """The row of the case: a breach counts more than a target that failed, and that more than a
+        rule that was not judged."""
         try:
             if self.found is None and self.behind is not None:
                 return self._behind(*self.behind)

@@ -63,6 +63,8 @@ class OwnChapter:
             self._child.kill()
 
     def _row(self, number: int, promised: Row) -> Row:
+        """The verdict on a promised row, from the child; unknown if it was late or killed, and then
+        another child is started."""
         try:
             reply = self._ask({"do": "row", "number": number}, self.patience)
         except TargetError as error:

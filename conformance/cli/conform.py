@@ -256,6 +256,7 @@ def _rows(summary: Summary, saved: Mapping[str, str], seconds: float) -> Iterato
 def _document(
     done: list[tuple[Summary, dict[str, str]]], code: int, **asked: Any
 ) -> dict[str, Any]:
+    """The JSON document of a run: by target its summary, and all results in one list."""
     return {
         "exit_code": code, **asked,
         "targets": [

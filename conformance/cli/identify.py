@@ -140,6 +140,7 @@ def _by_policy(kinds: Iterable[Kind]) -> list[tuple[str, int, int]]:
 # --- text --------------------------------------------------------------------------------
 
 def _lines(identity: Identity) -> Iterator[str]:
+    """The report on one target: the verdict, then each run with what its answers rule out."""
     verdict = _verdict(identity)
     yield f"{identity.target}, asked for {counted(identity.capacity, 'place')}: {_found(identity)}"
     if verdict == "error":

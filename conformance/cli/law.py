@@ -233,6 +233,8 @@ def _smallest(sizes: Sizes) -> Iterator[str]:
 # --- for programs ----------------------------------------------------------------------------
 
 def _document(file: str, name: str, found: Found) -> dict[str, Any]:
+    """The JSON document of a law: the grid, the law, how much of it is proved, and its extreme
+    points."""
     law, proof, sizes = found.law, found.proof, found.sizes
     return {
         "file": file, "property": name, "parameters": list(found.names), "designs": found.points,

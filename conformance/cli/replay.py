@@ -87,6 +87,8 @@ def command(
 
 
 def _load(path: Path) -> Fixture:
+    """The fixture in a file, of which no more is read than a fixture may have. Raises
+    ``InputError``."""
     from ..suites.fixture import FIXTURE_BYTES_MAX, read_fixture
 
     if path.exists() and not path.is_file():

@@ -107,6 +107,7 @@ def _code(found: Sequence[Trophy | Find]) -> int:
 
 
 def _default_runs(finds: Iterator[Find], seed: int, stories: bool, as_json: bool) -> int:
+    """Print each twin's find as it comes, then the sums or one document; returns the exit code."""
     found: list[Find] = []
     for each in finds:
         found.append(each)

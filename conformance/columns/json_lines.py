@@ -37,6 +37,7 @@ def json_batches(path: Path) -> Iterator[pa.RecordBatch]:
 
 
 def _batch(text: bytes) -> pa.RecordBatch:
+    """Whole lines of JSON as one batch. Raises ``Unfit`` where its rows would not be the lines."""
     import pyarrow as arrow
     from pyarrow import json
 

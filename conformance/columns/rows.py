@@ -274,6 +274,8 @@ def _coded(column: Any, of: Any) -> Numbers:
 
 
 def _numbers(column: Any, times: int) -> Numbers:
+    """A column of whole numbers times a factor, with NONE for null. Raises ``Unfit`` for any other
+    column, and for numbers that could overflow."""
     import numpy as np
     import pyarrow as pa
 

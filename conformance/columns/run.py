@@ -129,6 +129,8 @@ class _Run:
         return Counted(self._events, int(self._seen.sum()))
 
     def _takes(self, rows: Rows) -> None:
+        """Judge rows: those of keys that were handed over go to the judges of one key, all others
+        to the whole."""
         self._events += len(rows)
         keys = len(self._names.keys)
         self._is_alone, self._is_over, self._seen = (

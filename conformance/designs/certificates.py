@@ -117,6 +117,8 @@ def _no_number(text: str) -> NoReturn:
 
 
 def _text(path: Path) -> str:
+    """The text of a file, of which no more is read than a certificate may have. Raises
+    ``InputError``."""
     try:
         if not path.is_file():
             raise InputError("there is no such file", str(path), _NEXT)

@@ -140,6 +140,8 @@ class _Page:
                 yield self._of(edit)
 
     def _of(self, edit: Edit) -> _Piece:
+        """The piece of the text that an edit replaces, and by what. Raises ``_Unwritable`` where
+        only a new layout would do."""
         entry = self._entries.get(edit.spot)
         if entry is None:
             raise _Unwritable

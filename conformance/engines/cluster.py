@@ -75,6 +75,8 @@ class StandaloneCluster:
         self.master = ""
 
     def _start(self, stack: ExitStack) -> None:
+        """Start a master and its workers, each a process, and wait until all are registered; the
+        stack ends them."""
         environment = _environment(self.folder)
         listen = ["--host", _LOOPBACK, "--port", "0", "--webui-port", "0"]
         master = _Daemon("master", [f"{_DEPLOY}.master.Master", *listen], self.folder, environment)

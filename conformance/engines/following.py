@@ -73,6 +73,8 @@ def _unsplit(session: SparkSession) -> Iterator[None]:
 
 
 def _found(session: SparkSession, asked: Asked, files_at_once: int) -> DataFrame:
+    """The stream of what is found: files become events, and each key's judge is kept from one batch
+    to the next."""
     from pyspark.sql import functions as F
 
     place = asked.places[0]
@@ -96,6 +98,7 @@ def _found(session: SparkSession, asked: Asked, files_at_once: int) -> DataFrame
 
 
 def _judging(asked: Asked) -> Callable[[Any, Iterator[Any], Any], Iterator[Any]]:
+    """The function that Spark calls for each key and batch: its state is a judge as bytes."""
     suite, terms, names = asked.suite, asked.terms, list(COLUMNS)
 
     def judge(key: Any, pieces: Iterator[Any], state: Any) -> Iterator[Any]:

@@ -144,6 +144,8 @@ def _kind(place: str) -> str:
 
 def _read(session: SparkSession, kind: str, places: Sequence[str], mapped: Mapped
           ) -> Iterator[tuple[DataFrame, Sequence[str]]]:
+    """A frame with file, line and content of each row, and the files that it is read from: a table,
+    lines of text, or Parquet."""
     from pyspark.sql import functions as F
 
     if kind == TABLE:

@@ -186,6 +186,8 @@ class Meanings:
             yield told(_Told.KIND, process=name, item=own, is_number=kind is int)
 
     def _text(self, batches: Batches, reading_of: Callable[[str], Reading]) -> Found:
+        """The events of lines of text, each understood by the reading of its file; blocks of a file
+        may come in any order."""
         read: dict[tuple[str, int], int] = {}
         is_csv = self.ending == ".csv"
         for batch in batches:
@@ -251,6 +253,8 @@ class Verdicts:
         yield from batched((tuple(row.values()) for row in self._rows(batches)), arrow_schema())
 
     def _numbered(self, batches: Batches) -> Batches:
+        """The batches with a column of numbers, one for the begin and the end of each call; a point
+        has -1."""
         import pyarrow as pa
 
         calls: dict[int, Calls] = {}
@@ -270,6 +274,7 @@ class Verdicts:
             yield pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 
     def _rows(self, batches: Batches) -> Iterator[dict[str, Any]]:
+        """The rows of one task: of each key when all of it was taken, and the counts at the end."""
         logs = logs_of(self.suite)
         total = Judged(Notes(), terms=self.terms)
         told = _Listener(total, list(self.files.names.values()))

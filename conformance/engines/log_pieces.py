@@ -123,6 +123,8 @@ def piece_judged(suite: str, terms: Terms, key: str, kept: bytes | None,
 
 
 def _takes(of: _Kept, piece: Iterable[tuple[str, int, str]], rules: list[str]) -> None:
+    """Let a key's judge take a batch, in the order of time; an event before one that was taken
+    makes all of it unsure."""
     # A call may begin in one file and end in another: they are paired in the order of their times.
     read = [(file, line, json.loads(text)) for file, line, text in piece]
     read.sort(key=lambda each: (each[2][_TIME] or 0, each[0], each[1]))

@@ -88,6 +88,8 @@ def _made_by(
     factory: Callable[[], Any], place: str,
     other: Callable[[Callable[..., Any]], Adapter] | None,
 ) -> Adapter:
+    """The adapter that a factory makes, or a class that it returns. Raises ``InputError`` for what
+    has no method request."""
     made = factory()
     if isinstance(made, type):
         made = made()

@@ -136,6 +136,8 @@ class Surface:
         return lacks
 
     def _name_of(self, wanted: Wanted) -> str:
+        """The name of the method that does an operation: the one that the user gave, or the first
+        usual one that fits; empty if none does."""
         said = self.place.names.get(wanted.name)
         if said is None:
             return next((name for name in wanted.usual if _has(self.made, name)

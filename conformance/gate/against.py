@@ -142,6 +142,8 @@ class Before:
                 yield Change("chapters", name, "", f"no longer verifies chapter {name}")
 
     def _adds(self, row: Row) -> str:
+        """The sentence on a row that is worse than in the other revision, and on what was not known
+        there."""
         failed = self._unusable.get(row.key[:2])
         if row.judgement == "error":
             told = f"has {row.subject}, which {row.found}"

@@ -196,6 +196,7 @@ class _Reader(Tables):
         return found
 
     def _suite(self, table: Table, at: int, limits: Limits) -> Suite:
+        """An entry of [[suites]]; each key is checked. Raises ``InputError`` with its line."""
         self.known_keys(table, "suites", at, keys_of("suites"))
         targets = self.texts(table, "suites", at, "targets", None)
         optional = self.texts(table, "suites", at, "optional", ())

@@ -46,6 +46,8 @@ def _sums(rows: tuple[Row, ...]) -> dict[str, str]:
 
 
 def _add_case(suite: xml.Element, row: Row) -> None:
+    """Add a row as a test case: violated is a failure, unknown an error, and what does not count is
+    skipped."""
     case = xml.SubElement(
         suite, "testcase", classname=_clean(f"{row.section}.{row.subject}"),
         name=_clean(row.title()),

@@ -75,6 +75,7 @@ def _id(row: Row) -> str:
 
 
 def _rule(row: Row) -> dict[str, Any]:
+    """The entry of a row's rule in SARIF's list: what it says, and where to read more."""
     details = row.details
     if row.section == "designs" and _id(row) in MEANINGS:
         short = MEANINGS[_id(row)]

@@ -88,6 +88,8 @@ def _budget(limits: Limits) -> Budget:
 
 
 def _design_row(subject: str, design: Design, found: Finding, notes: dict[str, Any]) -> Row:
+    """The row of one property of a design, with its counterexample and its place in the file where
+    it is not as expected."""
     from checkvalve.spec.design.why.blocked import OF_A_POOL
     from checkvalve.spec.design.why.cycles import round_of
 

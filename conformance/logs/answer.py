@@ -93,6 +93,7 @@ def _sorted(judged: Judged) -> list[Finding]:
 
 def _said(judged: Judged, logs: Logs, rule: Rule, outcome: str,
           exercised: Mapping[str, int]) -> str:
+    """The words after a rule's id: how much it was shown, or why it is not known."""
     notes = judged.notes
     if outcome == "passed":
         return f"passed: {counted(exercised[rule.id], 'event')} could have broken it"
@@ -115,6 +116,7 @@ def _said(judged: Judged, logs: Logs, rule: Rule, outcome: str,
 
 
 def _finding(same: list[Finding], number: int, gaps: int) -> Iterator[str]:
+    """The lines on violations of one cause: the first in full, the others by their keys."""
     first, shown_keys = same[0], same[:_SHOWN]
     keys = ", ".join(repr(each.key) for each in shown_keys)
     more = f" and {number - len(shown_keys)} more" if number > len(shown_keys) else ""

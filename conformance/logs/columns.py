@@ -45,6 +45,8 @@ def understood(reading: Reading, batch: pa.RecordBatch, first: int,
 
 def _rows(reading: Reading, batch: pa.RecordBatch, plan: Mapping[str, str], numbers: Iterator[int]
           ) -> Iterator[Understood]:
+    """The events of a batch, column by column: what an operation, a phase and a result mean
+    together is looked up once."""
     columns = [batch.column(plan[name]).to_pylist() if name in plan else
                repeat(reading.mapped.constants.get(name), batch.num_rows) for name in FIELDS]
     unit, file = NANOSECONDS[reading.mapped.unit], reading.file

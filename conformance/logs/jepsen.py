@@ -78,6 +78,8 @@ def _expanded(waiting: list[tuple[int, Row]], at: int | None, file: str
 
 
 def _operations(path: Path) -> Iterator[tuple[int, Any]]:
+    """The operations of a history with their lines, of EDN or of JSON lines. Raises
+    ``InputError``."""
     try:
         with path.open(encoding="utf-8") as lines:
             if path.suffix == ".edn":
@@ -96,6 +98,8 @@ def _operations(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def _row(operation: Any, file: str, line: int) -> Row | None:
+    """The fields of one operation; None for the nemesis. A value of two, as independent keys write
+    it, is a key and a value."""
     if not isinstance(operation, dict) or not {"type", "f", "process"} <= operation.keys():
         raise in_line("this is no operation of Jepsen's: it needs :type, :f and :process", file,
                       line, "Give history.edn of a test.")

@@ -78,6 +78,7 @@ def _by_link(path: Path) -> bool:
 
 
 def _rows(each: _Span, by_link: bool, file: str) -> Rows:
+    """A begin and an end for each message of a span; a receive without messages found nothing."""
     about, span = each.about, each.span
     partition = _first(about, _PARTITION)
     destination = _first(about, _DESTINATION)
@@ -117,6 +118,8 @@ def _messages(each: _Span, by_link: bool, file: str) -> Iterator[str]:
 
 
 def _spans(path: Path) -> Iterator[_Span]:
+    """The messaging spans of a file, each with its service and its attributes. Raises
+    ``InputError``."""
     for line, document in _lines(path):
         try:
             for resource in document.get("resourceSpans") or ():

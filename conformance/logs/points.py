@@ -89,6 +89,8 @@ class PointJudge:
             self.eyes = [eye for eye in self.eyes if eye not in refused]
 
     def _args(self, row: Row, event: Event) -> dict[str, int] | None:
+        """The arguments of an event's action; None where the log began before the thing was named,
+        or lacks a value."""
         args = {}
         for name, source in row.args.items():
             if source == "number":

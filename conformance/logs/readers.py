@@ -222,6 +222,8 @@ class Log(Reading):
                 yield numbered(*found)
 
     def _understood(self) -> Iterator[tuple[Event, str | None] | None]:
+        """The events of the file in its order, by the reader of its format; None for a line that is
+        ignored."""
         if self._rows is not None:
             yield from (self.understood(row, line) for line, row in self._rows(self.path))
             return

@@ -106,6 +106,8 @@ class Reading:
         return value
 
     def _column(self, row: Row, column: str, line: int) -> Any:
+        """The value of a column, or of a path of keys with dots. Raises ``InputError`` where the
+        row has no such column at all."""
         if column in row:
             return row[column]
         value: Any = row
@@ -172,6 +174,8 @@ class Reading:
                       self.file, line, f"Map {name!r} to a column of whole numbers.")
 
     def _time(self, value: Any, line: int) -> int | None:
+        """A time in nanoseconds. Raises ``InputError`` for one of another unit or clock than those
+        before."""
         unit = self.mapped.unit
         if value is None:
             if self.mapped.order == "time":

@@ -112,6 +112,8 @@ class _Reader(Tables):
             yield from self._units(table, at)
 
     def _units(self, table: Table, at: int) -> Iterator[Unit]:
+        """The units of an entry of [[runs]]: suites times targets times seeds times capacities,
+        each checked."""
         suites = self.texts(table, "runs", at, "suites", None)
         targets = self.texts(table, "runs", at, "targets", None)
         seeds = self._numbers(table, at, "seeds", (0,), least=0)

@@ -321,6 +321,7 @@ def check_request(port: Port, message: Mapping[str, Any]) -> Operation:
 def _check_fields(
     what: str, arguments: tuple[Argument, ...], fields: Mapping[str, Any]
 ) -> None:
+    """Raise ``InputError`` for a field that is absent and required, or of another kind."""
     for argument in arguments:
         if argument.name not in fields:
             if argument.required:
@@ -426,6 +427,7 @@ _OUTCOMES: Final = {
 
 
 def _fault_of_hello(port: Port, greeting: Message) -> str | None:
+    """The fault of an answer to hello, as the end of a sentence; None if it has none."""
     for name, kind in (("name", NAME), ("version", NAME), ("can", NAMES), ("policy", NAME)):
         if not kind.accepts(greeting.get(name)):
             return f"ok.{name} must be {kind.words}"
@@ -451,6 +453,8 @@ def _fault_of_hello(port: Port, greeting: Message) -> str | None:
 def _fault_of_events(
     reply: Message, operation: Operation, tickets: Mapping[object, Kind]
 ) -> str | None:
+    """The fault of a reply's events: each must carry a ticket that is out, and a value of its
+    kind."""
     events = reply.get("events", [])
     if not isinstance(events, list):
         return "events must be a list"

@@ -162,6 +162,8 @@ def _said(message: Any) -> Any:
 
 def _document(what: str, source: str, states: list[dict[str, Any]], loop: int | None,
               length: int) -> Itf:
+    """A counterexample in the Informal Trace Format, cut off at MOST_STATES; a loop is left out
+    that begins beyond."""
     if loop is not None and length > MOST_STATES:
         loop = None  # the file ends before the steps that repeat
     if loop is not None and loop < len(states) - 1 and _same(states[loop], states[-1]):

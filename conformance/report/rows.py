@@ -32,6 +32,8 @@ def gate_sections(report: Report) -> list[Section]:
 
 
 def _gate_section(subject: str, rows: list[GateRow], report: Report, mark: str) -> Section:
+    """The section of one subject in the gate's page: its rows, the failures to step through, and
+    drawings of a design."""
     fixtures = [Fixture(row.details["fixture"]) for row in rows if row.details.get("fixture")]
     ways = [(f"{row.title()}: the steps", "\n".join(way)) for row in rows if (way := row.story)]
     again = f"checkvalve gate {shlex.quote(report.config)}"

@@ -183,6 +183,7 @@ def decide_property(
 def _decided(
     design: Design, sections: list[Part], spaces: Spaces, name: str, settings: Settings
 ) -> Finding:
+    """The finding on one property, from the module of ``verdicts`` that decides it."""
     if name == DEADLOCK_FREE:
         return told_all(sections, settings)
     if name == NO_LOCAL_DEADLOCK:
@@ -232,6 +233,8 @@ def _first_time(design: Design, name: str, settings: Settings) -> Finding:
 
 
 def _starvation(design: Design, task: str, settings: Settings) -> Finding:
+    """Decide whether a task takes a step again and again: by structure where it can, else by a
+    search."""
     part = next(part for part in parts(design) if task in part.tasks)
     if is_steady(part, settings) and is_fed(part, task):
         return Finding("", Outcome.HOLDS, PROOF)
@@ -249,6 +252,8 @@ def _starvation(design: Design, task: str, settings: Settings) -> Finding:
 
 
 def _bounded(design: Design, settings: Settings) -> Finding:
+    """Decide whether no link grows without a limit: by invariants, by counting, and in a net by a
+    pump."""
     grows = [link.name for link in design.links.values() if link.flow is Flow.UNBOUNDED]
     if not grows:
         return Finding(BOUNDED, Outcome.HOLDS, "by construction: every link is bounded")

@@ -186,6 +186,8 @@ class _Loader:
         return found
 
     def _link(self, node: Node, tasks: Mapping[str, Task]) -> Link:
+        """A link of the checked tree; its capacity follows from its flow where the file does not
+        say it."""
         get = node.value.get
         writers, readers = (self._ends(node, key, tasks) for key in ("from", "to"))
         flow = Flow(_text(get("flow")) or "blocking")
@@ -358,6 +360,8 @@ class _Loader:
                                   "plain blocking link of single elements", "Give it a capacity.")
 
     def _check_steps(self, design: Design, task: Task) -> None:
+        """Raise ``InputError`` for a step about a link or pool that its task does not have, and for
+        too long a script."""
         own = {
             StepKind.WRITE: [link.name for link in design.outputs(task.name)],
             StepKind.READ: [link.name for link in design.inputs(task.name)],
@@ -452,6 +456,7 @@ def _range(least: int, most: int) -> str:
 
 
 def _task(name: str, node: Node, spot: Spot) -> Task:
+    """A task of the checked tree; keys that are absent have the language's defaults."""
     get = node.value.get
     kind = Kind(get("kind").value)
     decides = kind is Kind.FILTER or kind is Kind.ROUTE  # they hold what they decide about
@@ -488,6 +493,7 @@ def _steps(node: Node | None) -> tuple[Step, ...] | None:
 
 
 def _step(node: Node) -> Step:
+    """A step of a script: a loop, a choice with its branches, or an operation with its fields."""
     fields: dict[str, Any] = node.value
     key = next(kind for kind in StepKind if kind.value in fields)
     if key is StepKind.REPEAT:

@@ -95,6 +95,8 @@ class PermitsJudge:
         self._step(WAITS, event, hold)
 
     def _ends(self, event: Event) -> None:
+        """An acquire ends: its permit was granted at the latest now, or its cancellation is
+        known."""
         hold = self._calls.pop(event.call, None)
         if hold is None:
             self._is_foreign(f"an {event.operation} ends that has not begun", event)
@@ -117,6 +119,7 @@ class PermitsJudge:
     # --- release ---------------------------------------------------------------------------
 
     def _gives(self, event: Event) -> None:
+        """A release begins, of the last permit that its holder got."""
         holder = event.process if event.item is None else event.item
         held = self._held.get(holder)
         if not held:

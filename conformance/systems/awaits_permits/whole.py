@@ -112,6 +112,8 @@ class WholePermits:
         return []
 
     def _table(self, rows: Rows, segments: Segments) -> _Table:
+        """Rows with the call that each belongs to, and those that are odd: a release is paired with
+        the last acquire of its holder."""
         import numpy as np
 
         segment = np.repeat(np.arange(len(segments.keys)), segments.sizes)

@@ -97,6 +97,8 @@ class JanusThreads(Awaits, JanusQueue):
     # -- within -------------------------------------------------------------------------------
 
     def _by_thread(self, call: Any) -> object:
+        """The value of a call that a thread of its own makes; ``Waits`` if the thread could not end
+        it now."""
         got: list[Any] = []
         ticket = self.new_ticket()
 

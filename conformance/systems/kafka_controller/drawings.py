@@ -77,6 +77,8 @@ def _centre(place: Point) -> Point:
 def _arrow(
     places: Mapping[IntEnum, Point], change: Change, changes: Sequence[Change], is_later: bool
 ) -> str:
+    """The arrow of a change as SVG: a loop if the state stays, and moved aside if there is one
+    back."""
     before, target = change
     style = "arrow later" if is_later else "arrow"
     (x, y), (to_x, to_y) = _centre(places[before]), _centre(places[target])

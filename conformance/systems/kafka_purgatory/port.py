@@ -36,6 +36,8 @@ def _is_call(value: object) -> bool:
 
 
 def _reports(answer: Kind) -> Kind:
+    """The kind of an answer that comes with the calls of requests; an operation that raised has no
+    answer."""
     def accepts(value: object) -> bool:
         return (isinstance(value, dict)
                 and (value.get("raised") is True or answer.accepts(value.get("answer")))

@@ -73,6 +73,7 @@ def search_races(kit: Kit, scene: RaceScene, *, preemptions: int = 2) -> RacesSe
 
 
 def _set_up(kit: Kit, scene: RaceScene) -> Callable[[Scheduler], Callable[[], list[Message]]]:
+    """The function that lays out a scene for a scheduler, and returns what reports its end."""
     def set_up(scheduler: Scheduler) -> Callable[[], list[Message]]:
         bench = Bench(kit, scheduler, WHEEL_SIZE, PURGE)
         bench.body(scene.setup)()

@@ -175,6 +175,8 @@ class Follower:
     # --- taking the machine along ----------------------------------------------------------
 
     def _replays(self) -> None:
+        """Take the events that were read ahead, as far as it is known what comes out; a wrong guess
+        goes back to a mark."""
         todo = self._todo
         while todo and not self.closed:
             is_end, call = todo[0]
@@ -309,6 +311,7 @@ class Follower:
             self._free_tickets.append(call.slot)
 
     def _end_put(self, call: LogCall) -> None:
+        """A put ends: its item was admitted at the latest now, or never was."""
         item = call.item
         assert item is not None
         if call.result == "ok":

@@ -177,6 +177,7 @@ class _Search:
     # --- concluding ------------------------------------------------------------------------
 
     def _conclude(self, experiment: Experiment) -> None:
+        """Say what is left after all questions, with the run that shows it."""
         found = self._found
         if not found.kinds:
             self._unexplained(experiment)

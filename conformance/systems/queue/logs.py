@@ -146,6 +146,7 @@ class QueueJudge:
         return True
 
     def _ends(self, call: LogCall, event: Event) -> None:
+        """A call ends: its item is judged, and then the order in which items come out."""
         self._now += 1
         call.ends(event, self._now)
         if call.puts:
@@ -162,6 +163,7 @@ class QueueJudge:
             self._retires(call.item)
 
     def _put_ends(self, call: LogCall) -> None:
+        """Judge the item of a put that has ended: it is in, was refused, or was cancelled."""
         item, result = call.item, call.result
         if item is None or result == "unknown":
             return

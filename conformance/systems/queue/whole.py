@@ -223,6 +223,8 @@ class WholeQueues:
     # --- one chunk -------------------------------------------------------------------------
 
     def _judges(self, kept: _Open, others: _Open, final: bool) -> list[Handed]:
+        """Judge the rows that can be judged now; a key that is refused is judged once more up to
+        rows before, from where its own judge continues."""
         import numpy as np
 
         kept, segments = _by_key(kept)
@@ -362,6 +364,8 @@ class _Work:
         self._feeds(runner, states)
 
     def _feeds(self, runner: Runner, states: Any) -> None:
+        """Feed the machines with all visible and hidden steps of each key, in one order of time,
+        and note where they refuse."""
         import numpy as np
 
         table, plan = self._table, self.plan

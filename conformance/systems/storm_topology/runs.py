@@ -160,6 +160,8 @@ class HistoryJudge:
         return self._monitors[machine, key]
 
     def _constants(self, machine: type[Machine], key: Hashable) -> tuple[tuple[str, int], ...]:
+        """The constants of a machine for the thing that it follows: those of the run, and the fan-
+        out of a task."""
         terms = self.terms
         if machine is ObservedLane:
             return (("K", terms.lane_max),)
@@ -180,6 +182,8 @@ class HistoryJudge:
         return (("n", terms.parts),)
 
     def _about(self, event: Happened) -> Iterator[Observation]:
+        """The observations that an event gives, each for a machine of a task, a link, a worker or
+        the run."""
         if event.what in _OF_ROOTS:
             if not self.terms.acking:
                 return
@@ -351,6 +355,7 @@ class RunJudge:
                 self._read([happened(row) for row in exchange.reply["ok"]], terms, step)
 
     def _read(self, events: Sequence[Happened], terms: Terms, step: int) -> None:
+        """Judge a history from its beginning; of each rule the first breach counts."""
         try:
             judge = follow(
                 events, terms, self._candidates,

@@ -106,6 +106,7 @@ def _edges(layout: Layout) -> list[Box]:
 
 def _placed(graph: Mapping[str, Any], sizes: Sequence[tuple[float, float]],
             options: Mapping[str, Any]) -> Layout:
+    """The boxes and routes that graphlay gives, moved so that all of them begin at 0."""
     import graphlay
     found = json.loads(graphlay.layout(graph, options=options).to_json())
     corners = [(node["center"]["x"] - node["size"]["width"] / 2,

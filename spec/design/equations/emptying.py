@@ -157,6 +157,8 @@ def _short(found: Iterable[Sum]) -> list[Sum]:
 
 
 def _shortest(laws: Sequence[Sum], number: int, others: Iterable[int]) -> Sum | None:
+    """The sum of an invariant and plus or minus another one that has the fewest places; None if
+    none has fewer."""
     weights, total = laws[number]
     best: Sum | None = None
     for other in sorted(others):
@@ -313,6 +315,8 @@ class _Trying:
         return True
 
     def _blocked(self, number: int) -> None:
+        """Bound the one place by which a transition can be disabled; raises ``_Nothing`` if there
+        is none, for then it is enabled."""
         transition = self.net.transitions[number]
         open_: tuple[int, int, float] | None = None
         for n, least in transition.least.items():

@@ -205,6 +205,7 @@ class Equations:
         return self._solved(timeout)
 
     def _solved(self, timeout: int | None) -> Sequence[int] | None:
+        """Counters of a solution, or None. Raises ``GaveUp`` where Z3 does not decide in time."""
         import z3
         solver = self._solver
         if timeout is not None:

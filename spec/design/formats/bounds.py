@@ -48,6 +48,8 @@ def _bound(
     place: str, index: Mapping[str, int], effects: Any, start: Mapping[str, int],
     changes: Sequence[Mapping[str, int]],
 ) -> int | None:
+    """The bound of a place by a weighted sum that no transition raises; the weights are rounded,
+    and checked as fractions."""
     from scipy.optimize import linprog
 
     limits = [(1, 1) if other == place else (0, None) for other in index]

@@ -53,6 +53,7 @@ def read(text: str, file: str) -> Reading:
 
 
 def _tokens(text: str, file: str) -> Iterator[_Token]:
+    """The tokens of DOT with their places, and one for the end. Raises ``InputError``."""
     at, line, begin = 0, 1, 0
     text = text.removeprefix("\ufeff")
     while at < len(text):
@@ -203,6 +204,7 @@ class _Parser:
         return [name]
 
     def _attributes(self) -> dict[str, tuple[str, Spot]]:
+        """The attributes in brackets with their places; one without a value is true."""
         found: dict[str, tuple[str, Spot]] = {}
         while self._sign("["):
             self._next()

@@ -68,6 +68,7 @@ class _Reader:
                                   "Give the whole plan.")
 
     def _operator(self, node: Node) -> None:
+        """Note a node of the plan, with the streams that it reads. Raises ``InputError``."""
         parts = self.values.mapping(node, "an entry of `nodes`")
         id = self.values.text(node, "id", "the node")
         label = _label(parts) or f"operator {id}"

@@ -88,6 +88,7 @@ class _Reader:
         return found
 
     def _stream(self, node: Node) -> None:
+        """Note a stream between two components. Raises ``InputError``."""
         ends = [self.values.text(node, key, "the stream") for key in ("from", "to")]
         for key, id in zip(("from", "to"), ends, strict=True):
             if id not in self.components:

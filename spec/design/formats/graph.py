@@ -162,6 +162,8 @@ class _Reader:
     # --- edges -------------------------------------------------------------------------------
 
     def _link(self, edge: Edge) -> None:
+        """Make a link of an edge and its attributes. Raises ``InputError`` where they do not say
+        how much fits."""
         known = [key for key in _keys("link") if key not in ("from", "to")]
         self._no_misspelt(edge.attributes, known, f"the edge {edge.start[:40]} -> {edge.end[:40]}")
         keys: dict[str, Any] = {

@@ -89,6 +89,8 @@ class _Reader:
             yield self._checked(stage)
 
     def _line(self, stage: _Stage, kind: str, found: re.Match[str], spot: Spot) -> None:
+        """Note a line of the description: a source with its topics, a processor, a sink, or what
+        comes after."""
         if kind == "after":
             names = [name.strip() for name in found[1].split(",")]
             stage.following += [(name, spot) for name in names if name not in ("", "none")]
@@ -124,6 +126,7 @@ class _Reader:
 
 
 def _design(stages: list[_Stage], file: str) -> Reading:
+    """A design of sub-topologies, with a link for each of the topics between them."""
     draft = Draft(file, "topology", "A Kafka Streams topology, read from its description.")
     draft.assume("what processors do is not in the description: for each record that it reads, a "
                  "sub-topology writes one to each of its topics")

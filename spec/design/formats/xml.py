@@ -98,6 +98,7 @@ class _Builder:
                       "without end or read other files", "Remove `<!DOCTYPE …>` from it.")
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        """An element begins; one that is left out takes all that is in it along."""
         self.elements += 1
         if self.elements % 1_000 == 0:
             self.watch()

@@ -200,6 +200,8 @@ class _Trying:
                 self.sums[tuple(_amounts(net, weights).items())] = None
 
     def _always_in(self, region: Region) -> None:
+        """Add runs until each point of a region where the law does not hold has one that ends in a
+        deadlock; raises ``_Open`` if that takes too many."""
         if not region.nets:
             return
         given = [*self.regions.domain.texts, *_asserted(region.texts),

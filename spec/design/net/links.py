@@ -112,6 +112,8 @@ class LinkMoves(LinkPlaces):
         yield Effect({}, {place: 0}, {FAILED: 1}, (f"writes to {name}, which is closed",))
 
     def _writes(self, giving: int | None) -> Iterator[Effect]:
+        """The effects of a write: it takes room of the link's flow, may be lost in a lossy channel,
+        or meets a full queue."""
         link, n = self.link, giving or self.link.gives
         words = f"writes {_several(n)}to {link.name}"
         if self.meets:

@@ -38,6 +38,8 @@ def join_meetings(rows: Sequence[Row], links: Iterable[str]) -> list[Row]:
 
 
 def _together(writer: Row, reader: Row, link: str) -> Row:
+    """The row of a rendezvous: both steps at once, with the guards of each as they are when both
+    happen."""
     a, b = writer.effect, reader.effect
     change = {p: n for p in {**a.change, **b.change}
               if (n := a.change.get(p, 0) + b.change.get(p, 0))}

@@ -129,6 +129,8 @@ def _zip(to: Builder, task: Task) -> None:
 
 
 def _merge(to: Builder, task: Task) -> None:
+    """Add the rows of a merge: which gate it may read follows from its policy; without one that
+    matters, any."""
     gates = to.gates(task)
     to_itself = {gate.name for gate in gates} & {o.link.queue for o in to.outputs(task)}
     policy = Merging.ANY if to.aim.relaxed and not to_itself else task.merging
@@ -266,6 +268,7 @@ def _next_round(
 def _step(
     to: Builder, task: Task, step: Step, number: int, at: Effect, onward: list[Effect]
 ) -> Iterator[Effect]:
+    """The effects of a step of a script; one that is repeated counts in a place of its own."""
     n = step.count
     if step.kind in (StepKind.ACQUIRE, StepKind.RELEASE):
         sign = -1 if step.kind is StepKind.ACQUIRE else 1

@@ -182,6 +182,8 @@ class _Writer:
                               "how it depends on them.")
 
     def _inside(self, copy: _Copy, within: tuple[str, ...]) -> _Scope:
+        """The scope of a sub-design where it is used. Raises ``InputError`` if it contains
+        itself."""
         node = copy.node.value["design"]
         name = node.value
         if name not in self.designs:
@@ -250,6 +252,8 @@ class _Writer:
     def _pairs(
         self, connect: str, writers: int, readers: int, node: Node
     ) -> Iterator[tuple[int, int]]:
+        """The numbers of the copies that a link connects, by its ``connect``. Raises
+        ``InputError``."""
         if connect in ("all-to-all", "by-key"):
             self._spend(writers * readers, node, node.spot, f"{writers * readers} links")
             yield from ((at, to) for at in range(writers) for to in range(readers))

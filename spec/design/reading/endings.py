@@ -93,6 +93,8 @@ class _Ends:
         return tuple(self._step(step) for step in steps)
 
     def _step(self, step: Step) -> Step:
+        """The same step without close, cancel, join and up-to: as choices, and acquires of hidden
+        pools."""
         if step.kind is StepKind.CLOSE:
             return _once(step, self._open(step.target).target, f"closes {step.target}")
         if step.kind is StepKind.CANCEL:
@@ -133,6 +135,7 @@ class _Ends:
                        loops=False, final=False)
 
     def _choice(self, step: Step) -> Step:
+        """The same choice with its branches rewritten; one of ``either`` keeps its first read."""
         branches = []
         for branch in step.branches:
             first = branch[0] if branch and step.kind is StepKind.EITHER else None

@@ -113,6 +113,7 @@ def _one_kind(link: Link, kind: str, used: Used) -> Link:
 
 
 def _check(link: Link) -> None:
+    """Raise ``Misfit`` for a link of several kinds that is not a plain one."""
     if not (link.writers and link.readers):
         raise Misfit(link, f"link {link.name!r} has kinds, so it needs a task at both ends",
                      "Name a task in `from` and in `to`.")
@@ -246,6 +247,7 @@ class _Writer:
         return self.links[step.target]
 
     def _step(self, step: Step, known: Names) -> Iterator[Step]:
+        """The steps in place of one: a read or write of several kinds once for each element."""
         if step.kind in CHOICES:
             branches = [way for branch in step.branches for way in self._branch(
                 branch, known, step.kind is StepKind.EITHER)]

@@ -59,6 +59,7 @@ _Found = tuple[Spot, str, str]
 # --- links -----------------------------------------------------------------------------------
 
 def _of_link(design: Design, link: Link) -> Iterator[_Found]:
+    """Warnings about a link: numbers that never fit, and ends that no task uses."""
     room, takes = link.capacity, max(design.taken(link), default=0)
     if room and takes > room:
         yield (link.spot, f"{' or '.join(link.readers)} takes {takes} elements of {link.name!r} "
@@ -103,6 +104,8 @@ def _runs_in(steps: Iterable[Step], kind: StepKind, link: str) -> int:
 # --- pools -----------------------------------------------------------------------------------
 
 def _of_pool(design: Design, pool: Pool) -> Iterator[_Found]:
+    """Warnings about a pool: more is acquired than there is, nobody uses it, or it limits
+    nothing."""
     if is_slots(pool.name) or is_sign(pool.name):
         return  # the file has no such pool
     held = 0

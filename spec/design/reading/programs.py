@@ -214,6 +214,8 @@ class _Text:
             yield from _each(ScriptTransition(at, 0, step, final=step.final), following)
 
     def _choice(self, step: Step, at: int, following: Exits) -> Iterator[ScriptTransition]:
+        """The transitions of a choice: into each branch, by its first step or by chance, and of its
+        timeout or otherwise."""
         inner = at - 1
         selects = step.kind is StepKind.EITHER
         for number, branch in enumerate(step.branches, start=1):

@@ -151,6 +151,8 @@ class _Builder:
         return InputError(what, f"{self.file}:{_spot(event)}", next_step)
 
     def _node(self, event: Event, events: Iterator[Event], depth: int) -> Node:
+        """A value of the YAML with its place, as deep and as large as a design may be. Raises
+        ``InputError``."""
         import yaml.events as ev
         self.nodes += 1
         if self.nodes > MAX_NODES:
@@ -182,6 +184,8 @@ class _Builder:
     def _mapping(
         self, start: Event, events: Iterator[Event], depth: int, spot: Spot
     ) -> Node:
+        """A mapping with the places of its keys, each of which it has once. Raises
+        ``InputError``."""
         import yaml.events as ev
         found: dict[str, Node] = {}
         spots: dict[str, Spot] = {}
@@ -201,6 +205,7 @@ class _Builder:
         return Node(found, spot, spots)
 
     def _scalar(self, event: ScalarEvent) -> Any:
+        """The value of a word by the core schema of YAML 1.2; what is quoted is a text."""
         text = event.value
         if event.style or event.tag == "!":  # quoted, or a block of text
             return text

@@ -134,6 +134,7 @@ class Judge:
         return named(finding, names)
 
     def _asked(self, part: Design) -> Finding:
+        """Ask one engine after the other until one decides, first the one that decided before."""
         section = Part(part, NOTHING, Aim())
         rows = len(section.table.rows)
         finding = Finding(DEADLOCK_FREE, Outcome.UNKNOWN, "", reason="nothing is left to ask with")
@@ -165,6 +166,8 @@ class Judge:
         return Finding(DEADLOCK_FREE, Outcome.HOLDS, NO_CYCLE)
 
     def _equations(self, section: Part, rows: int) -> Finding | None:
+        """Ask the equations, if there is enough of the budget for them: it is counted in steps, so
+        that all machines agree."""
         price = EQUATIONS + EQUATIONS_OF_A_ROW * rows
         if not self.may_ask(price):
             return None
@@ -223,6 +226,8 @@ class Judge:
         return found + [named(each, back) for each in findings]
 
     def _decided_of(self, design: Design, asked: Sequence[str]) -> list[Finding]:
+        """The findings on some properties, up to the first that is violated; what they took is paid
+        for."""
         budget = Budget(max_states=STATES, threads=1, running=self._counting(ENDLESS))
         settings = Settings(budget=budget)
         sections = [Part.of(part, cycles=False, deadline=self._counting(LOOKS))

@@ -46,6 +46,7 @@ def capacity(scope: Scope) -> Iterator[Change]:
 
 
 def _room(scope: Scope, family: Family[Link], smaller: bool) -> Change:
+    """The change of the capacity of a family of links, larger or smaller."""
     links = [scope.design.links[name] for name in family.members]
     old = [link.capacity or 0 for link in links]
     spare = min(room - max(1, link.initial, link.gives, link.takes, link.batch)
@@ -141,6 +142,7 @@ def is_lock(design: Design, pool: Pool) -> bool:
 
 
 def _size(scope: Scope, family: Family[Pool], values: range) -> Change:
+    """The change of the size of a family of pools, with what more threads or permits cost."""
     old = [scope.design.pools[name].threads for name in family.members]
     unit = scope.design.unit(family.first.name)
 

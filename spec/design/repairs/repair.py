@@ -225,6 +225,8 @@ class _Repairing:
     def _searched(
         self, design: Design, base: Finding, accepts: Callable[[Found], Finding | None]
     ) -> list[Found]:
+        """Look for changes near the blocked tasks first; what was tried in vain is kept for the
+        report."""
         blockage = Blockage.of(base)
         places = (wait.where for wait in (*base.cycle, *base.waits))
         near = (wait.task for wait in (*base.cycle, *base.waits))

@@ -103,6 +103,8 @@ class Certificates:
         return {"parts": proofs}
 
     def _proof(self, finding: Finding, number: int, part: Design) -> dict[str, Any]:
+        """The proof of a property that holds for a part, in the form that the checker knows. Raises
+        ``Uncertified``."""
         if FOR_ALL in finding.method:
             raise Uncertified("it rests on an argument for all capacities, which has no "
                               "certificate yet")

@@ -50,6 +50,8 @@ def _copying(design: Design, sender: str) -> Iterator[str]:
 def _of_pair(
     design: Design, sender: str, receiver: str, who: tuple[str, ...], settings: Settings
 ) -> Finding:
+    """Decide whether a receiver may read an element of a sender twice, by following two marked
+    copies."""
     def ask(finite: Design, plain: Table) -> Finding:
         table = tagged(finite, plain, sender, receiver, TWICE)
         found = finding_of(finite, table, RULE, search(table, RULE, settings))

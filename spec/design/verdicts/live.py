@@ -61,6 +61,8 @@ def is_steady(part: Design, settings: Settings) -> bool:
 
 
 def _one(part: Design, asked: _Asked, settings: Settings) -> Finding:
+    """Decide one thing that has to happen again and again, with words for what happens
+    meanwhile."""
     found = abstracting(part, asked.aim, RULE, settings)
     if found.outcome is Outcome.HOLDS and any(
             link.flow is Flow.UNBOUNDED for link in part.links.values()):

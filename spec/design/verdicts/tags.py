@@ -237,6 +237,8 @@ class _Tagging:
     def _options(
         self, tag: str, row: Row, takes: Mapping[str, int], puts: Mapping[str, int]
     ) -> Iterator[_Option]:
+        """The ways in which a tagged element may take part in a row: it is taken, put, dropped, or
+        sent first."""
         dropping = {p for p in puts if p in takes}  # the oldest goes, and is not what is written
         for taken in product(*(self._taken(tag, p, n) for p, n in takes.items() if
                                p not in dropping)):
@@ -300,6 +302,8 @@ class _Tagging:
     def _behind(
         self, tag: str, way: _Option, store: str, number: int, full: bool
     ) -> Iterator[_Option]:
+        """The ways to put a tagged element behind what a store holds, by how many that are and
+        where the tag is among them."""
         where, here = _where(tag, store), self.stores[store]
         if here.loose:
             beside = _where(SECOND if tag is FIRST else FIRST, store)

@@ -125,6 +125,8 @@ class Ahead:
         return False
 
     def _reached(self, task: str) -> Iterator[Row]:
+        """The rows that a task can come to by its own steps, if all others allowed it; all of them
+        where it has too many states."""
         steps = list(self._steps(task))
         start = self._start(task)
         seen, queue, found = {start}, deque([start]), set[int]()

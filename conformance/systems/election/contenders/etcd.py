@@ -121,6 +121,7 @@ class EtcdElection(Campaign):
         self, what: str, body: dict[str, Any], on: http.client.HTTPConnection | None = None,
         seconds: float = 1.0,
     ) -> dict[str, Any]:
+        """The answer of etcd's gateway. Raises ``Lost`` where there is none, or an error."""
         connection = on or self._connection(seconds)
         try:
             connection.request("POST", f"/v3/{what}", json.dumps(body))

@@ -88,6 +88,7 @@ class Candidate:
             proxy.close()
 
     def _line(self, do: str) -> bytes:
+        """The next line of the candidate's process, which has so many seconds for it."""
         left = Countdown(_ANSWER_SECONDS)
         stdout = self._process.stdout.fileno()
         with selectors.DefaultSelector() as selector:

@@ -75,6 +75,7 @@ class PlainConversation:
         self.times = Counter[str]()
         self.request: Message = {}
         self._meant: tuple[Message, On, Fields] | None = None
+        self._sensible: tuple[Act | None, Message | None] = None, None
         for each in self.variables:
             setattr(self, each.name, each.first())
         self.greeting = greeting = greet(session, port, settings, now=self.starts)
@@ -185,12 +186,23 @@ class PlainConversation:
     # --- for the engine ------------------------------------------------------------------
 
     def makes_sense(self, act: Act) -> bool:
-        return act.do in self.can and self.request_of(act) is not None
+        if act.do not in self.can:
+            return False
+        request = self.request_of(act)
+        self._sensible = act, request
+        return request is not None
+
+    def made(self, act: Act) -> Message:
+        """The request of an act that is said now: as it was when that was found to make sense."""
+        (asked, request), self._sensible = self._sensible, (None, None)
+        if asked is not act:
+            request = self.request_of(act)
+        assert request is not None, "an act is said only where it makes sense"
+        return request
 
     def say(self, act: Act) -> Exchange:
         """Make the request of an act, and read its answer by the table; see ``Conversation``."""
-        request = self.request_of(act)
-        assert request is not None, "an act is said only where it makes sense"
+        request = self.made(act)
         self.request = request
         possible = tuple(self.possible(request)) if self.tells else ()
         reply = self._session.request(dict(request))

@@ -181,12 +181,15 @@ def those(values: Sequence[Any] | str, inside: str = "", outside: str = "") -> P
     """
     wanted, unwanted = inside.split(), outside.split()
 
-    def picks(talk: Any, request: Fields) -> list[Any]:
-        having = [getattr(talk, name) for name in wanted]
-        lacking = [getattr(talk, name) for name in unwanted]
-        return [value if all(value in each for each in having)
-                and not any(value in each for each in lacking) else None
-                for value in (range(talk.constants[values]) if isinstance(values, str) else values)]
+    def picks(talk: Any, request: Fields) -> Sequence[Any]:
+        found = range(talk.constants[values]) if isinstance(values, str) else values
+        for name in wanted:
+            here = getattr(talk, name)
+            found = [value if value in here else None for value in found]
+        for name in unwanted:
+            here = getattr(talk, name)
+            found = [None if value in here else value for value in found]
+        return found
     return picks
 
 

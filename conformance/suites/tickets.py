@@ -110,8 +110,7 @@ class TicketConversation(PlainConversation):
 
     def say(self, act: Act) -> Exchange:
         """Make the request of an act; its call may wait, and the events end calls that waited."""
-        request = self.request_of(act)
-        assert request is not None, "an act is said only where it makes sense"
+        request = self.made(act)
         self.request = request
         possible = tuple(self.possible(request)) if self.tells else ()
         asked = self.asked(request)

@@ -239,8 +239,8 @@ class _Search:
         return self._judge()
 
     def _explore(self, can: Collection[str]) -> None:
-        """Attempt the long program of the case, or its drawn ones until one fails, or the draft that
-        exercises most."""
+        """Attempt the long program of the case, or its drawn ones until one fails, or the draft
+        that exercises most."""
         focus = focus_of(self.rules, self.case.index)
         if self.long is not None:
             acts, epilogue = self.suite.lengthy(can, self.case.seed, self.capacity)

@@ -141,7 +141,7 @@ def test_a_future_of_the_jdk_cancels_what_runs() -> None:
 
 @pytest.mark.parametrize("target", ["anyio.to_thread", "trio.to_thread"])
 def test_threads_behind_a_limiter_keep_all_rules_that_they_have(target: str) -> None:
-    """What waits for a token can be cancelled, and starts in its order."""
+    """A task that waits for a token can be cancelled, and starts in its order."""
     report, _ = conduct(target, Order("executor", cases=6, settings=RunSettings(programs=2)))
     assert {each.verdict for each in report.results} <= {"passed", "not shown"}
     assert request(target, *submits(2), {"do": "cancel", "task": 1}, {"do": "cancel", "task": 0},

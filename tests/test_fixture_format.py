@@ -22,6 +22,7 @@ from checkvalve.conformance.suites.fixture import FIXTURE_BYTES_MAX, read_fixtur
 from checkvalve.conformance.systems.catalogue import zoo
 from checkvalve.conformance.systems.targets import reference_of, resolve_target
 from checkvalve.spec.notation.errors import InputError
+from checkvalve.spec.queues.rules import PRODUCER_WAKES
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = json.loads((ROOT / "conformance/suites/fixture.schema.json").read_text())
@@ -60,8 +61,7 @@ def test_a_fixture_tells_its_story(text: str) -> None:
         "2. put a2 by producer 2: waits",
         "3. poll: a1",
         "4. settle: all has run that can run",
-        "This breaks QUEUE-7 (MUST): A put that waits completes as soon as there is room for "
-        "it.",
+        f"This breaks QUEUE-7 (MUST): {PRODUCER_WAKES.statement}",
         "Allowed in step 4: the put of a2 completes.",
     ]
 

@@ -135,7 +135,8 @@ class Loops(Machine):
         """A waiting loop does nothing else, so it cannot begin to wait a second time."""
         return sum(each == loop for each in self.waiting) <= 1
 
-    @always("BK-12", MUST, "Every permit is free or held by a request.",
+    @always("BK-12", MUST,
+            "Free permits and the requests that hold one each add up to all permits.",
             source="bookkeeper#admission")
     def permits_are_conserved(self) -> bool:
         """Count all K permits."""

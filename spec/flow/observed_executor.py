@@ -343,8 +343,9 @@ class ObservedExecutor(Machine):
         """True if nothing is left to do, and nothing will come."""
         return self.phase != Phase.OPEN and len(self.line) == 0 and len(self.running) == 0
 
-    @always("EXEC-20", MUST, "A task that was submitted waits, runs, has run, or is reported as "
-                             "one that never will.",
+    @always("EXEC-20", MUST,
+            "Every submitted task waits, runs, has ended (returned, raised, or died with its "
+            "worker), or was reported as one that never runs.",
             source=f"003#tokens; {WORKERS}")
     def conserved(self) -> bool:
         """Each is counted once."""

@@ -207,9 +207,9 @@ class Delivery(Machine):
         return not self.rests() and self.can_be_answered(), self.rests()
 
     @leads_to("KAFKA-R13", CLAIM,
-              "After the last broker failure a partition eventually becomes quiescent (every "
-              "record acknowledged, read and on all replicas, all in sync), however many "
-              "in-sync replicas its producer requires.",
+              "After the last broker failure every record is eventually acknowledged, read and "
+              "on all replicas, and all are in sync, however many in-sync replicas its producer "
+              "requires.",
               source=FAILOVER)
     def it_always_comes_to_rest(self) -> tuple[bool, bool]:
         """False if a producer requires more in-sync replicas than the partition has."""

@@ -40,14 +40,14 @@ TOLD_IS_OUT = guard_rule(
 )
 TAKES_ARE_TOLD = guard_rule(
     "CLOSE-2", MUST,
-    "When a closed queue is quiescent, no take waits: each has got an item, or was refused as "
-    "closed.",
+    "When a closed queue is quiescent, no take waits: each has got an item, was refused as "
+    "closed, or was cancelled.",
     source="libraries#closing; aiochannel #13: some of them waited on",
 )
 PUTS_ARE_TOLD = guard_rule(
     "CLOSE-3", MUST,
-    "When a closed queue is quiescent, no put waits: each has entered its item, has failed, or "
-    "was refused as closed.",
+    "When a closed queue is quiescent, no put waits: each has entered its item, has failed, was "
+    "refused as closed, or was cancelled.",
     source="libraries#closing; janus #237: it waited on",
 )
 STILL_GIVEN = guard_rule(

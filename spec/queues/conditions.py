@@ -89,9 +89,9 @@ GIVES_BACK = guard_rule(
 
 NOT_CONSUMED = guard_rule(
     "COND-8", MUST,
-    "When the system is quiescent and the lock is free, each notification was used by a call "
-    "that slept when it was given and continued uncancelled, or no such call is left asleep for "
-    "it.",
+    "When the system is quiescent and the lock is free, each notification is matched with "
+    "another call that slept when it was given and continued uncancelled; one is left without "
+    "only if no call that slept then still sleeps.",
     source="libraries#conditions: POSIX; libraries#anyio-conditions: it was lost")
 
 

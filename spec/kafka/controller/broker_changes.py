@@ -303,8 +303,8 @@ class BrokerChanges(Machine):
                 or not has(after.isr, broker))
 
     @always("KAFKA-C85", MUST,
-            "From the controller's permission to shut down until it stops, a broker is not "
-            "named as the leader in the partition's node.",
+            "From the controller's permission to shut down until the broker stops, no "
+            "partition's node names that broker as its leader.",
             source=CHANGES)
     def who_may_go_leads_nothing(self) -> bool:
         """Clients would find no leader until its session ends."""

@@ -349,8 +349,8 @@ class PartitionChanges(Machine):
             and after.leader[partition] == self.leader[partition])
 
     @step("KAFKA-C39", MUST,
-          "Every leader that the controller names is the first broker of the partition's list "
-          "that is live and in the new ISR.",
+          "When the controller makes another broker leader, it is the first one of the "
+          "partition's list that is live and in the new ISR.",
           source=f"{SELECTORS}; KAFKA-3670", partition=upto(P))
     def the_first_leads(self, after: PartitionChanges, partition: int) -> bool:
         """Otherwise some brokers would get too much load."""

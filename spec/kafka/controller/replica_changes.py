@@ -255,8 +255,8 @@ class ReplicaChanges(Machine):
         return self.U == 1 or not self.written or self.isr != 0
 
     @step("KAFKA-C45", MUST,
-          "A controller that elects a leader or takes a replica offline adds no replica to the "
-          "ISR of a partition that has a node.",
+          "A controller that elects a leader among the replicas in sync, or takes a replica "
+          "offline, adds no replica to the ISR of a partition that has a node.",
           source=f"{REPLICAS} (zkVersion)")
     def nobody_is_brought_back(self, after: ReplicaChanges) -> bool:
         """The leader's write in the meantime is read again."""

@@ -149,8 +149,9 @@ class CrossingPaths(Machine):
 
     @always("STORM-L11", MUST,
             "recvQ and overflowQ of a last bolt hold at most C + W tuples together, those of a "
-            "middle bolt at most C + W + H; C is the capacity of a recvQ, W that of a link, "
-            "and H what the spout sends before it hears ON.",
+            "middle bolt at most C + W + H; C is the capacity of a recvQ, W that of a link, H "
+            "the most that the spout sends from the setting of the bolt's flag until it hears "
+            "ON.",
             source="000#overflow; storm#status", worker=upto(2))
     def overflow_is_what_was_in_flight(self, worker: int) -> bool:
         """A limit of an overflowQ is chosen by this bound."""

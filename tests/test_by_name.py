@@ -387,7 +387,7 @@ def test_a_limit_that_gives_one_permit_at_a_time_is_not_asked_for_more(
     capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Nothing has happened then, and the rules are judged by what it can be asked."""
-    results = conform(capsys, "thread:mine:OneByOne", "--suite", "rate", "--cases", "12")["results"]
+    results = conform(capsys, "thread:mine:OneByOne", "--suite", "rate", "--cases", "18")["results"]
     assert {each["rule"]: each["verdict"] for each in results if each["reason"] != "not offered"} \
         == {"FLOW-80": "passed", "FLOW-81": "passed"}
 

@@ -108,8 +108,8 @@ class QueueConversation(TicketConversation):
         on("begin_poll", "poll, stopped after {steps} steps",
            says(None, "poll_empty", "empty"), says(ANY, "poll_item", "{named}", **_ITEM),
            says(WAITS, "take_waits", "stopped"),
-           later=one(says(None, "cancelled_take", "the poll of step {begun} finds nothing"),
-                     says(ANY, "woken_take", "the poll of step {begun} gets {named}", **_ITEM)),
+           later=one(says(None, "cancelled_take", "the poll of step {at} finds nothing"),
+                     says(ANY, "woken_take", "the poll of step {at} gets {named}", **_ITEM)),
            picks=_STEPS, only="next_takes"),
     )
 

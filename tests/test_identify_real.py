@@ -83,7 +83,7 @@ def test_the_suite_finds_in_a_real_queue_what_is_known_of_it(name: str) -> None:
     summary, _ = conduct(name, order, known=known)
     broken = {each.rule.id for each in summary.results if each.verdict == "violated"}
     assert broken <= known and not summary.error
-    assert any(each.steps for each in summary.results)
+    assert any(each.cases for each in summary.results)
     assert not [each.rule.id for each in summary.results if each.verdict == "flaky"]
 
 

@@ -173,7 +173,7 @@ def test_results_have_exactly_the_promised_fields(
         (target, rule) for target in ("deque", "reference") for rule in RULES]
     for row in document["results"]:
         assert list(row) == ["target", "suite", "rule", "verdict", "reason", "declared", "cases",
-                             "steps", "fixture", "message", "not_looked_for", "follows_from"]
+                             "fixture", "message", "not_looked_for", "follows_from"]
         assert (row["fixture"] is not None) == (row["verdict"] == "violated")
         if row["fixture"]:
             assert json.loads(Path(row["fixture"]).read_text())["rule"]["id"] == row["rule"]

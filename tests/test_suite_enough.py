@@ -155,7 +155,7 @@ def rows_of(cases: Iterator[int], exercised: dict[str, int]) -> list[CaseRow]:
 def test_a_breach_suffices_however_few_cases_exercised_its_rule() -> None:
     """More of them would say no more."""
     rule = suite_named("queue").rules()[0]
-    seen = Coverage(rule, cases=1, steps=1, of=1, unjudged=0, decided=False, conditional=False)
+    seen = Coverage(rule, cases=1, of=1, unjudged=0, decided=False, conditional=False)
     assert not seen.suffices and replace(seen, decided=True).suffices
 
 

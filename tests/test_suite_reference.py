@@ -38,7 +38,7 @@ def test_every_rule_is_exercised_on_the_deferred_reference() -> None:
     verdicts = {result.rule.id: result.verdict for result in summary.results}
     assert verdicts.pop("QUEUE-17") == NOT_SHOWN
     assert set(verdicts.values()) == {PASSED}
-    assert all(result.steps for result in summary.results if result.rule.id in verdicts)
+    assert all(result.cases for result in summary.results if result.rule.id in verdicts)
 
 
 def test_a_rule_that_nothing_could_break_is_not_called_passed() -> None:

@@ -65,7 +65,7 @@ class RunSettings:
     machine that judges may be in at one time; one that could be in more has lost track.
     ``shrinks`` is how many runs a case spends at most on a shorter failure. ``rehearsal`` is the
     target on which programs are tried before one is run; empty: none, and all are run.
-    ``counting``: rows say how often each rule could have been broken. A hunt, which asks for
+    ``counting``: rows say which rules could have been broken. A hunt, which asks for
     breaches alone, does without, in up to half the time; all else in its rows is the same.
     ``drafts``: a breach stays in the row as it was seen, for its case to be run with it again
     (drafts.py); without it, each is made short at once.
@@ -297,7 +297,9 @@ class _Search:
             run = run_program(
                 self.suite, self.target, program, self.capacity, focus=focus,
                 count=self.settings.counting and most is None,
-                candidates=self.settings.candidates, every=True, epilogue=epilogue, most=most)
+                candidates=self.settings.candidates, every=True, epilogue=epilogue, most=most,
+                once=None if self.settings.rehearsal else [
+                    each.id for each in self.rules if not self.exercised[each.id]])
         except TargetError as error:
             self.failure = self._whose(error, program)
             return

@@ -48,14 +48,13 @@ class Coverage:
     """The extent to which the rows of a run exercised one rule that applies to the target.
 
     ``cases`` with short programs exercised it, out of ``of``, of which ``looked_for`` had it in
-    focus; ``steps`` of all cases could have broken it; in ``unjudged`` programs its machine lost
+    focus; in ``unjudged`` programs its machine lost
     track. ``decided``: a breach was found, or replies that differ from run to run.
     ``conditional``: some targets give no occasion to break it, and this may be one.
     """
 
     rule: Rule
     cases: int
-    steps: int
     of: int
     unjudged: int
     decided: bool
@@ -73,7 +72,7 @@ class Coverage:
     @property
     def never(self) -> bool:
         """True if there were enough cases and no step of them could have broken the rule."""
-        return not self.steps and self.of >= ENOUGH
+        return not self.cases and self.of >= ENOUGH
 
     @property
     def suffices(self) -> bool:
@@ -102,8 +101,7 @@ def coverage(suite: AnySuite, rows: Sequence[CaseRow]) -> Mapping[str, Coverage]
     applying = [rule for rule in suite.rules() if any(rule.id in each for each in counts)]
     return {
         rule.id: Coverage(
-            rule, sum(bool(each.get(rule.id)) for each in short),
-            sum(each.get(rule.id, 0) for each in counts), len(short),
+            rule, sum(bool(each.get(rule.id)) for each in short), len(short),
             sum(lost.get(rule.id, 0) for lost in unjudged),
             rule.id in decided, _may_have_no_occasion(suite, rule, can),
             sum(not is_long(row.case) and turn_of(row.case) % len(applying) == place

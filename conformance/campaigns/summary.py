@@ -36,7 +36,7 @@ FOLLOWS: Final = "follows"
 class RuleResult:
     """The result of a run for one rule.
 
-    ``passed`` means that no breach was found in ``cases`` cases, in whose ``steps`` steps
+    ``passed`` means that no breach was found in ``cases`` cases, in each of which
     another answer would have broken the rule, and that these are enough (see enough.py): a
     sample, never a proof. ``unknown``: some could not be judged. ``follows``: it was broken, but
     each time after a rule of ``follows_from`` in the same run, which may be why. ``not shown``: the
@@ -50,7 +50,6 @@ class RuleResult:
     rule: Rule
     verdict: str
     cases: int = 0
-    steps: int = 0
     message: str = ""
     fixture: Fixture | None = None
     not_looked_for: tuple[Fuller, ...] = ()
@@ -63,8 +62,7 @@ class RuleResult:
         return {
             "target": self.target, "suite": self.suite, "rule": self.rule.id,
             "verdict": self.verdict, "reason": self.reason, "declared": self.declared,
-            "cases": self.cases, "steps": self.steps,
-            "fixture": saved_as, "message": self.message,
+            "cases": self.cases, "fixture": saved_as, "message": self.message,
             "not_looked_for": [each.in_words() for each in self.not_looked_for],
             "follows_from": list(self.follows_from),
         }
@@ -270,7 +268,7 @@ def _result(
                           declared=declared)
     lacking = _lacking(suite.fuller.get(rule.id, ()), can)
     result = partial(RuleResult, target, suite.name, rule, cases=covered.cases,
-                     steps=covered.steps, not_looked_for=lacking)
+                     not_looked_for=lacking)
     broken = [row for row in rows if row.rule == rule.id]
     for found in (VIOLATED, FLAKY):
         fixtures = [(read_fixture(row.fixture, "a row"), row.message)

@@ -308,15 +308,15 @@ def _show(summary: Summary, saved: dict[str, str], quiet: bool) -> None:
 
 def _table(summary: Summary) -> Iterator[str]:
     """A line or more for each rule: what it says is folded into what is left of the terminal."""
-    rows = [("rule", "", "verdict", "cases", "steps", "what it says")]
+    rows = [("rule", "", "verdict", "cases", "what it says")]
     colours: list[Mapping[str, Any]] = [{"bold": True}]
     for result in summary.results:
         if result.reason == "target failed":    # one message below says it
             continue
         known = " (known)" if result.rule.id in summary.known else ""
-        counts = [str(n) if n else "" for n in (result.cases, result.steps)]
+        cases = str(result.cases) if result.cases else ""
         rows.append((result.rule.id, result.rule.strength.value, f"{result.verdict}{known}",
-                     counts[0], counts[1], _says(result)))
+                     cases, _says(result)))
         colours.append(_COLOURS.get(result.verdict, {"dim": True}))
     if len(rows) == 1:
         return

@@ -128,6 +128,9 @@ class Conversation(Protocol):
     tells: bool
     """True if exchanges list what there could have been in place of a reply: that may be much."""
 
+    wanted: frozenset[str] | None
+    """The actions that what is listed may show; None: any."""
+
     @property
     def can(self) -> Collection[str]:
         """The operations that the target says it can do."""

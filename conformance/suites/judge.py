@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ...spec.engines.candidates import Candidates, alternatives_of
 from ...spec.engines.monitor import STATES_MAX, Failure, LostTrack, why_refused
@@ -56,7 +56,8 @@ class Judge:
     that is looked for, or None for all rules.
 
     ``exercised`` counts, by rule, the replies and events in whose place another one would
-    have broken the rule; only if ``counting``, for it takes as long as judging does. A machine
+    have broken the rule; only if ``counting``, for it takes as long as judging does, and only of
+    answers that show a ``wanted`` action (None: any). A machine
     that could be in more than ``candidates`` states loses track, and judges no more.
 
     While every machine explains the run they are ``together`` in one standing; after that each
@@ -81,6 +82,13 @@ class Judge:
             self._sought in ids for ids in self._watchers.ids)
         self.breaches: list[Breach] = []
         self.exercised: Counter[str] = Counter()
+        self.wanted: frozenset[str] | None = None
+        self._missing: frozenset[str] = frozenset()
+
+    def count_once(self, rules: Collection[str]) -> None:
+        """Count these rules alone, by their ids, and each until a step could have broken it."""
+        self._missing = frozenset(rules)
+        self.wanted = self._watchers.citing(self._missing)
 
     @property
     def unjudged(self) -> frozenset[str]:
@@ -113,8 +121,16 @@ class Judge:
 
     def count(self, answers: tuple[Answer, ...]) -> None:
         """Count the rules that one of some answers would have broken; called before each step."""
-        for rule_id in self.at_stake(answers):
+        wanted = self.wanted
+        if wanted is not None:
+            answers = tuple([each for each in answers if each.step[0] in wanted])
+            if not answers:
+                return
+        found = self.at_stake(answers)
+        for rule_id in found:
             self.exercised[rule_id] += 1
+        if wanted is not None and not found.isdisjoint(self._missing):
+            self.count_once(self._missing - found)
 
     def at_stake(self, answers: tuple[Answer, ...]) -> frozenset[str]:
         """The ids of the rules that one of some answers would break, now."""

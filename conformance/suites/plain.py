@@ -72,6 +72,7 @@ class PlainConversation:
         self.settings = settings
         self.constants = constants or {}
         self.tells = True
+        self.wanted: frozenset[str] | None = None
         self.times = Counter[str]()
         self.request: Message = {}
         self._meant: tuple[Message, On, Fields] | None = None

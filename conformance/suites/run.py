@@ -96,7 +96,7 @@ def run_program(
     suite: AnySuite, target: Target, program: Sequence[Act], capacity: int, *,
     focus: Rule | None = None, count: bool = False, candidates: int = STATES_MAX,
     every: bool = False, epilogue: Sequence[Act] = (), most: int | None = None, items: int = 0,
-    tells: bool = True,
+    tells: bool = True, once: Collection[str] | None = None,
 ) -> Run:
     """Run a program on a fresh instance, until it ends or no machine is left to judge.
 
@@ -105,12 +105,16 @@ def run_program(
     unless the run ``tells``: its verdict alone is wanted then.
 
     ``focus`` is the rule that is looked for (None: any); ``count`` fills ``exercised``, at
-    the price of half the speed; ``candidates`` and ``every`` are as for ``AnySuite.judge``.
+    the price of half the speed. Of the rules that are to be counted ``once`` (None: all, each time)
+    nothing more is worked out when a step could have broken them. ``candidates`` and ``every`` are
+    as for ``AnySuite.judge``.
     ``items``: so many items may be named, as in the program of which this is what is left.
     Raises ``TargetFailed`` when the target fails to answer.
     """
     items_max = items or items_for(program, most) + len(epilogue)
     judge = suite.judge(capacity, items_max, focus, count, candidates, every)
+    if once is not None:
+        judge.count_once(once)
     return run_before(judge, suite, target, program, capacity, epilogue, most, items, tells)
 
 
@@ -163,6 +167,7 @@ def _goes_through(
 
 def _step(conversation: Conversation, judge: AnyJudge, run: Run, act: Act) -> bool:
     """Request one act; true if the run continues."""
+    conversation.wanted = judge.wanted
     exchange = conversation.say(act)
     run.acts.append(act)
     run.exchanges.append(exchange)

@@ -91,6 +91,7 @@ class _Talk(Protocol):
     """The methods of a conversation that the table calls; see ``PlainConversation``."""
 
     times: Counter[str]
+    wanted: frozenset[str] | None
 
     @property
     def known(self) -> Known: ...
@@ -227,11 +228,24 @@ class Part:
         told = (tuple(entry for entry in group if entry.words) for group in self.groups)
         return tuple(group for group in told if group)
 
+    @cached_property
+    def _found(self) -> dict[frozenset[str], tuple[tuple[Says, ...], ...]]:
+        return {}
+
+    def _of(self, wanted: frozenset[str]) -> tuple[tuple[Says, ...], ...]:
+        """Its groups with those entries alone that stand for one of some actions."""
+        found = self._found.get(wanted)
+        if found is None:
+            groups = (tuple(entry for entry in group if not wanted.isdisjoint(
+                (entry.action, entry.beyond))) for group in self._told)
+            found = self._found[wanted] = tuple(group for group in groups if group)
+        return found
+
     def could(self, talk: _Talk, request: Fields) -> Iterator[Answer]:
         """The answers that there could be in its place."""
         end = tuple(entry.step({**request, **talk.about({})}, talk.known)
                     for entry in self.kinds.get(_Other.END, ()))
-        for told in self._told:
+        for told in self._told if talk.wanted is None else self._of(talk.wanted):
             for about in told[0].could(talk, request):
                 fields = {**request, **about}
                 for entry in told:

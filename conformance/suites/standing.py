@@ -21,6 +21,7 @@ from ...spec.engines.candidates import Candidates, CandidateSets, LostTrack
 from ...spec.notation.bound import bind_to_watch
 from ...spec.notation.interpreter import Step
 from ...spec.notation.machine import Action
+from ...spec.notation.progress import rules_cited
 from ...spec.notation.rules import Rule
 from .exchange import Answer, Watch
 
@@ -93,6 +94,26 @@ class Watchers:
         self._steps = tuple((each.actions, each.sets.after) for each in every)
         self._known: dict[tuple[Candidates, ...], Standing] = {}
         self._initial: Standing | None = None
+        self._citing: dict[frozenset[str], frozenset[str]] = {}
+
+    def citing(self, rules: frozenset[str]) -> frozenset[str]:
+        """The actions of which a step could break one of some rules, all by their names."""
+        found = self._citing.get(rules)
+        if found is None:
+            found = self._citing[rules] = frozenset(
+                name for name, cited in self._cited.items() if cited & rules)
+        return found
+
+    @cached_property
+    def _cited(self) -> Mapping[str, set[str]]:
+        """By action, the ids of the rules that a step of that name could break."""
+        found: dict[str, set[str]] = {}
+        for each in self.every:
+            for name, action in each.actions.items():
+                added = each.watch.adds
+                cited = (added,) if added else rules_cited(action, each.watch.machine)
+                found.setdefault(name, set()).update(rule.id for rule in cited)
+        return found
 
     def initial(self) -> Standing | None:
         """Their combination before anything was seen; None if one lost track there already."""

@@ -56,6 +56,16 @@ class AnyJudge(Protocol):
         """True if no later step could show a breach that is looked for."""
         ...
 
+    @property
+    def wanted(self) -> frozenset[str] | None:
+        """The actions that the other answers of an exchange may show, for what they could have
+        broken to be counted; None: any."""
+        ...
+
+    def count_once(self, rules: Collection[str]) -> None:
+        """Count these rules alone, by their ids, and each until a step could have broken it."""
+        ...
+
     def see(self, exchange: Exchange, step: int) -> None:
         """Take what an exchange showed."""
         ...

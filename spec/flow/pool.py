@@ -5,15 +5,15 @@ Theory of operation
 A pool has W workers and a queue with Q places. A worker takes the task at the head, runs it, and
 looks again. If the queue is empty it goes to sleep, and costs nothing until a submit wakes it.
 
-    submit --> [ Q places ] --take--> a worker runs it --> its future is told
+    submit --> [ Q places ] --take--> a worker runs it --> its future ends
        |            |                    |      ^
        |            +--cancel, stop      +-look-+--empty--> asleep --wake--+
        +--full: the policy decides                            ^            |
                                                               +---look-----+
 
 Two promises are kept at different places of it. The queue *conserves* tasks: whichever way a task
-leaves it, somebody is told (EXEC-22). And nobody sleeps beside work: a worker looks at the queue
-before it sleeps, and whoever puts a task into the queue then wakes one that sleeps. Both halves are
+leaves it, its future learns of it (EXEC-22). And nobody sleeps beside work: a worker looks at the
+queue before it sleeps, and a submit that puts a task there wakes one that sleeps. Both halves are
 needed, and they suffice: while a task waits some worker is awake or all are busy (EXEC-24). A
 worker that dies is neither, so another one takes its place and looks at the queue for it; a pool
 that starts new workers in its submits alone leaves the task waiting until the next one comes.
@@ -27,7 +27,7 @@ A task that is cancelled leaves the queue. It could stay, to be thrown away by t
 it; then it takes a place from one that would run, and tasks are refused before a queue of tasks
 that never run.
 
-``observed_executor`` says what all this looks like from outside, and ``pool_seen`` ties the two.
+``observed_executor`` says how all this looks from outside, and ``pool_seen`` ties the two.
 
 Source: 003#workers, 003#dropping; libraries#executor-jdk, libraries#executor-python.
 """
@@ -38,7 +38,7 @@ from enum import IntEnum
 
 from ..expectations import expect
 from ..notation import (
-    MUST, Machine, action, always, array, assume, boolean, choice, const, fifo, integer, leads_to,
+    MUST, Machine, action, always, array, boolean, choice, const, fifo, integer, leads_to,
     require, subset, upto,
 )
 from .observed_executor import Phase, Policy
@@ -54,22 +54,22 @@ WORKERS, DROPPING = "003#workers", "003#dropping"
 
 
 class Fate(IntEnum):
-    """What became of a task."""
+    """The stages of a task."""
 
     COMING = 0            # it was not submitted yet
     WAITS = 1
     RUNS = 2              # a worker runs it
     HERE = 3              # the thread that submitted it does
-    RETURNED = 4          # its future has not been told
+    RETURNED = 4          # its future has not ended
     RAISED = 5            # the same, or its worker died
-    OVER = 6              # its future has been told
+    OVER = 6              # its future has ended
     REFUSED = 7
-    DROPPED = 8           # and its future was told so
+    DROPPED = 8           # and its future has ended with that
     CANCELLED = 9
 
 
 class Sleep(IntEnum):
-    """What a worker does."""
+    """The states of a worker."""
 
     ASLEEP = 0
     AWAKE = 1             # it is about to look at the queue
@@ -78,7 +78,7 @@ class Sleep(IntEnum):
 
 
 class Pool(Machine):
-    """Whoever puts a task into the queue wakes a worker, and a worker looks before it sleeps."""
+    """A submit wakes a worker, and a worker looks at the queue before it sleeps."""
 
     W = const(1, at_least=1)            # workers
     Q = const(1, at_least=1)            # places
@@ -92,7 +92,7 @@ class Pool(Machine):
     line = fifo(integer(0, K - 1), K)
     fate = array(upto(K), choice(Fate))
     begun = array(upto(K), integer(0, 2))       # how often each has been begun
-    undone = subset(upto(K))            # tasks whose clients were told that they never run
+    undone = subset(upto(K))            # tasks that were reported as never to run
     does = array(upto(W), choice(Sleep))
     has = array(upto(W), integer(0, K, init=K))     # the task that a worker runs; K: none
     deaths = integer(0, X)
@@ -144,7 +144,7 @@ class Pool(Machine):
         self.undone.add(task)
 
     def drop(self, task: int) -> None:
-        """A task never runs, and its future is told."""
+        """A task is reported as one that never runs."""
         self.fate[task] = Fate.DROPPED
         self.undone.add(task)
 
@@ -243,14 +243,14 @@ class Pool(Machine):
         self.fate[task] = Fate.RETURNED if good == 1 else Fate.RAISED
 
     @action(fair=True, task=upto(K))
-    def tell(self, task: int) -> None:
-        """The future of a task whose run has ended is told."""
+    def report(self, task: int) -> None:
+        """The future of a task ends as its run did."""
         require(self.fate[task] == Fate.RETURNED or self.fate[task] == Fate.RAISED)
         self.fate[task] = Fate.OVER
 
     @action(fair=True)
     def end(self) -> None:
-        """Those that wait for the end of the pool are told."""
+        """The pool reports its end."""
         require(not self.ended and self.phase != Phase.OPEN and self.all_have_left())
         self.ended = True
 
@@ -267,7 +267,7 @@ class Pool(Machine):
         return self.P == Policy.UNBOUNDED or len(self.line) <= self.Q
 
     @always("EXEC-22", MUST,
-            "A task of which nobody was told that it will never run, and that has not run, waits "
+            "A task that has not begun to run, and was not reported as one that never will, waits "
             "in the queue.", source=f"003#tokens; {PYTHON} (cancel_futures)", task=upto(K))
     def nobody_waits_for_nothing(self, task: int) -> bool:
         """Else its client waits for a task that nobody has."""
@@ -277,7 +277,7 @@ class Pool(Machine):
             "A task begins to run at most once, and never if it was cancelled, refused or dropped.",
             source=f"{PYTHON} (Future.cancel); {JDK}", task=upto(K))
     def runs_once(self, task: int) -> bool:
-        """What was reported as one that never runs has not begun."""
+        """A task that was reported as one that never runs has not begun."""
         return self.begun[task] <= (0 if task in self.undone else 1)
 
     @always("EXEC-24", MUST,
@@ -288,15 +288,15 @@ class Pool(Machine):
         return len(self.line) == 0 or any(each == Sleep.AWAKE for each in self.does) or all(
             each == Sleep.BUSY for each in self.does)
 
-    @always("EXEC-25", MUST, "When the end of a pool is told, no task waits and no worker runs "
-                             "one.", source=f"{JDK} (awaitTermination)")
+    @always("EXEC-25", MUST, "When the end of a pool is reported, no task waits and no worker "
+                             "runs one.", source=f"{JDK} (awaitTermination)")
     def ends_last(self) -> bool:
         """And none will, for nothing is accepted any more."""
         return not self.ended or (
             len(self.line) == 0 and not any(each == Sleep.BUSY for each in self.does))
 
     @leads_to("EXEC-26", MUST,
-              "If every run ends, the end of a pool is eventually told after a shutdown or a stop.",
+              "If every run ends, a pool eventually reports its end after a shutdown or a stop.",
               source=f"{JDK} (awaitTermination); cpython #94440: a cancelled future, and a "
                      "shutdown that hung")
     def comes_to_its_end(self) -> tuple[bool, bool]:
@@ -322,7 +322,7 @@ class KeepingTooMany(Pool):
 
 
 class DroppingInSilence(Pool):
-    """A task that is dropped is thrown away, and its future is not told (DiscardPolicy)."""
+    """A task that is dropped is thrown away, and its future never ends (DiscardPolicy)."""
 
     def drop(self, task: int) -> None:
         """The task still waits, as far as its client knows."""
@@ -330,7 +330,7 @@ class DroppingInSilence(Pool):
 
 
 class StoppingInSilence(Pool):
-    """A stop empties the queue, and tells nobody (cpython #87893)."""
+    """A stop empties the queue, and no future learns of it (cpython #87893)."""
 
     def give_up(self, task: int) -> None:
         """The task still waits, as far as its client knows."""
@@ -338,7 +338,7 @@ class StoppingInSilence(Pool):
 
 
 class RunningWhatWasCancelled(Pool):
-    """A cancel tells its client, and leaves the task where it is (pebble #33)."""
+    """A cancel succeeds, and leaves the task where it is (pebble #33)."""
 
     def removes(self, task: int) -> None:
         """The worker that takes it does not look."""
@@ -356,7 +356,7 @@ class WithoutReplacement(Pool):
     """Nobody takes the place of a worker that died (cpython #115634)."""
 
     def after_a_death(self) -> Sleep:
-        """It is gone."""
+        """Its place stays empty."""
         return Sleep.GONE
 
 
@@ -379,7 +379,7 @@ EXPECTATIONS = (
     *(expect(Pool, rule, "holds", about, W=(1, 2), Q=1, K=2, P=(1, 2, 3, 4, 5), X=(0, 1))
       for rule, about in (
           ("EXEC-21", "the queue is bounded"),
-          ("EXEC-22", "whoever waits for a task that never runs is told"),
+          ("EXEC-22", "no client waits for a task that nobody has"),
           ("EXEC-23", "a task runs once"),
           ("EXEC-24", "nobody sleeps beside work"),
           ("EXEC-25", "the end comes last"))),
@@ -388,9 +388,9 @@ EXPECTATIONS = (
           ("EXEC-26", "a pool that was shut comes to its end"),
           ("EXEC-27", "no task is forgotten"))),
     expect(KeepingTooMany, "EXEC-21", "violated", "one too many waits", W=1, Q=1, K=2, P=1),
-    expect(DroppingInSilence, "EXEC-22", "violated", "a future that is never told", W=1, Q=1, K=2,
+    expect(DroppingInSilence, "EXEC-22", "violated", "a future that never ends", W=1, Q=1, K=2,
            P=(3, 4)),
-    expect(StoppingInSilence, "EXEC-22", "violated", "a stop whose futures are never told", W=1,
+    expect(StoppingInSilence, "EXEC-22", "violated", "a stop whose futures never end", W=1,
            Q=1, K=1),
     expect(RunningWhatWasCancelled, "EXEC-23", "violated", "a task that was cancelled runs", W=1,
            Q=1, K=1),
@@ -401,6 +401,6 @@ EXPECTATIONS = (
            "another one", W=(1, 2), Q=1, K=3, X=1),
     expect(WakingNobodyAtTheEnd, "EXEC-26", "violated", "a pool whose workers sleep has no end",
            W=1, Q=1, K=1),
-    expect(AskingTheQueueAlone, "EXEC-25", "violated", "an end that is told while a task runs",
+    expect(AskingTheQueueAlone, "EXEC-25", "violated", "an end that is reported while a task runs",
            W=1, Q=1, K=1),
 )

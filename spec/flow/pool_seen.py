@@ -1,7 +1,7 @@
 """A pool of workers, as its clients and tasks see it.
 
 Theory. In ``pool`` all is seen but sleep: submits and what becomes of each, starts, the ends of
-runs, futures that are told, and the end. That a worker sleeps shows only where a task waits beside
+runs and of futures, and the end of all. That a worker sleeps shows only where a task waits beside
 it. A client submits, shuts or stops here when the pool has finished reacting; it cancels at any
 time, and runs end and workers die at any time. So the races of two submits, or of a submit and a
 shutdown, are left out: ``pool`` takes each in one step, and has no more of them to show.
@@ -23,7 +23,7 @@ from .pool import (
 )
 
 __all__ = [
-    "EXPECTATIONS", "KeepingThePlace", "LastInFirstOut", "PoolSeen", "TellingResultsAlone",
+    "EXPECTATIONS", "KeepingThePlace", "LastInFirstOut", "PoolSeen", "ReportingResultsAlone",
 ]
 
 
@@ -85,7 +85,7 @@ class PoolSeen(View[Pool]):
         return see("worker_dies", task=before.has[worker])
 
     @shown
-    def tell(self, before: Pool, after: Pool, task: int) -> Seen:
+    def report(self, before: Pool, after: Pool, task: int) -> Seen:
         returned = before.fate[task] == Fate.RETURNED
         return see("future_returns" if returned else "future_raises", task=task)
 
@@ -95,18 +95,18 @@ class PoolSeen(View[Pool]):
 
     def asked(self, machine: Pool) -> Iterable[Seen | Sequence[Seen]]:
         """Report that the pool has finished reacting if it can do nothing by itself."""
-        if not self.enabled & {"take", "sleep", "tell", "end"}:
+        if not self.enabled & {"take", "sleep", "report", "end"}:
             yield see("rests")
 
 
 # --- what shows only outside -----------------------------------------------------------------
 
-class TellingResultsAlone(Pool):
-    """The future of a task that raised is not told."""
+class ReportingResultsAlone(Pool):
+    """The future of a task that raised never ends."""
 
     @action(fair=True, task=upto(Pool.K))
-    def tell(self, task: int) -> None:
-        """Exceptions are lost."""
+    def report(self, task: int) -> None:
+        """A task that raised is left as it is."""
         require(self.fate[task] == Fate.RETURNED)
         self.fate[task] = Fate.OVER
 
@@ -132,7 +132,7 @@ class KeepingThePlace(Pool):
             each == Fate.CANCELLED for each in self.fate) < self.Q
 
 
-SEEN = refines(Pool, ObservedExecutor, "each task runs once, or somebody is told", shows=PoolSeen,
+SEEN = refines(Pool, ObservedExecutor, "each task runs once, or never and says so", shows=PoolSeen,
                seen_by={"W": "W", "Q": "Q", "K": "K", "L": "max(K, Q + 1)"},
                W=(1, 2), Q=1, K=2, P=(1, 2, 3, 4, 5), X=1)
 
@@ -141,9 +141,9 @@ EXPECTATIONS = (
     refines(Pool, ObservedExecutor, "the same where one is too many beside a task that runs",
             shows=PoolSeen, seen_by=dict(SEEN.seen_by), W=1, Q=1, K=3, P=(1, 2, 3, 4, 5), X=0),
     refused(KeepingTooMany, "EXEC-4", "one too many waits", like=SEEN, W=1, K=3, P=1, X=0),
-    refused(DroppingInSilence, "EXEC-4", "the future of what is dropped is never told", like=SEEN,
+    refused(DroppingInSilence, "EXEC-4", "the future of what is dropped never ends", like=SEEN,
             W=1, K=3, P=(3, 4), X=0),
-    refused(StoppingInSilence, "EXEC-17", "a stop tells nobody", like=SEEN, W=1, P=1, X=0),
+    refused(StoppingInSilence, "EXEC-17", "a stop reports nothing", like=SEEN, W=1, P=1, X=0),
     refused(RunningWhatWasCancelled, "EXEC-8", "a task that was cancelled runs", like=SEEN, W=1,
             P=1, X=0),
     refused(SleepingOnTheJob, "EXEC-3", "a worker sleeps beside a task", like=SEEN, W=1, P=1, X=0),
@@ -151,10 +151,10 @@ EXPECTATIONS = (
             K=3, P=5, X=1),
     refused(WakingNobodyAtTheEnd, "EXEC-19", "a pool that never ends", like=SEEN, W=(1, 2), P=1,
             X=0),
-    refused(AskingTheQueueAlone, "EXEC-18", "an end that is told while a task runs", like=SEEN,
+    refused(AskingTheQueueAlone, "EXEC-18", "an end that is reported while a task runs", like=SEEN,
             W=1, P=1, X=0),
-    refused(TellingResultsAlone, "EXEC-12", "a future that is not told of an exception", like=SEEN, W=1,
-            P=1, X=0),
+    refused(ReportingResultsAlone, "EXEC-12", "an exception that no future learns of", like=SEEN,
+            W=1, P=1, X=0),
     refused(LastInFirstOut, "EXEC-2", "the newest task is first", like=SEEN, W=1, K=3, P=5, X=0),
     refused(KeepingThePlace, "EXEC-5", "a task is refused before a place that a cancelled one "
             "keeps", like=SEEN, W=1, K=3, P=1, X=0),

@@ -2,27 +2,27 @@
 
 Theory of operation
 -------------------
-A broker has a queue of messages that are ready, K of them where its length is limited, and beside it
-a list of those that are in flight: with which consumer each is, and for how long yet. Both are in
-memory. On the disk is less: which messages there are, which are dead letters, and how often each
+A broker has a queue of messages that are ready, K of them where its length is limited, and beside
+it a list of those that are in flight: with which consumer each is, and for how long yet. Both are
+in memory. On the disk is less: which messages there are, which are dead letters, and how often each
 was given. Where a message is in flight is not written, for after a restart nobody holds it.
 
     publish --> write --> [ ready, at most K ] --give, count--> in flight --ack--> erase
                                 ^                                  |
                                 +--requeue, timeout, lost, restart-+--reject, N-th time--> dead
 
-Each answer to a client is a promise that outlives the broker, so what it promises is written *before*
-the answer: a message before its confirm, an ack before it is taken, a count before the message is
-given. Then memory says no more than the disk does (DELIV-20, DELIV-24), and a kill at any instant
-loses nothing of it: a restart reads the log, and all that is not over is ready or dead. A broker that
-writes later, once a second say, has confirmed messages that a kill loses, and gives others again that
-were acknowledged.
+Each answer to a client is a promise that outlives the broker, so it is written *before* the answer:
+a message before its confirm, an ack before it is taken, a count before the message is given. Then
+memory says no more than the disk does (DELIV-20, DELIV-24), and a kill at any instant loses nothing
+of it: a restart reads the log, and all that is not over is ready or dead. A broker that writes
+later, once a second for instance, has confirmed messages that a kill loses, and gives others again
+that were acknowledged.
 
 In memory a message has one place (DELIV-21). There are four ways back from a consumer, and each has
 to do the same three things: free the place in its consumer's window, forget the holder, and put the
-message where it belongs. One that forgets the first fills the window with messages that are not there,
-until its consumer is given nothing more (DELIV-22). One that forgets the second lets a late nack
-take the message from the next consumer. And each way back may be the last one that is allowed.
+message where it belongs. Without the first the window fills with messages that are not there, until
+its consumer is given nothing more (DELIV-22). Without the second a late nack takes the message from
+the next consumer. And each way back may be the last one that is allowed.
 
 A message that comes back is older than those that wait, so its old place is found by its number
 (DELIV-23). Where that is not promised it goes to the end.
@@ -67,14 +67,14 @@ class Kept(IntEnum):
 
 
 class Broker(Machine):
-    """What is promised is written first, and all ways back are one."""
+    """Promises are written before they are made, and all ways back are one."""
 
     K = const(1, at_least=1)            # ready messages of a full queue
     W = const(2, at_least=1)            # consumers
     R = const(2, at_least=1)            # messages that are published in all
     T = const(1, at_least=1)            # ticks that a message is in flight
     D = const(2, at_least=1)            # deliveries of a message, at most, and of a window
-    N = const(0)                        # deliveries after which one that comes back is dead; 0: none
+    N = const(0)                        # deliveries after which one that returns is dead; 0: none
     P = const(0, at_most=4)             # the policy: a number of Law
     A = const(0, at_most=1)             # 1: an ack that is late is taken
     X = const(1)                        # kills, in all
@@ -133,7 +133,7 @@ class Broker(Machine):
 
     @action(fair=True, consumer=Consumer)
     def ask(self, consumer: int) -> None:
-        """A consumer asks, and is given the next message, if there is one and its window is open."""
+        """A consumer asks; it is given the next message if there is one and its window is open."""
         if len(self.line) > 0 and self.is_open(consumer):
             message = self.line.pop()
             require(self.times[message] < self.D)

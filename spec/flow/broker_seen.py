@@ -1,9 +1,9 @@
 """A broker with its log, as its clients see it.
 
-Theory. All calls of ``broker`` and their answers are seen, and time, lost connections and kills. The
-observer knows neither the log nor the windows' counts: it finds them wrong by what a consumer is
-given, or not given, after a kill or a lost connection. It also accepts brokers that give back at a
-restart nothing before its time; this one gives back all at once.
+Theory. All calls of ``broker`` and their answers are seen, and time, lost connections and kills.
+The observer knows neither the log nor the windows' counts: it finds them wrong by what a consumer
+is given, or not given, after a kill or a lost connection. It also accepts brokers that give back at
+a restart nothing before its time; this one gives back all at once.
 
 Source: ``broker``, ``observed_broker``.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..notation import action, require
+from ..notation import action
 from ..notation.views import Seen, View, see, shown
 from ..refinements import refines, refused
 from .broker import (
@@ -125,11 +125,11 @@ class DroppingDeadLetters(Broker):
 
     def buries(self, message: int) -> None:
         """There is nowhere to put it."""
-        self.kept[message] = 0  # type: ignore[call-overload]
+        self.kept[message] = Kept.NOTHING
 
 
 class ForgettingTheLost(Broker):
-    """What a consumer had whose connection was lost is in flight with nobody, and never again."""
+    """The messages of a lost connection are with no consumer, and never come back."""
 
     @action(consumer=Broker.Consumer)
     def lose(self, consumer: int) -> None:
@@ -167,8 +167,8 @@ EXPECTATIONS = (
             like=SEEN, W=2, R=1, N=0, P=0, A=0),
     refused(CountingInFlight, "DELIV-1", "a message is refused beside free places", like=SEEN, N=0,
             P=0, A=0),
-    refused(DroppingDeadLetters, "DELIV-17", "a dead letter that nobody finds", like=SEEN, R=1,
-            N=1, P=0, A=0),
+    refused(DroppingDeadLetters, "DELIV-17", "a dead letter that is nowhere", like=SEEN, R=1, N=1,
+            P=0, A=0),
     refused(ForgettingTheLost, "DELIV-4", "a lost connection loses its messages", like=SEEN, R=1,
             N=0, P=0, A=0),
 )

@@ -396,7 +396,8 @@ EXPECTATIONS = (
            Q=1, K=1),
     expect(SleepingOnTheJob, "EXEC-24", "violated", "a worker sleeps beside a task", W=1, Q=1,
            K=2),
-    expect(SleepingOnTheJob, "EXEC-27", "violated", "and the task waits forever", W=1, Q=1, K=2),
+    expect(SleepingOnTheJob, "EXEC-27", "violated", "a task waits forever beside a worker "
+           "that sleeps", W=1, Q=1, K=2),
     expect(WithoutReplacement, "EXEC-24", "violated", "a worker that died is missed, even beside "
            "another one", W=(1, 2), Q=1, K=3, X=1),
     expect(WakingNobodyAtTheEnd, "EXEC-26", "violated", "a pool whose workers sleep has no end",

@@ -138,7 +138,7 @@ SEEN = refines(Pool, ObservedExecutor, "each task runs once, or never and says s
 
 EXPECTATIONS = (
     SEEN,
-    refines(Pool, ObservedExecutor, "the same where one is too many beside a task that runs",
+    refines(Pool, ObservedExecutor, "each task runs once, also where one is too many",
             shows=PoolSeen, seen_by=dict(SEEN.seen_by), W=1, Q=1, K=3, P=(1, 2, 3, 4, 5), X=0),
     refused(KeepingTooMany, "EXEC-4", "one too many waits", like=SEEN, W=1, K=3, P=1, X=0),
     refused(DroppingInSilence, "EXEC-4", "the future of what is dropped never ends", like=SEEN,

@@ -56,7 +56,8 @@ class _Tap:
         class Tapped:
             def request(self, message: Message) -> Message:
                 reply = session.request(message)
-                said.append((message, reply.get("ok")))
+                if "ok" in reply:       # what a target declines did not happen
+                    said.append((message, reply["ok"]))
                 return reply
 
             def close(self) -> None:

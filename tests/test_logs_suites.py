@@ -175,6 +175,21 @@ def test_a_call_passes_a_gate_only_if_it_may_have_been_open(
     assert not notes.foreign
 
 
+def test_a_task_that_waits_is_not_forgotten_however_many_wait() -> None:
+    """What is forgotten beyond a bound are tasks that have ended."""
+    def each(number: int) -> list[Event]:
+        return [Event("k", "", do, "point", number) for do in (
+            "starts", "finishes", "future_returns")]
+
+    rest = Event("k", "", "rest", "point")
+    events = [Event("k", "", "submits", "point", 0), each(0)[0], rest]
+    for number in range(1, 30):
+        events += [Event("k", "", "submits", "point", number), rest]
+    events += [*each(0)[1:], *(event for number in range(1, 30) for event in each(number))]
+    notes = judge_events(SYSTEMS["executor"].logs, {"workers": 1, "policy": 5}, events, remember=4)
+    assert (list(notes.violations), notes.unknown, notes.foreign) == ([], {}, [])
+
+
 @pytest.mark.parametrize(("permits", "violated"), [(3, []), (2, ["PERMIT-1"])])
 def test_a_recorded_pool_runs_as_many_tasks_as_it_has_threads(
     tmp_path: Path, permits: int, violated: list[str]

@@ -94,11 +94,22 @@ class ExecutorJudge(StepJudge):
         else:
             self._numbers[event.item] = self.now.named
             self.step(event, _SUBMITS, promise=self._policy)
-            if len(self._numbers) > self.terms.remember:
-                oldest = next(iter(self._numbers))
-                number = self._numbers.pop(oldest)
-                for those in (self.now.over, self.now.refused, self.now.cancelled):
-                    those.discard(number)       # the machine forgets it as well
+            self._forget()
+
+    def _forget(self) -> None:
+        """Forget what has ended, the oldest first, beyond what is to be remembered. A task that
+        waits or runs goes behind the others, so two are looked at for each that comes."""
+        for _ in range(2):
+            if len(self._numbers) <= self.terms.remember:
+                return
+            oldest = next(iter(self._numbers))
+            number = self._numbers.pop(oldest)
+            ended = [those for those in (self.now.over, self.now.refused, self.now.cancelled)
+                     if number in those]
+            if not ended:
+                self._numbers[oldest] = number
+            for those in ended:
+                those.discard(number)       # the machine forgets it as well
 
 
 _AT_ONCE: Final = ("end", "point")

@@ -433,7 +433,7 @@ RECORDINGS: Final = (
                 large=300),
     *_of_broker("nats", broker("nats.jetstream", does=("requeue", "tick")), large=300, law=4),
     *_of_broker("postgresql", broker("postgresql.skip-locked",
-                                     does=("requeue", "disconnect", "restart")), large=600),
+                                     does=("requeue", "disconnect", "restart")), large=100),
     Recording("mosquitto-unsaved", "killed", "delivery", _UNBOUNDED,
               broker("mosquitto.qos1.unsaved", does=("restart",), consumers=1),
               frozenset({"DELIV-5", "DELIV-6", "DELIV-9"}), 60, 300),

@@ -176,7 +176,7 @@ def test_a_call_passes_a_gate_only_if_it_may_have_been_open(
 
 
 def test_a_task_that_waits_is_not_forgotten_however_many_wait() -> None:
-    """What is forgotten beyond a bound are tasks that have ended."""
+    """Beyond a bound, tasks that have ended are forgotten, and no others."""
     def each(number: int) -> list[Event]:
         return [Event("k", "", do, "point", number) for do in (
             "starts", "finishes", "future_returns")]

@@ -51,6 +51,7 @@ class Child:
     def __init__(self, argv: Sequence[str], timeout: float) -> None:
         self.owner = os.getpid()
         self.number = 0    # of the last request; never used twice in one process
+        self.has_served = False    # it was greeted, and may have kept something
         self.name = argv[0]
         self.asked = ""    # the operation of the last request
         self._timeout = timeout

@@ -21,7 +21,7 @@ from .child import Child, last_lines
 from ..foreign.guard import own_place
 from .host import BOOT, FAREWELL, WHERE_SIGNAL
 from ..foreign.loading import IMPORT_ADVICE
-from ..foreign.place import THREAD, place_of
+from ..foreign.place import ASYNCIO, THREAD, place_of
 from .process import Key, Pipe, converse, end_idle, keep_idle, take_idle
 from .session import CheckedSession, PortNamed
 
@@ -38,6 +38,9 @@ _OUTERMOST: Final = 'File "<string>", line 1 in <module>'
 _FRAME: Final = re.compile(r'  File "(.*)", line (\d+) in ')
 _DEADLY: Final = "Fix it: an adapter answers, and never ends its process."
 _LATE: Final = "Find what it waits for: an adapter answers every request at once."
+_BLOCKS: Final = (
+    "It keeps the thread of its event loop there: await what it waits for. A class for threads is "
+    "named by thread:….")
 _UNSEEN: Final = (
     "It may wait in C, or for something outside of this process, which cannot be seen from here. "
     "Then write an adapter for it: docs/settling.md.")
@@ -139,7 +142,7 @@ class HostedChild(Child):
     def _advice(self) -> str:
         if not self.was_late:
             return _DEADLY
-        return _UNSEEN if self.name.partition(":")[0] == THREAD else _LATE
+        return {THREAD: _UNSEEN, ASYNCIO: _BLOCKS}.get(self.name.partition(":")[0], _LATE)
 
     def _printed(self, log: str) -> str:
         """The part of a message about all that the child has printed."""

@@ -75,7 +75,8 @@ class Pipe:
         self._key = key
         self._start = start
         reused = take_idle(key)
-        self._reused = reused is not None
+        # One that only stood ready has no earlier session that could be to blame.
+        self._reused = reused is not None and reused.has_served
         self._child: Child | None = reused or start()
         self._served = self._reused
         self._again = True
@@ -126,6 +127,7 @@ class Pipe:
         self._child.asked = message["do"]
         if message["do"] == "hello":
             self._child.begin_session()
+            self._child.has_served = True
         return converse(self._child, message)
 
     def _comes_again(self, greeting: object) -> bool:

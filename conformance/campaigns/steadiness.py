@@ -18,7 +18,7 @@ from ...spec.engines.monitor import STATES_MAX
 from ...spec.notation.errors import TargetError
 from ...spec.notation.labels import filled
 from ...spec.verdicts.deadline import Deadline, Spent
-from ..ports.base import Target
+from ..ports.base import NoGreeting, Target
 from ..suites.run import run_program
 from ..suites.shrink import shrink
 from ..suites.suite import AnySuite, Program
@@ -142,6 +142,8 @@ def left_behind(
 ) -> TargetError:
     """The failure of a session; or what earlier sessions of its process left, if a fresh process
     answers all that was asked before time is over."""
+    if isinstance(error, NoGreeting) and not tried:
+        return error    # no session was before it
     try:
         if not sessions.target.renew() or any(
                 sessions.after((), program).failed for _ in range(_ALONE)):

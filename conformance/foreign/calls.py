@@ -8,6 +8,7 @@ from typing import Any
 
 from ...reference.drivers.schedules.scheduling import Task
 from ...spec.notation.errors import TargetError
+from .asleep import Asleep, WaitsInC
 from .stage import STAGE
 
 __all__ = ["Call", "Calls", "modules_of"]
@@ -35,6 +36,19 @@ class Calls:
         call = self._call(name, action)
         self._go_on(call.task, steps)
         return call
+
+    def begin_watched(self, name: str, action: Callable[[], Any]) -> Call:
+        """As ``begin``, but raise ``WaitsInC`` for a call that waits in C, as far as that can be
+        seen. Then this session is over, and its thread is left where it is.
+        """
+        self._scheduler.look = Asleep()
+        try:
+            return self.begin(name, action)
+        except WaitsInC:
+            STAGE.leave()
+            raise
+        finally:
+            self._scheduler.look = None
 
     def at_once(self, name: str, action: Callable[[], Any]) -> Any:
         """The answer of a call that must not wait. If it needs a lock, the holder continues, line

@@ -74,6 +74,10 @@ class Stage:
             self.scheduler.close()
             self.scheduler = None
 
+    def leave(self) -> None:
+        """Leave the session to itself: one of its threads waits where nothing can end it."""
+        self.scheduler = None
+
     def expire(self, task: Task) -> None:
         """Let the time limit of a wait pass."""
         self.now = max(self.now, self.limits.pop(task))

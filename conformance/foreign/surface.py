@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 from ...spec.notation.errors import InputError, TargetError
 from ...spec.notation.labels import counted
@@ -50,6 +50,10 @@ class Wanted:
     def fits(self, method: Any) -> bool:
         """True if a method needs no more arguments than it is given, as far as that shows."""
         return self.given is None or _least(method) <= self.given
+
+
+_SPELLINGS: Final = ("async_{}", "{}_async", "a{}", "green_{}", "sync_{}")
+"""Names that libraries make of usual ones, where a class is for threads and for tasks."""
 
 
 class Missing(InputError):
@@ -129,11 +133,25 @@ class Surface:
         at_once = ",".join(f"{each.instead}=…" for each in wanted if each.instead)
         lacks = Missing(
             f"{self.place.words} has no method for {none}",
-            next_step=f"Say what it calls {'it' if len(wanted) == 1 else 'them'}: --names {names}"
+            next_step=f"{self._within(wanted)}Say what it calls {'it' if len(wanted) == 1 else 'them'}: --names {names}"
             f"{f' (of methods that never wait: --names {at_once})' if at_once else ''}; it has "
             f"{', '.join(_methods(self.made)) or 'no public methods'}.")
         lacks.made = self.made
         return lacks
+
+    def _within(self, wanted: Sequence[Wanted]) -> str:
+        """The advice to name methods of one of its parts, or methods whose names are made of usual
+        ones; empty if it has none such."""
+        def names(spelling: str) -> str:
+            found = {each.name: name for each in wanted for usual in reversed(each.usual)
+                     if _has(self.made, name := spelling.format(usual))
+                     and each.fits(_reach(self.made, name))}
+            return ",".join(f"{ours}={found[ours]}" for ours in found) if len(
+                found) == len(wanted) else ""
+
+        parts = [f"{part}.{{}}" for part in dir(self.made) if not part.startswith("_")]
+        ways = [told for spelling in (*_SPELLINGS, *parts) if (told := names(spelling))]
+        return f"It may be --names {' or --names '.join(ways)}. " if ways else ""
 
     def _name_of(self, wanted: Wanted) -> str:
         """The name of the method that does an operation: the one that the user gave, or the first
@@ -236,13 +254,21 @@ def made_with(
     for value, _ in arguments.values() if not by_name else ():
         if parameters is None or _takes_more(parameters, len(in_place)):
             in_place.append(value)
+    told = ", ".join((*map(str, in_place), *(f"{name}={value}" for name, value in by_name.items())))
     try:
         return factory(*in_place, **by_name)
-    except TypeError as error:
-        if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+    except Exception as error:
+        is_of_the_call = isinstance(error, TypeError) and (
+            error.__traceback__ is None or error.__traceback__.tb_next is None)
+        if in_place and parameters and not is_of_the_call:
+            raise InputError(
+                f"{place.words} cannot be made by {place.attributes}({told}): it raised "
+                f"{type(error).__name__}: {excerpt(str(error))}",
+                next_step=f"It takes {', '.join(parameters)}. Say which of them is "
+                f"{', which is '.join(arguments)}: --names {next(iter(arguments))}=…; or name a "
+                "function of yours that makes one.") from error
+        if not is_of_the_call:
             raise       # of a line of its own
-        told = ", ".join((*map(str, in_place), *(f"{name}={value}"
-                                                 for name, value in by_name.items())))
         raise InputError(
             f"{place.words} cannot be made by {place.attributes}({told}): {error}",
             next_step="Name a function of yours that makes one of these arguments, in place of the "

@@ -43,6 +43,8 @@ class Named:
         self._kind = ""     # once it is known
         self.is_tried = False
         """True once it was seen that its methods wait."""
+        self.waits_in_c: dict[str, str] = {}
+        """By our names, the methods that were seen to wait in C, and where they do."""
         self.version = _version_of(place.module)
         self.called: dict[str, str] = {}
         """The names of its operations, as far as they were asked for: for the report."""
@@ -139,7 +141,10 @@ class NamedAdapter:
         assert self._adapter is not None
         reply = self._adapter.request(message)
         if message["do"] == "hello" and "ok" in reply:
-            reply["ok"]["called"] = dict(self._named.called)
+            reply["ok"]["called"] = {
+                ours: f"{theirs} (waits in C, at {self._named.waits_in_c[ours]}: not offered)"
+                if ours in self._named.waits_in_c else theirs
+                for ours, theirs in self._named.called.items()}
         return reply
 
     def close(self) -> None:

@@ -16,8 +16,8 @@ from ...spec.notation.errors import InputError, InternalError, TargetError
 
 __all__ = [
     "ALWAYS", "AT_ONCE", "NO_OCCASION_FOR", "PROTOCOL_VERSION", "STEPPED", "STEPPED_WAKES",
-    "UNSUPPORTED", "WAKES", "Adapter", "Argument", "Kind", "Message", "Operation", "Port",
-    "Promise", "Session", "SettingsRefused", "Target", "Vocabulary", "check_reply",
+    "UNSUPPORTED", "WAKES", "Adapter", "Argument", "Kind", "Message", "NoGreeting", "Operation",
+    "Port", "Promise", "Session", "SettingsRefused", "Target", "Vocabulary", "check_reply",
     "check_request", "excerpt", "hello", "promised", "unique_keys",
 ]
 
@@ -55,6 +55,10 @@ Message = dict[str, Any]
 
 class SettingsRefused(TargetError):
     """A target does not support the settings of a hello, and says so: not its failure."""
+
+
+class NoGreeting(TargetError):
+    """A target did not answer a hello: a session that never began."""
 
 
 # ---- adapters, sessions, targets ------------------------------------------------------------

@@ -8,7 +8,8 @@ from typing import Any
 
 from ...spec.notation.errors import TargetError
 from ..ports.base import (
-    NO_OCCASION_FOR, PROTOCOL_VERSION, STEPPED, STEPPED_WAKES, Message, Session,
+    NO_OCCASION_FOR, PROTOCOL_VERSION, STEPPED, STEPPED_WAKES, Message, NoGreeting, Session,
+    SettingsRefused,
 )
 from .exchange import Answer, Exchange
 
@@ -17,9 +18,14 @@ __all__ = ["greet", "refused"]
 
 def greet(session: Session, port: str, settings: Mapping[str, int], **more: Any) -> Message:
     """Say hello; the target's greeting. Raises ``TargetError`` where there is none."""
-    reply = session.request({
-        "do": "hello", "protocol": PROTOCOL_VERSION, "port": port, "settings": dict(settings),
-        **more})
+    try:
+        reply = session.request({
+            "do": "hello", "protocol": PROTOCOL_VERSION, "port": port, "settings": dict(settings),
+            **more})
+    except SettingsRefused:
+        raise
+    except TargetError as error:
+        raise NoGreeting(error.what, error.where, error.next_step) from error
     if "ok" not in reply:
         raise TargetError(
             f"the target answered 'hello' with {json.dumps(reply, ensure_ascii=False)}",

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, ClassVar, Final
 
 from ....spec.notation.errors import InputError
+from ...foreign.asleep import WaitsInC
 from ...foreign.calls import Call, Calls, modules_of
 from ...foreign.place import ASYNCIO, THREAD
 from ...foreign.surface import (
@@ -217,7 +218,8 @@ class NamedThreadQueue(QueueAdapter):
         made = self._made(capacity)
         self._ways = Ways(self._named.surface(made, WANTED, ALSO))
         waiting, surface = self._ways.waiting, self._ways.surface
-        unseen = not waiting or any(is_in_c(surface[name]) for name in waiting)
+        unseen = (not waiting or bool(self._named.waits_in_c)
+                  or any(is_in_c(surface[name]) for name in waiting))
         stops = self._stops("put_nowait", "put"), self._stops("get_nowait", "get")
         self.lacks = [      # type: ignore[misc]
             *self._ways.lacks, *(_WAITS if unseen else ()),
@@ -226,10 +228,21 @@ class NamedThreadQueue(QueueAdapter):
             *(() if any(stops) or not unseen else ("proceed",))]
         if waits_in_coroutines(made, list(surface.called.values())):
             raise wrong_kind(self._named.place, ASYNCIO)
+        self._must_have_more()
         if not (unseen or self._named.is_tried):
             self._try()
             self._named.is_tried = True
             self.start(capacity)
+
+    def _must_have_more(self) -> None:
+        """Raise InputError for a queue of which nothing is left beside what waits in C."""
+        for ours, place in self._named.waits_in_c.items():
+            if not (self._ways.offers or self._ways.polls):
+                raise InputError(
+                    f"{self._ways.surface.called[ours]} of {self.name} waits in C, where that is "
+                    "not seen, and no method of it answers at once", place,
+                    "Say by --names put_nowait=…,get_nowait=… which methods never wait, or write "
+                    "an adapter: docs/settling.md.")
 
     def _stops(self, name: str, waiting: str) -> bool:
         """True if calls that never wait are stopped between lines. Where others do the same and
@@ -247,8 +260,12 @@ class NamedThreadQueue(QueueAdapter):
                 continue
             method = self._named.surface(self._made(1), WANTED, ALSO)[ours]
             given = ("a1",) if ours == "put" else ()
+            action = partial(method, *given)
             try:
-                calls = [self._running.begin(ours, partial(method, *given)) for _ in range(times)]
+                calls = [self._running.begin_watched(ours, action) for _ in range(times)]
+            except WaitsInC as seen:
+                self._named.waits_in_c[ours] = seen.place
+                return
             except Exception as error:  # noqa: BLE001 - what else is wrong the cases will say
                 if _tells(error, words):
                     raise self._ways.never_waits(ours, f"by {type(error).__name__}") from None

@@ -39,7 +39,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from _thread import allocate_lock, start_new_thread
+from _thread import allocate_lock, get_ident, get_native_id, start_new_thread
 from types import CodeType, FrameType, TracebackType
 from typing import Any, Final
 
@@ -50,6 +50,9 @@ __all__ = [
 
 STEPS_MAX: Final = 10_000
 """Steps of one run, after which a program is taken to run without end."""
+
+_LOOK_SECONDS: Final = 0.25
+"""The time between two looks at a task that keeps the baton."""
 
 _LOCAL: Final = frozenset({
     "CACHE", "COPY", "COPY_FREE_VARS", "DELETE_FAST", "EXTENDED_ARG", "IS_OP", "JUMP_BACKWARD",
@@ -144,11 +147,14 @@ class Thread:
         self.baton = allocate_lock()
         self.baton.acquire()
         self.task: Callable[[], None] | None = None
+        self.number = self.native = 0
+        """Its numbers, of the interpreter and of the system, once it runs."""
         self._ended = allocate_lock()
         self._ended.acquire()
         start_new_thread(self._main, ())
 
     def _main(self) -> None:
+        self.number, self.native = get_ident(), get_native_id()
         while True:
             self.baton.acquire()
             if self.task is None:
@@ -205,6 +211,9 @@ class Scheduler:
         """Within the last segment: the other tasks that could run, each time with the step."""
         self.taken = 0
         """Number of steps of the last segment."""
+        self.look: Callable[[Task], None] | None = None
+        """Called again and again while a task keeps the baton. It may raise, for a task that waits
+        where this cannot see it; then the scheduler is of no more use, and must not be closed."""
         self._budget = 0
         self._steps_left = steps_max
         self._steps_max = steps_max
@@ -340,7 +349,9 @@ class Scheduler:
             task.thread = self._pool.take()
             task.thread.task = partial(self._main, task)
         task.thread.baton.release()
-        self._baton.acquire()
+        while not self._baton.acquire(timeout=-1 if self.look is None else _LOOK_SECONDS):
+            assert self.look is not None
+            self.look(task)
         self.running = None
 
     def _pause(self, task: Task, frame: FrameType | None) -> None:

@@ -10,17 +10,20 @@ from typing import Final
 from ...reference.drivers.schedules.scheduling import Task
 from .guard import own_place
 
-__all__ = ["Asleep", "WaitsInC"]
+__all__ = ["LONG", "Asleep", "WaitsInC"]
 
 _LOOKS: Final = 4
 """The looks, each a quarter of a second of real time after the one before, at which a thread has to
 be found asleep in the same place, and not to have run in between."""
 
+LONG: Final = 12
+"""The looks where it is not expected: an answer of a disk or a network may take a while."""
+
 _SLEEPS: Final = "S"
 _STATE, _USER_TIME, _SYSTEM_TIME = 0, 11, 12     # in /proc/…/stat, after the name; see proc(5)
 
 
-class WaitsInC(Exception):  # noqa: N818 - it is no error of the class
+class WaitsInC(Exception):
     """A call waits in C; ``place`` is the line that went there, as ``file:line``."""
 
     def __init__(self, place: str) -> None:
@@ -32,10 +35,11 @@ class Asleep:
     """Asked again and again about a thread that does not come back. Raises ``WaitsInC`` once it was
     asleep for as long as no computation is.
 
-    Where the system does not tell what a thread does (it is not Linux), nothing is found.
+    Where the system does not say what a thread does (it is not Linux), nothing is found.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, looks: int = _LOOKS) -> None:
+        self._needed = looks
         self._seen: object = None
         self._looks = 0
 
@@ -43,7 +47,7 @@ class Asleep:
         seen = _sleep_of(task)
         self._looks = self._looks + 1 if seen is not None and seen == self._seen else 1
         self._seen = seen
-        if seen is not None and self._looks >= _LOOKS:
+        if seen is not None and self._looks >= self._needed:
             assert task.thread is not None
             frame = sys._current_frames()[task.thread.number]
             frames = [(each.f_code.co_filename, line) for each, line in walk_stack(frame)

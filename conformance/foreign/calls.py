@@ -8,7 +8,7 @@ from typing import Any
 
 from ...reference.drivers.schedules.scheduling import Task
 from ...spec.notation.errors import TargetError
-from .asleep import Asleep, WaitsInC
+from .asleep import LONG, Asleep, WaitsInC
 from .stage import STAGE
 
 __all__ = ["Call", "Calls", "modules_of"]
@@ -29,6 +29,7 @@ class Calls:
     def __init__(self, name: str, modules: Collection[str]) -> None:
         self._name = name
         self._scheduler = STAGE.begin(modules)
+        self._scheduler.look = Asleep(LONG)
         self._instants: set[Task] = set()
 
     def begin(self, name: str, action: Callable[[], Any], steps: int | None = None) -> Call:
@@ -41,14 +42,11 @@ class Calls:
         """As ``begin``, but raise ``WaitsInC`` for a call that waits in C, as far as that can be
         seen. Then this session is over, and its thread is left where it is.
         """
+        call = self._call(name, action)
         self._scheduler.look = Asleep()
-        try:
-            return self.begin(name, action)
-        except WaitsInC:
-            STAGE.leave()
-            raise
-        finally:
-            self._scheduler.look = None
+        self._run(call.task)
+        self._scheduler.look = Asleep(LONG)
+        return call
 
     def at_once(self, name: str, action: Callable[[], Any]) -> Any:
         """The answer of a call that must not wait. If it needs a lock, the holder continues, line
@@ -95,7 +93,21 @@ class Calls:
         return call
 
     def _go_on(self, task: Task, steps: int | None = None) -> None:
-        self._scheduler.run(task, steps)
+        try:
+            self._run(task, steps)
+        except WaitsInC as seen:
+            raise TargetError(
+                f"{self._name} waits in C, in {task.name}, and what waits there is not seen to "
+                "wait", seen.place, "Write an adapter for it: docs/settling.md.") from None
+
+    def _run(self, task: Task, steps: int | None = None) -> None:
+        """Run a task. Raises ``WaitsInC`` if it does not come back; then this session is over, and
+        its thread is left where it is."""
+        try:
+            self._scheduler.run(task, steps)
+        except WaitsInC:
+            STAGE.leave()
+            raise
         if task.done:
             self._scheduler.forget(task)
         if task.error is not None:

@@ -21,13 +21,19 @@ _EXPECTED: Final = (Exception, SystemExit)
 _OURS: Final = str(Path(__file__).parents[2])
 _PLUMBING: Final = frozenset(
     str(Path(__file__).parents[1] / f"{name}.py") for name in (
-        "adapters/host", "adapters/session", "foreign/asleep", "foreign/calls", "foreign/factories", "foreign/guard",
-        "foreign/loading", "foreign/stage", "foreign/surface", "foreign/target", "foreign/threads"))
+        "adapters/host", "adapters/session", "foreign/asleep", "foreign/calls",
+        "foreign/factories", "foreign/guard", "foreign/loading", "foreign/stage",
+        "foreign/surface", "foreign/target", "foreign/threads"))
 _FAR: Final = 3
 _ADVICE: Final = "Catch it in the adapter, or answer with an error of the protocol."
 _NAMED_ADVICE: Final = (
     "Its callers would get this exception too. If it is an answer (full, empty), --names says so: "
     "docs/by-name.md.")
+_NOT_AWAITED: Final = "Task got bad yield"
+"""The words of a task of asyncio that is handed what another library's loop would know."""
+_OTHER_LOOP_ADVICE: Final = (
+    "It awaits something that asyncio does not know: it is made for another event loop, as those "
+    "of curio and trio are. Coroutines are run by asyncio here.")
 _MEMORY_ADVICE: Final = "Let it take less memory; docs/adapter-protocol.md has the limits."
 
 
@@ -56,9 +62,15 @@ def raised(name: str, error: BaseException) -> TargetError:
     frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         frames.append((error.filename, error.lineno))
-    advice = _MEMORY_ADVICE if isinstance(error, MemoryError) else (
-        _NAMED_ADVICE if name.startswith((f"{THREAD}:", f"{ASYNCIO}:")) else _ADVICE)
-    return TargetError(what, own_place(frames), advice)
+    return TargetError(what, own_place(frames), _advice(name, error, what))
+
+
+def _advice(name: str, error: BaseException, what: str) -> str:
+    if isinstance(error, MemoryError):
+        return _MEMORY_ADVICE
+    if isinstance(error, RuntimeError) and _NOT_AWAITED in what:
+        return _OTHER_LOOP_ADVICE
+    return _NAMED_ADVICE if name.startswith((f"{THREAD}:", f"{ASYNCIO}:")) else _ADVICE
 
 
 def own_place(frames: Iterable[tuple[str, int | None]]) -> str:

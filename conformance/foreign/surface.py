@@ -23,8 +23,9 @@ from .loading import IMPORT_ADVICE
 from .place import ASYNCIO, PYTHON, THREAD, Place
 
 __all__ = [
-    "Missing", "Renamed", "Surface", "Wanted", "found_at", "has_coroutines", "is_in_c",
-    "knows_loops", "made_with", "takes_argument", "waits_in_coroutines", "wrong_kind",
+    "GIVES_WAY", "Missing", "Renamed", "Surface", "Wanted", "found_at", "has_coroutines",
+    "is_awaited", "is_in_c", "knows_loops", "made_with", "takes_argument", "waits_in_coroutines",
+    "wrong_kind",
 ]
 
 
@@ -51,6 +52,9 @@ class Wanted:
         """True if a method needs no more arguments than it is given, as far as that shows."""
         return self.given is None or _least(method) <= self.given
 
+
+GIVES_WAY: Final = ("block", "blocking", "wait")
+"""Parameters of a method that waits which, if they are false, make it answer at once."""
 
 _SPELLINGS: Final = ("async_{}", "{}_async", "a{}", "green_{}", "sync_{}")
 """Names that libraries make of usual ones, where a class is for threads and for tasks."""
@@ -133,7 +137,8 @@ class Surface:
         at_once = ",".join(f"{each.instead}=…" for each in wanted if each.instead)
         lacks = Missing(
             f"{self.place.words} has no method for {none}",
-            next_step=f"{self._within(wanted)}Say what it calls {'it' if len(wanted) == 1 else 'them'}: --names {names}"
+            next_step=f"{self._within(wanted)}Say what it calls "
+            f"{'it' if len(wanted) == 1 else 'them'}: --names {names}"
             f"{f' (of methods that never wait: --names {at_once})' if at_once else ''}; it has "
             f"{', '.join(_methods(self.made)) or 'no public methods'}.")
         lacks.made = self.made
@@ -212,10 +217,11 @@ def waits_in_coroutines(made: Any, names: Sequence[str]) -> bool:
     """True if any of the methods of these names is a coroutine function, or declares that its
     result is to be awaited.
     """
-    return any(_is_awaited(getattr(made, name, None)) for name in names)
+    return any(is_awaited(getattr(made, name, None)) for name in names)
 
 
-def _is_awaited(method: Any) -> bool:
+def is_awaited(method: Any) -> bool:
+    """True if a method is a coroutine function, or declares that its result is to be awaited."""
     returns = str(getattr(method, "__annotations__", {}).get("return", ""))
     return inspect.iscoroutinefunction(method) or any(
         word in returns for word in ("Awaitable", "Coroutine", "Future"))

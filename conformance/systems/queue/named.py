@@ -17,7 +17,7 @@ from ...foreign.asleep import WaitsInC
 from ...foreign.calls import Call, Calls, modules_of
 from ...foreign.place import ASYNCIO, THREAD
 from ...foreign.surface import (
-    Surface, Wanted, is_in_c, made_with, waits_in_coroutines, wrong_kind,
+    GIVES_WAY, Surface, Wanted, is_awaited, is_in_c, made_with, waits_in_coroutines, wrong_kind,
 )
 from ...foreign.target import Named
 from ...ports.base import STEPPED
@@ -54,8 +54,6 @@ when there is no room (one of the port's policies), and exceptions.
 
 _FULL: Final = ("full", "wouldblock", "would_block")
 _EMPTY: Final = ("empty", "wouldblock", "would_block")
-_GIVES_WAY: Final = ("block", "blocking", "wait")
-"""Parameters of ``put`` and ``get`` which, if they are false, make these answer at once."""
 
 
 def make(named: Named) -> QueueAdapter:
@@ -92,8 +90,9 @@ class Ways:
         """The method that answers at once, or the one that waits with an argument that says so."""
         if name in self.surface:
             return self.surface[name]
-        says = [each for each in _GIVES_WAY
-                if waiting in self.surface and self.surface.takes(waiting, each)]
+        says = [each for each in GIVES_WAY
+                if waiting in self.surface and self.surface.takes(waiting, each)
+                and not is_awaited(self.surface[waiting])]
         return partial(self.surface[waiting], **{says[0]: False}) if says else None
 
     @property

@@ -6,13 +6,16 @@ loop's ``time`` moves by the ticks of the port alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar, Final
 
 from ...foreign.calls import Calls, modules_of
 from ...foreign.place import ASYNCIO
 from ...foreign.stage import STAGE
-from ...foreign.surface import Surface, Wanted, made_with, waits_in_coroutines
+from ...foreign.surface import (
+    GIVES_WAY, Surface, Wanted, made_with, waits_in_coroutines,
+)
 from ...foreign.target import Named
 from ...adapters.base import Declined
 from ...adapters.port_adapter import PortAdapter
@@ -37,6 +40,8 @@ PERIOD: Final = ("period", "time_period", "per", "window", "interval", "seconds"
 how many seconds as many come as are kept.
 """
 
+PERMITS: Final = ("permits", "tokens", "weight", "amount", "cost", "n", "num", "count")
+"""The usual names of the argument that is the number of permits; else it is the first one."""
 
 ALSO: Final = ("capacity", "rate", "period", "policy")
 """Other things that may have a name: those arguments, and the policy, one of the port's."""
@@ -56,15 +61,19 @@ def _made(named: Named, settings: Mapping[str, Any]) -> Any:
         "capacity": (depth, CAPACITY), "rate": (rate, RATE), "period": (depth / rate, PERIOD)})
 
 
-def _takes(surface: Surface, method: str, permits: int) -> Sequence[int]:
-    """The arguments of a method that asks for permits. Raises ``Declined`` if it takes none, and
+def _asking(surface: Surface, method: str, permits: int) -> Callable[[], Any]:
+    """The call of a method that asks for permits. Raises ``Declined`` if it takes no number, and
     more than one permit is asked for.
     """
+    said = {each: False for each in GIVES_WAY if method == "take" and surface.takes(method, each)}
+    name = next((each for each in PERMITS if surface.takes(method, each)), "")
+    if name:
+        return partial(surface[method], **{name: permits}, **said)
     if surface.takes_more(method):
-        return (permits,)
+        return partial(surface[method], permits, **said)
     if permits > 1:
         raise Declined("asks-for-one-permit")
-    return ()
+    return partial(surface[method], **said)
 
 
 class NamedThreadRate(PortAdapter):
@@ -98,7 +107,7 @@ class NamedThreadRate(PortAdapter):
     def both(self, permits: int, other: int, steps: int) -> list[bool]:
         """Let two callers ask at once; if either asks for too many, neither is asked."""
         for many in (permits, other):
-            _takes(self._surface, "take", many)
+            _asking(self._surface, "take", many)
         if not steps:
             second = self.take(other)
             return [self.take(permits), second]
@@ -118,7 +127,7 @@ class NamedThreadRate(PortAdapter):
         return self._calls
 
     def _ask(self, permits: int) -> bool:
-        answer: object = self._surface["take"](*_takes(self._surface, "take", permits))
+        answer: object = _asking(self._surface, "take", permits)()
         return answer is not False and answer is not None
 
 
@@ -145,15 +154,15 @@ class NamedLoopRate(LoopRate):
 
     def _take(self, permits: int) -> bool:
         with self._loop.running():
-            answer: object = self._surface["take"](*_takes(self._surface, "take", permits))
+            answer: object = _asking(self._surface, "take", permits)()
             return answer is not False and answer is not None
 
     take_: Any = _take
 
     async def asks(self, permits: int) -> None:
         """Wait until ``permits`` permits are given."""
-        await self._surface["acquire"](*_takes(self._surface, "acquire", permits))
+        await _asking(self._surface, "acquire", permits)()
 
     def acquire(self, by: str, permits: int) -> list[str]:
-        _takes(self._surface, "acquire", permits)
+        _asking(self._surface, "acquire", permits)
         return super().acquire(by, permits)

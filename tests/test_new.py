@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import tomllib
+import tomllib
 from pathlib import Path
 
 import jsonschema
@@ -46,6 +47,17 @@ def test_the_document_says_what_was_written(capsys: pytest.CaptureFixture[str]) 
     document = json.loads(capsys.readouterr().out)
     jsonschema.validate(document, json.loads((SCHEMAS / "new.json").read_text()))
     assert document == {"file": "sub/checkvalve.toml", "run": "checkvalve gate sub"}
+
+
+def test_a_gate_lists_the_designs_that_are_in_its_folder() -> None:
+    """Here and in designs/, and no other YAML; without any, the lines for them are comments."""
+    Path("designs").mkdir()
+    assert run(root, ["new", "design"]) == run(root, ["new", "design", "designs/other.yaml"]) == 0
+    Path("compose.yaml").write_text("services: {}")
+    assert run(root, ["new", "gate"]) == run(root, ["new", "gate", "sub/checkvalve.toml"]) == 0
+    assert tomllib.loads(Path("checkvalve.toml").read_text())["designs"] == [
+        {"files": ["designs/other.yaml", "my_design.yaml"]}]
+    assert "designs" not in tomllib.loads(Path("sub/checkvalve.toml").read_text())
 
 
 def test_a_file_that_is_there_is_not_changed(capsys: pytest.CaptureFixture[str]) -> None:

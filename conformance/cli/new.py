@@ -43,6 +43,12 @@ STARTS: Final = {
 }
 """By kind, what there is to start from."""
 
+_NO_DESIGNS: Final = '# [[designs]]\n# files = ["designs/*.yaml"]\n'
+"""The part of a gate's start that stands for designs, where there are none yet."""
+
+_BEGINNING: Final = 4096
+"""The characters of a file in which the key of a design is looked for."""
+
 
 @click.command("new")
 @click.argument("kind", type=click.Choice([*STARTS, "schema"]))
@@ -53,7 +59,8 @@ def command(kind: str, file: Path | None, as_json: bool) -> int:
 
     It runs as it is, by the command that is printed. A file that is there already is not changed.
     The first line of a design, and of a gate's configuration, names the JSON Schema that is written
-    beside it: editors complete and check by it. KIND schema writes both schemas into a folder.
+    beside it: editors complete and check by it. A gate lists the designs that are in its folder, or
+    in designs/. KIND schema writes both schemas into a folder.
     """
     from ..computer.files import write_whole
 
@@ -65,6 +72,8 @@ def command(kind: str, file: Path | None, as_json: bool) -> int:
         raise InputError(f"{path} is there already",
                          next_step=f"Name another file: checkvalve new {kind} FILE.")
     text = files(f"{__package__}.starts").joinpath(start.text).read_text(encoding="utf-8")
+    if kind == "gate":
+        text = _listing(text, path.parent)
     write_whole(path, start.names.format(start.schema) + text)
     if start.schema:
         _write_schema(path.parent / start.schema)
@@ -73,6 +82,22 @@ def command(kind: str, file: Path | None, as_json: bool) -> int:
         return EXPECTED
     click.echo(f"Wrote {path}. Run it:\n\n    {start.command(path)}\n")
     return EXPECTED
+
+
+def _listing(text: str, folder: Path) -> str:
+    """A gate's start that lists the designs which are in its folder already."""
+    found = [path for path in sorted([*folder.glob("*.yaml"), *folder.glob("designs/*.yaml")])
+             if _is_design(path)]
+    if not found:
+        return text
+    names = ", ".join(json.dumps(path.relative_to(folder).as_posix()) for path in found)
+    return text.replace(_NO_DESIGNS, f"[[designs]]\nfiles = [{names}]\n")
+
+
+def _is_design(path: Path) -> bool:
+    """True if the beginning of a file has the key that says so."""
+    with path.open(encoding="utf-8", errors="replace") as stream:
+        return any(line.startswith("checkvalve:") for line in stream.read(_BEGINNING).splitlines())
 
 
 def _write_schema(path: Path) -> None:

@@ -107,7 +107,7 @@ def test_methods_of_a_part_are_proposed_with_their_names() -> None:
 
 
 def test_a_coroutine_that_could_give_way_is_no_poll() -> None:
-    """What it returns has to be awaited, whatever its arguments."""
+    """Its result has to be awaited, whatever its arguments."""
     hello, = asked("asyncio:odd:Async")
     assert not {"poll", "offer"} & {*hello["can"]}
 
@@ -120,7 +120,7 @@ def test_an_argument_that_was_no_capacity_is_named() -> None:
 
 
 def test_permits_are_asked_for_by_the_name_of_their_argument() -> None:
-    """And an ask that could wait is told not to."""
+    """And an ask that could wait is asked not to."""
     _, first, second = asked(
         "thread:odd:Weighed", {"do": "take", "permits": 3}, {"do": "take", "permits": 1},
         port="rate", capacity=3, rate=1)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import itf_py
 import jsonschema
 import pytest
 from click.testing import CliRunner
@@ -50,9 +51,16 @@ SCHEMA: dict[str, Any] = {
 """The format, as the decision record describes it: a plain number is a #bigint here."""
 
 
+def _without_meta(state: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in state.items() if name != "#meta"}
+
+
 def check_format(document: dict[str, Any]) -> None:
-    """All states have all variables, are numbered, and the loop leads to one of them."""
+    """All states have all variables, are numbered, and the loop leads to one of them. Another reader
+    of the format has the same states."""
     jsonschema.validate(document, SCHEMA)
+    read = itf_py.trace_to_json(itf_py.trace_from_json(document))["states"]
+    assert [_without_meta(state) for state in read] == list(map(_without_meta, document["states"]))
     for index, state in enumerate(document["states"]):
         assert state["#meta"]["index"] == index
         assert set(state) - {"#meta"} == set(document["vars"])

@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import tomllib
-import tomllib
 from pathlib import Path
 
 import jsonschema

@@ -56,8 +56,8 @@ def _without_meta(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_format(document: dict[str, Any]) -> None:
-    """All states have all variables, are numbered, and the loop leads to one of them. Another reader
-    of the format has the same states."""
+    """All states have all variables, are numbered, and the loop leads to one of them. Another
+    reader of the format has the same states."""
     jsonschema.validate(document, SCHEMA)
     read = itf_py.trace_to_json(itf_py.trace_from_json(document))["states"]
     assert [_without_meta(state) for state in read] == list(map(_without_meta, document["states"]))

@@ -44,6 +44,7 @@ def command(
 
     from ..designs.certificates import design_of, read_certificate
     from ..designs.wording import said
+    budget = budget.start()  # the time for reading the design counts too
     document, values = read_certificate(certificate), parameters_given(given)
     if "law" in document:
         from checkvalve.spec.certify.checker import check_law_certificate
@@ -51,10 +52,11 @@ def command(
         from ..designs.laws import made_of
         with watched(f"checking {certificate.name}"):
             opinion = check_law_certificate(
-                document, made_of(document, design, values), budget)
+                document, made_of(document, design, values, budget.deadline), budget)
     else:
         with watched(f"checking {certificate.name}"):
-            opinion = check_certificate(document, design_of(document, design, values), budget)
+            opinion = check_certificate(
+                document, design_of(document, design, values, budget.deadline), budget)
     told = {"certificate": str(certificate), "design": document["design"],
             "property": document["property"], "verdict": document.get("verdict", "law"),
             "confirmed": opinion.confirmed, "why": opinion.why}

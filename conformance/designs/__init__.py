@@ -33,8 +33,8 @@ def load_designs(
     path: str | Path, given: Mapping[str, str] | None = None, deadline: Deadline | None = None
 ) -> list[Design]:
     """Read a file: a design for each choice of values of its parameters; ``given`` has some, as
-    text (``{"n": "1..8"}``). Raises InputError as ``load_file`` does, and Spent where a net is not
-    read by the deadline.
+    text (``{"n": "1..8"}``). Raises InputError as ``load_file`` does, and Spent where the file is
+    not read by the deadline.
     """
     from checkvalve.spec.design.formats.files import load_any
 

@@ -147,15 +147,20 @@ def _too_large(text: str, size: int) -> str:
     return f"more than {MAX_MARKS:,} commas and brackets" if marks > MAX_MARKS else ""
 
 
-def design_of(document: Mapping[str, Any], path: str, given: Mapping[str, str]) -> Design:
+def design_of(
+    document: Mapping[str, Any], path: str, given: Mapping[str, str],
+    deadline: Deadline | None = None,
+) -> Design:
     """The design of a file that a certificate is about: of several, the one with its values of the
-    parameters, of which ``given`` has some in place of the file's. Raises InputError."""
+    parameters, of which ``given`` has some in place of the file's. Raises InputError, and Spent
+    where the file is not read by the deadline."""
     from checkvalve.spec.design.formats.files import read_any
     from checkvalve.spec.design.loader import load_point
     from checkvalve.spec.design.reading.parameters import points
 
     from .reading import read_text
-    root, about = read_any(read_text(Path(path)), path).root, document.get("parameters", {})
+    root = read_any(read_text(Path(path)), path, deadline).root
+    about = document.get("parameters", {})
     point = next((each for each in points(root, path, given) if dict(each) == about), None)
     if point is None:
         told = " ".join(f"--set {name}={value}" for name, value in about.items())

@@ -68,7 +68,9 @@ class Grid:
         if over:
             grid.open(opened(reading.root, over, where, given))
         else:
-            grid.sweep(load_tree(reading.root, where, given, reading.assumed))
+            grid.sweep(load_tree(
+                reading.root, where, given, reading.assumed,
+                grid.deadline.watch(f"reading {where}")))
         return grid
 
     def sweep(self, designs: Sequence[Design]) -> None:

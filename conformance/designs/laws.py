@@ -66,11 +66,15 @@ class Found:
         return self.law is not None and not self.against and (proved or not self.unknown)
 
 
-def made_of(document: Mapping[str, Any], path: str, given: Mapping[str, str]) -> Made:
+def made_of(
+    document: Mapping[str, Any], path: str, given: Mapping[str, str],
+    deadline: Deadline | None = None,
+) -> Made:
     """The maker of the designs of a file for the parameters that the certificate of a law is about.
-    Raises InputError for a file that the certificate was not written for.
+    Raises InputError for a file that the certificate was not written for, and Spent for one that is
+    not read by the deadline.
     """
-    reading = read_any(read_text(Path(path)), path)
+    reading = read_any(read_text(Path(path)), path, deadline)
     grid = Grid(reading, path, given, PROVED, Budget())
     if document["over"]:
         found = opened(reading.root, document["over"], path, given)
@@ -113,7 +117,8 @@ def law_of(
     """
     whole, spent = Deadline(seconds), []
     where = "the design" if isinstance(file, Reading) else str(file)
-    reading = file if isinstance(file, Reading) else read_any(read_text(Path(file)), where)
+    reading = file if isinstance(file, Reading) else read_any(
+        read_text(Path(file)), where, whole)
     grid = Grid.of(reading, where, given, name, budget, over, whole.share(2))
     decided = grid.decided
     if grid.deadline.passed():

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from checkvalve.spec.notation.errors import CheckvalveError, InternalError
+from checkvalve.spec.verdicts.deadline import Spent
 
 from ..computer.progress import watched
 from .config import USUAL_TIMEOUT, GateConfig
@@ -77,6 +78,10 @@ def _run(section: Section, subject: str, job: Callable[[], Rows]) -> Rows:
         return job()
     except InternalError:
         raise
+    except Spent as late:
+        why = f"{late}: give it more (max_seconds, max_memory), or ask about less at a time"
+        return (Row(section, subject, "can be read", "read", "undecided", "unknown", why,
+                    time.perf_counter() - began),)
     except CheckvalveError as error:
         details = {"fault": error.fault, "where": error.where, "next_step": error.next_step}
         return (Row(section, subject, "can be run", "runs", "cannot be run", "error", str(error),

@@ -34,15 +34,24 @@ __all__ = ["chapter_rows", "design_rows", "rows_of_design", "rows_of_summary", "
 def design_rows(subject: str, file: Path, designs: Designs) -> tuple[Row, ...]:
     """Check the designs of a file: a row for each property that its author expects something of.
 
-    Each design has all the seconds that are allowed for one.
+    Each design has all the seconds that are allowed for one, of which reading takes its part.
+    Raises Spent where the file is not read by then.
     """
+    from checkvalve.spec.verdicts.deadline import Deadline
+    from checkvalve.spec.verdicts.memory import limited_to
+
     from ..designs import load_designs
 
-    loaded = load_designs(file)
+    limits, reading = designs.limits, Deadline(designs.limits.max_seconds)
     rows: list[Row] = []
-    for design in loaded:
-        which = subject if len(loaded) == 1 else f"{subject} ({design.name})"
-        rows += rows_of_design(which, _checked(design, designs.limits))
+    with limited_to(limits.max_memory):
+        loaded = load_designs(file, deadline=reading)
+        if limits.max_seconds is not None:
+            left = limits.max_seconds - reading.spent() / len(loaded)
+            limits = replace(limits, max_seconds=max(0.0, left))
+        for design in loaded:
+            which = subject if len(loaded) == 1 else f"{subject} ({design.name})"
+            rows += rows_of_design(which, _checked(design, limits))
     return tuple(rows)
 
 
@@ -51,17 +60,14 @@ def _checked(design: Design, limits: Limits) -> DesignReport:
     from checkvalve.spec.design.check import Settings
     from checkvalve.spec.design.repairs.repair import with_repair
 
-    from checkvalve.spec.verdicts.memory import limited_to
-
     from ..designs import check_design
     from ..designs.places import with_places
 
     running = _budget(limits).start()  # one for the check and for the search for a fix
-    with limited_to(limits.max_memory):
-        report = check_design(design, settings=Settings(budget=running))
-        if not any(_is_wrong(found) for found in report.findings):
-            return report
-        return with_places(with_repair(report, running))
+    report = check_design(design, settings=Settings(budget=running))
+    if not any(_is_wrong(found) for found in report.findings):
+        return report
+    return with_places(with_repair(report, running))
 
 
 def rows_of_design(subject: str, report: DesignReport) -> tuple[Row, ...]:

@@ -8,9 +8,9 @@ fits.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from ..notation.errors import InputError
 from .net.builder import Aim
@@ -26,10 +26,12 @@ from .reading.parameters import Point, points, resolved
 from .reading.programs import length
 from .reading.properties import NO_STARVATION, no_starvation
 from .reading.schema import check_shape, suggest
-from .reading.source import Node, Spot, parse
+from .reading.source import Node, Spot, Watch, parse
 from .reading.symbols import whole
 
 __all__ = ["load", "load_all", "load_point", "load_tree", "only"]
+
+T = TypeVar("T")
 
 # Flow kinds whose translation has a row for each number of elements that do not fit.
 _COUNTED = {Flow.DROP_NEWEST, Flow.DROP_OLDEST, Flow.UNBOUNDED}
@@ -82,24 +84,30 @@ def load_all(
 
 
 def load_tree(
-    root: Node, file: str, given: Mapping[str, str] | None = None, assumed: Sequence[str] = ()
+    root: Node, file: str, given: Mapping[str, str] | None = None, assumed: Sequence[str] = (),
+    watch: Watch = lambda: None,
 ) -> list[Design]:
-    """As ``load_all``, of a tree; its reader took for granted what is ``assumed``."""
-    found = [replace(load_point(root, point, file), assumed=tuple(assumed))
+    """As ``load_all``, of a tree; its reader took for granted what is ``assumed``. ``watch`` is
+    called often, and may raise."""
+    found = [replace(load_point(root, point, file, watch=watch), assumed=tuple(assumed))
              for point in points(root, file, given or {})]
     columns = zip(*(each.parameters for each in found), strict=True)
     swept = [place for place, values in enumerate(columns) if len(set(values)) > 1]
     return [_named(design, swept) for design in found]
 
 
-def load_point(root: Node, point: Point, file: str, known: bool = False) -> Design:
+def load_point(
+    root: Node, point: Point, file: str, known: bool = False, watch: Watch = lambda: None
+) -> Design:
     """The design of a tree for these values of its parameters, which may be symbols (see
     ``symbols``) where the shape of the tree is ``known`` to be right."""
+    watch()
     copied = has_copies(root)
-    tree = expanded(root, point, file) if copied else resolved(root, point, file)
+    tree = expanded(root, point, file, watch) if copied else resolved(root, point, file)
+    watch()
     if not known:
         check_shape(tree, file, "expanded" if copied else "resolved")
-    return replace(_Loader(tree, file).design(), parameters=tuple(point.items()))
+    return replace(_Loader(tree, file, watch).design(), parameters=tuple(point.items()))
 
 
 def _named(design: Design, swept: Sequence[int]) -> Design:
@@ -113,15 +121,16 @@ def _named(design: Design, swept: Sequence[int]) -> Design:
 class _Loader:
     """Turns a tree that has the right shape into a design."""
 
-    def __init__(self, root: Node, file: str) -> None:
+    def __init__(self, root: Node, file: str, watch: Watch) -> None:
         self.root = root
         self.file = file
+        self.watch = watch
 
     def design(self) -> Design:
         """The design, with its names resolved."""
         top = self.root.value
         tasks = {name: _task(name, node, _spot(top["tasks"], name))
-                 for name, node in _entries(top["tasks"])}
+                 for name, node in self._watched(_entries(top["tasks"]))}
         pools = {
             name: Pool(name, whole(node.value["threads"].value), _spot(top["pools"], name))
             for name, node in _entries(top.get("pools"))
@@ -133,10 +142,16 @@ class _Loader:
             links=parts.links, pools=parts.pools, expect=self._expect(top.get("expect"), tasks),
             file=self.file,
         )
-        for task in parts.tasks.values():
+        for task in self._watched(parts.tasks.values()):
             self._check_task(design, task)
-        translate(design, Aim())  # a design that cannot be translated is refused here too
+        # A design that cannot be translated is refused here too.
+        translate(design, Aim(), self.watch)
         return design
+
+    def _watched(self, entries: Iterable[T]) -> Iterator[T]:
+        for entry in entries:
+            self.watch()
+            yield entry
 
     def _written_out(self, parts: Parts) -> Parts:
         """The same without ends, groups and kinds; raises InputError for what cannot be."""
@@ -174,7 +189,7 @@ class _Loader:
 
     def _links(self, nodes: list[Node], tasks: Mapping[str, Task]) -> dict[str, Link]:
         found: dict[str, Link] = {}
-        for node in nodes:
+        for node in self._watched(nodes):
             link = self._link(node, tasks)
             if link.name in found:
                 raise self._error(

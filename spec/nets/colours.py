@@ -271,7 +271,7 @@ def most(sorts: dict[int, Sort]) -> int:
 
 
 def bindings(
-    sorts: dict[int, Sort], condition: Condition, watch: Callable[[], None]
+    sorts: dict[int, Sort], condition: Condition, watch: Callable[[], object]
 ) -> Iterator[Binding]:
     """The bindings of variables of these sorts for which the condition holds; the same dictionary
     each time, with other colours. ``watch`` is called often, and may raise."""

@@ -20,7 +20,7 @@ _DENOMINATORS = (1, 60, 10_000)
 
 def place_bounds(
     start: Mapping[str, int], changes: Sequence[Mapping[str, int]],
-    among: Collection[str] | None = None, watch: Callable[[], None] = lambda: None,
+    among: Collection[str] | None = None, watch: Callable[[], object] = lambda: None,
 ) -> dict[str, int]:
     """The most tokens that each place can hold, for those of which it can be proved.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, NamedTuple
 
-from ..reading.source import Spot
+from ..reading.source import Spot, Watch
 from .draft import Reading, refusal
 from .graph import Edge, Graph, Vertex, reading_of
 
@@ -39,24 +39,25 @@ class _Token(NamedTuple):
     spot: Spot
 
 
-def read(text: str, file: str) -> Reading:
+def read(text: str, file: str, watch: Watch = lambda: None) -> Reading:
     """The design that a DOT file is.
 
     Raises InputError for an undirected graph, for text that is not DOT, and for whatever ``graph``
     refuses.
     """
-    tokens = list(islice(_tokens(text, file), MAX_TOKENS + 1))
+    tokens = list(islice(_tokens(text, file, watch), MAX_TOKENS + 1))
     if len(tokens) > MAX_TOKENS:
         raise refusal(file, tokens[-1].spot, f"the file has more than {MAX_TOKENS} words and signs",
                       "Check a part of it at a time.")
     return reading_of(_Parser(tokens, file).graph(), file, "[{0}={1}]")
 
 
-def _tokens(text: str, file: str) -> Iterator[_Token]:
+def _tokens(text: str, file: str, watch: Watch) -> Iterator[_Token]:
     """The tokens of DOT with their places, and one for the end. Raises ``InputError``."""
     at, line, begin = 0, 1, 0
     text = text.removeprefix("\ufeff")
     while at < len(text):
+        watch()
         spot = Spot(line, at - begin + 1)
         if text[at] == "<":
             kind, end = "quoted", _end_of_html(text, at)

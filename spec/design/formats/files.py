@@ -14,7 +14,7 @@ from ...notation.errors import InputError
 from ...verdicts.deadline import Deadline
 from ..loader import load_tree
 from ..reading.language import Design
-from ..reading.source import parse
+from ..reading.source import Watch, parse
 from . import dot, flink, flux, graphml, kafka_streams, pnml
 from .draft import Reading, legal_name
 from .pnml import NET_ALONE
@@ -29,7 +29,7 @@ class Format:
     name: str
     suffixes: tuple[str, ...]
     begins: re.Pattern[str]
-    read: Callable[[str, str], Reading]
+    read: Callable[[str, str, Watch], Reading]
 
 
 # Possessive throughout: a text that nearly begins so must not be tried in every way.
@@ -76,16 +76,17 @@ def load_any(
 
     ``given`` has values of parameters (see ``loader``). Raises InputError, with file, line and
     column, for what is no design, and for what its format says that a design cannot express; and
-    Spent, where a net is not read by the deadline.
+    Spent, where it is not read by the deadline.
     """
-    reading = _read(text, file, deadline)
+    watch = _looking(file, deadline)
+    reading = _read(text, file, watch)
     if reading.net is None:
-        return load_tree(reading.root, file, given, reading.assumed)
+        return load_tree(reading.root, file, given, reading.assumed, watch)
     assumed, net = (*reading.assumed, reading.no_design), reading.net
     if not reading.no_design:
         try:
             return [replace(design, net=net)
-                    for design in load_tree(reading.root, file, given, reading.assumed)]
+                    for design in load_tree(reading.root, file, given, reading.assumed, watch)]
         except InputError as no_design:
             if given:
                 raise
@@ -95,27 +96,29 @@ def load_any(
                    assumed=assumed, net=net)]
 
 
-def read_any(text: str, file: str = "<text>") -> Reading:
+def read_any(text: str, file: str = "<text>", deadline: Deadline | None = None) -> Reading:
     """The tree that a text stands for, in whatever format it is; raises as ``load_any``, and for a
     Petri net that is too large for tasks and links."""
-    reading = _read(text, file)
+    reading = _read(text, file, _looking(file, deadline))
     if reading.no_design:
         raise InputError(reading.no_design, file, "Use `checkvalve check`, which needs no design.")
     return reading
 
 
-def _read(text: str, file: str, deadline: Deadline | None = None) -> Reading:
+def _looking(file: str, deadline: Deadline | None) -> Watch:
+    return (deadline or Deadline()).watch(f"reading {file}")
+
+
+def _read(text: str, file: str, watch: Watch = lambda: None) -> Reading:
     text = text.removeprefix("\ufeff")
     own = format_of(text, file)
     for suffix, (what, next_step) in _NO_DESIGNS.items():
         if file.lower().endswith(suffix):
             raise InputError(f"this is {what}, and no design", file, next_step)
     if own is None:
-        return Reading(parse(text, file), ())
+        return Reading(parse(text, file, watch), ())
     try:
-        if own.read is pnml.read and deadline is not None:
-            return pnml.read(text, file, deadline.watch(f"reading {file}"))
-        return own.read(text, file)
+        return own.read(text, file, watch)
     except RecursionError:
         raise InputError(f"this {own.name} file is nested too deep", file,
                          "Check the brackets.") from None

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from html import unescape
 from typing import Final
 
-from ..reading.source import Node, Spot, parse
+from ..reading.source import Node, Spot, Watch, parse
 from .draft import BEGIN, Draft, Reading, refusal
 from .stages import put_stage
 from .values import Values
@@ -35,14 +35,14 @@ class _Operator:
     inputs: dict[str, Spot] = field(default_factory=dict)
 
 
-def read(text: str, file: str) -> Reading:
+def read(text: str, file: str, watch: Watch = lambda: None) -> Reading:
     """The design that a plan is.
 
     Raises InputError for an iteration, of which the plan does not say what is fed back, and for an
     exchange that stores all before anybody reads.
     """
     # JSON is YAML but for tabs, which stand between its values only.
-    root = parse(text.replace("\t", " "), file)
+    root = parse(text.replace("\t", " "), file, watch)
     return _Reader(root, file).reading()
 
 

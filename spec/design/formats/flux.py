@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ..reading.source import Node, Spot, parse
+from ..reading.source import Node, Spot, Watch, parse
 from .draft import Draft, Reading, refusal
 from .stages import put_stage
 from .values import Values
@@ -41,13 +41,13 @@ class _Component:
     fed_by: dict[str, None] = field(default_factory=dict)
 
 
-def read(text: str, file: str) -> Reading:
+def read(text: str, file: str, watch: Watch = lambda: None) -> Reading:
     """The design that a Flux topology is.
 
     Raises InputError for a topology that Java builds, that other files belong to, or that has a
     limit on pending tuples together with a loop of streams.
     """
-    return _Reader(parse(text, file), file).reading()
+    return _Reader(parse(text, file, watch), file).reading()
 
 
 class _Reader:

@@ -6,7 +6,7 @@ Source: graphml.graphdrawing.org, the primer (2000 to 2013).
 
 from __future__ import annotations
 
-from ..reading.source import Spot
+from ..reading.source import Spot, Watch
 from .draft import Reading, refusal
 from .graph import Edge, Graph, Vertex, no_edge_to, reading_of
 from .xml import Element, parse_xml
@@ -16,13 +16,13 @@ __all__ = ["read"]
 _WAY = '<data key="{0}">{1}</data>'
 
 
-def read(text: str, file: str) -> Reading:
+def read(text: str, file: str, watch: Watch = lambda: None) -> Reading:
     """The design that a GraphML document is.
 
     Raises InputError for an undirected graph, nested graphs, hyperedges, and whatever ``graph``
     refuses.
     """
-    root = parse_xml(text, file)
+    root = parse_xml(text, file, watch=watch)
     if root.tag != "graphml":
         raise refusal(file, root.spot, f"this is no GraphML: it begins with <{root.tag[:40]}>",
                       "Begin with <graphml>.")

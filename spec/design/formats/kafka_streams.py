@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..reading.source import Spot
+from ..reading.source import Spot, Watch
 from .draft import Draft, Reading, refusal
 from .stages import Ends, put_stage
 
@@ -49,27 +49,28 @@ class _Stage:
     following: list[tuple[str, Spot]] = field(default_factory=list)
 
 
-def read(text: str, file: str) -> Reading:
+def read(text: str, file: str, watch: Watch = lambda: None) -> Reading:
     """The design that a description is.
 
     Raises InputError for a topic that a class or a pattern chooses, and for a line that no
     description has.
     """
-    stages = list(_Reader(text, file).stages())
+    stages = list(_Reader(text, file, watch).stages())
     if not stages:
         raise refusal(file, Spot(1, 1), "the description has no sub-topology",
                       "Give all that Topology.describe() prints.")
-    return _design(stages, file)
+    return _design(stages, file, watch)
 
 
 class _Reader:
-    def __init__(self, text: str, file: str) -> None:
-        self.text, self.file = text, file
+    def __init__(self, text: str, file: str, watch: Watch) -> None:
+        self.text, self.file, self.watch = text, file, watch
 
     def stages(self) -> Iterator[_Stage]:
         """The sub-topologies, each with its nodes and the lines between them."""
         stage: _Stage | None = None
         for number, line in enumerate(self.text.removeprefix("\ufeff").splitlines(), 1):
+            self.watch()
             spot = Spot(number, len(line) - len(line.lstrip()) + 1)
             kind, found = next(((kind, found) for kind, form in _LINES.items()
                                 if (found := form.fullmatch(line))), ("", None))
@@ -125,7 +126,7 @@ class _Reader:
         return stage
 
 
-def _design(stages: list[_Stage], file: str) -> Reading:
+def _design(stages: list[_Stage], file: str, watch: Watch) -> Reading:
     """A design of sub-topologies, with a link for each of the topics between them."""
     draft = Draft(file, "topology", "A Kafka Streams topology, read from its description.")
     draft.assume("what processors do is not in the description: for each record that it reads, a "
@@ -139,6 +140,7 @@ def _design(stages: list[_Stage], file: str) -> Reading:
         draft, stage.name, stage.spot, len(stage.reads),
         sum(max(1, len(readers[topic])) for topic in stage.writes)) for stage in stages}
     for topic, reading in readers.items():
+        watch()
         if topic in written:
             writing = [stage for stage in stages if topic in stage.writes]
             _topic(draft, topic, writing, reading, ends)

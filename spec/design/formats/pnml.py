@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from ...nets.net import Arcs, Net
-from ..reading.source import Node, Spot
+from ..reading.source import Node, Spot, Watch
 from .bounds import place_bounds
 from .draft import Draft, Reading, refusal
 from .pnml_colours import unfolded
@@ -41,7 +41,7 @@ _PLACES: Final = re.compile("pt-?net|p/t")
 _COLOURED: Final = re.compile("symmetric|highlevel|hlpng|hlnet")
 
 
-def read(text: str, file: str, watch: Callable[[], None] = lambda: None) -> Reading:
+def read(text: str, file: str, watch: Watch = lambda: None) -> Reading:
     """The design that a PNML document is; ``watch`` is called often, and may raise.
 
     Raises InputError for a net of another type, several nets, arcs of another type, numbers that
@@ -56,7 +56,7 @@ def read(text: str, file: str, watch: Callable[[], None] = lambda: None) -> Read
     return _design(plain(_net_of(nets[0], file, watch), file, watch), file, nets[0].spot)
 
 
-def _net_of(top: Element, file: str, watch: Callable[[], None]) -> PnmlNet:
+def _net_of(top: Element, file: str, watch: Watch) -> PnmlNet:
     """The net, its pages made one and its references followed."""
     kind = top.attributes.get("type", "")
     name = text_of(top.first("name")) or top.attributes.get("id", "net")
@@ -72,7 +72,7 @@ def _net_of(top: Element, file: str, watch: Callable[[], None]) -> PnmlNet:
 class _Reader:
     """A place/transition net."""
 
-    def __init__(self, nodes: Nodes, watch: Callable[[], None]) -> None:
+    def __init__(self, nodes: Nodes, watch: Watch) -> None:
         self.nodes, self.file, self.watch = nodes, nodes.file, watch
 
     def net(self, name: str) -> PnmlNet:

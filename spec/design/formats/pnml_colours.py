@@ -12,7 +12,7 @@ transitions that makes; bindings that no tokens could ever enable are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from ...nets.colours import (
@@ -25,7 +25,7 @@ from ...nets.colours import (
     bindings,
     most,
 )
-from ..reading.source import Spot
+from ..reading.source import Spot, Watch
 from .draft import refusal
 from .pnml_nodes import Nodes, PnmlNet, PnmlPlace, labels_of
 from .pnml_terms import Terms, structure
@@ -47,7 +47,7 @@ Ends = list[tuple[str, Term, Spot]]
 """The places at one side of a transition, with the terms of the arcs and their spots."""
 
 
-def unfolded(nodes: Nodes, name: str, watch: Callable[[], None]) -> PnmlNet:
+def unfolded(nodes: Nodes, name: str, watch: Watch) -> PnmlNet:
     """The place/transition net that a coloured net unfolds into.
 
     Raises InputError for a net that is not symmetric, and for one that is too large unfolded.
@@ -56,7 +56,7 @@ def unfolded(nodes: Nodes, name: str, watch: Callable[[], None]) -> PnmlNet:
 
 
 class _Unfolding:
-    def __init__(self, nodes: Nodes, watch: Callable[[], None]) -> None:
+    def __init__(self, nodes: Nodes, watch: Watch) -> None:
         self.nodes, self.file, self.watch = nodes, nodes.file, watch
         self.terms = Terms(nodes.top, self.file)
         self.places = {each.attributes["id"]: each for each in nodes.all("place")}

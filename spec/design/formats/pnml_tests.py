@@ -16,12 +16,12 @@ k from the place, and B - k from its complement. Where no bound is proved, the a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import product
 from math import prod
 from typing import Final
 
-from ..reading.source import Spot
+from ..reading.source import Spot, Watch
 from .bounds import place_bounds
 from .draft import refusal
 from .pnml_nodes import PnmlNet, PnmlPlace, text_of
@@ -68,7 +68,7 @@ def put_down(net: PnmlNet, kind: str, place: str, transition: str, weight: int, 
             most[place] = min(weight, most.get(place, weight))
 
 
-def plain(net: PnmlNet, file: str, watch: Callable[[], None]) -> PnmlNet:
+def plain(net: PnmlNet, file: str, watch: Watch) -> PnmlNet:
     """The net with plain arcs alone, and the complements that they need.
 
     Raises InputError where a place that is tested or emptied has no bound, and where resets make
@@ -92,7 +92,7 @@ def plain(net: PnmlNet, file: str, watch: Callable[[], None]) -> PnmlNet:
     return _Plain(net, most).net(watch)
 
 
-def _bounds(net: PnmlNet, file: str, watch: Callable[[], None]) -> dict[str, int]:
+def _bounds(net: PnmlNet, file: str, watch: Watch) -> dict[str, int]:
     """The most tokens of each place that is tested or emptied."""
     changes = [{place: net.gives[id][place] - net.takes[id][place]
                 for place in {*net.gives[id], *net.takes[id]}} for id in net.transitions]
@@ -132,7 +132,7 @@ class _Plain:
             taken.add(label)
             self.new.places[self.other[id]] = PnmlPlace(label, place.spot, bound - place.tokens)
 
-    def net(self, watch: Callable[[], None]) -> PnmlNet:
+    def net(self, watch: Watch) -> PnmlNet:
         labels = {label for label, _ in self.old.transitions.values()}
         for id, (label, spot) in self.old.transitions.items():
             emptied = sorted(self.old.empties.get(id, ()))

@@ -7,12 +7,12 @@ as long as the file, and nesting is limited.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 from xml.parsers import expat
 
-from ..reading.source import Spot
+from ..reading.source import Spot, Watch
 from .draft import refusal
 
 __all__ = ["MAX_DEPTH", "MAX_ELEMENTS", "Element", "parse_xml"]
@@ -42,7 +42,7 @@ class Element:
 
 def parse_xml(
     text: str, file: str, most: int = MAX_ELEMENTS, without: Collection[str] = (),
-    watch: Callable[[], None] = lambda: None,
+    watch: Watch = lambda: None,
 ) -> Element:
     """The root element of a document of at most so many elements; those with a name in ``without``
     are left out, with all that is in them. ``watch`` is called often, and may raise.
@@ -55,7 +55,7 @@ def parse_xml(
 
 class _Builder:
     def __init__(
-        self, file: str, most: int, without: Collection[str], watch: Callable[[], None]
+        self, file: str, most: int, without: Collection[str], watch: Watch
     ) -> None:
         self.file, self.most, self.without, self.watch = file, most, without, watch
         self.parser = expat.ParserCreate("utf-8")

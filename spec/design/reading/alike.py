@@ -96,7 +96,10 @@ class Eyes:
 
     def _one_of_each(self, entries: Any) -> Any:
         if isinstance(entries, list):
-            return list({self._look(each): each for each in reversed(entries)}.values())[::-1]
+            first: dict[Hashable, Any] = {}
+            for each in entries:
+                first.setdefault(self._look(each), each)
+            return list(first.values())
         looks: dict[Hashable, Any] = {}
         for key, value in entries.items():
             looks.setdefault((self._look(key), self._look(value)), key)

@@ -19,7 +19,7 @@ from ...notation.errors import InputError
 from .parameters import Point, computed, expected, value_of
 from .properties import NO_STARVATION
 from .schema import check_shape
-from .source import Node, Spot
+from .source import Node, Spot, Watch
 
 __all__ = ["expanded", "has_copies"]
 
@@ -46,14 +46,14 @@ def has_copies(root: Node) -> bool:
         ("copies", "connect", "design")) for each in entries)
 
 
-def expanded(root: Node, point: Point, file: str) -> Node:
+def expanded(root: Node, point: Point, file: str, watch: Watch = lambda: None) -> Node:
     """The document with its parameters computed, its copies written out, and neither
-    ``parameters`` nor ``designs``.
+    ``parameters`` nor ``designs``. ``watch`` is called for each copy, and may raise.
 
     Raises InputError, with the line, for what cannot be written out, or is too much.
     """
     check_shape(root, file, "written")
-    return _Writer(root, point, file).document()
+    return _Writer(root, point, file, watch).document()
 
 
 @dataclass
@@ -100,8 +100,8 @@ class _End:
 class _Writer:
     """Writes out one document."""
 
-    def __init__(self, root: Node, point: Point, file: str) -> None:
-        self.root, self.point, self.file = root, point, file
+    def __init__(self, root: Node, point: Point, file: str, watch: Watch) -> None:
+        self.root, self.point, self.file, self.watch = root, point, file, watch
         self.designs = dict(root.value["designs"].value) if "designs" in root.value else {}
         self.left = MAX_VALUES
         self.tasks: list[_Copy] = []
@@ -273,6 +273,7 @@ class _Writer:
         readers: Sequence[_End],
     ) -> None:
         """One link of those that are written out, and the names by which its tasks know it."""
+        self.watch()
         plain = "name" not in node.value and which
         name = f"{writers[0].task}->{readers[0].task}" if plain else scope.prefix + base + which
         keys = {key: part for key, part in node.value.items() if key != "connect"}
@@ -371,6 +372,7 @@ class _Writer:
     # --- what a task says of links and pools ------------------------------------------------------
 
     def _task(self, copy: _Copy) -> Node:
+        self.watch()
         node = self._without(computed(copy.node, copy.point, self.file), "copies")
         return replace(node, value={
             key: self._renamed(copy, part, key) for key, part in node.value.items()})

@@ -53,12 +53,20 @@ def check_shape(root: Node, file: str, stage: Stage = "resolved") -> None:
     _refuse_older(root, file)
     plain, validator = root.plain(), _validator(stage)
     fewer = _eyes(stage).fewer(plain)
-    if fewer is not plain and validator.is_valid(fewer):
-        return
-    for error in validator.iter_errors(plain):
+    for error in validator.iter_errors(fewer):
+        _lead_back(error, fewer, plain)
         nearest = _nearest(error)
         problem = _problem(root, nearest)
         raise InputError(problem.what, f"{file}:{problem.spot}", problem.next_step)
+
+
+def _lead_back(error: ValidationError, fewer: Any, plain: Any) -> None:
+    """Change the path of an error in fewer entries to that in all, of which they are the first of
+    each look: the first error is in one of them."""
+    if fewer is not plain and len(error.path) > 1 and isinstance(error.path[1], int):
+        key, at = error.path[0], error.path[1]
+        entry = fewer[key][at]
+        error.path[1] = next(n for n, each in enumerate(plain[key]) if each is entry)
 
 
 def _refuse_older(root: Node, file: str) -> None:

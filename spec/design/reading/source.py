@@ -8,7 +8,7 @@ as YAML 1.2 reads them (its core schema), as editors do: ``on`` and ``no`` are s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -17,7 +17,7 @@ from ...notation.errors import InputError
 if TYPE_CHECKING:
     from yaml.events import Event, ScalarEvent
 
-__all__ = ["MAX_CHARACTERS", "MAX_DEPTH", "MAX_NODES", "NOWHERE", "Node", "Spot", "parse"]
+__all__ = ["MAX_CHARACTERS", "MAX_DEPTH", "MAX_NODES", "NOWHERE", "Node", "Spot", "Watch", "parse"]
 
 MAX_CHARACTERS = 16_777_216
 MAX_DEPTH = 16
@@ -25,6 +25,12 @@ MAX_NODES = 3_000_000
 _MAX_DIGITS = 18
 MAX_REREAD = 1_000_000
 """Characters of a text that is read a second time, for a better message."""
+
+LOOK = 1_000
+"""Values between two looks at the clock."""
+
+Watch = Callable[[], object]
+"""Called often while something is read; it may raise, where that takes too long."""
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
@@ -72,8 +78,8 @@ class Node:
         return self.value
 
 
-def parse(text: str, file: str) -> Node:
-    """Read one YAML document.
+def parse(text: str, file: str, watch: Watch = lambda: None) -> Node:
+    """Read one YAML document. ``watch`` is called often, and may raise.
 
     Raises InputError, with file and line, for anything that is not plain YAML within the
     limits of this module.
@@ -86,12 +92,12 @@ def parse(text: str, file: str) -> Node:
     import yaml
     fast = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a tenth of the time, where it is there
     try:
-        return _Builder(file).build(yaml.parse(text, Loader=fast))
+        return _Builder(file, watch).build(yaml.parse(text, Loader=fast))
     except yaml.YAMLError:
         # The reader in Python has better words for what is wrong, if the text is not too long.
         last = fast if len(text) > MAX_REREAD else yaml.SafeLoader
     try:
-        return _Builder(file).build(yaml.parse(text, Loader=last))
+        return _Builder(file, watch).build(yaml.parse(text, Loader=last))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         spot = Spot(mark.line + 1, mark.column + 1) if mark else Spot(1, 1)
@@ -128,8 +134,8 @@ class _Builder:
     A hostile file is therefore refused at its first offence, before the rest is read.
     """
 
-    def __init__(self, file: str) -> None:
-        self.file = file
+    def __init__(self, file: str, watch: Watch = lambda: None) -> None:
+        self.file, self.watch = file, watch
         self.nodes = 0
 
     def build(self, events: Iterator[Event]) -> Node:
@@ -155,6 +161,8 @@ class _Builder:
         ``InputError``."""
         import yaml.events as ev
         self.nodes += 1
+        if self.nodes % LOOK == 0:
+            self.watch()
         if self.nodes > MAX_NODES:
             raise self._error(event, f"the file has more than {MAX_NODES} values",
                               "Split the design into several files.")

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from checkvalve.conformance.cli import root
 from checkvalve.conformance.designs import check_design
 from checkvalve.conformance.gate.report import Report, Row
-from checkvalve.conformance.report import write_designs
+from checkvalve.conformance.report import write_sections
 from checkvalve.conformance.report.designs import section
 from checkvalve.conformance.report.page import Line, Section, page
 from checkvalve.conformance.report.rows import gate_sections
@@ -73,7 +73,8 @@ def hostile() -> DesignReport:
 def written(folder: Path, *reports: DesignReport) -> Path:
     """The page of these reports."""
     path = folder / "report.html"
-    write_designs(path, reports)
+    write_sections(path, "checkvalve check", [
+        section(report, f"d{number}") for number, report in enumerate(reports)])
     return path
 
 

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from checkvalve.conformance.designs import check_design, load_file
-from checkvalve.conformance.report import write_designs
+from checkvalve.conformance.report import write_sections
+from checkvalve.conformance.report.designs import section
 from checkvalve.spec.design.drawing.svg import draw
 
 __all__ = ["entries", "pages"]
@@ -60,7 +61,8 @@ def _page(entry: Path, source: Path) -> Iterator[str]:
     (source / "extra" / "steps").mkdir(parents=True, exist_ok=True)
     report = check_design(load_file(entry / "hangs.yaml"))
     (source / "gallery" / f"{entry.name}.svg").write_text(draw(report), encoding="utf-8")
-    write_designs(source / "extra" / "steps" / f"{entry.name}.html", [report])
+    write_sections(source / "extra" / "steps" / f"{entry.name}.html", "checkvalve check",
+                   [section(report, "d0")])
     story = (entry / "story.md").read_text(encoding="utf-8")
     tale, _, fix = story.partition("\n## Fix\n")
     folder = entry.as_posix()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from checkvalve.spec.notation.errors import InputError
-from checkvalve.spec.verdicts.deadline import Deadline
+from checkvalve.spec.verdicts.deadline import Deadline, Spent
 from checkvalve.spec.notation.labels import counted
 
 from ..computer.files import check_writable
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from ..designs.certificates import Written
     from ..gate.report import Row
+    from ..report.page import Section
 
 __all__ = ["command"]
 
@@ -95,10 +96,12 @@ def command(
         check_writable(html)
     budget = replace(budget, max_seconds=max(0.0, (budget.max_seconds or 0.0) - reading))
     checked: list[DesignReport] = []
+    pages: list[Section] = []
     written: list[Written] = []
     for group in loaded:
         one = partial(_checked, engine=engine, budget=budget, explain=explain,
-                      drawings=drawings, certificates=certificates, written=written, quiet=quiet)
+                      drawings=drawings, certificates=certificates, written=written, quiet=quiet,
+                      pages=None if html is None else pages)
         if len(group) == 1:
             checked.append(one(group[0], repair=repair, say=not as_json))
         else:
@@ -111,8 +114,8 @@ def command(
     code = _code(checked)
     reports.write_rows(lambda: _rows(checked), "check")
     if html is not None:
-        from ..report import write_designs
-        write_designs(html, checked)
+        from ..report import write_sections
+        write_sections(html, "checkvalve check", pages)
     if itf is not None:
         from ..report.itf import write_findings
         traces = write_findings(itf, checked)
@@ -143,10 +146,11 @@ def _rows(reports: list[DesignReport]) -> Iterator[Row]:
 def _checked(
     design: Design, *, engine: Engine, budget: Budget, drawings: Path | None,
     certificates: Path | None, written: list[Written], explain: bool, repair: bool, say: bool,
-    quiet: bool,
+    quiet: bool, pages: list[Section] | None,
 ) -> DesignReport:
-    """The report on one design, printed as soon as it is known; ``written`` has its certificates.
-    If it is ``quiet``, only where a verdict is not as expected."""
+    """The report on one design, printed as soon as it is known; ``written`` has its certificates,
+    ``pages`` its section of the page. If it is ``quiet``, only where a verdict is not as expected.
+    """
     from checkvalve.spec.design.check import Settings
 
     from ..designs import check_design
@@ -162,12 +166,16 @@ def _checked(
         say = False
     for line in (*head(design), *verdict_lines(report)) if say and quiet else ():
         click.echo(_coloured(line))
-    drawing = _draw(report, drawings)
+    drawing = _draw(report, drawings, running.deadline.to_tell())
     if say:
         _show(report, drawing, explain)  # the counterexample does not wait for the repair
     if certificates is not None:
         written += _certify(report, certificates, running, say)
-    return _repaired(report, running, say=say) if repair else report
+    report = _repaired(report, running, say=say) if repair else report
+    if pages is not None:
+        from ..report.designs import section
+        pages.append(section(report, f"d{len(pages)}", running.deadline.to_tell()))
+    return report
 
 
 def _told_at_once(design: Design) -> Callable[[Finding], None]:
@@ -210,15 +218,19 @@ def _check_drawable(designs: Iterable[Design]) -> None:
                              design.file, "Leave out --svg for this file.")
 
 
-def _draw(report: DesignReport, where: Path | None) -> Path | None:
+def _draw(report: DesignReport, where: Path | None, deadline: Deadline) -> str:
+    """Draw the design; a line that says where, or why it is not drawn by the deadline."""
     if where is None:
-        return None
+        return ""
     from checkvalve.spec.design.drawing.svg import draw
 
     from ..computer.files import write_whole
     path = where if where.suffix == ".svg" else where / f"{report.design.name}.svg"
-    write_whole(path, draw(report))
-    return path
+    try:
+        write_whole(path, draw(report, deadline))
+    except Spent as late:
+        return f"No drawing: {late}"
+    return f"Drawing: {path}"
 
 
 def _code(reports: list[DesignReport]) -> int:
@@ -252,15 +264,15 @@ def _show_written(written: list[Written], folder: Path) -> None:
     click.echo(f"{good} of {counted(len(written), 'known verdict')} certified in {folder}")
 
 
-def _show(report: DesignReport, drawing: Path | None, explain: bool) -> None:
+def _show(report: DesignReport, drawing: str, explain: bool) -> None:
     from ..designs.text import example_lines, explanation_lines
     for line in example_lines(report):
         click.echo(line)
     if explain:
         for line in explanation_lines(report):
             click.echo(line)
-    if drawing is not None:
-        click.echo(f"  Drawing: {drawing}")
+    if drawing:
+        click.echo(f"  {drawing}")
 
 
 def _repaired(report: DesignReport, budget: Budget, say: bool) -> DesignReport:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from checkvalve.spec.design.drawing.svg import draw_to_step_through
 from checkvalve.spec.design.drawing.folding import boxes_of
+from checkvalve.spec.design.reading.language import Design
 from checkvalve.spec.design.reading.lints import lints
 from checkvalve.spec.design.reading.properties import fact
 from checkvalve.spec.design.why.findings import DesignReport, Finding
+from checkvalve.spec.verdicts.deadline import Deadline, Spent
 from checkvalve.spec.verdicts.verdict import Outcome
 
 from ..designs.text import notes, repair_lines, violation_lines
@@ -22,27 +24,44 @@ __all__ = ["section"]
 MOST_DRAWN = 250
 """Boxes of a design that is drawn, where alike members are one: a larger drawing could not be read
 in a page."""
+MOST_SECONDS = 6.0
+"""Seconds that the drawings of one design may take where no budget says otherwise."""
 
 
-def section(report: DesignReport, mark: str) -> Section:
-    """The section on a design. ``mark`` sets its drawings apart from those of other designs."""
+def section(report: DesignReport, mark: str, deadline: Deadline | None = None) -> Section:
+    """The section on a design. ``mark`` sets its drawings apart from those of other designs; those
+    that are not drawn by the ``deadline``, or in ``MOST_SECONDS``, are left out."""
     design = report.design
     shown = [finding for finding in report.findings
              if finding.outcome is Outcome.VIOLATED and (finding.length or finding.waits)]
-    is_drawn = not design.net_alone and boxes_of(design) <= MOST_DRAWN
-    drawn = shown or list(report.findings[:1])
-    drawings = tuple(draw_to_step_through(design, finding, f"{mark}-{number}")
-                     for number, finding in enumerate(drawn)) if is_drawn else ()
+    drawings, why = _drawings(
+        design, shown or list(report.findings[:1]), mark, deadline or Deadline(MOST_SECONDS))
     return Section(
         design.name, design.file, design.about.strip(),
         tuple(Line(_mark(finding), fact(finding.name), verdict(finding))
               for finding in report.findings),
-        tuple(run_of(design, finding, number if is_drawn else None)
+        tuple(run_of(design, finding, number if drawings else None)
               for number, finding in enumerate(shown) if not design.net_alone),
         drawings, tuple(_runs_of_a_net(report) if design.net_alone else _fixes(report)),
         _command(report),
         tuple(line.strip() for line in notes(
-            design.assumed, [lint.to_json() for lint in lints(design)])))
+            design.assumed, [lint.to_json() for lint in lints(design)])) + why)
+
+
+def _drawings(
+    design: Design, findings: Sequence[Finding], mark: str, deadline: Deadline
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """A drawing for each finding, or none at all and a sentence that says why."""
+    if design.net_alone:
+        return (), ()
+    if (boxes := boxes_of(design)) > MOST_DRAWN:
+        return (), (f"The drawing is left out: it has {boxes:,} boxes, and one in a page at most "
+                    f"{MOST_DRAWN}.",)
+    try:
+        return tuple(draw_to_step_through(design, finding, f"{mark}-{number}", deadline)
+                     for number, finding in enumerate(findings)), ()
+    except Spent as late:
+        return (), (f"The drawing is left out: {late}.",)
 
 
 def _mark(finding: Finding) -> str:

@@ -36,6 +36,8 @@ __all__ = [
 
 MOST_STATES = 10_000
 """Steps of a counterexample that a file has; of a longer one it has so many from the beginning."""
+MOST_NUMBERS = 200_000
+"""Numbers in all states of a file together: of a design with many places it has fewer steps."""
 
 SUFFIX = ".itf.json"
 
@@ -86,13 +88,14 @@ def itf_of_finding(report: DesignReport, finding: Finding) -> Itf | None:
     roles = {"queue": "queues", "pool": "pools"}
     groups = dict.fromkeys(roles.get(place["role"], "others") for place in run["places"])
     states = []
-    for label, held in islice(_markings(run), MOST_STATES + 1):
+    most = min(MOST_STATES, max(1, MOST_NUMBERS // max(1, len(run["places"]))))
+    for label, held in islice(_markings(run), most + 1):
         states.append({"step": label, **{group: {"#map": [
             [place["of"] if group != "others" else place["name"], _number(number)]
             for place, number in zip(run["places"], held, strict=True)
             if roles.get(place["role"], "others") == group]} for group in groups}})
     return _document(f"{report.design.name}: {finding.name}", report.design.file, states,
-                     run["loop"], max(run["length"], len(run["steps"])))
+                     run["loop"], max(run["length"], len(run["steps"])), most)
 
 
 def _markings(run: Mapping[str, Any]) -> Iterator[tuple[str, list[int]]]:
@@ -161,15 +164,14 @@ def _said(message: Any) -> Any:
 
 
 def _document(what: str, source: str, states: list[dict[str, Any]], loop: int | None,
-              length: int) -> Itf:
-    """A counterexample in the Informal Trace Format, cut off at MOST_STATES; a loop is left out
-    that begins beyond."""
-    if loop is not None and length > MOST_STATES:
+              length: int, most: int = MOST_STATES) -> Itf:
+    """A counterexample in the Informal Trace Format, cut off after so many steps; a loop is left
+    out that begins beyond."""
+    if loop is not None and length > most:
         loop = None  # the file ends before the steps that repeat
     if loop is not None and loop < len(states) - 1 and _same(states[loop], states[-1]):
         states = states[:-1]  # what follows the last is the one at the loop
-    described = what if length <= MOST_STATES else (
-        f"{what}; the first {MOST_STATES} of {length} steps")
+    described = what if length <= most else f"{what}; the first {most} of {length} steps"
     document: Itf = {
         "#meta": {"format": "ITF", "format-description":
                   "https://apalache-mc.org/docs/adr/015adr-trace.html",

@@ -33,7 +33,8 @@ def run_of(design: Design, finding: Finding, drawing: int | None) -> dict[str, A
     moves = _Moves(design, table)
     steps = [moves.number(label, change) for label, change in _steps(finding)]
     known = moves.known and _ends_right(finding, table, moves, steps)
-    tasks = list(design.tasks)
+    tasks = {name: number for number, name in enumerate(design.tasks)}
+    where = _by_name(table)
     loop = finding.loop
     if finding.meanwhile is not None:
         loop = finding.length + finding.meanwhile.loop
@@ -41,10 +42,10 @@ def run_of(design: Design, finding: Finding, drawing: int | None) -> dict[str, A
         "kind": "design", "about": fact(finding.name), "drawing": drawing,
         "length": finding.length, "shortest": finding.is_shortest, "loop": loop,
         "blocked": finding.length if finding.waits else None,
-        "lanes": tasks, "moves": moves.moves, "steps": steps, "known": known,
+        "lanes": list(tasks), "moves": moves.moves, "steps": steps, "known": known,
         "places": [_place(design, place) for place in table.places],
-        "cycle": [{"task": tasks.index(wait.task), "text": wait.sentence(),
-                   "places": _where(wait.where, wait.task, table)} for wait in finding.cycle],
+        "cycle": [{"task": tasks[wait.task], "text": wait.sentence(), "places": sorted({
+            *where.get(wait.where, ()), *where.get(wait.task, ())})} for wait in finding.cycle],
         "waits": [{"text": wait.sentence()} for wait in finding.waits],
         "round": [wait.task for wait in round_of(finding.cycle)] if finding.cycle else [],
         "edges": [" \u2192 ".join((wait.task, other)) for wait, other in led(finding.cycle)],
@@ -173,6 +174,10 @@ def _links(design: Design, places: Sequence[str]) -> list[dict[str, Any]]:
         for link in design.links.values()]
 
 
-def _where(where: str, task: str, table: Table) -> list[int]:
-    """The places that a wait depends on: those of what is waited for, and those of the task."""
-    return [number for number, place in enumerate(table.places) if place.of in (where, task)]
+def _by_name(table: Table) -> dict[str, list[int]]:
+    """The places of each task, link and pool: a wait depends on those of what is waited for, and on
+    those of the task."""
+    found: dict[str, list[int]] = {}
+    for number, place in enumerate(table.places):
+        found.setdefault(place.of, []).append(number)
+    return found

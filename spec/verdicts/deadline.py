@@ -100,6 +100,11 @@ class Deadline:
         """``check`` with its phase, for code that knows nothing of deadlines."""
         return lambda: self.check(phase)
 
+    def to_tell(self) -> Deadline:
+        """A deadline for drawing and writing down what was found: what is left, and at least half a
+        second and a tenth of all the time, since what was found late is to be shown as well."""
+        return Deadline(max(self.left(), 0.5 + self.seconds / 10), self.clock)
+
     def share(self, parts: float) -> Deadline:
         """A deadline at one of so many equal parts of what is left."""
         left = self.left()

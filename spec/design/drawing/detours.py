@@ -8,7 +8,7 @@ edges of all boxes, which no box covers (Dijkstra 1959).
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import pairwise
 
@@ -37,14 +37,17 @@ def runs_through(route: Sequence[Point], boxes: Sequence[Box]) -> bool:
     return False
 
 
-def around(route: Sequence[Point], boxes: Sequence[Box]) -> tuple[Point, ...] | None:
-    """A route with the same ends around all boxes; None if there is none."""
+def around(
+    route: Sequence[Point], boxes: Sequence[Box], watch: Callable[[], object] = lambda: None
+) -> tuple[Point, ...] | None:
+    """A route with the same ends around all boxes; None if there is none. ``watch`` is called at
+    each crossing, and may raise."""
     start, end = _outside(route[0], boxes), _outside(route[-1], boxes)
     xs = sorted({start[0], end[0], *(x for box in boxes
                                      for x in (box[0] - BESIDE, box[2] + BESIDE))})
     ys = sorted({start[1], end[1], *(y for box in boxes
                                      for y in (box[1] - BESIDE, box[3] + BESIDE))})
-    found = _shortest(start, end, xs, ys, boxes)
+    found = _shortest(start, end, xs, ys, boxes, watch)
     if found is None:
         return None
     points = _straightened([route[0], *found, route[-1]])
@@ -63,17 +66,19 @@ def _outside(point: Point, boxes: Sequence[Box]) -> Point:
 
 
 def _shortest(start: Point, end: Point, xs: Sequence[float], ys: Sequence[float],
-              boxes: Sequence[Box]) -> list[Point] | None:
+              boxes: Sequence[Box], watch: Callable[[], object]) -> list[Point] | None:
     """The cheapest way from crossing to crossing; a place in it is a crossing and the direction
     from which it was reached (0: level, 1: upright)."""
     first = bisect_left(xs, start[0]), bisect_left(ys, start[1])
     goal = bisect_left(xs, end[0]), bisect_left(ys, end[1])
     level = [_covered(y, boxes, 1) for y in ys]
+    watch()
     upright = [_covered(x, boxes, 0) for x in xs]
     cost = {(first, way): 0.0 for way in (0, 1)}
     before: dict[tuple[tuple[int, int], int], tuple[tuple[int, int], int]] = {}
     waiting = [(0.0, first, way) for way in (0, 1)]
     while waiting:
+        watch()
         spent, at, way = heappop(waiting)
         if at == goal:
             return _back((at, way), before, xs, ys)

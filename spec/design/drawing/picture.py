@@ -105,9 +105,13 @@ class Picture:
                       hand=task.hand)
 
     def _queues(self, groups: Groups) -> Iterator[Box]:
+        of_queue: dict[str, list[tuple[int, Link]]] = {}
+        for number, link in enumerate(self.design.links.values()):
+            of_queue.setdefault(link.queue, []).append((number, link))
         for members in groups.values():
-            chosen = set(members)
-            links = tuple(link for link in self.design.links.values() if link.queue in chosen)
+            numbered = sorted((each for queue in members for each in of_queue[queue]),
+                              key=lambda each: each[0])
+            links = tuple(link for _, link in numbered)
             first = links[0]
             title = _titled(members) if is_named(first) else _times(members)
             room = None if first.capacity is None else first.capacity * len(members)
@@ -199,6 +203,7 @@ class Picture:
         """The waits of the cycle along the edges: from each task to the queue or pool that it waits
         at, and from there to the tasks that could end the wait."""
         number = {(edge.start, edge.end): at for at, edge in enumerate(self.edges)}
+        place = {wait: at for at, wait in reversed([*enumerate(self.cycle)])}
         found: dict[tuple[int, bool], list[int]] = {}
 
         def along(start: int, end: int, forward: bool, wait: Blocked) -> None:
@@ -206,7 +211,7 @@ class Picture:
                 edge = number.get((end, start) if back else (start, end))
                 if edge is not None:
                     of = found.setdefault((edge, back), [])
-                    of += [at] if (at := self.cycle.index(wait)) not in of else []
+                    of += [at] if (at := place[wait]) not in of else []
                     return
 
         for wait, other in led(self.cycle):
@@ -229,11 +234,17 @@ class Picture:
 
     def blocked(self, number: int) -> tuple[int, ...]:
         """The waits of the cycle, by their numbers, in which a box has a part."""
-        box = self.boxes[number]
-        return tuple(at for at, wait in enumerate(self.cycle)
-                     if (box.kind == "task" and wait.task in box.members)
-                     or self._number.get(self.place_of(wait)) == number)
+        return tuple(self._blocked.get(number, ()))
 
+    @cached_property
+    def _blocked(self) -> Mapping[int, Sequence[int]]:
+        found: dict[int, list[int]] = {}
+        for at, wait in enumerate(self.cycle):
+            for box in {self._number.get(("task", wait.task)),
+                        self._number.get(self.place_of(wait))}:
+                if box is not None:
+                    found.setdefault(box, []).append(at)
+        return found
 
 def _times(members: Sequence[str]) -> str:
     return f"×{len(members)}" if len(members) > 1 else ""

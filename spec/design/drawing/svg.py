@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from textwrap import wrap
 
+from ...verdicts.deadline import Deadline
 from ...verdicts.verdict import Outcome
 from ..reading.language import Design
 from ..reading.properties import DEADLOCK_FREE, FOUND, fact
@@ -25,9 +26,10 @@ LONGEST_LINE = 110  # characters of the legend
 ROUND = 6.0  # the radius of a bend
 
 
-def draw(report: DesignReport) -> str:
+def draw(report: DesignReport, deadline: Deadline | None = None) -> str:
     """The SVG text. The cycle of the first violated property that has one is marked; where
-    it is not known whether the design deadlocks, the first that was not excluded.
+    it is not known whether the design deadlocks, the first that was not excluded. Raises Spent
+    where the ``deadline`` does not allow that.
     """
     finding = next((f for f in report.findings if f.cycle), None)
     cycle, legend = _left_open(report), ["Red: a cycle of waits that was not excluded."]
@@ -39,21 +41,24 @@ def draw(report: DesignReport) -> str:
     picture = Picture(
         report.design, cycle, dict(blocked.contents) if blocked else {},
         dict(blocked.free) if blocked else {}, blocked.waits if blocked else (), stepped=False)
-    return _Drawing(picture).text(report.design.name, [
+    return _Drawing(picture, deadline).text(report.design.name, [
         (fact(finding.name), finding.outcome.value) for finding in report.findings],
         legend if cycle else [])
 
 
-def draw_to_step_through(design: Design, finding: Finding, mark: str) -> str:
+def draw_to_step_through(
+    design: Design, finding: Finding, mark: str, deadline: Deadline | None = None
+) -> str:
     """The SVG text without title and style, for a page that shows each step of a counterexample.
 
     Its parts are named by attributes: ``data-task``, ``data-pool`` and ``data-link`` have the
     numbers of tasks, pools or links in the design, ``data-holds`` those of the tasks and of the
     pools at the ends of an arrow, ``data-wait`` those of waits in the cycle. ``mark`` sets its
-    arrow heads apart from those of other drawings in the page.
+    arrow heads apart from those of other drawings in the page. Raises Spent where the ``deadline``
+    does not allow that.
     """
     picture = Picture(design, finding.cycle, {}, {}, (), stepped=True)
-    return _Drawing(picture, numbered=True).bare(mark)
+    return _Drawing(picture, deadline, numbered=True).bare(mark)
 
 
 def _left_open(report: DesignReport) -> tuple[Blocked, ...]:
@@ -66,10 +71,12 @@ def _left_open(report: DesignReport) -> tuple[Blocked, ...]:
 class _Drawing:
     """A picture with its layout, as text. What is ``numbered`` can be found in it by a program."""
 
-    def __init__(self, picture: Picture, numbered: bool = False) -> None:
+    def __init__(
+        self, picture: Picture, deadline: Deadline | None, numbered: bool = False
+    ) -> None:
         self.picture, self.numbered = picture, numbered
         self.layout = lay_out(picture.sizes(),
-                              [(edge.start, edge.end) for edge in picture.edges])
+                              [(edge.start, edge.end) for edge in picture.edges], deadline)
         design = picture.design
         self._numbers: Mapping[str, Mapping[str, int]] = {
             kind: {name: number for number, name in enumerate(names)} for kind, names in (

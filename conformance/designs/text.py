@@ -303,8 +303,9 @@ def _why_no_task(wait: Blocked, ceased: Mapping[str, str]) -> str:
 
 
 def _waits(finding: Finding, design: Design) -> Iterator[str]:
+    contents, free = dict(finding.contents), dict(finding.free)
     rows = [("task", "waits for", "in", "on")] + [
-        (wait.task, _NEEDED.get(wait.what, wait.what), _place(wait, finding, design),
+        (wait.task, _NEEDED.get(wait.what, wait.what), _place(wait, contents, free, design),
          ranged(wait.on, ", ") or "no task can end it")
         for wait in finding.waits
     ]
@@ -318,10 +319,11 @@ def _waits(finding: Finding, design: Design) -> Iterator[str]:
 _NEEDED = {"an acquire": "room to give back", "an end": "the end", "a close": "the close"}
 
 
-def _place(wait: Blocked, finding: Finding, design: Design) -> str:
+def _place(
+    wait: Blocked, contents: Mapping[str, int], free: Mapping[str, int], design: Design
+) -> str:
     """The place where a task waits: a link with what it holds, and how far that has to fall where
     stop was called; or a pool with how much of it is free."""
-    contents, free = dict(finding.contents), dict(finding.free)
     if wait.where in free and wait.where in design.pools and wait.where not in contents:
         return f"{wait.where} ({free[wait.where]} of {design.pools[wait.where].threads} free)"
     if wait.where not in contents:

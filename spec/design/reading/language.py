@@ -336,7 +336,12 @@ class Design:
 
     def unit(self, pool: str) -> str:
         """The unit of a pool: threads where tasks run on it, else permits."""
-        return "thread" if any(pool in task.pool for task in self.tasks.values()) else "permit"
+        return "thread" if pool in self._run_on else "permit"
+
+    @cached_property
+    def _run_on(self) -> frozenset[str]:
+        """The pools that tasks run on."""
+        return frozenset(pool for task in self.tasks.values() for pool in task.pool)
 
     def outputs(self, task: str) -> list[Link]:
         """The links that a task writes to, in the order of the file."""

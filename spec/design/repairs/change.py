@@ -123,11 +123,14 @@ class Family(Generic[T]):
 
 class Scope:
     """The part of a design that may be changed, with what is nearest to the cycle of waits first.
-
+    Once it is ``late``, changes are looked for no longer.
     """
 
-    def __init__(self, design: Design, tasks: Iterable[str], places: Iterable[str]) -> None:
-        self.design = design
+    def __init__(
+        self, design: Design, tasks: Iterable[str], places: Iterable[str],
+        late: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.design, self.late = design, late
         near = {name: number for number, name in enumerate(dict.fromkeys(tasks))}
         where = {name: number for number, name in enumerate(dict.fromkeys(places))}
 

@@ -116,7 +116,7 @@ def dropping(scope: Scope) -> Iterator[Change]:
     """A link drops its oldest element when it is full: one that leads back, to where all comes by
     another way, before one that all has to pass."""
     entered = _entered(scope.design)
-    for family in sorted(scope.links, key=lambda family: entered != _entered(
+    for family in sorted(scope.links, key=lambda family: scope.late() or entered != _entered(
             scope.design, family.members)):
         first = family.first
         able = first.flow in (Flow.BLOCKING, Flow.CREDIT, Flow.STOP_AND_WAIT) and not first.kind

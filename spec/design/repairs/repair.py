@@ -144,7 +144,7 @@ def _base(
 ) -> Finding | None:
     """The finding that fails in a group, or is not known of it; None if nothing does."""
     finding = report.finding(broken[0])
-    waits = [wait for wait in (*finding.cycle, *finding.waits) if wait.task in group.tasks]
+    waits = {wait for wait in (*finding.cycle, *finding.waits) if wait.task in group.tasks}
     if waits or broken[0] != DEADLOCK_FREE:
         return replace(finding, waits=tuple(w for w in finding.waits if w in waits),
                        cycle=tuple(w for w in finding.cycle if w in waits))
@@ -230,7 +230,8 @@ class _Repairing:
         blockage = Blockage.of(base)
         places = (wait.where for wait in (*base.cycle, *base.waits))
         near = (wait.task for wait in (*base.cycle, *base.waits))
-        scope = Scope(self.design, (*blockage.tasks, *near), places)
+        scope = Scope(self.design, (*blockage.tasks, *near), places,
+                      self.asked.judge.deadline.passed)
         search = Search(design, scope, base, self.asked.judge, self.asked.helps, accepts,
                         self.several)
         found = search.run()

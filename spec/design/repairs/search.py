@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from ...notation.errors import InputError
 from ...notation.labels import counted
@@ -106,7 +107,8 @@ class Search:
         self._ask_of, self._accepts = ask, accepts
         self.base, self.ways = base, ways
         names = {*design.links, *design.tasks, *design.pools}
-        found = [(kind, change) for kind in KINDS for change in kind.find(scope) if change.values]
+        every = ((kind, change) for kind in KINDS for change in kind.find(scope) if change.values)
+        found = list(takewhile(lambda _: not scope.late(), every))
         found = [each for each in found if not each[1].at or not names.isdisjoint(each[1].at)]
         if any(change.restricts for _, change in found) and _deadlocks_anyhow(design):
             found = [each for each in found if not each[1].restricts]

@@ -235,6 +235,7 @@ def _first_time(design: Design, name: str, settings: Settings) -> Finding:
 def _starvation(design: Design, task: str, settings: Settings) -> Finding:
     """Decide whether a task takes a step again and again: by structure where it can, else by a
     search."""
+    settings.budget.deadline.check(f"asking whether {task} starves")
     part = next(part for part in parts(design) if task in part.tasks)
     if is_steady(part, settings) and is_fed(part, task):
         return Finding("", Outcome.HOLDS, PROOF)

@@ -7,7 +7,7 @@ runs with which each link of two fixed-rate tasks gets as many elements as are t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -43,9 +43,14 @@ class Lint:
 
 def lints(design: Design) -> tuple[Lint, ...]:
     """All that is odd about a design, in the order of its file."""
+    users: dict[str, list[Task]] = {}
+    for task in design.tasks.values():
+        for name in dict.fromkeys(task.pools):
+            users.setdefault(name, []).append(task)
     found = [
         *(each for link in design.links.values() for each in _of_link(design, link)),
-        *(each for pool in design.pools.values() for each in _of_pool(design, pool)),
+        *(each for pool in design.pools.values() for each in _of_pool(
+            pool, users.get(pool.name, ()))),
         *_unbalanced(design),
         *odd_steps(design),
     ]
@@ -103,14 +108,14 @@ def _runs_in(steps: Iterable[Step], kind: StepKind, link: str) -> int:
 
 # --- pools -----------------------------------------------------------------------------------
 
-def _of_pool(design: Design, pool: Pool) -> Iterator[_Found]:
-    """Warnings about a pool: more is acquired than there is, nobody uses it, or it limits
-    nothing."""
+def _of_pool(pool: Pool, users: Sequence[Task]) -> Iterator[_Found]:
+    """Warnings about a pool that these tasks use: more is acquired than there is, nobody uses it,
+    or it limits nothing."""
     if is_slots(pool.name) or is_sign(pool.name):
         return  # the file has no such pool
     held = 0
     used = False
-    for task in design.tasks.values():
+    for task in users:
         asked = [step.count for step in task.actions
                  if step.kind is StepKind.ACQUIRE and step.target == pool.name]
         if max(asked, default=0) > pool.threads:

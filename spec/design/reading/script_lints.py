@@ -3,6 +3,7 @@ before it is known whether there is something to read on it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from .language import Design, Step, StepKind, Task
@@ -29,12 +30,12 @@ def odd_steps(design: Design) -> Iterator[Oddity]:
 
 def _kept(scripts: Sequence[Task]) -> Iterator[Oddity]:
     nets = {task.name: _nets(task.steps) for task in scripts}
+    releasing = Counter(pool for net in nets.values() for pool, (low, _) in net.items() if low < 0)
     for task in scripts:
-        for pool, (_, most) in nets[task.name].items():
+        for pool, (low, most) in nets[task.name].items():
             if is_sign(pool):
                 continue
-            others = any(net.get(pool, (0, 0))[0] < 0 for name, net in nets.items()
-                         if name != task.name)
+            others = releasing[pool] - (low < 0)
             if most > 0 and not others:
                 yield _keeping(task, pool, most)
 

@@ -157,6 +157,7 @@ def _groups(design: Design) -> list[Design]:
     """The parts of a design, those together that have an entry of the file in common."""
     found: dict[int, Design] = {}
     of: dict[Spot, int] = {}
+    spots_of: dict[int, set[Spot]] = {}
     for number, part in enumerate(parts(design)):
         spots = {*(task.spot for task in part.tasks.values()),
                  *(link.spot for link in part.links.values())} - {NOWHERE}
@@ -164,11 +165,11 @@ def _groups(design: Design) -> list[Design]:
             joined = found.pop(other)
             part = replace(part, tasks={**joined.tasks, **part.tasks},
                            links={**joined.links, **part.links})
-            spots |= {spot for spot, its in of.items() if its == other}
-        found[number] = part
+            spots |= spots_of.pop(other)
+        found[number], spots_of[number] = part, spots
         of |= dict.fromkeys(spots, number)
-    order = list(design.tasks)
-    return [replace(part, tasks={name: part.tasks[name] for name in order if name in part.tasks})
+    order = {name: number for number, name in enumerate(design.tasks)}
+    return [replace(part, tasks=dict(sorted(part.tasks.items(), key=lambda each: order[each[0]])))
             for part in found.values()]
 
 

@@ -70,9 +70,12 @@ def shares(sections: Sequence[Part]) -> Iterator[float]:
     """In how many parts the time that is left is shared when it is a section's turn: one half of it
     goes by their number, and the other by their sizes."""
     sizes = [section.size for section in sections]
-    whole = [size + sum(sizes) / len(sizes) for size in sizes]
-    for place, mine in enumerate(whole):
-        yield sum(whole[place:]) / mine
+    mean = sum(sizes) / max(1, len(sizes))
+    whole = [size + mean for size in sizes]
+    left = sum(whole)
+    for mine in whole:
+        yield max(left, mine) / mine
+        left -= mine
 
 
 def unending(design: Design) -> bool:

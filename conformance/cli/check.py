@@ -90,8 +90,9 @@ def command(
     if drawings is not None and drawings.suffix == ".svg" and sum(map(len, loaded)) > 1:
         raise InputError(f"one drawing, {drawings}, for {sum(map(len, loaded))} designs",
                          "--svg", "Name a folder: each design is drawn into a file of its own.")
-    if drawings is not None:
-        _check_drawable(design for group in loaded for design in group)
+    for option, given_to in (("--svg", drawings), ("--itf", itf)):
+        if given_to is not None:
+            _check_steps(option, (design for group in loaded for design in group))
     if html is not None:
         check_writable(html)
     budget = replace(budget, max_seconds=max(0.0, (budget.max_seconds or 0.0) - reading))
@@ -210,12 +211,13 @@ def _check_names(designs: list[Design]) -> None:
         seen[design.name] = design.file
 
 
-def _check_drawable(designs: Iterable[Design]) -> None:
-    """A net that has no tasks and links has nothing that is drawn."""
+def _check_steps(option: str, designs: Iterable[Design]) -> None:
+    """A net that has no tasks and links has nothing that is drawn, and no steps of tasks."""
     for design in designs:
         if design.net_alone:
-            raise InputError("a net that is checked without tasks and links cannot be drawn",
-                             design.file, "Leave out --svg for this file.")
+            what = "drawn" if option == "--svg" else "stepped through"
+            raise InputError(f"a net that is checked without tasks and links cannot be {what}",
+                             design.file, f"Leave out {option} for this file.")
 
 
 def _draw(report: DesignReport, where: Path | None, deadline: Deadline) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from checkvalve.spec.design.drawing.svg import draw_to_step_through
 from checkvalve.spec.design.drawing.folding import boxes_of
@@ -25,27 +26,41 @@ MOST_DRAWN = 250
 """Boxes of a design that is drawn, where alike members are one: a larger drawing could not be read
 in a page."""
 MOST_SECONDS = 6.0
-"""Seconds that the drawings of one design may take where no budget says otherwise."""
+"""Seconds that drawings and steps of one design may take where no budget says otherwise."""
 
 
 def section(report: DesignReport, mark: str, deadline: Deadline | None = None) -> Section:
-    """The section on a design. ``mark`` sets its drawings apart from those of other designs; those
-    that are not drawn by the ``deadline``, or in ``MOST_SECONDS``, are left out."""
+    """The section on a design. ``mark`` sets its drawings apart from those of other designs; they
+    and the steps are left out where they are not made by the ``deadline``, or in ``MOST_SECONDS``.
+    """
     design = report.design
     shown = [finding for finding in report.findings
              if finding.outcome is Outcome.VIOLATED and (finding.length or finding.waits)]
-    drawings, why = _drawings(
-        design, shown or list(report.findings[:1]), mark, deadline or Deadline(MOST_SECONDS))
+    until = deadline or Deadline(MOST_SECONDS)
+    drawings, why = _drawings(design, shown or list(report.findings[:1]), mark, until)
+    runs, missing = _runs(design, shown, bool(drawings), until)
     return Section(
         design.name, design.file, design.about.strip(),
         tuple(Line(_mark(finding), fact(finding.name), verdict(finding))
               for finding in report.findings),
-        tuple(run_of(design, finding, number if drawings else None)
-              for number, finding in enumerate(shown) if not design.net_alone),
-        drawings, tuple(_runs_of_a_net(report) if design.net_alone else _fixes(report)),
+        runs, drawings, tuple(_runs_of_a_net(report) if design.net_alone else _fixes(report)),
         _command(report),
         tuple(line.strip() for line in notes(
-            design.assumed, [lint.to_json() for lint in lints(design)])) + why)
+            design.assumed, [lint.to_json() for lint in lints(design)])) + why + missing)
+
+
+def _runs(
+    design: Design, findings: Sequence[Finding], are_drawn: bool, deadline: Deadline
+) -> tuple[tuple[dict[str, Any], ...], tuple[str, ...]]:
+    """The steps of each finding, or none at all and a sentence that says why."""
+    if design.net_alone:
+        return (), ()
+    watch = deadline.watch("writing down the steps")
+    try:
+        return tuple(run_of(design, finding, number if are_drawn else None, watch)
+                     for number, finding in enumerate(findings)), ()
+    except Spent as late:
+        return (), (f"The steps are left out: {late}.",)
 
 
 def _drawings(

@@ -14,6 +14,7 @@ from checkvalve.spec.design.net.rows import Place, Row, Table
 from checkvalve.spec.design.net.translate import translate
 from checkvalve.spec.design.reading.language import Design, Flow
 from checkvalve.spec.design.reading.properties import fact
+from checkvalve.spec.design.reading.source import Watch
 from checkvalve.spec.design.why.cycles import held, led, round_of
 from checkvalve.spec.design.why.findings import Finding
 
@@ -25,13 +26,15 @@ MOST_STEPS = 100_000
 Change = Mapping[str, int]
 
 
-def run_of(design: Design, finding: Finding, drawing: int | None) -> dict[str, Any]:
+def run_of(
+    design: Design, finding: Finding, drawing: int | None, watch: Watch = lambda: None
+) -> dict[str, Any]:
     """The run of a finding that is violated. ``drawing`` is the number of its drawing in the
-    section."""
-    table = translate(design, AIM)
+    section. ``watch`` is called often, and may raise."""
+    table = translate(design, AIM, watch)
     places = {place.name: place for place in table.places}
     moves = _Moves(design, table)
-    steps = [moves.number(label, change) for label, change in _steps(finding)]
+    steps = [moves.number(label, change) for label, change in _steps(finding, watch)]
     known = moves.known and _ends_right(finding, table, moves, steps)
     tasks = {name: number for number, name in enumerate(design.tasks)}
     where = _by_name(table)
@@ -55,11 +58,12 @@ def run_of(design: Design, finding: Finding, drawing: int | None) -> dict[str, A
     }
 
 
-def _steps(finding: Finding) -> Iterator[tuple[str, Change]]:
+def _steps(finding: Finding, watch: Watch) -> Iterator[tuple[str, Change]]:
     """The steps with their changes, as many as the page has."""
     number = 0
     path: list[tuple[str, Change]] = []
     for leg in finding.legs:
+        watch()
         path[leg.keep:] = zip(leg.steps, leg.changes, strict=True)
         for _ in range(leg.times):
             for step in path:

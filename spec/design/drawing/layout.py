@@ -23,10 +23,12 @@ GAP = 34.0
 WIDE = 1150.0
 """A drawing that is wider is laid out in rows, if that makes it narrower."""
 
-LAYING = 3e-8
-"""Seconds that the library takes at most for the square of the number of boxes and arrows: it
-cannot be interrupted, so what would take longer than there is time is not begun. Measured for 3,000
-to 80,000 of them on a core of 2 GHz: 0.5e-8 to 2.9e-8."""
+MANY = 500
+"""Boxes and arrows that are laid out with little effort if there are more of them."""
+MUCH, LITTLE = 2.5e-6, 1.5e-7
+"""Seconds that the library takes for the square of the number of boxes and arrows, with much effort
+and with little, where they are a tangle. It cannot be interrupted, so what may take longer than
+there is time is not begun. Measured for 840 to 80,000 of them on a core of 2 GHz."""
 
 _ROWS: Mapping[str, Any] = {"wrap": {"viewport_aspect": 2.0}}
 _OPTIONS: Mapping[str, Any] = {
@@ -122,10 +124,12 @@ def _edges(layout: Layout) -> list[Box]:
 def _placed(graph: Mapping[str, Any], sizes: Sequence[tuple[float, float]], until: Deadline,
             options: Mapping[str, Any]) -> Layout:
     """The boxes and routes that graphlay gives, moved so that all of them begin at 0."""
-    phase = f"laying out {len(sizes):,} boxes"
+    phase, size = f"laying out {len(sizes):,} boxes", len(sizes) + len(graph["edges"])
     until.check(phase)
-    if LAYING * (len(sizes) + len(graph["edges"])) ** 2 > until.left():
+    if (LITTLE if size > MANY else MUCH) * size ** 2 > until.left():
         raise OutOfTime(phase)
+    if size > MANY:
+        options = {**options, "effort": "fast"}
     import graphlay
     found = json.loads(graphlay.layout(graph, options=options).to_json())
     corners = [(node["center"]["x"] - node["size"]["width"] / 2,

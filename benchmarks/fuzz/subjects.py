@@ -33,6 +33,7 @@ from .designs import (
 from .examples import TWINS, chapters, designs
 from .mutate import broken_bytes, broken_python, broken_tree, json_text, toml_text
 from .runner import Subject
+from .sizes import feed_sized, make_sized
 
 __all__ = ["SUBJECTS"]
 
@@ -254,4 +255,5 @@ SUBJECTS: Final = {subject.name: subject for subject in (
     Subject("fixture", ".json", _fixture, _feed_fixture),
     Subject("chapter", ".py", _chapter, _feed_chapter),
     Subject("adapter", ".json", _replies, _feed_replies),
+    Subject("sizes", ".txt", make_sized, feed_sized),
 )}

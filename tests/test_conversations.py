@@ -1,8 +1,9 @@
 """How a suite is named, and how much of its conversation is written by hand.
 
 All suites have a table. Counted are the lines of code of what takes part in a conversation: the
-methods of the conversation and of its sides, and the functions that its table calls, without
-docstrings and comments, and without what all suites share (``conformance/suites``).
+methods of the conversation and of its sides, the functions that its table and its declarations
+call, and those that these call in turn; without docstrings and comments, and without what all
+suites share (``conformance/suites``).
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ import inspect
 import io
 import textwrap
 import tokenize
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import pytest
 
+from checkvalve.conformance.suites.besides import Derived, Given
+from checkvalve.conformance.suites.remembered import Variable
 from checkvalve.conformance.suites.says import Table
 from checkvalve.conformance.systems.catalogue import SYSTEMS
 
@@ -78,6 +81,41 @@ def called_by(table: Table) -> Iterator[Callable[..., Any] | None]:
             yield from (entry.among for group in part.groups for entry in group)
 
 
+def declared_by(partner: type) -> Iterator[object]:
+    """The functions that the declarations of a conversation call: those of its variables, of the
+    fields that it knows, and of values that follow from these."""
+    for each in vars(partner).values():
+        if isinstance(each, Variable | Derived):
+            yield from vars(each).values()
+        elif isinstance(each, tuple):
+            yield from (works for given in each if isinstance(given, Given)
+                        for works in given.works)
+
+
+def found_in(values: Iterable[object]) -> set[FunctionType]:
+    """The functions of suites among some values, with those that they hold or name."""
+    found, seen, left = set[FunctionType](), set[int](), list(values)
+    while left:
+        each = left.pop()
+        if isinstance(each, list | tuple):
+            left += each
+        elif isinstance(each, FunctionType) and id(each) not in seen:
+            seen.add(id(each))
+            left += [cell.cell_contents for cell in each.__closure__ or ()]
+            if each.__module__.startswith(OURS):
+                found.add(each)
+                left += [each.__globals__.get(name) for name in names_in(each.__code__)]
+    return found
+
+
+def names_in(code: CodeType) -> Iterator[str]:
+    """The names of other things that code has."""
+    yield from code.co_names
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from names_in(each)
+
+
 def partners(folder: str) -> Iterator[type]:
     """The conversation of a system, and its sides."""
     for name in MODULES:
@@ -96,9 +134,9 @@ def by_hand(folder: str) -> int:
         methods = [each.fget if isinstance(each, property) else each
                    for each in vars(partner).values()]
         table = getattr(partner, "says", None)
-        for each in (*methods, *(called_by(table) if table is not None else ())):
-            if isinstance(each, FunctionType) and each.__module__.startswith(OURS):
-                found |= lines_of(each)
+        called = called_by(table) if table is not None else ()
+        for each in found_in([*methods, *called, *declared_by(partner)]):
+            found |= lines_of(each)
     return len(found)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from ...spec.notation.errors import TargetError
-from ...spec.notation.labels import counted
 from ..ports.base import Message, excerpt
+from .besides import counted_as, given, number_in
 from .exchange import Act
 from .plain import PlainConversation, Seen
 from .says import Fields, On, Part, Says, each, on
@@ -53,6 +53,8 @@ class CallsConversation(PlainConversation):
     letters: ClassVar[Mapping[str, str]]
     first: ClassVar[str] = "waits"
     moves: ClassVar[Mapping[str, tuple[str, ...]]]
+    knows = (given("steps", callbacks=counted_as("steps", "callback")),
+             given("by", call=number_in("by")))
     asked_of: ClassVar[Mapping[str, Mapping[str, str]]] = {"interrupt": {"waits": "stopping"}}
 
     def __init__(self, *arguments: Any) -> None:
@@ -89,16 +91,6 @@ class CallsConversation(PlainConversation):
             those = self.calls(*self.asked_of[do])
             return {"do": do, "by": those[act.pick % len(those)]} if those else None
         return {"do": do}
-
-    def about(self, message: Message) -> Fields:
-        """The message with the number of its call; a name of another form has the number -1."""
-        fields = dict(message)
-        if "steps" in message:
-            fields["callbacks"] = counted(message["steps"], "callback")
-        if "by" in message:
-            number = message["by"][1:]
-            fields["call"] = int(number) - 1 if number.isdecimal() else -1
-        return fields
 
     def seen(self, request: Message, answer: Any) -> Seen:
         if request["do"] in self.letters:

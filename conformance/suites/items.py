@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from .besides import Works
 from .remembered import Change, Variable
-from .says import Fields
+from .says import Among, Fields
 from .values import Value, in_words
 
-__all__ = ["Items", "named_items"]
+__all__ = ["Items", "could_come_out", "meant_by", "named_items"]
 
 
 class Items:
@@ -85,6 +86,16 @@ def named_items(
     return Variable(lambda: Items(fates, inside),
                     [(action, _added(fate)) for action, fate in named.items()],
                     [(action, _turned(*fate.split(" from "))) for action, fate in becomes.items()])
+
+
+def could_come_out(variable: str) -> Among:
+    """The items that could come out, of those that a variable has."""
+    return lambda talk, request: getattr(talk, variable).could()
+
+
+def meant_by(field: str, variable: str) -> Works:
+    """The item that came out, by its value (``Items.meant``)."""
+    return lambda talk, fields: getattr(talk, variable).meant(fields[field])
 
 
 def _added(fate: str) -> Change:

@@ -12,6 +12,7 @@ from ...spec.notation.interpreter import Step
 from ...spec.notation.labels import filled
 from ..ports.base import ALWAYS, Message, Session, excerpt
 from .asking import greet, refused
+from .besides import Given
 from .exchange import Act, Answer, Exchange
 from .remembered import Effect, Variable
 from .says import Fields, Known, On, Seen, Table
@@ -36,8 +37,8 @@ class PlainConversation:
 
     The table ``says`` has the meaning of requests and answers, and the values that requests pick
     from. A subclass declares for that the variables that it remembers of what was shown
-    (``remembered``), and adds in ``about`` what the fields of the table need beyond those of a
-    message. ``settings`` are those of hello, and ``constants`` the observer's; ``times`` counts how
+    (``remembered``), and the fields that it ``knows`` beyond those of a message (``besides``).
+    ``settings`` are those of hello, and ``constants`` the observer's; ``times`` counts how
     often each of its actions was shown, and ``request`` is the one that is being answered.
     """
 
@@ -53,9 +54,17 @@ class PlainConversation:
     variables: ClassVar[tuple[Variable[Any], ...]] = ()
     effects: ClassVar[Mapping[str, tuple[Effect, ...]]] = {}
     """The variables that it declares, and by action the changes of these."""
+    knows: ClassVar[tuple[Given, ...]] = ()
+    """The fields that a message has besides its own; those that its base knows come first."""
+    known_besides: ClassVar[Mapping[str, tuple[Given, ...]]] = {}
+    """By field of a message, what there is besides; by no field, what there always is."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
+        besides = dict(cls.known_besides)
+        for each in vars(cls).get("knows", ()):
+            besides[each.first] = (*besides.get(each.first, ()), each)
+        cls.known_besides = besides
         own = tuple(each for each in vars(cls).values() if isinstance(each, Variable))
         cls.variables = (*cls.variables, *own)
         effects = {action: [*found] for action, found in cls.effects.items()}
@@ -145,7 +154,16 @@ class PlainConversation:
 
     def about(self, message: Message) -> Fields:
         """A request, or an event or answer that there is or could be, with what else is known."""
-        return message
+        known = self.known_besides
+        if not known:
+            return message
+        fields = dict(message)
+        for each in known.get("", ()):
+            each.add(self, fields)
+        for name in message:
+            for each in known.get(name, ()):
+                each.add(self, fields)
+        return fields
 
     def note(self, action: str, about: Fields) -> None:
         """Remember what later requests depend on: an action that was shown, and its fields. Of an

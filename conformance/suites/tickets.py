@@ -98,7 +98,7 @@ class TicketConversation(PlainConversation):
 
     def about(self, message: Message) -> Fields:
         if "ticket_of" not in message:
-            return message
+            return super().about(message)
         call = self._calls[message["ticket_of"]]
         return {**message, **call.about, call.row.do: True, "began": call.step + 1,
                 "over": ", which has ended" if "late" in message else ""}

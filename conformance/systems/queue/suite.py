@@ -12,13 +12,14 @@ from ....spec.queues.dropping import DroppingQueue, Policy
 from ....spec.queues.policies import UnknownQueue
 from ....spec.queues.rules import IN_TURN
 from ...ports.base import STEPPED_WAKES, Message
-from ...suites.items import named_items
+from ...suites.besides import given, next_names, worded
+from ...suites.items import could_come_out, meant_by, named_items
 from ...suites.lengthy import Long, grown
 from ...suites.plain import policy
 from ...suites.says import ANY, WAITS, Fields, done, on, one, says, table
 from ...suites.suite import Act, Fuller, Suite, Watch
 from ...suites.tickets import WAITERS_MAX, TicketConversation
-from ...suites.values import Payloads, Value, in_words
+from ...suites.values import Payloads, in_words
 
 __all__ = ["PLACES", "ROWS", "SUITE", "QueueConversation", "constants", "policy"]
 
@@ -39,7 +40,7 @@ PROMISES: Final[Mapping[str, Policy]] = {
 """The promise of a target's policy about dropped items; other policies promise nothing."""
 
 
-_ITEM: Final[dict[str, Any]] = {"gives": "value", "among": lambda talk, request: talk.items.could()}
+_ITEM: Final[dict[str, Any]] = {"gives": "value", "among": could_come_out("items")}
 
 _NEW: Final[Mapping[str, Any]] = {"item": "next_items"}
 PLACES: Final[Mapping[str, Any]] = {"place": range(WAITERS_MAX)}
@@ -88,7 +89,11 @@ class QueueConversation(TicketConversation):
                "offer_refused": "refused"},
         becomes={**dict.fromkeys(("poll_item", "take_item", "woken_take"), "out"),
                  "cancelled_put": "cancelled", "woken_put": "inside from waiting"})
+    next_items = next_names("a", "items", "K", spare=1)
+    next_takes = next_names("consumer ", most="T", action="take_waits")
     needs_policy = True
+    knows = (given("value", meant_by("value", "items")),
+             given("do item", named=worded("item")))
     carries = {"offer": ("item",), "put": ("item",), "begin_offer": ("item",)}
     says = table(
         (BoundedQueue, UnknownQueue), *ROWS,
@@ -117,25 +122,6 @@ class QueueConversation(TicketConversation):
         super().__init__(*arguments)
         self._promise = PROMISES.get(self.policy, Policy.NONE)
         self._pauses = False        # whether the next put or take is to be stopped on its way
-
-    @property
-    def next_items(self) -> list[Value]:
-        """The item that is named next, if the machines know one more."""
-        number = len(self.items) + 1
-        return [f"a{number}"] if number < self.constants["K"] else []
-
-    @property
-    def next_takes(self) -> list[str]:
-        """The consumer of the next take that may wait, if the machines know one more."""
-        number = self.times["take_waits"]
-        return [f"consumer {number + 1}"] if number < self.constants["T"] else []
-
-    def about(self, message: Message) -> Fields:
-        if "value" in message:
-            return {**message, **self.items.meant(message["value"])}
-        if "do" in message and "item" in message:
-            return {**message, "named": in_words(message["item"])}
-        return super().about(message)
 
     def begun(self, request: Message) -> Fields:
         if "item" in request:

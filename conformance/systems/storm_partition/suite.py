@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ....spec.storm.spouts.observed_partition import ObservedPartition
-from ...ports.base import Message
+from ...suites.besides import equal, given, minus, outside, plus, same, value
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
 from ...suites.remembered import kept, tally, within
@@ -58,6 +58,12 @@ _KEPT: Final[Mapping[str, Any]] = {"offset": "in_the_log"}
 """The offsets from which a request picks."""
 
 
+def _removed(talk: PartitionConversation, fields: Fields) -> list[int] | int:
+    """What is gone with an offset: all before it as well, if retention removes it."""
+    offset: int = fields["offset"]
+    return [*range(offset + 1)] if fields.get("do") == "truncate" else offset
+
+
 class PartitionConversation(PlainConversation):
     """One session with the source of a partition, and its log.
 
@@ -71,6 +77,13 @@ class PartitionConversation(PlainConversation):
     halves = kept("offset", adds="split", drops="ack fail emitted", clears="restarted closed_at",
                   once=True)        # of these, those of which two tuples are left
     gone = kept("removed", adds="truncated compacted")
+    knows = (
+        given("count", alone=equal("count", 1), end=value("next_offset"),
+              last=plus("count", "next_offset", -1)),
+        given("offset", wire=same("offset"), offset=minus("offset", "first"),
+              whole=outside("offset", "halves"), removed=_removed),
+        given("position", wire=same("position"), position=minus("position", "first")),
+    )
     says = table(
         ObservedPartition,
         on("append", "append {end}", says(True, "appended", "done"), where="alone",
@@ -98,21 +111,15 @@ class PartitionConversation(PlainConversation):
         return self.settings["first"]
 
     @property
+    def next_offset(self) -> int:
+        """The offset of the next message on the wire."""
+        return self.first + self.end
+
+    @property
     def in_the_log(self) -> list[int]:
         """The offsets that are in the log and not removed."""
         gone = set(self.gone)
         return [self.first + each for each in range(self.end) if each not in gone]
-
-    def about(self, message: Message) -> Fields:
-        count = message.get("count", 0)
-        end = self.first + self.end
-        fields = {**message, "alone": count == 1, "end": end, "last": end + count - 1}
-        for name in {"offset", "position"} & message.keys():
-            number = message[name] - self.first
-            fields |= {"wire": message[name], name: number, "whole": number not in self.halves,
-                       "removed": [*range(number + 1)] if message.get("do") == "truncate" else (
-                           number)}
-        return fields
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

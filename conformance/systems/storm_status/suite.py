@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ....spec.storm.backpressure.observed_status import ObservedStatus, Taken
-from ...ports.base import Message
+from ...suites.besides import at_least, given, is_there, looked_up, made, room, words
 from ...suites.plain import PlainConversation
 from ...suites.remembered import flag, tally
-from ...suites.says import ANY, Fields, Says, on, says, table
+from ...suites.says import ANY, Says, on, says, table
 from ...suites.suite import Act, Fuller, Suite, Watch
 
 __all__ = ["SUITE", "StatusConversation"]
@@ -31,7 +31,7 @@ def _sets() -> Iterator[list[int]]:
 
 
 def _told(action: str) -> Says:
-    return says(ANY, action, "{news}", gives="tasks_told", exact=True,
+    return says(ANY, action, "{so}", gives="tasks_told", exact=True,
                 among=lambda talk, request: (None, *_sets()))
 
 
@@ -43,6 +43,34 @@ _ON_ITS_WAY: Final[Mapping[str, Any]] = {
 _TELLING: Final = ("strayed", "spill_begun", "spilled", "finished", "checked", "join_begun",
                    "joined")
 """The actions with which a status may be sent."""
+
+
+def _flags(tasks: Sequence[int]) -> int:
+    """The number of a set of tasks; it is beyond all flags if the set has an unknown task."""
+    known = sum(1 << task for task in set(tasks) if 0 <= task < TASKS)
+    return known if all(0 <= task < TASKS for task in tasks) else ALL + 1
+
+
+def _number_told(tasks: Sequence[int] | None) -> int:
+    return 0 if tasks is None else _flags(tasks) + 1
+
+
+def _nth(index: int) -> str:
+    return ("oldest", "second", "third")[index] if index < 3 else f"{index + 1}th"
+
+
+def _news(tasks: Sequence[int] | None) -> str:
+    if tasks is None:
+        return "no status is sent"
+    return f"ON is sent for {_list(tasks)}" if tasks else "OFF is sent for all"
+
+
+def _held(tasks: Sequence[int]) -> str:
+    return f"tasks {_list(tasks)}" if tasks else "none"
+
+
+def _list(tasks: Sequence[int]) -> str:
+    return " and ".join(map(str, tasks))
 
 
 class StatusConversation(PlainConversation):
@@ -59,6 +87,16 @@ class StatusConversation(PlainConversation):
                           "lost_on_its_way": -1}, clears="disconnected restarted")
     connected = flag(on="joined join_begun", off="disconnected restarted", first=True)
     busy = flag(on="spill_begun join_begun", off="strayed spilled finished joined")
+    has_room = room("reported", "K", spare=1)       # a number for one more status
+    knows = (
+        given("task", is_stray=at_least("task", TASKS)),
+        given("steps", halfway=words(", halted after step {steps}")),
+        given("index", nth=made(_nth, "index")),
+        given("tasks_told", told=made(_number_told, "tasks_told"), so=made(_news, "tasks_told"),
+              is_told=is_there("tasks_told")),
+        given("held", flags=made(_flags, "held"), tasks=made(_held, "held")),
+        given("news", taken=looked_up("news", _TAKEN), so=looked_up("news", _TAKEN_WORDS)),
+    )
     says = table(
         ObservedStatus,
         on("spill", "a tuple of task {task} spills", _told("strayed"), where="is_stray",
@@ -87,46 +125,6 @@ class StatusConversation(PlainConversation):
             among=lambda talk, request: _sets())),
         on("settle", "settle"),
     )
-
-    @property
-    def has_room(self) -> bool:
-        """True if the observer has a number for one more status."""
-        return self.reported + 1 < self.constants["K"]
-
-    def about(self, message: Message) -> Fields:
-        if "do" in message:
-            return {**message, "is_stray": message.get("task", 0) >= TASKS,
-                    "halfway": f", halted after step {message.get('steps')}",
-                    "nth": _nth(message.get("index", 0))}
-        if "tasks_told" in message:
-            tasks = message["tasks_told"]
-            return {"told": 0 if tasks is None else _flags(tasks) + 1, "news": _news(tasks),
-                    "is_told": tasks is not None}
-        if "held" in message:
-            tasks = message["held"]
-            return {"flags": _flags(tasks), "tasks": f"tasks {_list(tasks)}" if tasks else "none"}
-        return {"taken": _TAKEN[message["news"]], "so": _TAKEN_WORDS[message["news"]]}
-
-
-def _flags(tasks: Sequence[int]) -> int:
-    """The number of a set of tasks; it is beyond all flags if the set has an unknown task."""
-    known = sum(1 << task for task in set(tasks) if 0 <= task < TASKS)
-    return known if all(0 <= task < TASKS for task in tasks) else ALL + 1
-
-
-def _nth(index: int) -> str:
-    return ("oldest", "second", "third")[index] if index < 3 else f"{index + 1}th"
-
-
-def _news(tasks: Sequence[int] | None) -> str:
-    if tasks is None:
-        return "no status is sent"
-    return f"ON is sent for {_list(tasks)}" if tasks else "OFF is sent for all"
-
-
-def _list(tasks: Sequence[int]) -> str:
-    return " and ".join(map(str, tasks))
-
 
 def _settings(capacity: int) -> Mapping[str, int]:
     """The settings of ``hello``."""

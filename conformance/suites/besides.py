@@ -22,7 +22,7 @@ Values of a conversation that follow from its variables are declared in the same
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Container, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Mapping, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
 from ...spec.notation.labels import counted

@@ -25,7 +25,8 @@ from .says import Fields, Picks
 
 __all__ = [
     "Change", "Effect", "Variable", "counts", "flag", "highest", "in_state", "kept", "kept_by",
-    "latest", "next_few", "numbered", "oldest", "states", "tally", "those", "up_to", "within",
+    "latest", "newest", "next_few", "next_number", "numbered", "numbers_below", "oldest",
+    "states", "tally", "those", "up_to", "within",
 ]
 
 T = TypeVar("T")
@@ -198,6 +199,16 @@ def oldest(variable: str) -> Picks:
     return lambda talk, request: getattr(talk, variable)[:1]
 
 
+def newest(variable: str) -> Picks:
+    """Those that are there, the last that came first."""
+    return lambda talk, request: getattr(talk, variable)[::-1]
+
+
+def numbers_below(variable: str) -> Picks:
+    """The numbers from 0 that are less than a tally."""
+    return lambda talk, request: range(getattr(talk, variable))
+
+
 def in_state(variable: str, *names: str) -> Picks:
     """Those that are in some states."""
     return lambda talk, request: [
@@ -214,6 +225,11 @@ def within(counts: Sequence[int], variable: str, constant: str) -> Picks:
     return lambda talk, request: [
         count if getattr(talk, variable) + count <= talk.constants[constant] else None
         for count in counts]
+
+
+def next_number(variable: str) -> Picks:
+    """The number of the one that comes after those that are there, counted from 0."""
+    return lambda talk, request: [len(getattr(talk, variable))]
 
 
 def next_few(variable: str, constant: str, few: int = 3) -> Picks:

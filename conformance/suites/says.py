@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property, lru_cache
-from itertools import product
+from itertools import islice, product
 from string import Formatter
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -33,8 +33,8 @@ from ..ports.base import Message, excerpt
 from .exchange import Answer
 
 __all__ = [
-    "ANY", "END", "WAITS", "Among", "Fields", "Known", "On", "Part", "Says", "Seen", "Table",
-    "done", "each", "ends", "on", "one", "over", "says", "table", "unsaid",
+    "ANY", "END", "WAITS", "Among", "Fields", "Known", "Listed", "On", "Part", "Says", "Seen",
+    "Table", "any_one", "done", "each", "ends", "on", "one", "over", "says", "table", "unsaid",
 ]
 
 
@@ -61,6 +61,9 @@ Fields = Mapping[str, Any]
 
 Among = Callable[[Any, Fields], Iterable[Any]]
 """From a conversation and a request: events that there could be, or the one value that each has."""
+
+Listed = str | Sequence[Any] | Among
+"""The same as the table has it: some of these, or a variable of the conversation by its name."""
 
 Reads = Callable[[Any, Fields, Any], Iterable[Message]]
 """From a conversation, a request and its answer: the events that the answer stands for."""
@@ -403,9 +406,10 @@ class Table:
 
 
 def says(answer: Any, action: str, words: str, seen: str = "", gives: str = "",
-         **more: Any) -> Says:
+         among: Listed | None = None, **more: Any) -> Says:
     """An answer or a kind of events that stands for an action; see ``Says``."""
-    return Says(answer, action, words, seen or words, tuple(gives.split()), **more)
+    return Says(answer, action, words, seen or words, tuple(gives.split()),
+                among=None if among is None else _amongst(among), **more)
 
 
 def done(words: str = "done") -> Says:
@@ -418,9 +422,14 @@ def ends(action: str, words: str) -> Says:
     return Says(_Other.END, action, words)
 
 
-def over(among: Among, *entries: Says) -> tuple[Says, ...]:
+def over(among: Listed, *entries: Says) -> tuple[Says, ...]:
     """Entries that are listed together, for each thing that they could be about."""
-    return tuple(replace(entry, among=among) for entry in entries)
+    return tuple(replace(entry, among=_amongst(among)) for entry in entries)
+
+
+def any_one(among: Among) -> Among:
+    """The first of what it could be about, if there is anything: one is as good as another."""
+    return lambda talk, request: islice(iter(among(talk, request)), 1)
 
 
 def unsaid(*entries: Says | tuple[Says, ...]) -> tuple[Says, ...]:
@@ -471,6 +480,10 @@ def _picker(picked: Picked) -> Picks:
         return picked
     values = picked
     return lambda talk, request: values
+
+
+def _amongst(listed: Listed) -> Among:
+    return listed if callable(listed) else _picker(listed)
 
 
 def table(observer: type[Machine] | tuple[type[Machine], ...], *rows: On) -> Table:

@@ -9,7 +9,7 @@ from ....spec.flow.observed_broker import Law, ObservedBroker
 from ...ports.base import Message
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
-from ...suites.remembered import kept, kept_by, numbered
+from ...suites.remembered import kept, kept_by, next_number, numbered
 from ...suites.says import ANY, Fields, On, Says, on, one, over, says, table
 from ...suites.suite import Act, Suite, Watch
 from ...suites.values import BEYOND, Payloads, in_words
@@ -68,7 +68,7 @@ class DeliveryConversation(PlainConversation):
         on("publish", "{named} is published", says(True, "confirms", "it is confirmed"),
            says(False, "refuses", "it is refused"), new={"message": "names"},
            makes_sense=lambda talk: len(talk.names) < talk.constants["R"],
-           picks={"message": lambda talk, request: [len(talk.names)]}),
+           picks={"message": next_number("names")}),
         on("receive", "consumer {consumer} asks", one(
             says(None, "gives_nothing", "there is nothing"), _named("gives", "{named} is given"),
             says(ANY, "gives_another", "", "{named} is given, which nobody published")),

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Any, ClassVar, Final
 
 from ....spec.flow.observed_executor import ObservedExecutor, Policy
 from ....spec.notation.errors import TargetError
-from ...ports.base import Message
+from ...suites.besides import being, by_policy, given, next_names, room, worded
 from ...suites.lengthy import Long
 from ...suites.plain import PlainConversation
-from ...suites.remembered import in_state, kept, latest, states
-from ...suites.says import Fields, Says, each, ends, on, one, over, says, table
+from ...suites.remembered import in_state, kept, latest, next_number, states
+from ...suites.says import Fields, Says, any_one, each, ends, on, one, over, says, table
 from ...suites.suite import Act, Suite, Watch
-from ...suites.values import Payloads, in_words
+from ...suites.values import Payloads
 
 __all__ = ["SUITE", "ExecutorConversation"]
 
@@ -39,9 +38,16 @@ def _about(talk: ExecutorConversation, request: Fields) -> Iterator[Fields]:
         yield {"task": request["task"], "item": request["item"]}
 
 
-def _one(talk: ExecutorConversation, request: Fields) -> Iterator[Fields]:
-    """Any one of these tasks, if there is one."""
-    return islice(_about(talk, request), 1)
+def _is_own(talk: ExecutorConversation, fields: Fields) -> bool:
+    """True if an event of a task says nothing of another item than its own."""
+    items = [*talk.items, talk.request.get("item")]
+    if fields["task"] >= len(items):
+        raise TargetError(
+            f"it reports something of task {fields['task']}, and none was submitted",
+            next_step="Give tasks the numbers of their submits, from 0.")
+    own = items[fields["task"]]
+    item = fields.get("item", own)
+    return (type(item), item) == (type(own), own)
 
 
 def _seen(kind: str, action: str, words: str, item: str = "", **more: Any) -> Says:
@@ -61,12 +67,12 @@ _DOES: Final = each(
     says("terminated", "terminates", "the executor has terminated"),
     says("start", "starts_another", "a task starts with another item",
          "task {task} starts with {named}, which is another item", gives="task item",
-         among=_one),
+         among=any_one(_about)),
     says("caller", "starts_another", "",
          "its caller runs task {task} with {named}, which is another item", gives="task item"),
     says("return", "another_result", "a future has another result",
          "the future of task {task} has {named}, which is not its result", gives="task item",
-         among=_one),
+         among=any_one(_about)),
     nothing="nothing happens")
 
 
@@ -84,13 +90,16 @@ class ExecutorConversation(PlainConversation):
     items = kept("item", adds="submits")        # of the tasks, by number
     present = states("task", {"submits": "waiting", **_RUNS}, ends=" ".join(_LEAVES))
     past = latest("task", _LEAVES)              # the last task of each other fate
+    waiting = being("present", "waiting")
+    has_place = room("waiting", "L", spare=1)
+    next_items = next_names("a", "items", "K")
+    knows = (given("do", promise=by_policy(_POLICIES)), given("task", own=_is_own),
+             given("item", named=worded("item")))
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"submit": ("item",)}
     says = table(
         ObservedExecutor,
         on("submit", "task {task} is submitted with {named}", _DOES, tells="submits",
-           only="has_room",
-           picks={"task": lambda talk, request: [len(talk.items)],
-                  "item": lambda talk, request: [f"a{request['task'] + 1}"]}),
+           only="has_place", picks={"task": next_number("items"), "item": "next_items"}),
         on("finish", "task {task} returns its item", _DOES, tells="run_returns",
            picks={"task": in_state("present", "running", "here")}),
         on("fail", "task {task} raises an exception", _DOES, tells="run_raises",
@@ -107,41 +116,12 @@ class ExecutorConversation(PlainConversation):
     )
 
     @property
-    def waiting(self) -> list[int]:
-        """The tasks that wait."""
-        return [task for task, state in self.present.items() if state == "waiting"]
-
-    @property
-    def has_room(self) -> bool:
-        """True if the observer has a number for one more task, and a place."""
-        return (len(self.items) < self.constants["K"]
-                and len(self.waiting) < self.constants["L"] - 1)
-
-    @property
     def to_cancel(self) -> list[int]:
         """Tasks that a client may cancel: those that wait, one that runs, and one that has ended.
         """
         running = [task for task in self.present if task not in self.waiting]
         over = [self.past["over"]] if "over" in self.past else []
         return self.waiting + running[:1] + over
-
-    def about(self, message: Message) -> Fields:
-        """A request, event or answer, with the fields that are known besides."""
-        fields = dict(message)
-        if "do" in message:
-            fields["promise"] = _POLICIES[self.policy]
-        elif "task" in message:
-            items = [*self.items, self.request.get("item")]
-            if message["task"] >= len(items):
-                raise TargetError(
-                    f"it reports something of task {message['task']}, and none was submitted",
-                    next_step="Give tasks the numbers of their submits, from 0.")
-            item = items[message["task"]]
-            fields["own"] = (type(item), item) == (
-                type(message.get("item", item)), message.get("item", item))
-        if "item" in message:
-            fields["named"] = in_words(message["item"])
-        return fields
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

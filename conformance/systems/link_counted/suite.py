@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from ....spec.flow.observed_counted import ObservedCountedLink
-from ...ports.base import Message
+from ...suites.besides import (
+    at_most, below, both, constant, equal, given, minus, same, size_of, times, worded,
+)
 from ...suites.capacities import that_goes_with
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
-from ...suites.remembered import kept, next_few, tally
-from ...suites.says import ANY, Fields, each, ends, on, one, says, table
+from ...suites.remembered import kept, newest, next_few, tally
+from ...suites.says import ANY, each, ends, on, one, says, table
 from ...suites.suite import Act, Suite, Watch
 
 __all__ = ["SUITE", "CountedConversation"]
@@ -57,14 +59,24 @@ class CountedConversation(PlainConversation):
     accepted = tally({"data": "due"})       # elements that B was brought in their turn
     acks = kept("ack", adds="acks:credible", once=True)
     limits = kept("limit", adds="limits:credible", once=True)
+    knows = (
+        given("elements", count=size_of("elements"), listed=worded("elements")),
+        given("limit", beyond=minus("limit", constant("C"), least=0),
+              credible=at_most("limit", constant("K", 2))),
+        given("ack", number=same("ack"), credible=at_most("ack", constant("K", 2))),
+        given("element", id=same("element"), due=equal("element", "accepted")),
+        given("processed", oldest=equal("processed", times("processes"))),
+        given("id", again=below("id", times("sends")),
+              next=both(equal("id", times("sends")), below("id", "offered"))),
+    )
     says = table(
         ObservedCountedLink,
         on("offer", "A's application offers {listed}", _SENT, tells="offer",
            picks={"elements": next_few("offered", "K")}),
         on("permit", "the limit {limit} reaches A", _SENT, tells="permit",
-           picks={"limit": lambda talk, request: talk.limits[::-1]}),
+           picks={"limit": newest("limits")}),
         on("ack", "the acknowledgement of {number} reaches A", _SENT, tells="ack",
-           picks={"number": lambda talk, request: talk.acks[::-1]}),
+           picks={"number": newest("acks")}),
         on("sender_timer", "A's timer runs out", _SENT, tells="sender_timer"),
         on("data", "element {element} reaches B", _TOLD, tells="data",
            picks={"element": "brought"}),
@@ -85,28 +97,6 @@ class CountedConversation(PlainConversation):
         sent = self.times["sends"]
         wanted = min(self.accepted, sent - 1)
         return [*range(wanted, -1, -1), *range(sent - 1, wanted, -1)]
-
-    def about(self, message: Message) -> Fields:
-        """A request, event or answer, with the fields that are known besides."""
-        fields = dict(message)
-        if "elements" in message:
-            fields |= {"count": len(message["elements"]),
-                       "listed": ", ".join(map(str, message["elements"]))}
-        elif "limit" in message:
-            fields |= {"beyond": max(0, message["limit"] - self.constants["C"]),
-                       "credible": message["limit"] <= 2 * self.constants["K"]}
-        elif "ack" in message:
-            fields |= {"number": message["ack"],
-                       "credible": message["ack"] <= 2 * self.constants["K"]}
-        elif "element" in message:
-            fields |= {"id": message["element"], "due": message["element"] == self.accepted}
-        elif "processed" in message:
-            fields["oldest"] = message["processed"] == self.times["processes"]
-        elif "id" in message:
-            sent = self.times["sends"]
-            fields |= {"again": message["id"] < sent,
-                       "next": message["id"] == sent < self.offered}
-        return fields
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from ....spec.flow.observed_marks import ObservedMarks
-from ...ports.base import Message
 from ...suites.lengthy import Long
+from ...suites.besides import equal, given
 from ...suites.plain import PlainConversation
 from ...suites.remembered import flag, tally
-from ...suites.says import ANY, Fields, each, ends, on, one, says, table
+from ...suites.says import ANY, each, ends, on, one, says, table
 from ...suites.suite import Act, Suite, Watch
 from ...suites.values import BEYOND, Payloads
 
@@ -34,6 +34,7 @@ class MarksConversation(PlainConversation):
 
     held = tally({"arrives": "count", "gives": "-count"})
     stopped = flag(on="says_stop", off="says_go")
+    knows = (given("count", alone=equal("count", 1)),)
     late = tally({"arrives": "count"}, clears="says_stop says_go")      # since stop was said
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"take": ("most",)}
     says = table(
@@ -54,10 +55,6 @@ class MarksConversation(PlainConversation):
         late = self.late if self.stopped else 0
         most = min(self.constants["M"] - self.held, at_once - late)
         return [count if count <= most else None for count in range(1, at_once + 1)]
-
-    def about(self, message: Message) -> Fields:
-        """A request, event or answer, with the fields that are known besides."""
-        return {**message, "alone": message.get("count") == 1}
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

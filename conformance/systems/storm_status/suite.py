@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ....spec.storm.backpressure.observed_status import ObservedStatus, Taken
 from ...suites.besides import at_least, given, is_there, looked_up, made, room, words
 from ...suites.plain import PlainConversation
-from ...suites.remembered import flag, tally
+from ...suites.remembered import flag, numbers_below, tally
 from ...suites.says import ANY, Says, on, says, table
 from ...suites.suite import Act, Fuller, Suite, Watch
 
@@ -25,21 +25,18 @@ _TAKEN: Final = {None: Taken.UNTOLD, True: Taken.BELIEVED, False: Taken.IGNORED}
 _TAKEN_WORDS: Final = {None: "", True: "it is believed", False: "it is ignored as old"}
 
 
-def _sets() -> Iterator[list[int]]:
-    for flags in range(ALL + 1):
-        yield [task for task in range(TASKS) if flags >> task & 1]
+_SETS: Final = [[task for task in range(TASKS) if flags >> task & 1] for flags in range(ALL + 1)]
 
 
 def _told(action: str) -> Says:
     return says(ANY, action, "{so}", gives="tasks_told", exact=True,
-                among=lambda talk, request: (None, *_sets()))
+                among=(None, *_SETS))
 
 
 _ANY: Final = range(512)
 """A fixture may be about any task, and stop after any step."""
 _STEPS: Final = _ANY[1:]
-_ON_ITS_WAY: Final[Mapping[str, Any]] = {
-    "index": lambda talk, request: range(talk.on_their_way)}
+_ON_ITS_WAY: Final[Mapping[str, Any]] = {"index": numbers_below("on_their_way")}
 _TELLING: Final = ("strayed", "spill_begun", "spilled", "finished", "checked", "join_begun",
                    "joined")
 """The actions with which a status may be sent."""
@@ -114,7 +111,7 @@ class StatusConversation(PlainConversation):
            unless="connected busy", also={"connect halfway": {"steps": _STEPS}}),
         on("connect", "the sender connects", _told("joined")),
         on("deliver", "the {nth} status on its way arrives", says(
-            ANY, "delivered", "{so}", gives="news", among=lambda talk, request: (True, False)),
+            ANY, "delivered", "{so}", gives="news", among=(True, False)),
            picks=_ON_ITS_WAY, only="on_their_way",
            also={"deliver newest": {"index": lambda talk, request: [talk.on_their_way - 1]}}),
         on("lose", "the {nth} status on its way is lost", tells="lost_on_its_way",
@@ -122,7 +119,7 @@ class StatusConversation(PlainConversation):
         on("restart", "the receiving worker restarts", tells="restarted", unless="busy"),
         on("flags", "the sender holds back", says(
             ANY, "flags_seen", "{tasks}", gives="held", exact=True,
-            among=lambda talk, request: _sets())),
+            among=_SETS)),
         on("settle", "settle"),
     )
 

@@ -12,7 +12,7 @@ message has to have for that::
     )
 
 The first argument of most functions here is a field; the second is a number, a variable of the
-conversation by its name, or worked out itself (``constant``, ``setting``, ``times``). A function of
+conversation by its name, or worked out itself (``constant``, ``setting``, ``just``). A function of
 the suite's own (``made``) is code that is written by hand, and counted as such.
 
 Values of a conversation that follow from its variables are declared in the same way (``Derived``):
@@ -22,7 +22,7 @@ Values of a conversation that follow from its variables are declared in the same
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
 from ...spec.notation.labels import counted
@@ -30,10 +30,12 @@ from .says import Fields
 from .values import in_words
 
 __all__ = [
-    "Derived", "Given", "Operand", "Works", "at_least", "at_most", "being", "below", "both",
-    "by_policy", "constant", "counted_as", "equal", "given", "inside", "is_there", "looked_up",
-    "made", "minus", "next_names", "number_in", "number_of", "of_policy", "outside", "plus", "room",
-    "same", "setting", "size_of", "times", "value", "words", "worded",
+    "Derived", "Given", "Operand", "Works", "asked", "at_least", "at_most", "being", "below",
+    "both", "by_policy", "constant", "counted_as", "equal", "first_of", "given", "holds",
+    "inside", "is_there", "just", "lacks", "looked_up", "made", "minus", "next_names",
+    "next_several",
+    "number_in", "number_of", "of_policy", "outside", "plus", "room", "same", "setting",
+    "size_of", "starts", "times", "told", "value", "worded", "words",
 ]
 
 T = TypeVar("T")
@@ -49,19 +51,20 @@ Operand = int | str | Works
 
 
 class Given:
-    """The fields that a message has besides, if it has the field ``first`` and the ``others``: some
-    by their names, each of which may need those before it, and ``several`` at once."""
+    """The fields that a message has besides, if it has the field ``first``: some by their names,
+    each of which may need those before it, and ``several`` at once. They may be those of a request
+    only, or of anything else only."""
 
-    def __init__(self, first: str, others: Collection[str], several: Sequence[Works],
-                 fields: Mapping[str, Works]) -> None:
+    def __init__(self, first: str, several: Sequence[Works], fields: Mapping[str, Works],
+                 of_request: bool | None = None) -> None:
         self.first = first
-        self._others = frozenset(others)
+        self._of_request = of_request
         self._several = several
         self._fields = tuple(fields.items())
 
     def add(self, talk: Any, fields: dict[str, Any]) -> None:
         """Add them to the fields of a message."""
-        if self._others and not self._others <= fields.keys():
+        if self._of_request is not None and self._of_request != ("do" in fields):
             return
         for works in self._several:
             fields |= works(talk, fields)
@@ -74,10 +77,19 @@ class Given:
         return [*self._several, *(works for _, works in self._fields)]
 
 
-def given(names: str, *several: Works, **fields: Works) -> Given:
-    """The fields of a message that has all fields of some ``names`` (none: of every message)."""
-    first, *others = names.split() or [""]
-    return Given(first, others, several, fields)
+def given(name: str, /, *several: Works, **fields: Works) -> Given:
+    """The fields of a message that has the field of this name (none: of every message)."""
+    return Given(name, several, fields)
+
+
+def asked(name: str, /, *several: Works, **fields: Works) -> Given:
+    """The fields of a request that has the field of this name."""
+    return Given(name, several, fields, of_request=True)
+
+
+def told(name: str, /, *several: Works, **fields: Works) -> Given:
+    """The fields of an answer or an event that has the field of this name, or could be."""
+    return Given(name, several, fields, of_request=False)
 
 
 # ---- values -------------------------------------------------------------------------------------
@@ -106,6 +118,11 @@ def setting(name: str) -> Works:
 def times(action: str) -> Works:
     """The number of times that an action was shown."""
     return lambda talk, fields: talk.times[action]
+
+
+def just(constant: Any) -> Works:
+    """This value, whatever the message."""
+    return lambda talk, fields: constant
 
 
 def made(function: Callable[..., Any], *names: str) -> Works:
@@ -190,6 +207,21 @@ def outside(field: str, variable: str) -> Works:
     return lambda talk, fields: fields[field] not in getattr(talk, variable)
 
 
+def holds(variable: str) -> Works:
+    """True if a variable is true, or has anything."""
+    return lambda talk, fields: bool(getattr(talk, variable))
+
+
+def lacks(variable: str) -> Works:
+    """True if a variable is false, or has nothing."""
+    return lambda talk, fields: not getattr(talk, variable)
+
+
+def starts(field: str, letters: str) -> Works:
+    """True if the value of a field, a name, begins with some letters."""
+    return lambda talk, fields: fields[field].startswith(letters)
+
+
 def is_there(field: str) -> Works:
     """True if a field is not null."""
     return lambda talk, fields: fields[field] is not None
@@ -208,12 +240,18 @@ def both(one: Works, other: Works) -> Works:
 # ---- words --------------------------------------------------------------------------------------
 
 
-def worded(field: str) -> Works:
-    """The value of a field for a reader, or the values of a list."""
+def worded(field: str, none: str = "") -> Works:
+    """The value of a field for a reader, or the values of a list; words for ``none``."""
     def works(talk: Any, fields: Fields) -> str:
-        found = fields[field]
-        return ", ".join(map(in_words, found)) if isinstance(found, list) else in_words(found)
+        found = fields.get(field, ())
+        return ", ".join(map(in_words, found)) or none if isinstance(found, list | tuple) else (
+            in_words(found))
     return works
+
+
+def first_of(variable: str) -> Works:
+    """The first value of a variable, for a reader; nothing if it has none."""
+    return lambda talk, fields: in_words(found[0]) if (found := getattr(talk, variable)) else ""
 
 
 def counted_as(field: str, noun: str) -> Works:
@@ -239,10 +277,11 @@ class Derived(Generic[T]):
         return self._works(talk)
 
 
-def room(of: str, most: str, spare: int = 0) -> Derived[bool]:
+def room(of: str, most: str | int, spare: int = 0) -> Derived[bool]:
     """True if there may be one more of what a variable has, or is the number of: it is less than a
-    constant, by so many more as are ``spare``."""
-    return Derived(lambda talk: _how_many(getattr(talk, of)) + spare < talk.constants[most])
+    constant, or a number, by so many more as are ``spare``."""
+    return Derived(lambda talk: _how_many(getattr(talk, of)) + spare < (
+        most if isinstance(most, int) else talk.constants[most]))
 
 
 def next_names(
@@ -253,6 +292,19 @@ def next_names(
     def works(talk: Any) -> list[str]:
         number = talk.times[action] if action else _how_many(getattr(talk, of))
         return [f"{letters}{number + 1}"] if number + spare < talk.constants[most] else []
+    return Derived(works)
+
+
+def next_several(
+    letters: str, of: str, most: str, few: int, spare: int = 0
+) -> Derived[list[list[str] | None]]:
+    """The names of the next one, of the next two, and so on up to a ``few``; None for more than
+    there is ``room`` for."""
+    def works(talk: Any) -> list[list[str] | None]:
+        here = _how_many(getattr(talk, of))
+        return [[f"{letters}{here + each}" for each in range(1, count + 1)]
+                if here + count + spare <= talk.constants[most] else None
+                for count in range(1, few + 1)]
     return Derived(works)
 
 

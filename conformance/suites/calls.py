@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from ...spec.notation.errors import TargetError
 from ..ports.base import Message, excerpt
-from .besides import counted_as, given, number_in
+from .besides import Given, counted_as, given, number_in
 from .exchange import Act
 from .plain import PlainConversation, Seen
 from .says import Fields, On, Part, Says, each, on
@@ -53,8 +53,11 @@ class CallsConversation(PlainConversation):
     letters: ClassVar[Mapping[str, str]]
     first: ClassVar[str] = "waits"
     moves: ClassVar[Mapping[str, tuple[str, ...]]]
-    knows = (given("steps", callbacks=counted_as("steps", "callback")),
-             given("by", call=number_in("by")))
+    knows: ClassVar[tuple[Given, ...]] = (
+        given("steps", callbacks=counted_as("steps", "callback")),
+        given("by", call=number_in("by")))
+    room_for_each: ClassVar[bool] = False
+    """True if so many calls of each letter may wait."""
     asked_of: ClassVar[Mapping[str, Mapping[str, str]]] = {"interrupt": {"waits": "stopping"}}
 
     def __init__(self, *arguments: Any) -> None:
@@ -75,7 +78,8 @@ class CallsConversation(PlainConversation):
 
     def has_room(self, letter: str) -> bool:
         """True if one more call may wait."""
-        return len(self.calls(*WAITING)) < self.waiters
+        those = self.calls(*WAITING, letter=letter if self.room_for_each else "")
+        return len(those) < self.waiters
 
     def begun(self, letter: str) -> int:
         """The number of calls that have begun, of those with a letter."""

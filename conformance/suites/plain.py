@@ -51,6 +51,8 @@ class PlainConversation:
     """The time at which a session begins, in milliseconds."""
     needs_policy: ClassVar[bool] = False
     """True if rules need a policy, which is then among what the target ``can`` (``policy``)."""
+    lacks: ClassVar[Mapping[str, Collection[str]]] = {}
+    """By policy, operations that mean nothing of a target with it."""
     variables: ClassVar[tuple[Variable[Any], ...]] = ()
     effects: ClassVar[Mapping[str, tuple[Effect, ...]]] = {}
     """The variables that it declares, and by action the changes of these."""
@@ -92,6 +94,7 @@ class PlainConversation:
         self.can: frozenset[str] = frozenset(greeting["can"]) | {
             act for act, do in self._named.items() if do in greeting["can"]} | self.always()
         self.policy: str = greeting["policy"]
+        self.can -= frozenset(self.lacks.get(self.policy, ()))
         if self.needs_policy:
             self.can |= {policy(self.policy)}
 

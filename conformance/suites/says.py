@@ -26,7 +26,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from ...spec.notation.errors import TargetError
 from ...spec.notation.interpreter import Step
-from ...spec.notation.labels import filled
+from ...spec.notation.labels import counted, filled
 from ...spec.notation.machine import Action, Machine, constants_of, number
 from ...spec.notation.types import Domain, DomainLike, domain_values
 from ..ports.base import Message, excerpt
@@ -52,6 +52,8 @@ END: Final = _Other.END
 
 WAITS: Final = _Other.WAITS
 """No answer yet: the call waits, and an event will end that."""
+
+_SEE_THE_PAGE: Final = "Fix the adapter; the page of its port says what there can be."
 
 _KINDS: Final = ("does", "call")
 """The keys under which an event that is an object has its kind; without one, its only key is the
@@ -191,7 +193,10 @@ class Part:
     The events' words are ``joined``, and stand in ``words``; ``nothing`` says that there are none.
     An answer that is no list of events ``reads`` as one, and ``reports`` itself in words. Entries
     of one group are listed together, for each thing that they could be about. Its only answer is no
-    choice, and is listed only where it says so: ``listed``.
+    choice, and is listed only where it says so: ``listed``. Of a list there are at ``most`` so many
+    events, or as many as a field of the request says or has; where ``fewer`` mean that there are no
+    more, null stands after them. True says that there are no events, and so may an empty list where
+    the one answer is true.
     """
 
     groups: tuple[tuple[Says, ...], ...]
@@ -205,6 +210,8 @@ class Part:
     listed: bool = False
     reads: Reads | None = None
     reports: Reports | None = None
+    most: str | int = 0
+    fewer: bool = False
 
     def bound(self, declared: Mapping[str, Action], alone: bool) -> Part:
         """The part with what the observer declares of the actions; it may be ``alone`` in its
@@ -264,7 +271,8 @@ class Part:
             _noted(talk, entry, fields)
             return steps, self.words.format(filled(entry.seen, fields))
         steps, words = [], list[str]()
-        for event in answer if self.reads is None else self.reads(talk, request, answer):
+        for event in (self._events(request, answer) if self.reads is None
+                      else self.reads(talk, request, answer)):
             entry, about = self._meant(talk, request, event)
             fields = {**request, **about}
             steps.append(entry.step(fields, talk.known))
@@ -278,6 +286,19 @@ class Part:
         told = self.words.format(self.joined.join(words), s="s" if len(words) > 1 else "")
         return steps, told if words else self.nothing
 
+    def _events(self, request: Fields, answer: Any) -> Sequence[Any]:
+        """The events of an answer that is a list, or true."""
+        events: Sequence[Any] = () if answer is True else answer
+        if not self.most:
+            return events
+        asked = self.most if isinstance(self.most, int) else request[self.most]
+        most = asked if isinstance(asked, int) else len(asked)
+        if len(events) > most:
+            raise TargetError(
+                f"the target answered {request['do']!r} with {counted(len(events), 'event')}, and "
+                f"there can be {most}", next_step=_SEE_THE_PAGE)
+        return [*events, None] if self.fewer and len(events) < most else events
+
     def _meant(self, talk: _Talk, request: Fields, event: Any) -> tuple[Says, Fields]:
         """The entry of an answer or event, and what that carries."""
         entries, carried = self._parsed(event)
@@ -287,7 +308,7 @@ class Part:
                 return entry, fields
         raise TargetError(
             f"the target reports {excerpt(event)}, which cannot be when {request['do']!r} is asked",
-            next_step="Fix the adapter; the page of its port says what there can be.")
+            next_step=_SEE_THE_PAGE)
 
     def _parsed(self, event: Any) -> tuple[tuple[Says, ...], Message]:
         if isinstance(event, list) and event and event[0] in self.kinds:
@@ -299,6 +320,8 @@ class Part:
         entries = self.kinds.get(ANY, ())
         if not isinstance(event, list):
             entries = self.kinds.get(event, entries)
+        elif not event and not entries:
+            entries = self.kinds.get(True, ())
         return entries, {name: event for entry in entries[:1] for name in entry.gives}
 
 
@@ -313,7 +336,8 @@ class On:
     that sets fields which are ``lists`` names some of their values. ``also`` are acts of other
     names that ask for it, with what they pick. It is asked for only while it ``makes_sense``, with
     all variables of ``only`` true and those of ``unless`` false. If its call waits, ``later`` has
-    the answers by which an event may end that.
+    the answers by which an event may end that. What it shows happens as often as the field
+    ``repeated`` says.
     """
 
     do: str
@@ -330,6 +354,7 @@ class On:
     makes_sense: Callable[[Any], bool] | None = None
     only: str = ""
     unless: str = ""
+    repeated: str = ""
 
     def fits(self, talk: Any) -> bool:
         """True if it makes sense to ask for it now, whatever its fields."""
@@ -376,6 +401,8 @@ class On:
             steps += more
             words.append(told)
         talk.note(self._answered, fields)
+        if self.repeated:
+            steps *= fields[self.repeated]
         return Seen(tuple(steps), self.joined.join(words))
 
 

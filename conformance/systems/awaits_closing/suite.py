@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Final
 
 from ....spec.queues.closing import ClosableQueue, OrderlyClosing
 from ....spec.queues.rules import ORDER
-from ...ports.base import STEPPED_WAKES, Message
+from ...ports.base import STEPPED_WAKES
+from ...suites.besides import asked, equal, inside, just, lacks, same, starts, told, worded
 from ...suites.calls import WAITING, CallsConversation, driving, events
 from ...suites.items import named_items
 from ...suites.lengthy import Long, grown
@@ -15,7 +16,6 @@ from ...suites.plain import policy
 from ...suites.remembered import flag, kept, tally
 from ...suites.says import Fields, ends, on, over, says, table, unsaid
 from ...suites.suite import Act, Fuller, Suite, Watch
-from ...suites.sweeping import STEPS_MAX
 from ...suites.values import Payloads, in_words
 from .port import PORT
 
@@ -51,6 +51,18 @@ _NEW: Final[Mapping[str, Any]] = {
     "item": lambda talk, request: [f"a{request['by'][1:]}"]}
 
 
+def _item(talk: ClosingConversation, fields: Fields) -> Fields:
+    """The item of an event, which has its value or the number of its put; or, of a call that got
+    none, the number of the call."""
+    if "item" not in fields and "put_of" not in fields:
+        return {"item": fields["call"], "what": "", "has": False}
+    puts = [*talk.items, talk.request.get("item")]
+    value = fields["item"] if "item" in fields else puts[fields["put_of"]]
+    meant = talk.items.meant(value)
+    return {"item": fields.get("put_of", meant["item"]), "likely": meant["likely"],
+            "what": in_words(value), "has": fields["takes"], "takes": False}
+
+
 class ClosingConversation(CallsConversation):
     """One session. Puts are named p1, p2, …, and their items a1, a2, … unless the program gives
     others; takes t1, …, and joins j1, …
@@ -69,6 +81,14 @@ class ClosingConversation(CallsConversation):
     letters = {"put": "p", "spoil": "p", "take": "t", "join": "j"}
     moves = dict.fromkeys(("goes_in", "put_is_told", "put_fails", "take_is_told", "join_ends",
                            "gives"), ("over", "waits"))
+    room_for_each = True
+    knows = (
+        asked("item", what=worded("item")),
+        asked("do", bad=equal("do", just("spoil"))),
+        told("by", put=starts("by", "p"), joins=starts("by", "j"), takes=starts("by", "t"),
+             bad=inside("by", "bad"), owed=lacks("cut_off"), take=same("call"), join=same("call")),
+        told("by", _item),
+    )
     says = table(
         ClosableQueue,
         on("put", "{by} puts {what}", _DONE, tells="puts", picks=_NEW),
@@ -80,31 +100,6 @@ class ClosingConversation(CallsConversation):
         on("cut", "it is cut off", _DONE, tells="is_cut_off", unless="cut_off"),
         *driving(_DONE, ends("settled", "nothing else happens"), _SPINS),
     )
-
-    def has_room(self, letter: str) -> bool:
-        """True if one more call may wait: as many of each kind may."""
-        return len(self.calls(*WAITING, letter=letter)) < STEPS_MAX
-
-    def about(self, message: Message) -> Fields:
-        """A request, event or answer, with the fields that are known besides, and a name for each
-        number.
-        """
-        fields = {**super().about(message), "bad": message.get("do") == "spoil"}
-        if "do" in message or "by" not in message:
-            if "item" in message:
-                fields["what"] = in_words(message["item"])
-            return fields
-        name, number = message["by"], fields["call"]
-        told = "item" in message or "put_of" in message
-        value = message["item"] if "item" in message else (
-            [*self.items, self.request.get("item")][message["put_of"]] if told else "")
-        meant = self.items.meant(value)
-        return fields | {
-            "bad": name in self.bad, "put": name[0] == "p", "joins": name[0] == "j",
-            "takes": name[0] == "t" and not told, "has": name[0] == "t" and told,
-            "what": in_words(value) if told else "", "owed": not self.cut_off,
-            "likely": meant["likely"], "take": number, "join": number,
-            "item": message.get("put_of", meant["item"]) if told else number}
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:

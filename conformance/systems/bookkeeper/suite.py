@@ -7,14 +7,14 @@ from typing import ClassVar, Final
 
 from ....spec.bookkeeper.observed_bookie import Kind, ObservedBookie
 from ....spec.notation.interpreter import Step
-from ...ports.base import Message
+from ...suites.besides import asked, inside, just, made, number_of, same, told, worded
 from ...suites.capacities import that_goes_with
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
 from ...suites.remembered import kept, numbered, those
-from ...suites.says import ANY, Fields, On, Says, each, ends, on, one, says, table
+from ...suites.says import ANY, Fields, Listed, On, Says, each, ends, on, one, says, table
 from ...suites.suite import Act, Suite, Watch
-from ...suites.values import KEYS, Payloads, in_words
+from ...suites.values import KEYS, Payloads, Value, in_words
 
 __all__ = ["SUITE", "BookieConversation"]
 
@@ -47,7 +47,7 @@ def _requests(talk: BookieConversation, request: Fields) -> list[Fields]:
 
 
 def _does(event: str, action: str, words: str) -> Says:
-    among = _requests if "request" in words else lambda talk, request: range(CHANNELS)
+    among: Listed = _requests if "request" in words else range(CHANNELS)
     return says(event, action, f"the server {words} {{called}}", f"{words} {{called}}",
                 gives="number", beyond="invents", among=among)
 
@@ -69,6 +69,14 @@ def _gauge(kind: str) -> Says:
                 among=lambda talk, request: range(len(talk.names) + 1))
 
 
+def _arriving(kinds: list[str], names: list[Value]) -> str:
+    return ", ".join(f"{kind} {in_words(name)}" for kind, name in zip(kinds, names, strict=True))
+
+
+def _channel(name: Value) -> int:
+    return name if isinstance(name, int) else -1
+
+
 class BookieConversation(PlainConversation):
     """One session with a server; this is its network, its storage, and its clock."""
 
@@ -78,6 +86,16 @@ class BookieConversation(PlainConversation):
     paused = kept("channel", adds="pauses", drops="resumes", once=True)
     unwritable = kept("channel", adds="turns", drops="turns:writable", once=True)
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"receive": ("names",)}
+    knows = (
+        asked("kinds", named=made(_arriving, "kinds", "names")),
+        asked("request", called=worded("request"), name=same("request"),
+              request=number_of("request", "names")),
+        told("add", kind=just(Kind.ADD), count=same("add")),
+        told("read", kind=just(Kind.READ), count=same("read")),
+        told("number", called=worded("number"), request=number_of("number", "names"),
+             name=same("number"), known=inside("number", "names"),
+             channel=made(_channel, "number")),
+    )
     says = table(
         ObservedBookie,
         on("receive", "channel {channel} brings {named}", _DOES, tells="receive",
@@ -104,25 +122,6 @@ class BookieConversation(PlainConversation):
         left = self.constants["R"] - len(self.names)
         return [kinds if len(kinds) <= left else None
                 for kinds in _ARRIVING[self.settings["capacity"] >= _LARGE]]
-
-    def about(self, message: Message) -> Fields:
-        """A message with the requests that it names, in words and by number."""
-        if "kinds" in message:
-            named = [f"{kind} {in_words(name)}"
-                     for kind, name in zip(message["kinds"], message["names"], strict=True)]
-            return {**message, "named": ", ".join(named)}
-        for kind in Kind:
-            if (name := kind.name.lower()) in message:
-                return {"kind": kind, "count": message[name]}
-        if message.get("do") == "done":
-            return {**message, "called": in_words(message["request"]), "name": message["request"],
-                    "request": self.names[message["request"]]}
-        if "number" not in message:
-            return message
-        name = message["number"]
-        return {**message, "called": in_words(name), "request": self.names.get(name, -1),
-                "name": name, "known": name in self.names,
-                "channel": name if isinstance(name, int) else -1}
 
     def told(self, row: On, request: Fields) -> Iterable[Step]:
         """See ``PlainConversation``: each of the requests is one."""

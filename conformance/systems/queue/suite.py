@@ -12,7 +12,7 @@ from ....spec.queues.dropping import DroppingQueue, Policy
 from ....spec.queues.policies import UnknownQueue
 from ....spec.queues.rules import IN_TURN
 from ...ports.base import STEPPED_WAKES, Message
-from ...suites.besides import given, next_names, worded
+from ...suites.besides import asked, given, next_names, worded
 from ...suites.items import could_come_out, meant_by, named_items
 from ...suites.lengthy import Long, grown
 from ...suites.plain import policy
@@ -93,7 +93,7 @@ class QueueConversation(TicketConversation):
     next_takes = next_names("consumer ", most="T", action="take_waits")
     needs_policy = True
     knows = (given("value", meant_by("value", "items")),
-             given("do item", named=worded("item")))
+             asked("item", named=worded("item")))
     carries = {"offer": ("item",), "put": ("item",), "begin_offer": ("item",)}
     says = table(
         (BoundedQueue, UnknownQueue), *ROWS,

@@ -9,13 +9,15 @@ from ....spec.flow.observed_rate import (
     IN_TURN, WITHIN_THE_PERIOD, ObservedLine, ObservedLog, ObservedLogRefusals, ObservedRate,
     ObservedRefusals,
 )
-from ....spec.notation.errors import TargetError
 from ....spec.notation.interpreter import Step
-from ...ports.base import Message, excerpt
+from ...ports.base import Message
+from ...suites.besides import (
+    equal, given, holds, inside, next_names, number_in, of_policy, room,
+)
 from ...suites.capacities import that_goes_with
 from ...suites.plain import PlainConversation, Seen
 from ...suites.remembered import kept, up_to
-from ...suites.says import ANY, Fields, each, ends, on, over, says, table
+from ...suites.says import ANY, each, ends, on, says, table
 from ...suites.suite import Act, Answer, Suite, Watch
 from ...suites.values import BEYOND
 
@@ -46,8 +48,7 @@ CALLS_MAX: Final = 8
 """Limit of the calls that ask and wait, in one program."""
 
 _THROUGH: Final = each(
-    over(lambda talk, request: [{"by": name} for name in talk.waiting],
-         says(ANY, "granted", "{by} is admitted", gives="by")),
+    says(ANY, "granted", "{by} is admitted", gives="by", among="waiting", where="waits"),
     ends("rest", "no other call is admitted"), nothing="no call is admitted")
 
 
@@ -58,7 +59,15 @@ class RateConversation(PlainConversation):
     """
 
     waiting = kept("by", adds="waits", drops="gives_up granted")
+    has_place = room("waiting", WAITERS_MAX)
+    next_calls = next_names("c", most="K", action="waits")
     needs_policy = True
+    lacks = {"log": ("acquire", "give_up")}
+    knows = (
+        given("", waited=holds("waiting"), log=of_policy("log")),
+        given("ticks", alone=equal("ticks", 1)),
+        given("by", call=number_in("by"), waits=inside("by", "waiting")),
+    )
     says = table(
         ObservedRate,
         on("take", "a caller asks for {permits}", says(True, "is_logged", "all are given"),
@@ -69,8 +78,9 @@ class RateConversation(PlainConversation):
         on("tick", "a tick passes", _THROUGH, tells="tick", where="waited",
            picks={"ticks": lambda talk, request: range(1, 2 if talk.waiting else TICKS + 1)}),
         on("tick", "a tick passes", says(True, "tick", "time passes"), where="alone"),
-        on("tick", "{ticks} ticks pass", says(True, "tick", "time passes")),
+        on("tick", "{ticks} ticks pass", says(True, "tick", "time passes"), repeated="ticks"),
         on("acquire", "{by} asks for {permits}, and would wait", _THROUGH, tells="waits",
+           only="has_place",
            picks={"by": "next_calls", "permits": up_to("b")}),
         on("give_up", "{by} gives up", _THROUGH, tells="gives_up",
            picks={"by": "waiting"}),
@@ -83,62 +93,25 @@ class RateConversation(PlainConversation):
            picks={"permits": lambda talk, request: (0, talk.constants["b"] + 1, *BEYOND)}),
     )
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        if self.policy == "log":
-            self.can -= {"acquire", "give_up"}
-
-    @property
-    def next_calls(self) -> list[str]:
-        """The next call that may wait."""
-        calls = self.times["waits"]
-        return [f"c{calls + 1}"] if calls < CALLS_MAX and len(self.waiting) < WAITERS_MAX else []
-
-    def about(self, message: Message) -> Fields:
-        """A request, event or answer, with what is known besides; a waiting call has a number."""
-        fields = {**message, "alone": message.get("ticks") == 1,
-                  "waited": bool(self.waiting), "log": self.policy == "log"}
-        if "by" in message:
-            number = str(message["by"])[1:]
-            fields["call"] = int(number) - 1 if number.isdecimal() else -1
-        return fields
-
     def possible(self, request: Message) -> Iterator[Answer]:
         """The possible answers to a request; of two callers at once, each may get all or none."""
         if request["do"] not in ("both", "ask"):
             yield from super().possible(request)
             return
         for permits in {request["permits"], request.get("other", request["permits"])}:
-            for given, words in ((True, "gets them"), (False, "gets none")):
-                first, *then = _steps_of(permits, given, self.constants["b"], self.policy)
+            for gets, words in ((True, "gets them"), (False, "gets none")):
+                first, *then = _steps_of(permits, gets, self.constants["b"], self.policy)
                 yield Answer(f"the caller that asks for {permits} {words}", first, tuple(then))
 
     def seen(self, request: Message, answer: Any) -> Seen:
-        """The steps that an answer shows: each tick is a step. Of two callers at once, one that
-        gets permits may have come before one that gets none.
+        """The steps that an answer shows. Of two callers at once, one that gets permits may have
+        come before one that gets none.
         """
         if request["do"] == "both":
             return _of_both(request, answer, self.constants["b"], self.policy)
-        if request["do"] == "ask":
-            steps = _steps_of(request["permits"], answer, self.constants["b"], self.policy)
-            return super().seen(request, answer)._replace(steps=steps)
-        waited = request["do"] != "take" and self._row(request)[0].tells
-        if waited:
-            return super().seen(request, [] if answer is True else answer)
-        shown = super().seen(request, True if answer == [] else answer)
-        return shown._replace(steps=shown.steps * request.get("ticks", 1))
-
-    def note(self, action: str, about: Fields) -> None:
-        """Remember what later requests depend on.
-
-        Raises ``TargetError`` for a call that does not wait.
-        """
-        if action == "granted" and about["by"] not in self.waiting:
-            raise TargetError(
-                f"the target reports that {excerpt(about['by'])} is admitted, which does not wait",
-                next_step="Fix the adapter: it names each call of acquire once, when that has its "
-                "permits.")
-        super().note(action, about)
+        shown = super().seen(request, answer)
+        return shown if request["do"] != "ask" else shown._replace(steps=_steps_of(
+            request["permits"], answer, self.constants["b"], self.policy))
 
 
 def _of_both(request: Message, answer: list[bool], depth: int, policy: str) -> Seen:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ....spec.notation.errors import TargetError
 from ....spec.storm.inputs.observed_input import ObservedInput
 from ...ports.base import Message
-from ...suites.items import named_items
+from ...suites.besides import (
+    asked, equal, first_of, given, next_names, next_several, number_in, same, told, worded,
+)
+from ...suites.items import could_come_out, meant_by, named_items
 from ...suites.lengthy import Long
-from ...suites.plain import PlainConversation, Seen
+from ...suites.plain import PlainConversation
 from ...suites.says import ANY, Fields, done, each, on, one, says, table
 from ...suites.exchange import PICKS
 from ...suites.suite import Act, Fuller, Suite, Watch
-from ...suites.values import Payloads, Value, in_words
+from ...suites.values import Payloads, Value
 
 __all__ = ["SUITE", "InputConversation"]
 
@@ -36,7 +38,7 @@ _FATES: Final = {"kept": "inside", "published": "inside", "refused": "away",
 """By action, what becomes of the next tuple that was sent."""
 
 _TUPLE: Final = says(ANY, "processed", "{named}", gives="value",
-                     among=lambda talk, request: talk.items.could())
+                     among=could_come_out("items"))
 
 
 def _size(action: str, words: str, among: Any) -> Any:
@@ -53,25 +55,36 @@ class InputConversation(PlainConversation):
                         {"processed": "processed"})
     coming: list[Value] = []        # tuples of a request that are not answered yet
     carries = {"arrive": ("tuples",), "publish": ("tuple",)}
+    arriving = next_several("m", "items", "K", few=PICKS, spare=1)
+    next_tuple = next_names("m", "items", "K", spare=1)
+    knows = (
+        given("", next=first_of("coming")),
+        asked("sender", by=same("sender"), sender=number_in("sender"), listed=worded("tuples")),
+        asked("max", all=equal("max", ALL)),
+        told("value", meant_by("value", "items"), tuple=same("item")),
+        told("item", tuple=same("item")),
+    )
     says = table(
         ObservedInput,
         on("arrive", "{by} sends {listed}", each(
             says(True, "kept", "kept", "{next} kept"),
             says(False, "dropped_on_arrival", "dropped", "{next} dropped"),
             says(None, "held_up", "the receiving thread waits",
-                 "the receiving thread waits with {next}"), joined="; "),
+                 "the receiving thread waits with {next}"), joined="; ", most="tuples", fewer=True),
            picks={"sender": ("r1",), "tuples": "arriving"}, lists=("tuples",),
            also={_ARRIVE[1]: {"sender": ("r2",), "tuples": "arriving"}}),
         on("publish", "{by} publishes {next}", says(True, "published", "taken"),
            says(False, "refused", "refused"), picks={
-               "sender": ("l1",), "tuple": lambda talk, request: talk.arriving[0] or ()}),
+               "sender": ("l1",), "tuple": "next_tuple"}),
         on("consume", "process all", each(
-            _TUPLE, says(None, "ran_out", "no more tuples", "no more"), joined=", "), where="all",
+            _TUPLE, says(None, "ran_out", "no more tuples", "no more"), joined=", ", most="max",
+            fewer=True), where="all",
            picks={"max": (1,)}, also={"consume all": {"max": (ALL,)}}),
         on("consume", "process {max}, then pause", each(
-            _TUPLE, says(None, "ran_out", "no more tuples", "no more"), joined=", ")),
+            _TUPLE, says(None, "ran_out", "no more tuples", "no more"), joined=", ", most="max",
+            fewer=True)),
         on("step", "the task takes one step",
-           each(_TUPLE, words="it processes {}", nothing="no tuple")),
+           each(_TUPLE, words="it processes {}", nothing="no tuple", most=1)),
         on("flush", "the local senders flush", one(says(True, "flushed", "done"), listed=True)),
         on("sizes", "ask for the sizes", {
             "recvq": _size("recvq_sized", "in recvQ",
@@ -84,22 +97,10 @@ class InputConversation(PlainConversation):
         on("settle", "settle", done("everything has run that can run")),
     )
 
-    @property
-    def arriving(self) -> list[list[Value] | None]:
-        """The names of one to three tuples that come next, as far as the observer has numbers."""
-        first, most = len(self.items) + 1, self.constants["K"]
-        return [[f"m{number}" for number in range(first, last)] if last <= most else None
-                for last in range(first + 1, first + 1 + PICKS)]
-
     def about(self, message: Message) -> Fields:
         if "sender" in message:
             self.coming = list(message.get("tuples") or [message["tuple"]])
-            message = {**message, "by": message["sender"], "sender": int(message["sender"][1:]) - 1,
-                       "listed": ", ".join(map(in_words, message.get("tuples", ())))}
-        if "value" in message:
-            message = {**message, **self.items.meant(message["value"])}
-        return {**message, "tuple": message.get("item"), "all": message.get("max") == ALL,
-                "next": in_words(self.coming[0]) if self.coming else ""}
+        return super().about(message)
 
     def note(self, action: str, about: Fields) -> None:
         super().note(action, about)
@@ -107,18 +108,6 @@ class InputConversation(PlainConversation):
             self.items.add(self.coming.pop(0), _FATES[action])
             if action != "held_up":
                 break
-
-    def seen(self, request: Message, answer: Any) -> Seen:
-        """The same with None for the tuple at which the thread, or the task, stopped."""
-        most: dict[str, int] = {
-            "arrive": len(request.get("tuples", ())), "consume": request.get("max", 0), "step": 1}
-        do = request["do"]
-        if do in most and len(answer) > most[do]:
-            raise TargetError(
-                f"the target answered {do!r} about {len(answer)} tuples, and was asked about "
-                f"{most[do]}", next_step="Fix the adapter; docs/storm-ports.md has the operations.")
-        ends = do in most and do != "step" and len(answer) < most[do]
-        return super().seen(request, [*answer, None] if ends else answer)
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

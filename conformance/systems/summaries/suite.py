@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from ....spec.flow.observed_summaries import ObservedBatches, ObservedSummaries
-from ...ports.base import Message
+from ...suites.besides import given, of_policy, room, same, told, value, worded
 from ...suites.lengthy import Long
-from ...suites.plain import PlainConversation, Seen
+from ...suites.plain import PlainConversation
 from ...suites.remembered import kept, tally
-from ...suites.says import Fields, On, on, over, says, table
+from ...suites.says import ANY, Fields, On, on, says, table
 from ...suites.suite import Act, Suite, Watch
 from ...suites.values import Payloads, Style
 
@@ -33,20 +33,33 @@ _STYLES: Final[Mapping[str, Style]] = {
 
 
 def _rows(
-    takes: str, holds_up: str, emits: str, others: str, nothing: str, where: str = ""
+    takes: str, holds_up: str, emits: str, others: str, nothing: str, goes: str, where: str = ""
 ) -> tuple[On, On]:
-    """The operations, with the actions of the machine of a policy."""
+    """The operations, with the actions of the machine of a policy; ``goes`` says an output."""
     return (
         on("offer", "the value {given} comes", says(True, takes, "it is taken"),
-           says(False, holds_up, "its source has to wait"), where=where,
-           makes_sense=lambda talk: len(talk.held) < HELD_MAX,
+           says(False, holds_up, "its source has to wait"), where=where, only="has_place",
            picks={"value": lambda talk, request: [talk.power]}),
+        # The machine checks only the sum, but no other output of that sum would be right.
         on("take", "a credit comes", says(None, nothing, "there is no output"),
-           *over(lambda talk, request: talk.sums(), says("sum", emits, "{listed}")),
-           says("other", others, "an output goes in another form", "{listed}"), where=where))
+           says(ANY, emits, goes, gives="output", where="as_due",
+                among=lambda talk, request: [{"output": talk.output}]),
+           says("another", emits, "an output goes that has another sum",
+                among=lambda talk, request: [{"total": sum(talk.powers) + 1}]),
+           says(ANY, others, "an output goes in another form", goes, gives="output"),
+           where=where))
 
 
 _SENT: Final = "sends sends_others emits emits_several"
+
+
+def _summed(talk: SummariesConversation, fields: Fields) -> Fields:
+    """The sum of an output, as that of the powers for which its values stand."""
+    output, right = fields["output"], sum(talk.powers)
+    if sum(output) == sum(talk.held):
+        return {"total": right, "as_due": output == talk.output}
+    return {"total": sum(output) if talk.held == talk.powers else 0 if right else 1,
+            "as_due": True}
 
 
 class SummariesConversation(PlainConversation):
@@ -63,50 +76,28 @@ class SummariesConversation(PlainConversation):
     needs_policy = True
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"offer": ("value",)}
 
+    has_place = room("held", HELD_MAX)
+    knows = (
+        given("", batches=of_policy("batches")),
+        given("value", given=same("value"), value=value("power")),
+        told("output", _summed, listed=worded("output", none="nothing")),
+    )
     says = table(
         (ObservedSummaries, ObservedBatches),
-        *_rows("collects", "makes_wait", "sends", "sends_others", "sends_nothing", "batches"),
-        *_rows("takes", "holds_up", "emits", "emits_several", "emits_nothing"))
+        *_rows("collects", "makes_wait", "sends", "sends_others", "sends_nothing",
+               "the batch {listed} goes", where="batches"),
+        *_rows("takes", "holds_up", "emits", "emits_several", "emits_nothing",
+               "a summary goes: {listed}"))
 
     @property
     def power(self) -> int:
         """The power of two for which the next value stands."""
         return 1 << self.came % HELD_MAX
 
-    def about(self, message: Message) -> Fields:
-        value = {"given": message["value"], "value": self.power} if "value" in message else {}
-        return {**message, **value, "batches": self.policy == "batches"}
-
-    def seen(self, request: Message, answer: Any) -> Seen:
-        """The same of an output with its sum, or of one of another form."""
-        if request["do"] == "offer" or answer is None:
-            return super().seen(request, answer)
-        total, right = sum(answer), sum(self.powers)
-        form = "sum"
-        if total == sum(self.held):
-            form = "sum" if answer == self._output else "other"
-            total = right
-        elif self.held != self.powers:
-            total = 0 if right else 1
-        return super().seen(
-            request, {"does": form, "total": total, "listed": self._words(answer)})
-
-    def sums(self) -> list[Fields]:
-        """The sum of an output, as it has to be, and another one. The machine checks only the sum,
-        but no other output of that sum would be right."""
-        total = sum(self.powers)
-        return [{"total": total, "listed": self._words(self._output)},
-                {"total": total + 1, "listed": "an output goes that has another sum"}]
-
     @property
-    def _output(self) -> list[int]:
+    def output(self) -> list[int]:
         """The output that is right now."""
         return self.held if self.policy == "batches" else [sum(self.held)]
-
-    def _words(self, output: list[int]) -> str:
-        listed = ", ".join(map(str, output)) or "nothing"
-        one = "the batch {} goes" if self.policy == "batches" else "a summary goes: {}"
-        return one.format(listed)
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:

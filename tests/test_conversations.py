@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from checkvalve.conformance.suites.besides import Derived, Given
+from checkvalve.conformance.suites.besides import Given
 from checkvalve.conformance.suites.remembered import Variable
 from checkvalve.conformance.suites.says import Table
 from checkvalve.conformance.systems.catalogue import SYSTEMS
@@ -85,11 +85,11 @@ def declared_by(partner: type) -> Iterator[object]:
     """The functions that the declarations of a conversation call: those of its variables, of the
     fields that it knows, and of values that follow from these."""
     for each in vars(partner).values():
-        if isinstance(each, Variable | Derived):
+        if isinstance(each, Variable):
             yield from vars(each).values()
         elif isinstance(each, tuple):
             yield from (works for given in each if isinstance(given, Given)
-                        for works in given.works)
+                        for _, works in given.works)
 
 
 def found_in(values: Iterable[object]) -> set[FunctionType]:

@@ -22,26 +22,28 @@ Values of a conversation that follow from its variables are declared in the same
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence, Sized
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence, Sized
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ...spec.notation.labels import counted
 from .says import Fields
 from .values import in_words
 
 __all__ = [
-    "Derived", "Given", "Operand", "Works", "asked", "at_least", "at_most", "being", "below",
-    "both", "by_policy", "constant", "counted_as", "equal", "first_of", "given", "holds",
+    "Derived", "Given", "Operand", "Plan", "Works", "asked", "at_least", "at_most", "being",
+    "below", "both", "by_policy", "constant", "counted_as", "equal", "first_of", "given", "holds",
     "inside", "is_there", "just", "lacks", "looked_up", "made", "minus", "next_names",
-    "next_several",
-    "number_in", "number_of", "of_policy", "outside", "plus", "room", "same", "setting",
-    "size_of", "starts", "times", "told", "value", "worded", "words",
+    "next_several", "number_in", "number_of", "of_policy", "outside", "phrase", "phrases",
+    "plus", "room", "same", "setting", "size_of", "starts", "times", "told", "value", "worded",
+    "words",
 ]
-
-T = TypeVar("T")
 
 Works = Callable[[Any, Fields], Any]
 """From a conversation, and the fields that are known so far, to a value."""
+
+Steps = tuple[tuple[str, Works], ...]
+"""The fields that a message has besides: by name, what works each out; without one, several."""
 
 Operand = int | str | Works
 """A number, a variable of the conversation by its name, or a value that is worked out."""
@@ -50,46 +52,48 @@ Operand = int | str | Works
 # ---- fields of a message ------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
 class Given:
-    """The fields that a message has besides, if it has the field ``first``: some by their names,
-    each of which may need those before it, and ``several`` at once. They may be those of a request
-    only, or of anything else only."""
+    """The fields that a message has besides, if it has the ``field``: what works them out, by name,
+    each of which may need those before it; without a name, several at once. They may be those
+    ``of_request`` only, or of anything else only."""
 
-    def __init__(self, first: str, several: Sequence[Works], fields: Mapping[str, Works],
-                 of_request: bool | None = None) -> None:
-        self.first = first
-        self._of_request = of_request
-        self._several = several
-        self._fields = tuple(fields.items())
+    field: str
+    works: Steps
+    of_request: bool | None = None
 
-    def add(self, talk: Any, fields: dict[str, Any]) -> None:
-        """Add them to the fields of a message."""
-        if self._of_request is not None and self._of_request != ("do" in fields):
-            return
-        for works in self._several:
-            fields |= works(talk, fields)
-        for name, works in self._fields:
-            fields[name] = works(talk, fields)
-
-    @property
-    def works(self) -> list[Works]:
-        """Everything that works out a field."""
-        return [*self._several, *(works for _, works in self._fields)]
+    def fits(self, message: Collection[str]) -> bool:
+        """True if a message with some fields has these besides."""
+        return self.field in ("", *message) and self.of_request in (None, "do" in message)
 
 
-def given(name: str, /, *several: Works, **fields: Works) -> Given:
-    """The fields of a message that has the field of this name (none: of every message)."""
-    return Given(name, several, fields)
+class Plan(dict[tuple[str, ...], Steps]):
+    """The fields that messages have besides, by the fields of a message: of these there are few
+    kinds, and what is to be done for each is found once."""
+
+    def __init__(self, knows: Sequence[Given]) -> None:
+        super().__init__()
+        self.knows = tuple(knows)
+
+    def __missing__(self, kind: tuple[str, ...]) -> Steps:
+        self[kind] = tuple(step for field in ("", *kind) for each in self.knows
+                           if each.field == field and each.fits(kind) for step in each.works)
+        return self[kind]
 
 
-def asked(name: str, /, *several: Works, **fields: Works) -> Given:
-    """The fields of a request that has the field of this name."""
-    return Given(name, several, fields, of_request=True)
+def given(field: str, /, *several: Works, **fields: Works) -> Given:
+    """The fields of a message that has this field (none: of every message)."""
+    return Given(field, (*(("", each) for each in several), *fields.items()))
 
 
-def told(name: str, /, *several: Works, **fields: Works) -> Given:
-    """The fields of an answer or an event that has the field of this name, or could be."""
-    return Given(name, several, fields, of_request=False)
+def asked(field: str, /, *several: Works, **fields: Works) -> Given:
+    """The fields of a request that has this field."""
+    return replace(given(field, *several, **fields), of_request=True)
+
+
+def told(field: str, /, *several: Works, **fields: Works) -> Given:
+    """The fields of an answer or an event that has this field, or could be."""
+    return replace(given(field, *several, **fields), of_request=False)
 
 
 # ---- values -------------------------------------------------------------------------------------
@@ -264,20 +268,30 @@ def words(form: str) -> Works:
     return lambda talk, fields: form.format_map(fields)
 
 
+def phrase(field: str, form: str, but: Mapping[Any, str]) -> Works:
+    """A text with the value of a field in it, ``but`` others for some values; nothing without the
+    field."""
+    def works(talk: Any, fields: Fields) -> str:
+        if field not in fields:
+            return ""
+        return but[found] if (found := fields[field]) in but else form.format_map(fields)
+    return works
+
+
+def phrases(*several: Works) -> Works:
+    """Some texts, without those that are empty."""
+    return lambda talk, fields: ", ".join(
+        told for each in several if (told := each(talk, fields)))
+
+
 # ---- values of a conversation -------------------------------------------------------------------
 
 
-class Derived(Generic[T]):
+class Derived(property):
     """A value of a conversation that follows from its variables, whenever it is asked for."""
 
-    def __init__(self, works: Callable[[Any], T]) -> None:
-        self._works = works
 
-    def __get__(self, talk: Any, owner: type) -> T:
-        return self._works(talk)
-
-
-def room(of: str, most: str | int, spare: int = 0) -> Derived[bool]:
+def room(of: str, most: str | int, spare: int = 0) -> Derived:
     """True if there may be one more of what a variable has, or is the number of: it is less than a
     constant, or a number, by so many more as are ``spare``."""
     return Derived(lambda talk: _how_many(getattr(talk, of)) + spare < (
@@ -286,7 +300,7 @@ def room(of: str, most: str | int, spare: int = 0) -> Derived[bool]:
 
 def next_names(
     letters: str, of: str = "", most: str = "", *, spare: int = 0, action: str = ""
-) -> Derived[list[str]]:
+) -> Derived:
     """The name of the next one after those that a variable has, or after so many times of an
     ``action``: some letters, and its number from 1. None if there is no ``room`` for it."""
     def works(talk: Any) -> list[str]:
@@ -297,7 +311,7 @@ def next_names(
 
 def next_several(
     letters: str, of: str, most: str, few: int, spare: int = 0
-) -> Derived[list[list[str] | None]]:
+) -> Derived:
     """The names of the next one, of the next two, and so on up to a ``few``; None for more than
     there is ``room`` for."""
     def works(talk: Any) -> list[list[str] | None]:
@@ -308,7 +322,7 @@ def next_several(
     return Derived(works)
 
 
-def being(variable: str, *states: str) -> Derived[list[Any]]:
+def being(variable: str, *states: str) -> Derived:
     """Those that are in some states."""
     return Derived(lambda talk: [
         each for each, state in getattr(talk, variable).items() if state in states])
@@ -319,8 +333,13 @@ def _how_many(found: Sized | int) -> int:
 
 
 def _compared(compare: Callable[[Any, Any], bool], field: str, operand: Operand) -> Works:
-    other = _worked_out(operand)
-    return lambda talk, fields: compare(fields[field], other(talk, fields))
+    if isinstance(operand, str):
+        variable = operand
+        return lambda talk, fields: compare(fields[field], getattr(talk, variable))
+    if callable(operand):
+        other = operand
+        return lambda talk, fields: compare(fields[field], other(talk, fields))
+    return lambda talk, fields: compare(fields[field], operand)
 
 
 def _worked_out(operand: Operand) -> Works:

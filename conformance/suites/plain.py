@@ -12,7 +12,7 @@ from ...spec.notation.interpreter import Step
 from ...spec.notation.labels import filled
 from ..ports.base import ALWAYS, Message, Session, excerpt
 from .asking import greet, refused
-from .besides import Given
+from .besides import Given, Plan
 from .exchange import Act, Answer, Exchange
 from .remembered import Effect, Variable
 from .says import Fields, Known, On, Seen, Table
@@ -58,15 +58,12 @@ class PlainConversation:
     """The variables that it declares, and by action the changes of these."""
     knows: ClassVar[tuple[Given, ...]] = ()
     """The fields that a message has besides its own; those that its base knows come first."""
-    known_besides: ClassVar[Mapping[str, tuple[Given, ...]]] = {}
-    """By field of a message, what there is besides; by no field, what there always is."""
+    plan: ClassVar[Plan] = Plan(())
+    """The fields that messages have besides, those that its bases know included."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        besides = dict(cls.known_besides)
-        for each in vars(cls).get("knows", ()):
-            besides[each.first] = (*besides.get(each.first, ()), each)
-        cls.known_besides = besides
+        cls.plan = Plan((*cls.plan.knows, *vars(cls).get("knows", ())))
         own = tuple(each for each in vars(cls).values() if isinstance(each, Variable))
         cls.variables = (*cls.variables, *own)
         effects = {action: [*found] for action, found in cls.effects.items()}
@@ -86,7 +83,8 @@ class PlainConversation:
         self.wanted: frozenset[str] | None = None
         self.times = Counter[str]()
         self.request: Message = {}
-        self._meant: tuple[Message, On, Fields] | None = None
+        self._meant: tuple[On, Fields] | None = None
+        self._meant_by: Message | None = None
         self._sensible: tuple[Act | None, Message | None] = None, None
         for each in self.variables:
             setattr(self, each.name, each.first())
@@ -157,15 +155,15 @@ class PlainConversation:
 
     def about(self, message: Message) -> Fields:
         """A request, or an event or answer that there is or could be, with what else is known."""
-        known = self.known_besides
-        if not known:
+        steps = self.plan[tuple(message)]
+        if not steps:
             return message
         fields = dict(message)
-        for each in known.get("", ()):
-            each.add(self, fields)
-        for name in message:
-            for each in known.get(name, ()):
-                each.add(self, fields)
+        for name, works in steps:
+            if name:
+                fields[name] = works(self, fields)
+            else:
+                fields |= works(self, fields)
         return fields
 
     def note(self, action: str, about: Fields) -> None:
@@ -197,13 +195,13 @@ class PlainConversation:
 
     def _row(self, request: Message) -> tuple[On, Fields]:
         """The row of a request, and what was known of that when it was made."""
-        if self._meant is None or self._meant[0] is not request:
+        if self._meant is None or self._meant_by is not request:
             assert self.says is not None, "a conversation without a table overrides what needs one"
             fields = self.about(request)
             row = next(row for row in self.says.rows[request["do"]]
                        if not row.where or fields.get(row.where))
-            self._meant = request, row, fields
-        return self._meant[1:]
+            self._meant, self._meant_by = (row, fields), request
+        return self._meant
 
     # --- for the engine ------------------------------------------------------------------
 

@@ -45,6 +45,9 @@ class PlannedConversation(PlainConversation):
     """The largest numbers that a fixture may ask for; no larger one is ever drawn."""
     names: ClassVar[Mapping[str, Collection[str]]]
     """The names that a field may have."""
+    deploys: ClassVar[Mapping[str, Collection[str]]]
+    """By field of what was deployed, which is a number of things, those in which other requests
+    name some of these: by their numbers from 0, none of them twice."""
 
     def __init__(self, session: Session, capacity: int, items_max: int) -> None:
         super().__init__(session, self.port.name, {"capacity": capacity})
@@ -55,17 +58,18 @@ class PlannedConversation(PlainConversation):
     # --- for subclasses ------------------------------------------------------------------
 
     def fits(self, do: str, fields: Fields, deployed: Message) -> bool:
-        """True if a request is about what was deployed."""
-        raise NotImplementedError
+        """True if a request is about what was deployed, and still there: see ``deploys``."""
+        for name, those in self.deploys.items():
+            numbers = [number for each in those for number in _numbers(fields.get(each, ""))]
+            if len(set(numbers)) < len(numbers) or max(numbers, default=-1) >= deployed[name]:
+                return False
+        return True
 
     def event(self, row: str) -> _Event:
         """The event in a text of a history."""
         raise NotImplementedError
 
-    def remember(self, request: Message) -> None:
-        """Remember what later requests depend on."""
-
-    def wrong_with(self, event: Any) -> str:
+    def wrong_with(self, event: Any, deployed: Message) -> str:
         """The fault of an event that no right target can report; empty if it has none."""
         return ""
 
@@ -107,7 +111,7 @@ class PlannedConversation(PlainConversation):
         """Remember the request, and check the events; see the module."""
         if request["do"] == "deploy":
             self.deployed = request
-        self.remember(request)
+        self.note(f"{request['do']}()", request)
         if not isinstance(answer, list):
             return Seen((), "done")
         events = [self.event(row) for row in answer]
@@ -127,11 +131,16 @@ class PlannedConversation(PlainConversation):
             if event.at < self._at:
                 fault = f"its instants decrease at {excerpt(row)}"
             self._at = max(self._at, event.at)
-            if wrong := self.wrong_with(event):
+            if wrong := self.wrong_with(event, self.deployed or {}):
                 fault = f"{wrong}: {excerpt(row)}"
         if fault:
             raise TargetError(f"the target reported a history, and {fault}",
                               next_step=f"Fix the history in the adapter; see docs/{self.page}.")
+
+
+def _numbers(value: object) -> list[int]:
+    """The numbers in a field: none, one, or a text of several with commas."""
+    return [int(each) for each in str(value).split(",") if each]
 
 
 def _check_names(do: str, about: Mapping[str, Any], arguments: Sequence[Argument]) -> None:

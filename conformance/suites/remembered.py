@@ -65,10 +65,13 @@ class Variable(Generic[T]):
 
 
 def _effect(name: str, change: Change, where: str) -> Effect:
-    def effect(memory: Memory, about: Fields) -> None:
-        if not where or about.get(where):
+    def always(memory: Memory, about: Fields) -> None:
+        memory[name] = change(memory[name], about)
+
+    def sometimes(memory: Memory, about: Fields) -> None:
+        if about.get(where):
             memory[name] = change(memory[name], about)
-    return effect
+    return sometimes if where else always
 
 
 # ---- variables ----------------------------------------------------------------------------------

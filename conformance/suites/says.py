@@ -147,12 +147,14 @@ class Says:
         named = [name for _, name, _, _ in Formatter().parse(self.words) if name]
         return replace(self, names=names, need=tuple(dict.fromkeys((*names, *named))))
 
-    def answer_of(self, fields: Fields, known: Known, then: tuple[Step, ...],
+    def answer_of(self, request: Fields, about: Fields, known: Known, then: tuple[Step, ...],
                   instead_of: tuple[str, ...]) -> Answer:
-        """The answer with these fields; each is made once."""
-        key = (id(self), then, *[fields[name] for name in self.need])
+        """The answer to a request that is about this; each is made once."""
+        key = (id(self), then, *[
+            about[name] if name in about else request[name] for name in self.need])
         found = known.answers.get(key)
         if found is None:
+            fields = {**request, **about}
             found = known.answers[key] = Answer(
                 filled(self.words, fields), self.step(fields, known),
                 then if self.last else (), self.instead_of or instead_of)
@@ -257,10 +259,9 @@ class Part:
                     for entry in self.kinds.get(_Other.END, ()))
         for told in self._told if talk.wanted is None else self._of(talk.wanted):
             for about in told[0].could(talk, request):
-                fields = {**request, **about}
                 for entry in told:
                     if about.get(entry.where, True):
-                        yield entry.answer_of(fields, talk.known, end, self.actions)
+                        yield entry.answer_of(request, about, talk.known, end, self.actions)
 
     def shown(self, talk: _Talk, request: Fields, answer: Any) -> tuple[list[Step], str]:
         """The steps and the words of what was answered; it is noted too."""
@@ -271,8 +272,12 @@ class Part:
             _noted(talk, entry, fields)
             return steps, self.words.format(filled(entry.seen, fields))
         steps, words = [], list[str]()
-        for event in (self._events(request, answer) if self.reads is None
-                      else self.reads(talk, request, answer)):
+        events = answer
+        if self.reads is not None:
+            events = self.reads(talk, request, answer)
+        elif self.most or answer is True:
+            events = self._events(request, answer)
+        for event in events:
             entry, about = self._meant(talk, request, event)
             fields = {**request, **about}
             steps.append(entry.step(fields, talk.known))

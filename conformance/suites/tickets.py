@@ -10,6 +10,7 @@ from ...spec.notation.errors import InputError
 from ...spec.notation.interpreter import Step
 from ..ports.base import Message, Session
 from .asking import refused
+from .besides import Given, asked
 from .exchange import Act, Answer, Exchange
 from .plain import PlainConversation
 from .says import WAITS, Fields, On, Seen
@@ -44,6 +45,13 @@ class Wait:
     ended: bool = False
 
 
+def _cancelled(talk: TicketConversation, fields: Fields) -> Fields:
+    """The fields of the call that a request cancels."""
+    call = talk.call_of(fields["ticket_of"])
+    return {**call.about, call.row.do: True, "began": call.step + 1,
+            "over": ", which has ended" if "late" in fields else ""}
+
+
 class TicketConversation(PlainConversation):
     """One session. An operation that may wait has in its row the answer WAITS, and ``later`` the
     answers of its event; the field of its own name selects the row of an operation that cancels it.
@@ -54,6 +62,7 @@ class TicketConversation(PlainConversation):
     cancels: ClassVar[str] = "cancel"
     lets_run: ClassVar[tuple[str, ...]] = ("settle", "proceed")
     """Operations in which any call that waits may end."""
+    knows: ClassVar[tuple[Given, ...]] = (asked("ticket_of", _cancelled),)
     late: ClassVar[bool] = True
     """True if a cancel may come when its call has ended."""
     vouching: ClassVar[bool] = True
@@ -72,6 +81,10 @@ class TicketConversation(PlainConversation):
         """The calls that wait, as far as is known; those of an operation."""
         return [each for each in self._calls.values()
                 if not each.over and do in ("", each.row.do)]
+
+    def call_of(self, step: int) -> Wait:
+        """The call that was asked for in a step."""
+        return self._calls[step]
 
     # --- for subclasses ------------------------------------------------------------------
 
@@ -95,13 +108,6 @@ class TicketConversation(PlainConversation):
                 each.row.do == act.do and not each.told for each in self._calls.values()):
             return None
         return super().request_of(act)
-
-    def about(self, message: Message) -> Fields:
-        if "ticket_of" not in message:
-            return super().about(message)
-        call = self._calls[message["ticket_of"]]
-        return {**message, **call.about, call.row.do: True, "began": call.step + 1,
-                "over": ", which has ended" if "late" in message else ""}
 
     # --- the same for all ------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from ....spec.flow.observed_executor import ObservedExecutor, Policy
 from ....spec.notation.errors import TargetError
-from ...suites.besides import being, by_policy, given, next_names, room, worded
+from ...suites.besides import being, by_policy, given, next_names, room, told, worded
 from ...suites.lengthy import Long
 from ...suites.plain import PlainConversation
 from ...suites.remembered import in_state, kept, latest, next_number, states
@@ -93,7 +93,7 @@ class ExecutorConversation(PlainConversation):
     waiting = being("present", "waiting")
     has_place = room("waiting", "L", spare=1)
     next_items = next_names("a", "items", "K")
-    knows = (given("do", promise=by_policy(_POLICIES)), given("task", own=_is_own),
+    knows = (given("do", promise=by_policy(_POLICIES)), told("task", own=_is_own),
              given("item", named=worded("item")))
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"submit": ("item",)}
     says = table(
@@ -121,7 +121,7 @@ class ExecutorConversation(PlainConversation):
         """
         running = [task for task in self.present if task not in self.waiting]
         over = [self.past["over"]] if "over" in self.past else []
-        return self.waiting + running[:1] + over
+        return [*self.waiting, *running[:1], *over]
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

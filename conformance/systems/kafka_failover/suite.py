@@ -14,10 +14,12 @@ from typing import ClassVar, Final
 
 from ....spec.notation.rules import Rule
 from ...computer.places import from_root
-from ...ports.base import Message, Session
+from ...ports.base import Message
+from ...suites.besides import given, looked_up
 from ...suites.breach import Breach
 from ...suites.history import HistorySuite
 from ...suites.planned import ENDS, PlannedConversation
+from ...suites.remembered import kept, tally
 from ...suites.says import Fields, on, table
 from ...suites.suite import Exchange
 from .histories import MACHINES, HistoryJudge, Offence, Terms, brokers_of
@@ -83,45 +85,27 @@ class FailoverConversation(PlannedConversation):
     most = _MOST
     names: ClassVar[Mapping[str, Collection[str]]] = {"moment": MOMENTS, "deed": DEEDS}
 
-    def __init__(self, session: Session, capacity: int, items_max: int) -> None:
-        super().__init__(session, capacity, items_max)
-        self._topics: dict[int, range] = {}     # the partitions of each that is wanted
-        self._made = 0                          # topics …
-        self._partitions = 0                    # … and their partitions
-
-    def about(self, message: Message) -> Fields:
-        return {**message, "acks": "all" if message.get("acks_all") else "1",
-                "moment": MOMENTS.get(message.get("moment", ""), ""),
-                "deed": DEEDS.get(message.get("deed", ""), "")}
-
-    def remember(self, request: Message) -> None:
-        """Topics have numbers, and so have their partitions, in the order of their creation."""
-        if request["do"] in ("deploy", "make_topic"):
-            first = self._partitions
-            self._partitions += request.get("partitions", 1)
-            self._topics[self._made] = range(first, self._partitions)
-            self._made += 1
-        elif request["do"] == "delete_topic":
-            del self._topics[request["topic"]]
+    deploys: ClassVar[Mapping[str, Collection[str]]] = {"brokers": ("broker", "other", "to")}
+    topics = tally({"deploy()": 1, "make_topic()": 1})      # they have numbers, as they are created
+    deleted = kept("topic", adds="delete_topic()")
+    knows = (given("acks_all", acks=looked_up("acks_all", {1: "all", 0: "1"})),
+             given("moment", moment=looked_up("moment", MOMENTS)),
+             given("deed", deed=looked_up("deed", DEEDS)))
 
     def fits(self, do: str, fields: Fields, deployed: Message) -> bool:
-        """True if the request is about brokers, partitions and topics that exist."""
-        brokers = [fields[name] for name in ("broker", "other") if name in fields]
-        brokers += [int(each) for each in str(fields["to"]).split(",")] if "to" in fields else []
-        return (all(each < deployed["brokers"] for each in brokers)
-                and len(set(brokers)) == len(brokers)
-                and ("partition" not in fields
-                     or any(fields["partition"] in each for each in self._topics.values()))
-                and ("topic" not in fields or fields["topic"] in self._topics))
+        """True if it is about brokers, partitions and topics that exist. The partitions of topic 0
+        come first; each other topic has one."""
+        topic = (max(0, fields["partition"] - deployed["partitions"] + 1)
+                 if "partition" in fields else fields.get("topic"))
+        is_there = topic is None or (topic < self.topics and topic not in self.deleted)
+        return is_there and super().fits(do, fields, deployed)
 
     def event(self, row: str) -> Event:
         return happened(row)
 
-    def wrong_with(self, event: Event) -> str:
-        assert self.deployed is not None
-        brokers = self.deployed["brokers"]
-        return "there is no such broker" if any(
-            each >= brokers for each in brokers_of(event)) else ""
+    def wrong_with(self, event: Event, deployed: Message) -> str:
+        is_known = max(brokers_of(event), default=-1) < deployed["brokers"]
+        return "" if is_known else "there is no such broker"
 
 
 def happened(row: str) -> Event:

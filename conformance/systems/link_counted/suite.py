@@ -7,12 +7,12 @@ from typing import Final
 
 from ....spec.flow.observed_counted import ObservedCountedLink
 from ...suites.besides import (
-    at_most, below, both, constant, equal, given, minus, same, size_of, times, worded,
+    at_most, below, both, constant, equal, given, minus, same, size_of, worded,
 )
 from ...suites.capacities import that_goes_with
 from ...suites.lengthy import Long, grown
 from ...suites.plain import PlainConversation
-from ...suites.remembered import kept, newest, next_few, tally
+from ...suites.remembered import kept, newest, next_few, numbers_below, tally
 from ...suites.says import ANY, each, ends, on, one, says, table
 from ...suites.suite import Act, Suite, Watch
 
@@ -29,7 +29,7 @@ _SENT: Final = each(
     ends("sender_rests", "A sends nothing more"),
     says(ANY, "sends", "A sends the next element", "{id}", gives="id", where="next"),
     says(ANY, "sends_again", "A sends element {id} again", "{id}", gives="id", where="again",
-         last=True, among=lambda talk, request: range(talk.times["sends"])),
+         last=True, among=numbers_below("sent")),
     says(ANY, "sends_another", "A sends an element out of turn", "{id}", gives="id"),
     words="A sends {}", nothing="A sends nothing", joined=", ")
 _PROCESSED: Final = one(
@@ -57,6 +57,8 @@ class CountedConversation(PlainConversation):
 
     offered = tally({"offer": "count"})     # elements that A's application had so far
     accepted = tally({"data": "due"})       # elements that B was brought in their turn
+    sent = tally({"sends": 1})
+    processed = tally({"processes": 1})
     acks = kept("ack", adds="acks:credible", once=True)
     limits = kept("limit", adds="limits:credible", once=True)
     knows = (
@@ -65,9 +67,9 @@ class CountedConversation(PlainConversation):
               credible=at_most("limit", constant("K", 2))),
         given("ack", number=same("ack"), credible=at_most("ack", constant("K", 2))),
         given("element", id=same("element"), due=equal("element", "accepted")),
-        given("processed", oldest=equal("processed", times("processes"))),
-        given("id", again=below("id", times("sends")),
-              next=both(equal("id", times("sends")), below("id", "offered"))),
+        given("processed", oldest=equal("processed", "processed")),
+        given("id", again=below("id", "sent"),
+              next=both(equal("id", "sent"), below("id", "offered"))),
     )
     says = table(
         ObservedCountedLink,
@@ -88,15 +90,14 @@ class CountedConversation(PlainConversation):
     @property
     def room(self) -> int:
         """The limit for as many elements as B has processed."""
-        return self.constants["C"] + self.times["processes"]
+        return self.constants["C"] + self.processed
 
     @property
     def brought(self) -> list[int]:
         """The elements that A has sent: first the oldest that B has not had, then those before it,
         then the newest."""
-        sent = self.times["sends"]
-        wanted = min(self.accepted, sent - 1)
-        return [*range(wanted, -1, -1), *range(sent - 1, wanted, -1)]
+        wanted = min(self.accepted, self.sent - 1)
+        return [*range(wanted, -1, -1), *range(self.sent - 1, wanted, -1)]
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

@@ -14,13 +14,13 @@ from typing import ClassVar, Final
 from ....reference.storm.cluster import Happened
 from ....reference.storm.faults import TOILS, Fault, Scenario, What, bolts_of, scenario, users_of
 from ....reference.storm.topologies import PING_PONG, TOPOLOGIES, WORD_COUNT, Topology, ping_pong
-from ....spec.notation.labels import counted
 from ....spec.notation.rules import Rule
 from ....spec.storm.topologies.observed_topology import (
     AT_ONCE, FAILED_STAYS, FALLS, IN_FLIGHT, NOT_EARLY, NOT_HELD_UP, NOT_INVENTED, PROGRESS,
     SURVIVES,
 )
 from ...ports.base import Message
+from ...suites.besides import counted_as, given, phrase, phrases
 from ...suites.history import HistorySuite
 from ...suites.planned import PlannedConversation
 from ...suites.says import Fields, on, table
@@ -87,32 +87,21 @@ class TopologyConversation(PlannedConversation):
     def event(self, row: str) -> Happened:
         return happened(row)
 
+    deploys: ClassVar[Mapping[str, Collection[str]]] = {"workers": ("worker", "to")}
+    knows = (given("workers", sizes=phrases(
+        counted_as("workers", "worker"), counted_as("messages", "message"),
+        phrase("overflow_limit", "at most {overflow_limit} in an overflowQ", {0: "", None: ""}),
+        phrase("max_pending", "at most {max_pending} roots pending", {0: "", None: ""}),
+        phrase("ackers", "{ackers} ackers", {1: "", None: "an acker for each worker"}),
+        phrase("batch", "batches of {batch}", {0: "", 1: ""}))),)
+
     def fits(self, do: str, fields: Fields, deployed: Message) -> bool:
         """True if a fault is about existing workers and tasks."""
         topology = _deployed(deployed)
-        workers = [fields[name] for name in ("worker", "to") if name in fields]
         tasks = (
             bolts_of(topology) if do in _OF_BOLTS else users_of(topology) if do == "throw" else [
                 task for each in topology.tasks_of().values() for task in each])
-        return (all(each < deployed["workers"] for each in workers)
-                and len(set(workers)) == len(workers) and fields.get("task", tasks[0]) in tasks)
-
-    def about(self, message: Message) -> Fields:
-        return {**message, "sizes": ", ".join(_sizes(message))} if "workers" in message else message
-
-
-def _sizes(request: Message) -> Iterator[str]:
-    """The sizes of a deployment in words, without those that are left as they are."""
-    yield counted(request["workers"], "worker")
-    yield counted(request["messages"], "message")
-    for name, words in (("overflow_limit", "in an overflowQ"), ("max_pending", "roots pending")):
-        if request[name]:
-            yield f"at most {request[name]} {words}"
-    ackers = request.get("ackers", 1)
-    if ackers != 1:
-        yield "an acker for each worker" if ackers is None else f"{ackers} ackers"
-    if request.get("batch", 1) > 1:
-        yield f"batches of {request['batch']}"
+        return super().fits(do, fields, deployed) and fields.get("task", tasks[0]) in tasks
 
 
 def _deployed(request: Message) -> Topology:

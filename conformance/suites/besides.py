@@ -31,12 +31,12 @@ from .says import Fields
 from .values import in_words
 
 __all__ = [
-    "Derived", "Given", "Operand", "Plan", "Works", "asked", "at_least", "at_most", "being",
-    "below", "both", "by_policy", "constant", "counted_as", "equal", "first_of", "given", "holds",
-    "inside", "is_there", "just", "lacks", "looked_up", "made", "minus", "next_names",
-    "next_several", "number_in", "number_of", "of_policy", "outside", "phrase", "phrases",
-    "plus", "room", "same", "setting", "size_of", "starts", "times", "told", "value", "worded",
-    "words",
+    "Derived", "Given", "Operand", "Plan", "Works", "as_asked", "asked", "at_least", "at_most",
+    "being", "below", "both", "by_policy", "constant", "counted_as", "each_looked_up", "empty",
+    "equal", "first_of", "given", "holds", "inside", "is_there", "just", "lacks", "looked_up",
+    "made", "minus", "next_names", "next_several", "number_in", "number_of", "of_policy",
+    "outside", "phrase", "phrases", "place_of", "plus", "room", "same", "setting", "size_of",
+    "starts", "times", "told", "value", "worded", "words",
 ]
 
 Works = Callable[[Any, Fields], Any]
@@ -134,9 +134,21 @@ def made(function: Callable[..., Any], *names: str) -> Works:
     return lambda talk, fields: function(*[fields[name] for name in names])
 
 
-def looked_up(field: str, entries: Mapping[Any, Any]) -> Works:
-    """The entry for the value of a field."""
-    return lambda talk, fields: entries[fields[field]]
+def looked_up(field: str, entries: Mapping[Any, Any], none: Any = ...) -> Works:
+    """The entry for the value of a field; ``none`` where there is none, if that may be."""
+    if none is ...:
+        return lambda talk, fields: entries[fields[field]]
+    return lambda talk, fields: entries.get(fields[field], none)
+
+
+def each_looked_up(field: str, entries: Mapping[Any, Any]) -> Works:
+    """The entries for the values of a list."""
+    return lambda talk, fields: [entries[each] for each in fields[field]]
+
+
+def place_of(field: str, place: int) -> Works:
+    """The value in a place of a list; from its end, if the place is below 0."""
+    return lambda talk, fields: fields[field][place]
 
 
 def number_of(field: str, variable: str) -> Works:
@@ -224,6 +236,16 @@ def lacks(variable: str) -> Works:
 def starts(field: str, letters: str) -> Works:
     """True if the value of a field, a name, begins with some letters."""
     return lambda talk, fields: fields[field].startswith(letters)
+
+
+def as_asked(field: str, of: str) -> Works:
+    """True if a field of an answer equals one of the request."""
+    return lambda talk, fields: fields[field] == talk.request.get(of)
+
+
+def empty(field: str) -> Works:
+    """True if a list has no values."""
+    return lambda talk, fields: not fields[field]
 
 
 def is_there(field: str) -> Works:

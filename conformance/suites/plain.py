@@ -136,7 +136,7 @@ class PlainConversation:
             left //= len(values)
             if told:
                 value = [*told[:len(value)], *value[len(told):]]
-            request[name] = value
+            request |= value if isinstance(value, dict) else {name: value}
         for name, taken in row.new.items():
             request[name] = self._unlike(request[name], getattr(self, taken))
         return request

@@ -197,8 +197,10 @@ class Part:
     of one group are listed together, for each thing that they could be about. Its only answer is no
     choice, and is listed only where it says so: ``listed``. Of a list there are at ``most`` so many
     events, or as many as a field of the request says or has; where ``fewer`` mean that there are no
-    more, null stands after them. True says that there are no events, and so may an empty list where
-    the one answer is true.
+    more, null stands after them. One event of a list may be due, the first for which the field
+    ``due`` holds: it has the field ``is_due``, and is judged after all others; ``undue`` is what
+    stands in its place if there is none. True says that there are no events, and so may an empty
+    list where the one answer is true.
     """
 
     groups: tuple[tuple[Says, ...], ...]
@@ -214,6 +216,8 @@ class Part:
     reports: Reports | None = None
     most: str | int = 0
     fewer: bool = False
+    due: str = ""
+    undue: Message | None = None
 
     def bound(self, declared: Mapping[str, Action], alone: bool) -> Part:
         """The part with what the observer declares of the actions; it may be ``alone`` in its
@@ -275,8 +279,10 @@ class Part:
         events = answer
         if self.reads is not None:
             events = self.reads(talk, request, answer)
-        elif self.most or answer is True:
+        elif self.most or self.undue or answer is True:
             events = self._events(request, answer)
+        if self.undue:
+            events = self._with_the_due_last(talk, events)
         for event in events:
             entry, about = self._meant(talk, request, event)
             fields = {**request, **about}
@@ -303,6 +309,13 @@ class Part:
                 f"the target answered {request['do']!r} with {counted(len(events), 'event')}, and "
                 f"there can be {most}", next_step=_SEE_THE_PAGE)
         return [*events, None] if self.fewer and len(events) < most else events
+
+    def _with_the_due_last(self, talk: _Talk, events: Sequence[Message]) -> Sequence[Any]:
+        due = next((place for place, event in enumerate(events)
+                    if self.due and talk.about(event).get(self.due)), None)
+        if due is None:
+            return [*events, self.undue]
+        return [*events[:due], *events[due + 1:], {**events[due], "is_due": True}]
 
     def _meant(self, talk: _Talk, request: Fields, event: Any) -> tuple[Says, Fields]:
         """The entry of an answer or event, and what that carries."""
@@ -336,13 +349,13 @@ class On:
 
     It is meant only ``where`` that field of the request holds. ``tells`` are steps that the request
     itself is. ``picks`` has, by field of the request, the values that an act picks from; None is
-    one that makes no sense now. A later field gets the request so far, and picks by what is left of
-    the pick. A ``new`` field has a value that a variable of the conversation has not. A program
-    that sets fields which are ``lists`` names some of their values. ``also`` are acts of other
-    names that ask for it, with what they pick. It is asked for only while it ``makes_sense``, with
-    all variables of ``only`` true and those of ``unless`` false. If its call waits, ``later`` has
-    the answers by which an event may end that. What it shows happens as often as the field
-    ``repeated`` says.
+    one that makes no sense now, and an object stands for several fields. A later field gets the
+    request so far, and picks by what is left of the pick. A ``new`` field has a value that a
+    variable of the conversation has not. A program that sets fields which are ``lists`` names some
+    of their values. ``also`` are acts of other names that ask for it, with what they pick. It is
+    asked for only while it ``makes_sense``, with all variables of ``only`` true and those of
+    ``unless`` false. If its call waits, ``later`` has the answers by which an event may end that.
+    What it shows happens as often as the field ``repeated`` says.
     """
 
     do: str

@@ -12,6 +12,7 @@ __all__ = ["brief", "counted", "filled", "nearest", "show_step", "show_value", "
 
 _BRIEF_BITS = 200
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
+_VERBS = {"come": " comes", "pass": " passes", None: ""}
 _ALONE = re.compile(r"\b1 (byte|callback|element|permit|step|tick)s\b(?: (come|pass)\b)?")
 
 
@@ -33,8 +34,8 @@ def counted(number: int, what: str, plural: str = "") -> str:
 
 def filled(words: str, fields: Mapping[str, Any]) -> str:
     """``{n} ticks pass`` with its fields: ``1 tick passes``, ``2 ticks pass``."""
-    verbs = {"come": " comes", "pass": " passes", None: ""}
-    return _ALONE.sub(lambda one: f"1 {one[1]}{verbs[one[2]]}", words.format_map(fields))
+    told = words.format_map(fields)
+    return _ALONE.sub(lambda one: f"1 {one[1]}{_VERBS[one[2]]}", told) if "1 " in told else told
 
 
 def brief(value: object, most: int = 100) -> str:

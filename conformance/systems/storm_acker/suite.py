@@ -7,8 +7,10 @@ from typing import Any, Final, NamedTuple
 
 from ....spec.storm.acking.observed_acker import ObservedAcker, Told
 from ...ports.base import Message
+from ...suites.besides import asked, looked_up, made, plus, told
 from ...suites.lengthy import Long, grown
-from ...suites.plain import PlainConversation, Seen
+from ...suites.plain import PlainConversation
+from ...suites.remembered import kept
 from ...suites.says import ANY, Fields, Part, each, on, says, table, unsaid
 from ...suites.suite import Act, Suite, Watch
 
@@ -80,6 +82,15 @@ _ACKS: Final = (
     _Content(1, 0, 1, "ACK of r2's edge b"),
     _Content(0, 0, 1, "ACK of r1's edge b"),
 )
+_EVERY: Final = {
+    do: [[content.of(group) for content in kinds] for group in range(GROUPS)]
+    for do, kinds in (("init", _INITS), ("ack", _ACKS))}
+"""By operation and group, what can be sent."""
+
+_CONTENTS: Final = {(each.root, each.value()): each
+                    for groups in _EVERY.values() for group in groups for each in group}
+_OF_A_GROUP: Final = len(_INITS) + len(_ACKS)
+
 _WITH_EDGES: Final = 2
 """The first roots have edges, hence bolts that may fail a tuple or ask for time."""
 
@@ -89,13 +100,40 @@ _WORDS: Final = {
     Told.NOTHING: "no answer", Told.ACK: "ack is answered", Told.FAIL: "fail is answered",
     Told.RESET: "the request is passed on",
 }
-_STRAY: Final = says("stray", "stray", "the wrong task is answered")
+_STRAY: Final = says(ANY, "stray", "the wrong task is answered")
 
 
 def _tells(action: str, *strays: Any) -> Part:
     """The messages of an answer: those to a wrong task, and then the one that is due."""
-    return each(says(ANY, action, "{told}", gives="tell", among=lambda talk, request: _TOLD),
-                *strays or (_STRAY,), joined=", ")
+    return each(says(ANY, action, "{told}", gives="tell", among=tuple(_TOLD), where="is_due"),
+                *strays or (_STRAY,), joined=", ",
+                due="addressed", undue={"tell": "nothing", "is_due": True})
+
+
+def _left(talk: AckerConversation, request: Fields) -> list[Message]:
+    """Contents of the present group that were not sent yet."""
+    return [{"root": _ROOTS[each.root], "value": each.value()} | (
+        {"task": each.root + 1} if request["do"] == "init" else {})
+            for each in _EVERY[request["do"]][talk.group] if each.words not in talk.sent]
+
+
+def _content(root: int, value: str) -> Fields:
+    return _CONTENTS[root, value]._asdict()
+
+
+def _is_addressed(talk: AckerConversation, fields: Fields) -> bool:
+    """True if a message goes to the right task. For a tick no message is expected at all, and
+    before INIT no right task can be known."""
+    do, root = talk.request["do"], _NUMBERS.get(talk.request.get("root", ""), -1)
+    is_known = do == "init" or any(
+        each.words in talk.sent for each in _EVERY["init"][talk.group] if each.root == root)
+    return do == "tick" or fields["root"] == root and (
+        not is_known or fields["to"] == root + 1)
+
+
+_CONTENT: Final = {"content": _left}
+_ROOT: Final[Mapping[str, Any]] = {"root": lambda talk, request: _ROOTS[
+    talk.group * _KINDS:talk.group * _KINDS + _WITH_EDGES]}
 
 
 class AckerConversation(PlainConversation):
@@ -105,77 +143,28 @@ class AckerConversation(PlainConversation):
     FAIL and RESET_TIMEOUT as often as wanted. When all of a group is sent, the next one begins.
     """
 
+    sent = kept("words", adds="init() ack()")
+    knows = (
+        asked("root", root=looked_up("root", _NUMBERS), name=plus("root", 1)),
+        asked("value", made(_content, "root", "value")),
+        told("tell", tells=looked_up("tell", _TOLD), told=looked_up("tells", _WORDS)),
+        told("root", root=looked_up("root", _NUMBERS, -1), addressed=_is_addressed),
+    )
     says = table(
         ObservedAcker,
-        on("init", "{words}", _tells("init")), on("ack", "{words}", _tells("ack")),
-        on("fail", "FAIL of r{name}", _tells("fail")),
-        on("reset_timeout", "RESET_TIMEOUT of r{name}", _tells("reset_timeout")),
+        on("init", "{words}", _tells("init"), picks=_CONTENT),
+        on("ack", "{words}", _tells("ack"), picks=_CONTENT),
+        on("fail", "FAIL of r{name}", _tells("fail"), picks=_ROOT),
+        on("reset_timeout", "RESET_TIMEOUT of r{name}", _tells("reset_timeout"), picks=_ROOT),
         on("tick", "tick", _tells("tick", *unsaid(_STRAY))),
         on("size", "size", says(ANY, "sized", "{count}", "{count} entries", gives="count", among=(
             lambda talk, request: range((talk.group + 1) * _KINDS + 2)))),
     )
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self._sent: set[_Content] = set()
-        self.group = 0
-
-    def request_of(self, act: Act) -> Message | None:
-        if act.do in ("init", "ack"):
-            left = self._left(_INITS if act.do == "init" else _ACKS)
-            if not left:
-                return None
-            content = left[act.pick % len(left)]
-            request = {"do": act.do, "root": _ROOTS[content.root], "value": content.value()}
-            return request | ({"task": content.root + 1} if act.do == "init" else {})
-        if act.do in ("fail", "reset_timeout"):
-            return {"do": act.do, "root": _ROOTS[self.group * _KINDS + act.pick % _WITH_EDGES]}
-        return {"do": act.do}
-
-    def _left(self, kinds: tuple[_Content, ...]) -> list[_Content]:
-        """Contents of the present group that were not sent yet."""
-        every = [content.of(self.group) for content in kinds]
-        return [content for content in every if content not in self._sent]
-
-    def about(self, message: Message) -> Fields:
-        fields = dict(message)
-        if "root" in message:
-            fields["root"] = _NUMBERS[message["root"]]
-            fields["name"] = fields["root"] + 1
-        if "tell" in message:
-            fields["tells"] = _TOLD[message["tell"]]
-            fields["told"] = _WORDS[fields["tells"]]
-        return fields | _content(message)._asdict() if "value" in message else fields
-
-    def seen(self, request: Message, answer: Any) -> Seen:
-        """The messages that are due, of which there is one at most, come after all others."""
-        if request["do"] == "size":
-            return super().seen(request, answer)
-        if "value" in request:
-            self._sent.add(_content(request))
-            is_last = (self.group + 1) * _KINDS >= self.constants["R"]
-            self.group += not is_last and not self._left((*_INITS, *_ACKS))
-        due = [each["tell"] for each in answer if self._is_addressed(request, each)][:1]
-        strays = ["stray"] * (len(answer) - len(due))
-        return super().seen(request, [*strays, *(due or ["nothing"])])
-
-    def _is_addressed(self, request: Message, telling: Message) -> bool:
-        """True if a message goes to the right task. For a tick no message is expected at all, and
-        before INIT no right task can be known."""
-        if request["do"] == "tick":
-            return True
-        root = _NUMBERS[request["root"]]
-        known = any(init.of(root // _KINDS) in self._sent
-                    for init in _INITS if init.root == root % _KINDS)
-        return telling["root"] == _ROOTS[root] and (not known or telling["to"] == root + 1)
-
-
-def _content(request: Message) -> _Content:
-    root = _NUMBERS[request["root"]]
-    every = [content.of(root // _KINDS)
-             for content in (_INITS if request["do"] == "init" else _ACKS)]
-    return next(each for each in every
-                if each.root == root and each.value() == request["value"])
+    @property
+    def group(self) -> int:
+        """The present group: with the last one it ends."""
+        return min(len(self.sent) // _OF_A_GROUP, self.constants["R"] // _KINDS - 1)
 
 
 def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
@@ -184,8 +173,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 def _groups(items_max: int) -> int:
     """Number of groups that a program may reach: each takes as many requests as it has messages."""
-    messages = len(_INITS) + len(_ACKS)
-    return min(GROUPS, grown(1, items_max, items_max // messages + 1))
+    return min(GROUPS, grown(1, items_max, items_max // _OF_A_GROUP + 1))
 
 
 SUITE: Final = Suite(

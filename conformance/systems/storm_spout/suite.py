@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
 from ....spec.storm.spouts.observed_spout import Due, ObservedSpout
-from ...ports.base import Message
+from ...suites.besides import (
+    as_asked, asked, below, each_looked_up, empty, looked_up, made, place_of, plus, same, told,
+    worded,
+)
 from ...suites.lengthy import Long, grown
-from ...suites.plain import PlainConversation, Seen
+from ...suites.plain import PlainConversation
 from ...suites.remembered import highest, latest
-from ...suites.says import Fields, On, each, ends, on, over, says, table
+from ...suites.says import ANY, Fields, On, Says, each, ends, on, over, says, table
 from ...suites.suite import Act, Suite, Watch
 from ...suites.values import Payloads, in_words
 
@@ -37,9 +40,14 @@ _CALLED: Final = {Due.NOTHING: "nothing is called", Due.ACK: "ack() is called",
                   Due.FAIL: "fail() is called"}
 
 
-_SOME: Final = says("some", "emits_some", "", "only {emitted} emitted")
-_ALL: Final = says("all", "emits", "all are emitted", "{emitted} emitted")
+_ALL: Final = says(ANY, "emits", "all are emitted", "{listed} emitted", gives="emitted",
+                   where="all")
+_SOME: Final = says(ANY, "emits_some", "", "only {listed} emitted", gives="emitted")
 _CALL: Final = "{call}({named}) is called"
+
+
+def _nothing(action: str) -> Says:
+    return says(ANY, action, "nothing is emitted", gives="emitted", where="nothing")
 
 
 _USED: Final[Mapping[str, Any]] = {"root": lambda talk, request: ROOTS[:talk.used][::-1]}
@@ -49,9 +57,31 @@ _USED: Final[Mapping[str, Any]] = {"root": lambda talk, request: ROOTS[:talk.use
 def _answered(do: str) -> On:
     """The acker's answer: of the callbacks then, others come before the one that is due."""
     return on(do, f"the acker answers {do} for {{name}}", each(
-        *over(lambda talk, request: ({"calls": due, "called": _CALLED[due]} for due in Due),
-              says("due", do, "{called}")),
-        says("own", do, "", _CALL), says("other", "stray", "", _CALL), joined=", "), picks=_USED)
+        *over([{"calls": due, "called": _CALLED[due]} for due in Due],
+              says("nothing", do, "{called}")),
+        says(ANY, do, "", _CALL, where="is_due"), says(ANY, "stray", "", _CALL), joined=", ",
+        due="own", undue={"does": "nothing", "calls": Due.NOTHING, "called": _CALLED[Due.NOTHING]}),
+        picks=_USED)
+
+
+def _name(root: str) -> str:
+    return f"r{_NUMBERS[root] + 1}" if root in _NUMBERS else root
+
+
+def _names(roots: list[str]) -> str:
+    return " and ".join(map(_name, roots))
+
+
+def _pairs(messages: list[str], roots: list[str]) -> str:
+    return " and ".join(f"{in_words(text)} as {_name(root)}"
+                        for text, root in zip(messages, roots, strict=True))
+
+
+def _of_root(talk: SpoutConversation, fields: Fields) -> Fields:
+    """The root of a message that a callback names: it may be that of the request."""
+    roots = [root for root, text in talk.messages.items() if text == fields["message"]]
+    return {"own": talk.request.get("root") in roots, "timed_out": roots and (
+        fields["call"] == "fail"), "root": _NUMBERS[roots[0]] if roots else -1}
 
 
 class SpoutConversation(PlainConversation):
@@ -64,26 +94,37 @@ class SpoutConversation(PlainConversation):
     used = highest("after", "emits")        # the roots emitted so far
     messages = latest("messages", "emits", of="roots")
     carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"round": ("messages",)}
+    knows = (
+        asked("roots", numbers=each_looked_up("roots", _NUMBERS), first=place_of("numbers", 0),
+              second=place_of("numbers", -1), root=same("first"), again=below("first", "used"),
+              after=plus("second", 1), pairs=made(_pairs, "messages", "roots")),
+        asked("root", name=made(_name, "root"), root=looked_up("root", _NUMBERS)),
+        told("emitted", all=as_asked("emitted", "roots"), nothing=empty("emitted"),
+             listed=made(_names, "emitted")),
+        told("message", _of_root, named=worded("message")),
+        told("call", calls=looked_up("call", _DUE)),
+    )
     says = table(
         ObservedSpout,
         on("round", "a round with {pairs}", _ALL,
-           says("nothing", "draws_again", "nothing is emitted"), _SOME, where="again",
+           _nothing("draws_again"), _SOME, where="again",
            picks={"roots": "rounds", "messages": lambda talk, request: [[
                f"{'mn'[root in talk.messages]}{_NUMBERS[root] + 1}" for root in request["roots"]]]},
            lists=("messages",)),
         on("round", "a round with {pairs}", _ALL,
-           says("nothing", "holds_back", "nothing is emitted"), _SOME),
+           _nothing("holds_back"), _SOME),
         _answered("ack"), _answered("fail"),
         on("reset_timeout", "the acker answers reset_timeout for {name}", each(
-            says("due", "reset_timeout", "nothing is called"),
-            says("other", "stray", "another callback is called", _CALL), joined=", "),
+            says("nothing", "reset_timeout", "nothing is called"),
+            says(ANY, "stray", "another callback is called", _CALL), joined=", ",
+            undue={"does": "nothing"}),
            picks=_USED),
         on("tick", "tick", each(
             ends("ticks", "nothing times out"),
             *over(lambda talk, request: ({"root": n, "name": f"r{n + 1}"}
                                          for n in range(talk.used)),
-                  says("own", "times_out", "{name} times out", _CALL)),
-            says("other", "stray", "", _CALL), joined=", ", nothing="nothing times out")),
+                  says(ANY, "times_out", "{name} times out", _CALL, where="timed_out")),
+            says(ANY, "stray", "", _CALL), joined=", ", nothing="nothing times out")),
     )
 
     @property
@@ -92,43 +133,6 @@ class SpoutConversation(PlainConversation):
         left = self.constants["R"] - self.used
         return [[*ROOTS[self.used:self.used + count]] if count <= left else None
                 for count in (1, 2)] + [[ROOTS[self.used - 1]] if self.used else None]
-
-    def about(self, message: Message) -> Fields:
-        if "roots" in message:
-            numbers = [_NUMBERS[root] for root in message["roots"]]
-            pairs = zip(message["messages"], message["roots"], strict=True)
-            return {**message, "first": numbers[0], "second": numbers[-1], "root": numbers[0],
-                    "again": numbers[0] < self.used, "after": numbers[-1] + 1,
-                    "pairs": " and ".join(
-                        f"{in_words(text)} as {_name(root)}" for text, root in pairs)}
-        if "do" in message and "root" in message:
-            return {**message, "root": _NUMBERS[message["root"]], "name": _name(message["root"])}
-        return message
-
-    def seen(self, request: Message, answer: Any) -> Seen:
-        """The same with the kind of each callback: the own one of a root, due or not, or others."""
-        if request["do"] == "round":
-            kind = "all" if answer == request["roots"] else "some" if answer else "nothing"
-            return super().seen(request, {
-                "does": kind, "emitted": " and ".join(map(_name, answer))})
-        named = [{**call, "does": "other", "named": in_words(call["message"])} for call in answer]
-        if request["do"] == "tick":
-            for call in named:
-                roots = [root for root, text in self.messages.items() if text == call["message"]]
-                if call["call"] == "fail" and roots:
-                    call |= {"does": "own", "root": _NUMBERS[roots[0]]}
-            return super().seen(request, named)
-        own = [call for call in named if request["do"] != "reset_timeout"
-               and call["message"] == self.messages[request["root"]]][:1]
-        for call in own:
-            named.remove(call)
-            call |= {"does": "own", "calls": _DUE[call["call"]]}
-        return super().seen(request, [*named, *(own or [{
-            "does": "due", "calls": Due.NOTHING, "called": "nothing is called"}])])
-
-
-def _name(root: str) -> str:
-    return f"r{_NUMBERS[root] + 1}" if root in _NUMBERS else root
 
 
 def _settings(capacity: int) -> Mapping[str, int]:

@@ -11,6 +11,7 @@ from ....spec.kafka.observed_timer import Law, ObservedTimer
 from ....spec.notation.errors import InputError
 from ....spec.notation.rules import Rule
 from ...ports.base import Message, excerpt, is_count
+from ...suites.besides import asked, below, by_policy, given, looked_up, plus, same, told
 from ...suites.lengthy import Long
 from ...suites.plain import PlainConversation
 from ...suites.remembered import highest, latest
@@ -94,6 +95,13 @@ class TimerConversation(PlainConversation):
     now = highest("now", "add cancel elapse drive", first=START)
     asked_for = latest("due_at", "add", of="task")      # its last requested instant
 
+    knows = (
+        given("", law=by_policy(_LAWS)),
+        asked("now", until=same("now")),
+        asked("delay", due_at=plus("delay", "now")),
+        told("task", ours=below("task", TASKS_OF_LONG)),
+        told("due", something=looked_up("due", {True: "something", False: "nothing"})),
+    )
     says = table(
         ObservedTimer,
         on("add", "at {now} ms add task {task}, delay {delay} ms", _RUNS, tells="add"),
@@ -151,13 +159,6 @@ class TimerConversation(PlainConversation):
         if do == "elapse" and 0 < wait <= DELAY_MAX:
             return Act(do, about=(("wait", wait),))
         return None
-
-    def about(self, message: Message) -> Fields:
-        """The fields of a request or an answer, for the observer."""
-        return {**message, "law": _LAWS[self.policy], "until": message.get("now"),
-                "due_at": self.now + message.get("delay", 0),
-                "ours": message.get("task", TASKS_OF_LONG) < TASKS_OF_LONG,
-                "something": "something" if message.get("due") else "nothing"}
 
 
 def _added(pick: int) -> Message:

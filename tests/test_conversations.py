@@ -30,14 +30,13 @@ AIM = 20
 """Lines by hand of a suite whose observer keeps what later requests depend on."""
 
 ABOVE = {
-    "queue": 32, "awaits.closing": 27, "executor": 38, "rate": 44, "link.counted": 33,
-    "reactive.processor": 53, "reactive.publisher": 186, "reactive.subscriber": 143, "timer": 47,
-    "kafka.purgatory": 231, "kafka.races": 107, "bookkeeper": 33, "bookkeeper.memtable": 85,
-    "storm.acker": 46, "storm.input": 34, "storm.partition": 23, "storm.spout": 39, "storm.status":
-    21, "kafka.controller": 96, "kafka.failover": 32, "summaries": 32,
+    "rate": 30, "timer": 55, "reactive.processor": 65, "reactive.publisher": 210,
+    "reactive.subscriber": 153, "kafka.purgatory": 247, "kafka.races": 211,
+    "kafka.controller": 189, "bookkeeper.memtable": 85,
 }
-"""The suites that have more, and how many: what observers do not keep, as
-docs/decisions/conversations-by-tables.md says. A number may get smaller, and not larger."""
+"""The suites that have more, and how many: plans that are drawn as a whole, both sides of a stream,
+steps of several events, as docs/decisions/conversations-by-tables.md says. A number may get
+smaller, and not larger."""
 
 OTHER_NAMES = {
     "delivery": "observed_broker", "bookkeeper": "observed_bookie", "queue": "bounded",
@@ -151,6 +150,13 @@ def test_the_numbers_are_those_of_today() -> None:
     """A conversation that became shorter stays so."""
     assert {name: lines for name, system in SYSTEMS.items()
             if (lines := by_hand(system.folder)) > AIM} == ABOVE
+
+
+def test_a_function_that_a_declaration_calls_is_counted_with_those_that_it_calls() -> None:
+    """Code that moves from a method to a declaration is as much by hand as before."""
+    conversation = SYSTEMS["storm.status"].suite.conversation
+    names = {each.__name__ for each in found_in(declared_by(conversation))}
+    assert {"_held", "_nth", "_list"} <= names
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

@@ -8,6 +8,9 @@ import pytest
 
 from checkvalve.conformance.adapters.session import InProcessTarget
 from checkvalve.conformance.ports.base import Message
+from checkvalve.conformance.suites.besides import (
+    asked, below, constant, equal, given, told, worded,
+)
 from checkvalve.conformance.suites.exchange import Act, Exchange
 from checkvalve.conformance.suites.plain import PlainConversation
 from checkvalve.conformance.suites.says import ANY, Fields, each, ends, on, one, says, table
@@ -160,6 +163,67 @@ def test_what_is_known_when_a_request_is_made_is_looked_up_once() -> None:
     talk = Counts(Scripted([["pass", 0]]), "any", {}, {})
     talk.say(BRING)
     assert talk.looked == 1
+
+
+class TalkOfMany(Talk):
+    """Asks for three, of which two are passed on: fewer say that there are no more, and of several
+    messages the first of the best number is due."""
+
+    knows = (given("count", odd=below("count", constant("odd")), known=equal("count", 0)),
+             asked("count", listed=worded("count")),
+             told("count", due=equal("count", "best")))
+    best = 2
+    about = PlainConversation.about
+    says = table(
+        Watched,
+        on("bring", "{listed} come", each(
+            says(ANY, "passes", "pass {count}", gives="count", where="known"),
+            says(None, "rests", "no more"), most="count", fewer=True, nothing="nothing")),
+        on("look", "look", each(
+            says(ANY, "passes", "{count} is due", gives="count", where="is_due"),
+            says(ANY, "strays", "", "{count} is odd", gives="count"),
+            says("nothing", "rests", "nothing is due"), due="due", undue={"does": "nothing"})),
+    )
+
+
+def said_of_many(answer: Any, act: Act) -> Exchange:
+    """The exchange that such a conversation reads off an answer."""
+    return TalkOfMany(Scripted(answer), "any", {}, {"odd": 1}).say(act)
+
+
+@pytest.mark.parametrize(("message", "besides"), [
+    ({"do": "bring", "count": 2}, {"odd": False, "known": False, "listed": "2"}),
+    ({"count": 0}, {"odd": True, "known": True, "due": False}),
+    ({"do": "look"}, {}),
+])
+def test_a_message_has_besides_what_follows_from_its_fields(
+    message: Message, besides: Message
+) -> None:
+    """A request has other fields than an answer, and nothing follows from fields that are absent.
+    """
+    talk = TalkOfMany(Scripted([]), "any", {}, {"odd": 1})
+    assert talk.about(message) == {**message, **besides}
+
+
+def test_fewer_events_than_there_can_be_say_that_there_are_no_more() -> None:
+    """True is an answer without events."""
+    three = Act("bring", about=(("count", 3),))
+    assert said_of_many([0, 0], three).words == "3 come: pass 0 and pass 0 and no more"
+    assert said_of_many(True, three).words == "3 come: no more"
+    assert said_of_many([0], BRING).words == "1 come: pass 0"
+
+
+def test_more_events_than_there_can_be_are_the_targets_fault() -> None:
+    """The message says how many there are, and how many there can be."""
+    with pytest.raises(TargetError, match="'bring' with 2 events, and there can be 1"):
+        said_of_many([0, 0], BRING)
+
+
+def test_the_event_that_is_due_is_judged_after_all_others() -> None:
+    """It is the first of its kind, and something stands in its place where there is none."""
+    events = [{"count": number} for number in (1, 2, 2)]
+    assert said_of_many(events, Act("look")).words == "look: 1 is odd and 2 is odd and 2 is due"
+    assert said_of_many(events[:1], Act("look")).words == "look: 1 is odd and nothing is due"
 
 
 def test_what_no_line_names_is_the_targets_fault() -> None:

@@ -38,10 +38,11 @@ class Meanings:
         """The action that an answer, or the field ``of`` it, stands for."""
         return self._answer(do, answer, of, where).action
 
-    def meant(self, do: str, answer: Any, where: str, *, of: str = "") -> str:
-        """The action of an answer that is meant ``where`` a field holds, of several that it has."""
-        for row in self._rows(do, ""):
-            for part in row.parts:
+    def meant(self, do: str, answer: Any, where: str, *, of: str = "", row: str = "") -> str:
+        """The action of an answer that is meant ``where`` a field holds, of several that it has in
+        the ``row`` that is meant where another one holds."""
+        for each in self._rows(do, row):
+            for part in each.parts:
                 for entry in _entries(part, answer) if part.of == of else ():
                     if entry.where == where:
                         return entry.action

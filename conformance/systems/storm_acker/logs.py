@@ -33,7 +33,7 @@ _RULES: Final[tuple[Rule, ...]] = (
 
 _MESSAGES: Final = {do: _SAYS.answer(do, ANY) for do in (
     "init", "ack", "fail", "reset_timeout", "tick")}
-_STRAY: Final = _SAYS.answer("init", "stray")
+_STRAY: Final = _SAYS.otherwise("init", ANY)
 _SIZED: Final = _SAYS.answer("size", ANY)
 _ANSWERS: Final[Mapping[str, Told]] = {
     "tells_ack": Told.ACK, "tells_fail": Told.FAIL, "tells_reset": Told.RESET}

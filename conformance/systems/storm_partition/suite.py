@@ -59,7 +59,7 @@ _KEPT: Final[Mapping[str, Any]] = {"offset": "in_the_log"}
 
 
 def _removed(talk: PartitionConversation, fields: Fields) -> list[int] | int:
-    """What is gone with an offset: all before it as well, if retention removes it."""
+    """The offsets that are gone with one: all before it as well, if retention removes it."""
     offset: int = fields["offset"]
     return [*range(offset + 1)] if fields.get("do") == "truncate" else offset
 

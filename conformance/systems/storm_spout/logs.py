@@ -18,7 +18,7 @@ from ...logs.kinds import Call, Logs, Terms
 from ...logs.notes import Notes
 from ...logs.steps import PLACES_MAX, Places, StepJudge, ids_of
 from ...suites.meanings import Meanings
-from ...suites.says import END
+from ...suites.says import ANY, END
 from .suite import SpoutConversation
 
 __all__ = ["LOGS"]
@@ -28,15 +28,15 @@ _RULES: Final[tuple[Rule, ...]] = (
     chapter.MAXIMUM_STOPS, chapter.BELOW_MAXIMUM, chapter.OWN_ID, chapter.ONE_CALL, chapter.CALLED,
     chapter.NOT_EARLY, chapter.NOT_LATE)
 
-_EMITS: Final = _SAYS.answer("round", "all")
-_DRAWS_AGAIN: Final = _SAYS.answer("round", "nothing", where="again")
-_HOLDS: Final = _SAYS.answer("round", "nothing")
-_PARTLY: Final = _SAYS.answer("round", "some")
-_ANSWERS: Final = {do: _SAYS.answer(do, "due") for do in ("ack", "fail")}
-_RESET: Final = _SAYS.answer("reset_timeout", "due")
-_STRAY: Final = _SAYS.answer("tick", "other")
+_EMITS: Final = _SAYS.meant("round", ANY, "all")
+_DRAWS_AGAIN: Final = _SAYS.meant("round", ANY, "nothing", row="again")
+_HOLDS: Final = _SAYS.meant("round", ANY, "nothing")
+_PARTLY: Final = _SAYS.otherwise("round", ANY)
+_ANSWERS: Final = {do: _SAYS.answer(do, "nothing") for do in ("ack", "fail")}
+_RESET: Final = _SAYS.answer("reset_timeout", "nothing")
+_STRAY: Final = _SAYS.otherwise("tick", ANY)
 _TICKS: Final = _SAYS.answer("tick", END)
-_TIMES_OUT: Final = _SAYS.answer("tick", "own")
+_TIMES_OUT: Final = _SAYS.meant("tick", ANY, "timed_out")
 _CALLS: Final[Mapping[str, Due]] = {"calls_ack": Due.ACK, "calls_fail": Due.FAIL}
 
 _NOT_PENDING: Final = 0

@@ -13,6 +13,7 @@ from ...logs.kinds import Call, Logs, Terms
 from ...logs.notes import Notes
 from ...logs.points import PointJudge, Row, Watching
 from ...suites.meanings import Meanings
+from ...suites.says import ANY
 from .suite import SummariesConversation
 
 __all__ = ["LOGS"]
@@ -25,7 +26,7 @@ def _rows(where: str) -> dict[str, Row]:
     """The actions of the machine of a policy."""
     return {"takes": _SAYS.row(_SAYS.answer("offer", True, where=where), "value"),
             "waits": _SAYS.row(_SAYS.answer("offer", False, where=where)),
-            "gives": _SAYS.row(_SAYS.answer("take", "sum", where=where), "value"),
+            "gives": _SAYS.row(_SAYS.answer("take", ANY, where=where), "value"),
             "nothing": _SAYS.row(_SAYS.answer("take", None, where=where))}
 
 

@@ -192,8 +192,9 @@ def _judging(capacity: int, focus: Rule | None, counting: bool, candidates: int)
 _EVERY: Final = (("deploy",), ("produce",), ("quiet",))
 """Every history exercises most rules; so what is needed are these operations."""
 
-_FOUND: Final = ("KAFKA-F18", "KAFKA-F19", "KAFKA-F23", "KAFKA-F28", "KAFKA-F30")
-"""Rules about one operation, which a run shows."""
+_FOUND: Final = ("KAFKA-F18", "KAFKA-F19", "KAFKA-F23", "KAFKA-F25", "KAFKA-F26", "KAFKA-F28",
+                 "KAFKA-F30")
+"""Rules about one operation, or about the end of a history, which a run shows."""
 
 SUITE: Final = HistorySuite(
     name="kafka.failover",

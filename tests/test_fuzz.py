@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,23 +18,36 @@ from checkvalve.conformance.designs import check_design
 from checkvalve.spec.notation.errors import InputError
 
 INPUTS = 250
+SIZED = 6
+"""Inputs of all sizes: each may take the seconds that it is given."""
 SEED = 20
 
 
-@pytest.mark.parametrize("name", SUBJECTS)
+def fuzzed(name: str, inputs: int, kept: Path) -> dict[str, Any]:
+    """What a run of the fuzzer says of some inputs, of which none failed."""
+    program = [sys.executable, "-m", "benchmarks.fuzz", name, "--json",
+               "--seed", str(SEED), "--inputs", str(inputs), "--keep", str(kept)]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    (found,) = json.loads(done.stdout)
+    assert (found["failures"], done.returncode) == ([], 0)
+    return dict(found)
+
+
+@pytest.mark.parametrize("name", [name for name in SUBJECTS if name != "sizes"])
 def test_no_input_ends_in_an_error_of_ours_a_traceback_or_not_at_all(
     name: str, tmp_path: Path
 ) -> None:
     """In a process of its own, for some inputs take what memory they may."""
-    program = [sys.executable, "-m", "benchmarks.fuzz", name, "--json",
-               "--seed", str(SEED), "--inputs", str(INPUTS), "--keep", str(tmp_path)]
-    done = subprocess.run(program, capture_output=True, text=True, check=False)
-    (found,) = json.loads(done.stdout)
-    assert (found["failures"], done.returncode) == ([], 0)
+    found = fuzzed(name, INPUTS, tmp_path)
     # Some are refused and some are not, or nothing behind the reading was reached.
     assert sum(found["codes"].values()) == INPUTS
     refused = found["codes"]["64"] + found["codes"].get("69", 0)
     assert 20 < refused < INPUTS - 20
+
+
+def test_a_file_of_any_size_is_checked_within_the_seconds_that_it_is_given(tmp_path: Path) -> None:
+    """Designs and nets that are small, and some that are large."""
+    assert sum(fuzzed("sizes", SIZED, tmp_path)["codes"].values()) == SIZED
 
 
 @pytest.mark.parametrize("name", SUBJECTS)

@@ -129,7 +129,7 @@ def said_by_gate(folder: Path) -> str:
 
 
 def law_found(folder: Path) -> str:
-    """What a search for a law without any time says."""
+    """Search for a law without any time, and return what is printed."""
     path = folder / "grid.yaml"
     path.write_text(f"{HEAD}parameters: {{c: 1..3}}\ntasks: {{a: {{kind: map}}}}\n"
                     "links: [{from: a, to: a, capacity: c, initial: 1}]\n")

@@ -24,7 +24,7 @@ SEED = 20
 
 
 def fuzzed(name: str, inputs: int, kept: Path) -> dict[str, Any]:
-    """What a run of the fuzzer says of some inputs, of which none failed."""
+    """Run the fuzzer on some inputs, of which none may fail, and return its report."""
     program = [sys.executable, "-m", "benchmarks.fuzz", name, "--json",
                "--seed", str(SEED), "--inputs", str(inputs), "--keep", str(kept)]
     done = subprocess.run(program, capture_output=True, text=True, check=False)

@@ -11,8 +11,8 @@ from checkvalve.conformance.campaigns.case import RunSettings, case_at, plan, ru
 from checkvalve.conformance.suites import standing
 from checkvalve.conformance.suites.run import Run, capabilities, run_program
 from checkvalve.conformance.suites.suite import Program
-from checkvalve.conformance.systems.catalogue import suite_named
-from checkvalve.conformance.systems.targets import resolve_target
+from checkvalve.conformance.systems.catalogue import SYSTEMS, suite_named
+from checkvalve.conformance.systems.targets import reference_of, resolve_target
 from checkvalve.spec.notation.rules import Rule
 
 TARGETS = [("queue", "reference"), ("queue", "zoo:last-in-first-out"), ("queue", "zoo:silent-drop"),
@@ -57,6 +57,47 @@ def test_a_row_without_counts_is_the_same_otherwise() -> None:
             programs=6, counting=counting)) for counting in (True, False))
         assert counted.exercised != plain.exercised
         assert replace(counted, exercised=plain.exercised) == plain
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_rule_that_is_counted_once_is_counted_wherever_one_that_is_always_counted_is(
+    name: str
+) -> None:
+    """The guards of an action name all rules that a step of it can break."""
+    suite, target = suite_named(name), resolve_target(reference_of(name))
+    can = capabilities(suite, target, *suite.capacities)
+    rules = suite.applicable(can)
+    counted = 0
+
+    def attempt(program: Program) -> None:
+        nonlocal counted
+        always, once = (
+            run_program(suite, target, program, suite.capacities[-1], count=True, once=ids)
+            for ids in (None, [rule.id for rule in rules]))
+        assert once.exercised.keys() & {rule.id for rule in rules} == (
+            always.exercised.keys() & {rule.id for rule in rules})
+        counted += len(once.exercised)
+
+    for seed, rule in enumerate(rules[::4]):
+        suite.explore(can, rule, seed, 2, attempt)
+    assert counted > 0
+
+
+def test_a_breach_in_a_run_that_counts_rules_once_lists_no_part_of_what_was_allowed() -> None:
+    """Some of the answers that were allowed would be taken for all of them."""
+    suite, target = suite_named("queue"), resolve_target("zoo:last-in-first-out")
+    found = 0
+
+    def attempt(program: Program) -> None:
+        nonlocal found
+        whole, once = (run_program(suite, target, program, 2, count=True, once=ids)
+                       for ids in (None, ["QUEUE-9"]))
+        assert [breach.rule for breach in once.breaches] == [each.rule for each in whole.breaches]
+        assert all(not breach.alternatives for breach in once.breaches)
+        found += any(breach.alternatives for breach in whole.breaches)
+
+    suite.explore(capabilities(suite, target, 2), suite.rules()[2], 1, 12, attempt)
+    assert found
 
 
 @pytest.mark.parametrize("target_name", ["zoo:doubled-on-cancel", "zoo:handed-back"])

@@ -48,8 +48,8 @@ class Coverage:
     """The extent to which the rows of a run exercised one rule that applies to the target.
 
     ``cases`` with short programs exercised it, out of ``of``, of which ``looked_for`` had it in
-    focus; in ``unjudged`` programs its machine lost
-    track. ``decided``: a breach was found, or replies that differ from run to run.
+    focus; in ``unjudged`` programs its machine lost track. ``decided``: a breach was found, or
+    replies that differ from run to run.
     ``conditional``: some targets give no occasion to break it, and this may be one.
     """
 

@@ -249,7 +249,8 @@ class Part:
         return {}
 
     def _of(self, wanted: frozenset[str]) -> tuple[tuple[Says, ...], ...]:
-        """Its groups with those entries alone that stand for one of some actions."""
+        """Its groups with those entries alone that stand for one of some actions: of the sets of
+        actions that are asked for, few of which differ, each is looked at once."""
         found = self._found.get(wanted)
         if found is None:
             groups = (tuple(entry for entry in group if not wanted.isdisjoint(

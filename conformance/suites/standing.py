@@ -94,15 +94,10 @@ class Watchers:
         self._steps = tuple((each.actions, each.sets.after) for each in every)
         self._known: dict[tuple[Candidates, ...], Standing] = {}
         self._initial: Standing | None = None
-        self._citing: dict[frozenset[str], frozenset[str]] = {}
 
     def citing(self, rules: frozenset[str]) -> frozenset[str]:
         """The actions of which a step could break one of some rules, all by their names."""
-        found = self._citing.get(rules)
-        if found is None:
-            found = self._citing[rules] = frozenset(
-                name for name, cited in self._cited.items() if cited & rules)
-        return found
+        return frozenset(name for name, cited in self._cited.items() if cited & rules)
 
     @cached_property
     def _cited(self) -> Mapping[str, set[str]]:

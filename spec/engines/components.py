@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ..verdicts.deadline import Deadline, OutOfTime, ask
+from ..verdicts.deadline import Deadline, TooLittleTime, ask
 from .graph import Graph
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _of_large(
     """The components of a large graph, by arrays, if no fair step is left out in them."""
     import numpy as np
     if len(graph.target) * SECONDS_PER_EDGE > deadline.left():
-        raise OutOfTime(LOOKING)
+        raise TooLittleTime(LOOKING)
     ask(BYTES_PER_EDGE * len(graph.target) + BYTES_PER_STATE * len(graph.first), LOOKING)
     first = np.asarray(graph.first, dtype=np.int64)
     target, via = (np.asarray(row, dtype=np.int32) for row in (graph.target, graph.via))

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from .memory import meter
 
 __all__ = [
-    "Clock", "Deadline", "Spent", "OutOfMemory", "OutOfTime", "ask",
+    "Clock", "Deadline", "OutOfMemory", "OutOfTime", "Spent", "TooLittleTime", "ask",
     "told_of_memory",
 ]
 
@@ -42,6 +42,13 @@ class Spent(Exception):
 
 class OutOfTime(Spent):
     """The deadline passed while something was still being done."""
+
+
+class TooLittleTime(OutOfTime):
+    """There is time left, and less than what was to be done may take, which nothing could end."""
+
+    def __str__(self) -> str:
+        return f"too little of the budget of time is left for {self.phase}"
 
 
 class OutOfMemory(Spent):

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...verdicts.deadline import Deadline, OutOfTime
+from ...verdicts.deadline import Deadline, TooLittleTime
 from .detours import Box, Point, around, runs_through
 
 __all__ = ["GAP", "Area", "Layout", "Point", "lay_out"]
@@ -127,7 +127,7 @@ def _placed(graph: Mapping[str, Any], sizes: Sequence[tuple[float, float]], unti
     phase, size = f"laying out {len(sizes):,} boxes", len(sizes) + len(graph["edges"])
     until.check(phase)
     if (LITTLE if size > MANY else MUCH) * size ** 2 > until.left():
-        raise OutOfTime(phase)
+        raise TooLittleTime(phase)
     if size > MANY:
         options = {**options, "effort": "fast"}
     import graphlay

@@ -324,7 +324,7 @@ def next_names(
     letters: str, of: str = "", most: str = "", *, spare: int = 0, action: str = ""
 ) -> Derived:
     """The name of the next one after those that a variable has, or after so many times of an
-    ``action``: some letters, and its number from 1. None if there is no ``room`` for it."""
+    ``action``: some letters, and its number from 1; no name if there is no ``room`` for it."""
     def works(talk: Any) -> list[str]:
         number = talk.times[action] if action else _how_many(getattr(talk, of))
         return [f"{letters}{number + 1}"] if number + spare < talk.constants[most] else []

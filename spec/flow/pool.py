@@ -11,17 +11,18 @@ looks again. If the queue is empty it goes to sleep, and costs nothing until a s
        +--full: the policy decides                            ^            |
                                                               +---look-----+
 
-Two promises are kept at different places of it. The queue *conserves* tasks: whichever way a task
-leaves it, its future learns of it (EXEC-22). And nobody sleeps beside work: a worker looks at the
+A pool keeps two promises. The queue *conserves* tasks: however a task leaves it, its future ends or
+the task runs (EXEC-22). And no worker sleeps beside work: a worker looks at the
 queue before it sleeps, and a submit that puts a task there wakes one that sleeps. Both halves are
 needed, and they suffice: while a task waits some worker is awake or all are busy (EXEC-24). A
 worker that dies is neither, so another one takes its place and looks at the queue for it; a pool
 that starts new workers in its submits alone leaves the task waiting until the next one comes.
 
-The end is the same once more. After a shutdown a worker that finds the queue empty leaves, and the
-last one that leaves ends the pool. So those that sleep have to be woken for it, although there is
-no task for them (EXEC-26), and the last is the one after which no other runs a task; an empty queue
-says nothing about that (EXEC-25). A stop empties the queue, and that is a third way out of it.
+The end takes a wake-up as well. After a shutdown a worker that finds the queue empty leaves, and
+the last one that leaves ends the pool. So the workers that sleep have to be woken, although there
+is no task for them (EXEC-26). The end may be reported only when no other worker runs a task; that
+the queue is empty does not show this (EXEC-25). A stop empties the queue, so the tasks in it have
+to be reported too.
 
 A task that is cancelled leaves the queue. It could stay, to be thrown away by the worker that takes
 it; then it takes a place from one that would run, and tasks are refused before a queue of tasks

@@ -24,6 +24,7 @@ from checkvalve.spec.design.loader import load
 from checkvalve.spec.design.repairs.repair import repair
 from checkvalve.spec.design.verdicts.certificates import Certificates
 from checkvalve.spec.design.why.findings import DesignReport
+from checkvalve.spec.design.drawing.layout import lay_out
 from checkvalve.spec.verdicts.deadline import Deadline, OutOfTime, Spent
 from checkvalve.spec.verdicts.verdict import Budget
 from checkvalve.spec.verify import verify
@@ -164,3 +165,11 @@ def test_a_phase_that_is_late_says_so(phase: str, tmp_path: Path) -> None:
     ask, part = SAYS[phase]
     said = str(ask(tmp_path))
     assert said and part in said, said
+
+
+def test_a_drawing_that_would_take_longer_than_is_left_is_not_said_to_have_spent_the_time() -> None:
+    """The clock shows the same time always: nothing is spent, and a tangle of so many boxes is not begun."""
+    boxes = 6000
+    with pytest.raises(Spent, match="too little of the budget of time is left for laying out"):
+        lay_out([(10.0, 10.0)] * boxes, [(at, at + 1) for at in range(boxes - 1)],
+                Deadline(2.0, lambda: 0.0))

@@ -127,6 +127,7 @@ def test_a_machine_that_has_refused_a_run_allows_and_forbids_nothing_after_it(
 def test_a_long_run_lets_go_of_the_combinations_that_it_comes_to() -> None:
     """They would keep alive all that their machines had remembered and dropped."""
     standing.watchers_of.cache_clear()
+    gc.collect()    # those of other tests, which no run of this one made
     row = run_case("queue", "reference", case_at("queue", 9, 0), RunSettings())
     assert row.longest > 1_000
     kept = [len(each._known) for each in gc.get_objects() if isinstance(each, standing.Watchers)]

@@ -168,7 +168,7 @@ def test_a_phase_that_is_late_says_so(phase: str, tmp_path: Path) -> None:
 
 
 def test_a_drawing_that_would_take_longer_than_is_left_is_not_said_to_have_spent_the_time() -> None:
-    """The clock shows the same time always: nothing is spent, and a tangle of so many boxes is not begun."""
+    """The clock shows one time only: nothing is spent, and so large a tangle is not begun."""
     boxes = 6000
     with pytest.raises(Spent, match="too little of the budget of time is left for laying out"):
         lay_out([(10.0, 10.0)] * boxes, [(at, at + 1) for at in range(boxes - 1)],

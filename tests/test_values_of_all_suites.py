@@ -40,8 +40,9 @@ DRESSED = [name for name in CONVERSING if system_of(name).suite.payloads]
     "subscriber-loses-what-is-false", "processor-in-cuts-long-texts",
     "closing-drops-equal-items", "closing-loses-numbers", "memtable-names-of-32-bits",
     "memtable-lengths-of-32-bits", "bookie-cuts-names", "partition-commits-31-bits",
+    "publisher-requests-in-32-bits", "input-counts-in-16-bits",
     "purgatory-ignores-case"])
-def test_who_looks_at_values_is_named_by_a_default_run(name: str) -> None:
+def test_a_twin_that_looks_at_values_is_named_by_a_default_run(name: str) -> None:
     """The value may be an item, a name, a key, an offset or an amount."""
     assert find(name).verdict == NAMED
 

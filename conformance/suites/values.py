@@ -84,7 +84,8 @@ class Payloads:
     ``fields`` names the field of the item, by operation. ``equal``: the conversation can follow
     items of equal value. ``several`` says of some operations how many items come with a pick.
     ``texts``: items are texts, and those of numbers have their digits. ``ends`` has, by operation,
-    a field that is an amount, and those at its ends.
+    a field that is an amount, and those at its ends; ``ends_in_long`` is False where one of them
+    would leave nothing for the rest of a long program.
     """
 
     fields: Mapping[str, str]
@@ -93,6 +94,7 @@ class Payloads:
     texts: bool = False
     styles: Mapping[str, Style] = field(default_factory=lambda: STYLES)
     ends: Mapping[str, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
+    ends_in_long: bool = True
 
     def dressed(self, program: Iterable[Act], random: Random, *, long: bool = False) -> Program:
         """A program whose items have values of one style; in a ``long`` one none are equal."""
@@ -100,6 +102,7 @@ class Payloads:
             style for name, style in self.styles.items()
             if self.equal and not long or not name.startswith("equal")))
         acts: list[Act] = []
+        has_ends = self.ends_in_long or not long
         items = 0
         for act in program:
             if act.do in self.fields and not act.about:
@@ -109,7 +112,7 @@ class Payloads:
                     (self.fields[act.do], str(value) if self.texts else value)
                     for value in values))
                 items += many
-            if act.do in self.ends and random.random() < _OFTEN:
+            if has_ends and act.do in self.ends and random.random() < _OFTEN:
                 name, amounts = self.ends[act.do]
                 act = act._replace(about=(*act.about, (name, random.choice(amounts))))
             acts.append(act)

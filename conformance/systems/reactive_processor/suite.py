@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from ....spec.reactive.observed_processor import ObservedInlet, ObservedOutlet
@@ -10,7 +11,7 @@ from ...suites.lengthy import Long, grown
 from ...suites.suite import Act, Course, Measure, Suite, Watch
 from ..reactive_publisher.conversation import COUNTS, Downstream
 from ..reactive_publisher.sides import Side, StreamConversation, table_of
-from ..reactive_publisher.suite import DEPTH, DOWNSTREAM_COURSES, DOWNSTREAM_DEPTH
+from ..reactive_publisher.suite import DEPTH, DOWNSTREAM_COURSES, DOWNSTREAM_DEPTH, ENDS
 from ..reactive_publisher.suite import DOWNSTREAM_WEIGHTS as DOWN
 from ..reactive_subscriber.conversation import Upstream
 from ..reactive_subscriber.suite import PAYLOADS, UPSTREAM_MEASURES
@@ -54,7 +55,7 @@ def _of_one(course: Course) -> Course:
 
 SUITE: Final = Suite(
     name="reactive.processor",
-    version=2,
+    version=3,
     port="reactive.processor",
     watches=(Watch(ObservedOutlet), Watch(ObservedInlet)),
     weights={**{name: 2 * weight for name, weight in UP.items()}, **DOWN,
@@ -62,7 +63,7 @@ SUITE: Final = Suite(
     epilogue=(Act("release"), Act("release_call"), Act("settle"), Act("request", 4),
               *(Act("on_next"),) * 2, Act("on_complete"), Act("settle"), Act("references")),
     constants=_constants,
-    payloads=PAYLOADS,
+    payloads=replace(PAYLOADS, ends=ENDS, ends_in_long=False),
     long=Long(fills=("on_next",), drains=("request", "release"),
               picks={"request": (0, 1, 2), "plan": (0, 1, 2), "subscribe": (0, 1, 2)},
               ending=("on_complete", "on_error", "on_null", "on_subscribe_again", "cancel", "quit",

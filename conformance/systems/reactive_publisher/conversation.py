@@ -163,7 +163,8 @@ class Downstream:
             request["n"] = max(0, COUNTS[(place + 3) % len(COUNTS)])
         elif act.do in ("request", "plan"):
             count = COUNTS[place % len(COUNTS)]
-            request["n"] = count if act.do == "request" else max(1, count)
+            # A program may name a number, such as one that 32 bits do not hold.
+            request["n"] = dict(act.about).get("n", count) if act.do == "request" else max(1, count)
         return request
 
     # --- requests and events -----------------------------------------------------------------

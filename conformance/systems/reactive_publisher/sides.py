@@ -79,7 +79,8 @@ class Side(Protocol):
 class StreamConversation(PlainConversation):
     """One session, in which the harness takes all ``sides``; a subclass has their table."""
 
-    carries: ClassVar[Mapping[str, tuple[str, ...]]] = {"on_next": ("element",)}
+    carries: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "on_next": ("element",), "request": ("n",)}
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)

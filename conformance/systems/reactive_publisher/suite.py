@@ -8,10 +8,11 @@ from typing import Final
 from ....spec.reactive.observed_publisher import ObservedPublisher
 from ...suites.lengthy import Long
 from ...suites.suite import Act, Measure, Suite, Watch
+from ...suites.values import BEYOND, Payloads
 from .conversation import COUNTS, Downstream
 from .sides import Side, StreamConversation, table_of
 
-__all__ = ["DOWNSTREAM_COURSES", "DOWNSTREAM_DEPTH", "DOWNSTREAM_WEIGHTS", "SUITE"]
+__all__ = ["DOWNSTREAM_COURSES", "DOWNSTREAM_DEPTH", "DOWNSTREAM_WEIGHTS", "ENDS", "SUITE"]
 
 FAILING: Final = 2
 """The number of elements with which the source fails at its end."""
@@ -88,19 +89,23 @@ DOWNSTREAM_COURSES: Final = {
 }
 """The rare courses of events that test the rules for every publisher."""
 
+ENDS: Final = {"request": ("n", BEYOND)}
+"""Requests of more than 16, 31 or 32 bits hold, all of them more than any stream here has."""
+
 DOWNSTREAM_DEPTH: Final = Measure(
     "depth", "Deepest recursion below (onNext that were open, one in the other)",
     "an element that is signalled")
 
 SUITE: Final = Suite(
     name="reactive.publisher",
-    version=6,
+    version=7,
     port="reactive.publisher",
     watches=(Watch(ObservedPublisher),),
     weights=DOWNSTREAM_WEIGHTS,
     epilogue=(Act("release"), Act("release", 1), Act("settle"), Act("request", 2 * MANY),
               Act("settle"), Act("references")),
     constants=_constants,
+    payloads=Payloads({}, ends=ENDS, ends_in_long=False),
     # A subscriber that requests within each onNext receives all elements at once.
     long=Long(sizes=(1_000, 400),
               ending=("cancel", "quit", "request_all", "subscribe_null", "plan"),

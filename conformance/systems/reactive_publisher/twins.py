@@ -91,6 +91,15 @@ class Narrow(Out):
         return (self._demand + count + 1) % 2**31 if count > 2**31 else self._demand + count
 
 
+@TWINS.twin("publisher-requests-in-32-bits", "RS-3.8", "keeps the lower 32 bits of each request",
+            "an unsigned 32-bit count on the wire: request(2^32) asks for nothing")
+class RequestingIn32Bits(Out):
+    """The upper bits of a request are cut off, but for the number that stands for all."""
+
+    def _sum(self, count: int) -> int:
+        return self._demand + (count if count == DEMAND_MAX else count % 2**32)
+
+
 # ---- one at a time --------------------------------------------------------------------------
 
 

@@ -16,7 +16,7 @@ from ...suites.plain import PlainConversation
 from ...suites.says import ANY, Fields, done, each, on, one, says, table
 from ...suites.exchange import PICKS
 from ...suites.suite import Act, Fuller, Suite, Watch
-from ...suites.values import Payloads, Value
+from ...suites.values import BEYOND, Payloads, Value
 
 __all__ = ["SUITE", "InputConversation"]
 
@@ -54,7 +54,7 @@ class InputConversation(PlainConversation):
     items = named_items(("inside", "away", "processed"), ("inside",), {},
                         {"processed": "processed"})
     coming: list[Value] = []        # tuples of a request that are not answered yet
-    carries = {"arrive": ("tuples",), "publish": ("tuple",)}
+    carries = {"arrive": ("tuples",), "publish": ("tuple",), "consume": ("max",)}
     arriving = next_several("m", "items", "K", few=PICKS, spare=1)
     next_tuple = next_names("m", "items", "K", spare=1)
     knows = (
@@ -129,7 +129,7 @@ def _constants(capacity: int, items_max: int) -> Mapping[str, int]:
 
 SUITE: Final = Suite(
     name="storm.input",
-    version=3,
+    version=4,
     port="storm.input",
     watches=(Watch(ObservedInput),),
     weights={"arrive": 3, "arrive from r2": 1, "publish": 3, "consume": 3, "consume all": 1,
@@ -138,7 +138,8 @@ SUITE: Final = Suite(
     needs={"STORM-Q1": (("arrive",), ("consume", "step"))},
     epilogue=(Act("flush"), Act("sizes"), Act("consume all"), Act("sizes")),
     constants=_constants,
-    payloads=Payloads(_FIELDS, several=dict.fromkeys(_ARRIVE, lambda pick: pick + 1)),
+    payloads=Payloads(_FIELDS, several=dict.fromkeys(_ARRIVE, lambda pick: pick + 1),
+                      ends={"consume all": ("max", BEYOND)}),
     long=Long(fills=("arrive", "publish"), drains=("consume", "consume all", "step"), sizes=(7,)),
     conversation=InputConversation,
     settings=_settings,

@@ -337,3 +337,15 @@ class CutsLongTexts(Core):
 
     def _insert(self, tuple_: Any) -> None:
         super()._insert(tuple_[:8] if isinstance(tuple_, str) else tuple_)
+
+
+@TWINS.twin(
+    "input-counts-in-16-bits", "STORM-I6",
+    "of the number of tuples that it may process, the lower 16 bits are kept",
+    "a short where the number is an int: 65,536 is none at all")
+class CountsIn16Bits(Core):
+    """The upper bits of a limit are cut off."""
+
+    def consume(self, at_most: int) -> list[Any]:
+        """Process as many as the lower 16 bits say."""
+        return super().consume(at_most % 2**16)

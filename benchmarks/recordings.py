@@ -10,6 +10,7 @@ call after call, kills them (SIGKILL) and starts them again. Its connection lose
 (``lost-ack``: the client has sent it, and the server never gets it) or repeats a delivery that was
 acknowledged (``twice``). The threads of a pool note what happens inside the lock of its queue, so
 that the log has the queue's own order. The job server speaks TCP.
+Elections and clusters are in ``recorded``.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ from checkvalve.conformance.systems.catalogue import SYSTEMS
 from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.reference.flow.jobs import Happens, Job, Master, News
 from checkvalve.spec.notation.errors import TargetError
+
+from .recorded import election, failover, topology
 
 __all__ = ["KEPT", "RECORDINGS", "Recording", "judged", "main"]
 
@@ -447,6 +450,17 @@ RECORDINGS: Final = (
     *(Recording("job-server", fault, "jobs", {"places": 16}, jobs, frozenset(rules), 40, 2_000)
       for fault, rules in (("", ()), ("every-ask", ("FLOW-50",)),
                            ("silent-drops", ("FLOW-53",)))),
+    *(Recording(name, fault, "election", {"steady": 1, "candidates": 2}, election(target),
+                frozenset(rules), 60, 240)
+      for name, target in (("etcd", "etcd.fenced"), ("zookeeper", "kazoo.Lock.fenced"))
+      for fault, rules in (("", ()), ("everybody-leads", ("ELECT-1", "ELECT-6", "ELECT-8")),
+                           ("forgets", ("ELECT-4",)))),
+    *(Recording("brokers", fault, "kafka.failover", {}, failover, frozenset(rules), 4, 60)
+      for fault, rules in (("", ()), ("failover-hw-of-all", ("KAFKA-F7",)),
+                           ("failover-adopts-the-epoch", ("KAFKA-F1",)))),
+    *(Recording("topology", fault, "storm.topology", {}, topology, frozenset(rules), 4, 60)
+      for fault, rules in (("", ()), ("cluster-overtaking", ("STORM-C1",)),
+                           ("cluster-same-life", ("STORM-C1", "STORM-C2")))),
 )
 
 

@@ -45,10 +45,10 @@ class _Noted:
 
 # --- elections ---------------------------------------------------------------------------------
 
-_ACTS: Final = ("join", "join", *("ask",) * 6, *("write",) * 4, "resign", "stop", "go", "go", "cut",
-                "mend", "mend", "expire")
+_ACTS: Final = (*("join",) * 4, *("ask",) * 14, *("write",) * 4, "resign", "stop", "go", "go",
+                "cut", "mend", "mend", "expire")
 _DISTURBS: Final = ("stop", "cut", "expire")
-_ENDS: Final = ("quiet", "ask", "write", "quiet")
+_QUIET_EVERY: Final = 30
 
 
 def election(target: str, *, candidates: int = 2) -> Callable[..., None]:
@@ -62,7 +62,7 @@ def election(target: str, *, candidates: int = 2) -> Callable[..., None]:
             nonlocal greatest
             if request["do"] == "ask":
                 greatest = max(greatest, answer or 0)
-                if fault and draw.random() < 0.3:
+                if fault and draw.random() < 0.5:
                     answer = greatest + 1 if fault == "everybody-leads" and answer is None else (
                         None if fault == "forgets" else answer)
             _note_candidate(pages, request, answer)
@@ -71,10 +71,11 @@ def election(target: str, *, candidates: int = 2) -> Callable[..., None]:
         session = resolve_target(target).open()
         try:
             talk = suite.converse(_Noted(session, noted), candidates, length)
-            for number in range(length):
-                many = number % 20
-                _try(talk, Act(_ENDS[many - 16] if many >= 16 else draw.choice(_ACTS),
-                               draw.randrange(candidates)))
+            for number in range(1, length + 1):
+                # Where no candidate wants to lead, one would be waited for in vain.
+                quiet = number % _QUIET_EVERY == 0 and talk.joined
+                _try(talk, Act("quiet") if quiet else Act(
+                    draw.choice(_ACTS), draw.randrange(candidates)))
         finally:
             session.close()
     return make
@@ -155,7 +156,8 @@ def _note_task(pages: Pages, run: str, keys: set[str], text: str) -> None:
         return
     _, what, about = event
     if what in _OF_LANES:
-        sender, life, to, number = about if what != "processed" else (*about[1:3], about[0], about[3])
+        sender, life, to, number = about if what != "processed" else (
+            *about[1:3], about[0], about[3])
         key = f"{run}/{sender}.{life}/{to}"
         keys.add(key)
         pages.add(_OF_LANES[what], number, key=key)

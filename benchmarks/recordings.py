@@ -451,16 +451,16 @@ RECORDINGS: Final = (
       for fault, rules in (("", ()), ("every-ask", ("FLOW-50",)),
                            ("silent-drops", ("FLOW-53",)))),
     *(Recording(name, fault, "election", {"steady": 1, "candidates": 2}, election(target),
-                frozenset(rules), 60, 240)
+                frozenset(rules), 90, 240)
       for name, target in (("etcd", "etcd.fenced"), ("zookeeper", "kazoo.Lock.fenced"))
-      for fault, rules in (("", ()), ("everybody-leads", ("ELECT-1", "ELECT-6", "ELECT-8")),
-                           ("forgets", ("ELECT-4",)))),
-    *(Recording("brokers", fault, "kafka.failover", {}, failover, frozenset(rules), 4, 60)
+      for fault, rules in (("", ()), ("everybody-leads", ("ELECT-1", "ELECT-3", "ELECT-8")),
+                           ("forgets", ("ELECT-3", "ELECT-4")))),
+    *(Recording("brokers", fault, "kafka.failover", {}, failover, frozenset(rules), 8, 60)
       for fault, rules in (("", ()), ("failover-hw-of-all", ("KAFKA-F7",)),
                            ("failover-adopts-the-epoch", ("KAFKA-F1",)))),
-    *(Recording("topology", fault, "storm.topology", {}, topology, frozenset(rules), 4, 60)
-      for fault, rules in (("", ()), ("cluster-overtaking", ("STORM-C1",)),
-                           ("cluster-same-life", ("STORM-C1", "STORM-C2")))),
+    *(Recording("topology", fault, "storm.topology", {}, topology, frozenset(rules), 2, 60)
+      for fault, rules in (("", ()), ("cluster-STORM-996", ("STORM-C1",)),
+                           ("cluster-sent-twice", ("STORM-C1", "STORM-C2")))),
 )
 
 

@@ -322,12 +322,21 @@ def _check(decl: Decl, constants: Constants) -> Callable[[Any], str]:
                              len(parts))
         return _check_all(parts, constants)
     if isinstance(decl, FifoDecl):
-        inner = _check(decl.element, constants)
-        return lambda v: next(filter(None, map(inner, v)), "")
+        return _check_fifo(decl, constants)
     if isinstance(decl, SetDecl):
         allowed = frozenset(values_of(decl.domain, constants))
         return lambda v: "" if v <= allowed else f"gets a member outside its domain: {set(v)}"
     return lambda v: ""
+
+
+def _check_fifo(decl: FifoDecl, constants: Constants) -> Callable[[Any], str]:
+    """``_check`` for a FIFO queue; of integers at the speed of C while nothing is wrong."""
+    inner = _check(decl.element, constants)
+    if not isinstance(decl.element, IntDecl):
+        return lambda v: next(filter(None, map(inner, v)), "")
+    lo, hi = number(decl.element.lo, constants), number(decl.element.hi, constants)
+    return lambda v: "" if not v or (lo <= min(v) and max(v) <= hi) else next(
+        filter(None, map(inner, v)), "")
 
 
 def _check_all(parts: list[Decl], constants: Constants) -> Callable[[Any], str]:

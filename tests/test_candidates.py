@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from checkvalve.spec.engines import candidates
 from checkvalve.spec.engines.candidates import CandidateSets
-from checkvalve.spec.engines.effects import Effects, Refusal
+from checkvalve.spec.engines.effects import Asked, Effects, Refusal
 from checkvalve.spec.engines.monitor import LostTrack, Monitor, why_refused
 from checkvalve.spec.notation import (
     MUST, Machine, action, array, bind, const, guard_rule, integer, require, subset, upto,
@@ -47,8 +47,15 @@ def follow(sets: CandidateSets, seed: int) -> None:
         return
     seen = [step for step in interpreter.steps() if step not in plain.internal]
     random = Random(seed)
+    groups = [random.sample(seen, min(len(seen), size)) for size in (1, 2, 3)] if seen else []
+    asked = [Asked(group, [(step,) for step in group]) for group in groups]
     for _ in range(LENGTH):
         assert monitor.states == plain.states
+        for each in asked:
+            refusals = [outcome(plain.refused, step) for step in each.steps]
+            if not any(isinstance(rules, type) for rules in refusals):
+                assert sets.refused_any(monitor.here, each) == frozenset().union(
+                    *[rules for rules in refusals if rules is not None])
         step, other = random.choice(seen), random.choice(seen)
         refused = outcome(plain.refused, step)
         if not isinstance(refused, type):

@@ -7,10 +7,11 @@ from collections import Counter
 import pytest
 
 from checkvalve.spec.engines import graph as engine
+from checkvalve.spec.engines.effects import Refusal
 from checkvalve.spec.engines.elements import ElementEffects, effects_of
 from checkvalve.spec.engines.graph import explore_with_interpreter
 from checkvalve.spec.notation import (
-    Machine, ModelFault, action, array, bind, const, integer, require, upto,
+    Machine, ModelFault, action, array, bind, const, integer, require, subset, upto,
 )
 from checkvalve.spec.verdicts.verdict import Budget
 
@@ -89,3 +90,78 @@ def test_of_a_machine_with_few_states_nothing_is_learnt(monkeypatch: pytest.Monk
         RUNS.clear()
         graph = explore_with_interpreter(bind(Few).interpreter, Budget(), learning=True)
         assert (len(graph.states), max(RUNS.values()) > limit) == (size, small < size)
+
+
+class Mixed(Machine):
+    """Two arrays side by side, and variables that are none."""
+
+    N = const(3)
+    here = array(upto(N), integer(0, 3))
+    there = array(upto(N), integer(0, 3))
+    wide = array(upto(20), integer(0, 3))
+    turn = integer(0, 2)
+    seen = subset(upto(N))
+
+    @action(at=upto(N))
+    def add(self, at: int) -> None:
+        """One more here, while the other has none, and all that is wide counts."""
+        RUNS["add"] += 1
+        require(self.there[at] == 0 and self.here[at] < 3)
+        self.here[at] += 1
+        self.wide[19] = self.here[at]
+        self.seen.add(at)
+
+    @action
+    def swap(self) -> None:
+        """One array in the place of the other, which is changed through it."""
+        require(self.here[0] > 0)
+        self.there = self.here
+        self.there[1] = 2
+
+    @action
+    def join(self) -> None:
+        """What only lists can do."""
+        RUNS["join"] += 1
+        require(sum(self.here + self.there) > 2)
+        self.turn = (self.turn + 1) % 3
+
+    @action
+    def clear(self) -> None:
+        """All of them, unseen."""
+        require(self.turn == 1)
+        for at in range(3):
+            self.here[at] = self.there[at] = 0
+        self.seen.clear()
+
+
+def test_beside_other_variables_arrays_do_what_the_interpreter_does() -> None:
+    """Also where one is put in the place of another, or does what only a list can do."""
+    interpreter = bind(Mixed).interpreter
+    effects, states = ElementEffects(interpreter, most=8), {interpreter.initial()}
+    RUNS.clear()
+    todo = list(states)
+    while todo:
+        state = todo.pop()
+        packed = effects.pack(state)
+        assert effects.unpack(packed) == state
+        for step in interpreter.steps():
+            found, after = effects.step(packed, step), interpreter.step(state, *step)
+            assert (None if isinstance(found, Refusal) else effects.unpack(found)) == after
+            if after is not None and after not in states:
+                states.add(after)
+                todo.append(after)
+    assert len(states) > 400
+
+
+def test_of_several_arrays_an_action_reads_single_elements() -> None:
+    """What it does depends on these alone; all of an array is read only by what needs a list."""
+    interpreter = bind(Mixed).interpreter
+    effects = ElementEffects(interpreter, most=8)
+    first, *rest = interpreter.initial()
+    RUNS.clear()
+    for other in range(4):
+        for step in (("add", (("at", 0),)), ("join", ())):
+            effects.step(effects.pack(((0, other, other), *rest)), step)
+            effects.step(effects.pack(((0, other, other), *rest)), step)
+    assert (RUNS["add"], len(first)) == (1, 3)
+    assert RUNS["join"] == 5      # once as elements, and then once for each array

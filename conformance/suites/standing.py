@@ -17,7 +17,10 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final, TypeGuard
 
-from ...spec.engines.candidates import Candidates, CandidateSets, LostTrack
+from ...spec.engines.candidates import (
+    Candidates, CandidateSets, LostTrack, alternatives_of,
+)
+from ...spec.engines.effects import Asked
 from ...spec.notation.bound import bind_to_watch
 from ...spec.notation.interpreter import Step
 from ...spec.notation.machine import Action
@@ -46,6 +49,7 @@ _SHORT: Final = 32
 """The largest constant that goes with short programs, about."""
 
 _Constants = tuple[tuple[str, int], ...]
+_Groups = tuple[list[tuple[int, CandidateSets, Rule | None, Asked]], list[Answer]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +97,7 @@ class Watchers:
         self.ids = tuple(each.rule_ids for each in every)
         self._steps = tuple((each.actions, each.sets.after) for each in every)
         self._known: dict[tuple[Candidates, ...], Standing] = {}
+        self._grouped: dict[tuple[Answer, ...], _Groups] = {}
         self._initial: Standing | None = None
 
     def citing(self, rules: frozenset[str]) -> frozenset[str]:
@@ -135,9 +140,45 @@ class Watchers:
         """The ids of the rules that one of some answers would break; see ``at_stake``."""
         found = here.at_stake.get(answers)
         if found is None:
-            found = here.at_stake[answers] = at_stake(
-                list(zip(self.every, here.heres, strict=True)), answers)
+            found = here.at_stake[answers] = self._at_stake(here, answers)
         return found
+
+    def _at_stake(self, here: Standing, answers: tuple[Answer, ...]) -> frozenset[str]:
+        groups = self._grouped.get(answers)
+        if groups is None:
+            if len(self._grouped) > self._kept:
+                self._grouped.clear()
+            groups = self._grouped[answers] = self._groups_of(answers)
+        alone, others = groups
+        broken: set[Rule | None] = set()
+        for place, sets, adds, asked in alone:
+            rules = sets.refused_any(here.heres[place], asked)
+            broken.update([adds] if adds and rules else rules)
+        found = frozenset([rule.id for rule in broken if rule is not None])
+        return found | at_stake(
+            list(zip(self.every, here.heres, strict=True)), others) if others else found
+
+    def _groups_of(self, answers: tuple[Answer, ...]) -> _Groups:
+        """Answers of which one machine alone knows the action, by that and by all parameters but
+        the last: these mostly depend on the same variables. And all others."""
+        known: dict[str, list[int]] = {}
+        for place, each in enumerate(self.every):
+            for name in each.actions:
+                known.setdefault(name, []).append(place)
+        steps: dict[Step, list[Step]] = {}
+        others: list[Answer] = []
+        for answer in answers:
+            name, args = answer.step
+            if len(args) > 1 and len(known.get(name, ())) == 1:
+                steps.setdefault((name, args[:-1]), []).append(answer.step)
+            else:
+                others.append(answer)
+        alone = []
+        for (name, _), group in steps.items():
+            watcher = self.every[known[name][0]]
+            alone.append((known[name][0], watcher.sets, watcher.watch.adds,
+                          Asked(group, [alternatives_of(step) for step in group])))
+        return alone, others
 
     def _led(self, here: Standing, step: Step) -> Standing | None:
         name = step[0]

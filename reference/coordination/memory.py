@@ -83,6 +83,13 @@ class _Client:
         return self.is_cut_off or self.is_paused
 
 
+def _earlier(one: int | None, other: int | None) -> int | None:
+    """The earlier of two instants, either of which may be never."""
+    if one is None or other is None:
+        return other if one is None else one
+    return one if one <= other else other
+
+
 class InMemory:
     """An implementation of the coordination port, and of all its faults, in virtual time.
 
@@ -168,24 +175,27 @@ class InMemory:
         It is asked for much more often than anything changes.
         """
         if not self._is_next_known:
-            known = [when for client in self._clients
-                     if (when := self._next_of(client)) is not None]
-            self._next, self._is_next_known = min(known, default=None), True
+            least: int | None = None
+            for client in self._clients:
+                if client.state is not _State.OVER or client.deadline is not None:
+                    least = _earlier(least, self._next_of(client))
+            self._next, self._is_next_known = least, True
         return self._next
 
     def _next_of(self, client: _Client) -> int | None:
-        found = [client.deadline if self.is_running else None]
+        # Asked for each client whenever anything has happened: it makes no lists.
+        least = client.deadline if self.is_running else None
         if self._reaches_server(client):
-            found.append(client.up.next_arrival())
+            least = _earlier(least, client.up.next_arrival())
         if not client.is_paused:
             if client.state is _State.CONNECTED and not client.is_closed:
                 if client.quiet_since is not None:
-                    found.append(client.quiet_since + client.patience)
+                    least = _earlier(least, client.quiet_since + client.patience)
                 if not client.is_cut_off:
-                    found.append(client.down.next_arrival())
+                    least = _earlier(least, client.down.next_arrival())
             if self.is_running and not client.is_cut_off:
-                found.append(client.connect_at)
-        return min([when for when in found if when is not None], default=None)
+                least = _earlier(least, client.connect_at)
+        return least
 
     # -- the server's side --------------------------------------------------------------------
 

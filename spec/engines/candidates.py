@@ -22,7 +22,8 @@ from ..notation.bound import BoundMachine
 from ..notation.interpreter import State, Step, choices
 from ..notation.rules import Rule
 from ..verdicts.memory import meter
-from .effects import Effects, Packed, Refusal
+from .effects import Asked, Packed, Refusal
+from .elements import ElementEffects
 
 __all__ = [
     "KEPT", "STATES_MAX", "CandidateSets", "Candidates", "LostTrack", "alternatives_of", "either",
@@ -34,6 +35,10 @@ STATES_MAX: Final = 100_000
 
 KEPT: Final = 200_000
 """Entries that the sets of one machine remember, about at most: states, steps, what they do."""
+
+_BY_ELEMENT: Final = 8
+"""Elements of an array that is learnt element by element, at most: of a longer one a step mostly
+looks at all, one after the other."""
 
 _LOOK: Final = 256
 """States of a set between two looks at the memory."""
@@ -76,7 +81,7 @@ class _Memory:
     """The memory of the sets, dropped as a whole: numbers in sets mean nothing elsewhere."""
 
     def __init__(self, bound: BoundMachine, kept: int | None) -> None:
-        self.effects = Effects(bound.interpreter)
+        self.effects = ElementEffects(bound.interpreter, _BY_ELEMENT)
         self.interned: dict[frozenset[Packed], Candidates] = {}
         self.closures: dict[frozenset[Packed], Candidates] = {}  # by where they begin
         self.initial: Candidates | None = None
@@ -181,6 +186,19 @@ class CandidateSets:
             return here._refused[step]
         except KeyError:
             return self._refusing(here, step)
+
+    def refused_any(self, here: Candidates, asked: Asked) -> frozenset[Rule | None]:
+        """The rules for which some of several steps are refused, each as ``refused`` has it."""
+        memory = self._memory
+        if len(here.packed) == 1 and here._memory is memory and not memory.is_full():
+            packed, = here.packed
+            found = memory.effects.refusals(packed, asked)
+            if found is not None:
+                return found
+        rules: set[Rule | None] = set()
+        for step in asked.steps:
+            rules.update(self.refused(here, step) or ())
+        return frozenset(rules)
 
     def accepts(self, here: Candidates, steps: Iterable[Step]) -> bool:
         """True if some steps could be observed next, one after the other.

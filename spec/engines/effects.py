@@ -15,7 +15,7 @@ for it each time, and says what is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..notation.interpreter import Interpreter, State, Step
@@ -23,7 +23,7 @@ from ..notation.machine import Machine
 from ..notation.rules import Rule
 from ..notation.types import Disabled
 
-__all__ = ["Effects", "OutOfRange", "Packed", "Refusal", "Writes"]
+__all__ = ["Asked", "Effects", "Fetched", "OutOfRange", "Packed", "Refusal", "Writes"]
 
 Packed = tuple[int, ...]
 """A state: for each variable the number of its value."""
@@ -52,6 +52,17 @@ class _Fork:
 _Node = _Fork | Writes | Refusal
 
 
+class Asked:
+    """Steps of one action of which it is asked again and again whether they are refused, in one
+    object each time: that is what is remembered of them. ``alternatives`` are the steps, or those
+    that each may have been."""
+
+    __slots__ = ("alternatives", "steps")
+
+    def __init__(self, steps: Sequence[Step], alternatives: Sequence[Sequence[Step]]) -> None:
+        self.steps, self.alternatives = tuple(steps), tuple(alternatives)
+
+
 class OutOfRange(Exception):
     """A run leaves the declared ranges."""
 
@@ -72,6 +83,7 @@ class Effects:
         self._functions = {name: action.function for name, action
                            in interpreter.machine.actions_declared.items()}
         self._trees: dict[Step, _Node] = {}
+        self._asked: dict[Asked, Any] = {}
         self._refusals: dict[int, Refusal] = {}     # by the identity of their rules: one each
         self.size = 0
 
@@ -82,7 +94,7 @@ class Effects:
     def _fetched(self) -> dict[str, Any]:
         """The descriptors that stand in the class for each variable."""
         thawing = self._layout.thawing
-        return {name: _Fetched(place, name, thawing[place], self._values[place])
+        return {name: Fetched(place, name, thawing[place], self._values[place])
                 for name, place in self._layout.places.items()}
 
     # --- states --------------------------------------------------------------------------
@@ -135,6 +147,40 @@ class Effects:
             return None if reason is None else Refusal(reason.rule)
         return found if isinstance(found, Refusal) else None
 
+    def refusals(self, packed: Packed, asked: Asked) -> frozenset[Rule | None] | None:
+        """The rules for which some of several steps are refused; None where only the interpreter
+        can decide it. What decides it is remembered for all of them together."""
+        node: Any = self._asked.get(asked)
+        while node.__class__ is _Fork:
+            node = node.ways.get(packed[node.place])
+        if node is not None:
+            known: frozenset[Rule | None] = node
+            return known
+        rules: set[Rule | None] = set()
+        reads: dict[int, None] = {}
+        for alternatives in asked.alternatives:
+            refused: set[Rule | None] = set()
+            for step in alternatives:
+                found = self._effect(packed, step)
+                if found is None:
+                    return None
+                reads |= dict.fromkeys(self._path(packed, step))
+                if not isinstance(found, Refusal):
+                    break
+                refused.add(found.rule)
+            else:
+                rules |= refused
+        result = frozenset(rules)
+        self._hang(self._asked, asked, packed, tuple(reads), result)
+        return result
+
+    def _path(self, packed: Packed, step: Step) -> Iterator[int]:
+        """The places that decide what a step does, where that is known."""
+        node: Any = self._trees[step]
+        while node.__class__ is _Fork:
+            yield node.place
+            node = node.ways[packed[node.place]]
+
     def _effect(self, packed: Packed, step: Step) -> Writes | Refusal | None:
         """The effect of a step; None where only the interpreter can decide it."""
         node = self._trees.get(step)
@@ -155,9 +201,9 @@ class Effects:
                 found = self._writes(packed)
             except Disabled as reason:
                 found = self._refused(reason.rule)
-        except Exception:  # noqa: BLE001 - whatever it is, the interpreter reports it
-            return None
-        self._remember(packed, step, instance._places_read, found)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the interpreter reports it
+            return self._failed(packed, step, error)
+        self._hang(self._trees, step, packed, instance._places_read, found)
         return found
 
     def _refused(self, rule: Rule | None) -> Refusal:
@@ -166,33 +212,48 @@ class Effects:
             refusal = self._refusals[id(rule)] = Refusal(rule)
         return refusal
 
+    def _failed(self, packed: Packed, step: Step, error: Exception) -> Writes | Refusal | None:
+        """What a step does whose run failed; None where only the interpreter can decide it."""
+        return None
+
     def _writes(self, packed: Packed) -> Writes:
         """The new values of the variables that a run has touched. Raises OutOfRange, or TypeError
         or ValueError for a value of another kind."""
-        layout, reads = self._layout, self._instance._places_read
-        found = []
+        places, reads = self._layout.places, self._instance._places_read
+        found: Writes = ()
         for name, live in self._instance.__dict__.items():
-            place = layout.places[name]
-            freeze = layout.freezing[place]
-            if freeze is None and place in reads and live is self._values[place][packed[place]]:
-                continue
-            value = live if freeze is None else freeze(live)
-            if value != self._values[place][packed[place]]:
-                if layout.checking[place](value):
-                    raise OutOfRange
-            elif place in reads:
-                continue
-            # What was written unread is a write even where it changes nothing here.
-            found.append((place, self._number(place, value)))
-        return tuple(found)
+            found += self._written(packed, places[name], live, reads)
+        return found
 
-    def _remember(
-        self, packed: Packed, step: Step, reads: Sequence[int], found: Writes | Refusal
+    def _written(
+        self, packed: Packed, variable: int, live: Any, reads: Sequence[int]
+    ) -> Writes:
+        """The writes to a variable, of the places that it has."""
+        return self._written_at(variable, packed, variable, live, reads)
+
+    def _written_at(
+        self, place: int, packed: Packed, variable: int, live: Any, reads: Sequence[int]
+    ) -> Writes:
+        """The write to a variable with one place, if there is any."""
+        layout, before = self._layout, self._values[place][packed[place]]
+        freeze = layout.freezing[variable]
+        if freeze is None and place in reads and live is before:
+            return ()
+        value = live if freeze is None else freeze(live)
+        if value != before:
+            if layout.checking[variable](value):
+                raise OutOfRange
+        elif place in reads:
+            return ()
+        # What was written unread is a write even where it changes nothing here.
+        return ((place, self._number(place, value)),)
+
+    def _hang(
+        self, ways: dict[Any, Any], seen: Any, packed: Packed, reads: Sequence[int], found: Any
     ) -> None:
-        """Hang what a step does at the end of the path along which it was found."""
+        """Hang what was found at the end of the path along which it was found: of what was
+        ``seen`` first, and then of these places."""
         self.size += 1 + len(reads)
-        ways: dict[Any, _Node] = self._trees
-        seen: Any = step
         for place in reads:
             fork = ways.get(seen)
             if fork is None:
@@ -217,7 +278,7 @@ def _written(packed: Packed, writes: Writes) -> Packed:
 
 # --- instances that fetch their variables when they are first looked at -----------------------
 
-class _Fetched:
+class Fetched:
     """Stands in the class for a variable: the first look at it fetches its value.
 
     It has no ``__set__``, so the instance's own dictionary comes first from then on.
@@ -240,8 +301,9 @@ class _Instance:
     """The fields of an instance beside its variables: the state before the run, and the places of
     the variables that were read, in order. A variable of a machine may have any other name."""
 
-    __slots__ = ("_packed_before", "_places_read")
+    __slots__ = ("_is_wholly", "_packed_before", "_places_read")
 
+    _is_wholly: bool
     _packed_before: Packed
     _places_read: list[int]
 

@@ -12,6 +12,7 @@ from checkvalve.conformance.designs import check_design
 from checkvalve.conformance.designs.text import lines
 from checkvalve.spec.design.drawing.svg import draw
 from checkvalve.spec.design.reading.language import Design
+from checkvalve.spec.design.why import cycles
 from checkvalve.spec.design.why.cycles import closed_cycle, ranged, round_of
 from checkvalve.spec.design.why.findings import DesignReport, Finding
 from checkvalve.spec.design.why.blocked import Blocked
@@ -157,6 +158,24 @@ def test_a_holder_that_waits_for_nobody_is_told_too() -> None:
     cycle = closed_cycle([Blocked("a", "a permit", "p", ("a", "h")),
                           Blocked("h", "data", "l", ("k",)), Blocked("k", "data", "m", ())])
     assert [wait.task for wait in cycle] == ["a", "h", "k"]
+
+
+def test_a_long_cycle_is_found_without_looking_for_one_through_each_task(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A round of thousands is its own shortest cycle; of one with ways across a few are tried."""
+    looked: list[str] = []
+    through = cycles._shortest_through
+    monkeypatch.setattr(cycles, "_shortest_through", lambda part, successors, start: (
+        looked.append(start), through(part, successors, start))[1])
+    number = 3_000
+    names = [f"t{n:04}" for n in range(number)]
+    waits = [Blocked(name, "data", f"l{name}", (names[(n + 1) % number],))
+             for n, name in enumerate(names)]
+    assert [wait.task for wait in closed_cycle(waits)] == names and looked == []
+    across = [Blocked("t0000", "data", "m", ("t0002",)), *waits]
+    assert [wait.task for wait in closed_cycle(across)] == [names[0], *names[2:]]
+    assert len(looked) < number / 2
 
 
 def test_names_with_numbers_are_told_as_ranges() -> None:

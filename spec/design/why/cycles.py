@@ -13,15 +13,22 @@ import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING, Final
 
 from ...notation.labels import counted
 from ..reading.language import Design, Step, StepKind
 from .blocked import OF_A_POOL, Blocked
 
+if TYPE_CHECKING:
+    import networkx
+
 __all__ = ["closed_cycle", "held", "led", "ranged", "round_of"]
 
 TRIED = 20
 """So many cycles are tried as the one to begin with, the shortest first."""
+
+LOOKED: Final = 2_000_000
+"""Waits that are looked at for shortest cycles, about at most."""
 
 Waits = Mapping[str, Mapping[str, Blocked]]
 """By task, and by the task that could end it, a wait."""
@@ -47,28 +54,58 @@ def closed_cycle(waits: Sequence[Blocked]) -> list[Blocked]:
 
 
 def _shortest_first(by: Waits) -> Iterator[list[Blocked]]:
-    """A shortest cycle through each task that is in one."""
+    """A shortest cycle through each task that is in one; through some of them, where they are so
+    many that to look at all would take time that grows with their square."""
     import networkx
     graph: networkx.DiGraph[str] = networkx.DiGraph(
         (task, other) for task, others in by.items() for other in others)
+    order = {task: place for place, task in enumerate(graph)}
     found = []
     for component in networkx.strongly_connected_components(graph):
-        part = graph.subgraph(component)
-        for start in sorted(component):
-            tasks = _shortest_through(part, start)
-            if tasks:
-                found.append([by[a][b] for a, b in zip(tasks, tasks[1:], strict=False)])
+        inside = {task: [other for other in graph.successors(task) if other in component]
+                  for task in sorted(component, key=order.__getitem__)}
+        for tasks in _shortest_through_each(inside, graph):
+            found.append([by[a][b] for a, b in zip(tasks, tasks[1:], strict=False)])
     yield from sorted(found, key=len)
 
 
-def _shortest_through(graph: object, start: str) -> list[str]:
+def _shortest_through_each(
+    inside: Mapping[str, Sequence[str]], graph: networkx.DiGraph[str]
+) -> Iterator[list[str]]:
+    """The cycles through the tasks of a component of a graph, by the tasks of it on which each
+    waits."""
+    waits = sum(map(len, inside.values()))
+    if waits == len(inside):
+        # It is one cycle: as it is from each task, of which no more are tried.
+        around = _round_from(next(iter(inside)), inside)
+        places = {task: place for place, task in enumerate(around)}
+        for start in sorted(inside)[:TRIED]:
+            yield [*around[places[start]:], *around[:places[start]], start]
+    elif waits:
+        part: networkx.DiGraph[str] = type(graph)(
+            (task, other) for task, others in inside.items() for other in others)
+        for start in sorted(inside)[:max(TRIED, LOOKED // (waits + len(inside)))]:
+            yield _shortest_through(part, inside[start], start)
+
+
+def _shortest_through(
+    part: networkx.DiGraph[str], successors: Sequence[str], start: str
+) -> list[str]:
     import networkx
-    assert isinstance(graph, networkx.DiGraph)
     found: list[str] = []
-    for successor in graph.successors(start):
-        path = networkx.shortest_path(graph, successor, start)
+    for successor in successors:
+        path = networkx.shortest_path(part, successor, start)
         if not found or len(path) + 1 < len(found):
             found = [start, *path]
+        if len(found) <= 3 and start not in successors:
+            break       # only itself would be nearer
+    return found
+
+
+def _round_from(start: str, inside: Mapping[str, Sequence[str]]) -> list[str]:
+    found = [start]
+    while (following := inside[found[-1]][0]) != start:
+        found.append(following)
     return found
 
 
@@ -78,7 +115,9 @@ class _Closing:
 
     def __init__(self, by: Waits, waits: Sequence[Blocked], cycle: Sequence[Blocked]) -> None:
         self._by = by
-        self._all = waits
+        self._first: dict[str, Blocked] = {}
+        for wait in waits:
+            self._first.setdefault(wait.task, wait)
         self._round = list(cycle)
         self._behind: list[Blocked] = []
         self._tasks = {wait.task for wait in cycle}
@@ -118,7 +157,7 @@ class _Closing:
         here = holder
         while here not in self._tasks:
             self._tasks.add(here)
-            wait = next((wait for wait in self._all if wait.task == here), None)
+            wait = self._first.get(here)
             if wait is None:
                 break
             found.append(wait)

@@ -124,6 +124,13 @@ class WholePoints:
         """The log is over; nothing that is judged here depends on it."""
         return []
 
+    def items(self) -> Numbers:
+        """The numbers of the items that are in use, or may be shown."""
+        return self._recent.items()
+
+    def forgets(self, least: int) -> None:
+        """Items with smaller numbers are forgotten, but for those that are in use."""
+
     # --- what systems say otherwise ----------------------------------------------------------
 
     def begins(self, rows: Rows, segments: Segments) -> None:

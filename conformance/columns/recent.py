@@ -8,7 +8,7 @@ from .rows import Rows, joined, stacked, unstacked
 from .segments import Segments
 
 if TYPE_CHECKING:
-    pass
+    from .rows import Numbers
 
 __all__ = ["Recent"]
 
@@ -42,6 +42,10 @@ class Recent:
             self._kept[segments.keys[has], self._most - back] = stacked(
                 rows.at(segments.ends[has] - back))
         self._size[segments.keys] = np.minimum(self._most, self._size[segments.keys] + sizes)
+
+    def items(self) -> Numbers:
+        """The items of all rows that are kept."""
+        return unstacked(self._kept.reshape(-1, self._kept.shape[2])).item
 
     def of(self, key: int, more: Rows) -> Rows:
         """The last rows of a key, after some more of it."""

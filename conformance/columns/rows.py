@@ -17,6 +17,7 @@ from ..logs.events import Event
 from ..logs.kinds import Logs
 from ..logs.mapping import NANOSECONDS
 from ..logs.understanding import Reading
+from .items import Items
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,7 +32,8 @@ NONE: Final = -1 << 62
 """In a column: there is no value."""
 
 ITEM_MAX: Final = 1 << 40
-"""Items are whole numbers from 0 to below this, so that one fits into a word with its key."""
+"""Items are whole numbers from 0 to below this, so that one fits into a word with its key; all
+others have such a number instead (``Items``)."""
 
 _NUMBERS_MAX: Final = 1 << 60
 
@@ -100,10 +102,13 @@ def unstacked(matrix: Numbers) -> Rows:
 
 @dataclass
 class Names:
-    """The meaning of the numbers in a log's columns, and the events that its rows are."""
+    """The meaning of the numbers in a log's columns, and the events that its rows are. ``items`` is
+    None where these are the numbers that they have in the log; of texts, ``remember`` are kept."""
 
     logs: Logs
     file: str
+    remember: int
+    items: Items | None = None
     keys: list[str] = field(default_factory=list)
     processes: list[str] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
@@ -112,6 +117,7 @@ class Names:
     _process: dict[Any, int] = field(default_factory=dict)
     _call: dict[Any, int] = field(default_factory=dict)
     _said: dict[Meaning, int] = field(default_factory=dict)
+    _are_plain: bool = False
 
     def numbers_of_keys(self, given: Sequence[Any]) -> Sequence[int]:
         """The numbers of some keys."""
@@ -125,6 +131,33 @@ class Names:
         """The numbers of some calls' own identities; ``NONE`` for none."""
         return [NONE if one is None else number for one, number in zip(
             given, _numbered(given, self._call, self.calls), strict=True)]
+
+    def plain_items(self) -> bool:
+        """True if items are the numbers that they have in the log, from now on."""
+        if self.items is None:
+            self._are_plain = True
+        return self._are_plain
+
+    def numbers_of_items(self, given: Sequence[Any], are_texts: bool) -> Sequence[int]:
+        """The numbers of some items that are none themselves. Raises ``Unfit`` where others were.
+        """
+        if self._are_plain:
+            raise Unfit
+        if self.items is None:
+            self.items = Items(self.remember if are_texts else None)
+        return self.items.numbers(given)
+
+    def item(self, number: int) -> Any:
+        """The item that a number in a column is."""
+        if number == NONE:
+            return None
+        return number if self.items is None else self.items.name(number)
+
+    def item_number(self, item: Any) -> int:
+        """The number of an item; -1 for one that is not known."""
+        if self.items is not None:
+            return self.items.number(item)
+        return item if isinstance(item, int) else -1
 
     def said(self, meaning: Meaning) -> int:
         """The number of a meaning; ``NONE`` for a beginning that says nothing.
@@ -152,7 +185,7 @@ class Names:
         call = int(rows.call[at])
         return Event(
             self.keys[int(rows.key[at])], self.processes[int(rows.process[at])], operation, phase,
-            _maybe(rows.item[at]), _maybe(rows.value[at]), _maybe(rows.place[at]),
+            self.item(int(rows.item[at])), _maybe(rows.value[at]), _maybe(rows.place[at]),
             _maybe(rows.time[at]), result, -1, self.file, int(rows.line[at])
         ), None if call == NONE else self.calls[call]
 
@@ -202,9 +235,7 @@ def rows_of_batch(reading: Reading, batch: pa.RecordBatch, first: int, names: Na
             raise Unfit
         return np.full(size, NONE if given is None else given * times, np.int64)
 
-    item = numbers("item")
-    if len(item) and (int(item.max()) >= ITEM_MAX or bool(((item < 0) & (item != NONE)).any())):
-        raise Unfit
+    item = (_items(batch.column(plan["item"]), names) if "item" in plan else numbers("item"))
     found = Rows(
         coded("key", names.numbers_of_keys), said, coded("process", names.numbers_of_processes),
         coded("call", names.numbers_of_calls),
@@ -257,12 +288,41 @@ def _encoded(column: Any) -> tuple[Numbers, list[Any]]:
     import numpy as np
     import pyarrow as pa
 
-    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    coded = column
+    if pa.types.is_dictionary(column.type) and len(column.dictionary) > len(column):
+        coded = column.dictionary_decode()      # the values of a larger part of the file
+    if not pa.types.is_dictionary(coded.type):
+        coded = coded.dictionary_encode()
     indices = coded.indices
     if indices.null_count:
         indices = indices.fill_null(-1)
     return (indices.to_numpy(zero_copy_only=False).astype(np.int64),
             coded.dictionary.to_pylist())
+
+
+def _items(column: Any, names: Names) -> Numbers:
+    """A column of items: whole numbers that fit as they are, and others by their ``Items``."""
+    import numpy as np
+    import pyarrow as pa
+
+    if column.null_count == len(column):
+        return np.full(len(column), NONE, np.int64)
+    are_numbers = pa.types.is_integer(column.type)
+    if are_numbers:
+        low, high = _range(column)
+        if 0 <= low and high < ITEM_MAX and names.plain_items():
+            return _numbers(column, 1)
+    indices, values = _encoded(column)
+    table = np.array([*names.numbers_of_items(values, not are_numbers), NONE], np.int64)
+    return table[indices]
+
+
+def _range(column: Any) -> tuple[int, int]:
+    """The least and the greatest of some numbers."""
+    from pyarrow import compute
+
+    found = compute.min_max(column)
+    return found["min"].as_py(), found["max"].as_py()
 
 
 def _coded(column: Any, of: Any) -> Numbers:

@@ -73,7 +73,7 @@ def judged_whole(log: Log, logs: Logs, terms: Terms, notes: Notes, watch: Callab
     batches = _batches(log) if rows_about(log) >= LEAST else None
     if batches is None:
         return None
-    names = Names(logs, log.file)
+    names = Names(logs, log.file, terms.remember)
     try:
         common = logs.common(terms, notes)
         whole = logs.whole(terms, notes, names, common)
@@ -146,6 +146,10 @@ class _Run:
             rows, segments = sorted_by_key(rows)
             handed = self._whole.takes(rows, segments)
         self._feeds(parts, handed)
+        items = self._names.items
+        if items is not None and items.is_full:
+            items.forgets(self._whole.items())
+            self._whole.forgets(items.least)
 
     def _feeds(self, parts: list[Rows], handed: list[Handed]) -> None:
         """Let the judges of single keys take rows, in the order of the log."""

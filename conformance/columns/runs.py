@@ -73,6 +73,15 @@ class Runs:
         if len(self._start) > _RUNS_MAX:
             raise Unfit
 
+    def keeps(self, which: Any) -> None:
+        """Keep some of the runs, and forget the others; see ``every``."""
+        self._start, self._number, self._size = (
+            each[which] for each in (self._start, self._number, self._size))
+
+    def every(self) -> tuple[Numbers, Numbers, Numbers]:
+        """All runs: where each begins, what that stands for, and its size."""
+        return self._start, self._number, self._size
+
     def _places(self, given: Numbers) -> tuple[Numbers, Any]:
         import numpy as np
 

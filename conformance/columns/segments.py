@@ -60,6 +60,14 @@ class Whole(Protocol):
         """The log is over."""
         ...
 
+    def items(self) -> Numbers:
+        """The numbers of the items that are in use, or may be shown."""
+        ...
+
+    def forgets(self, least: int) -> None:
+        """Items with smaller numbers are forgotten, but for those that are in use."""
+        ...
+
 
 def sorted_by_key(rows: Rows) -> tuple[Rows, Segments]:
     """The rows by key, those of each in their order."""

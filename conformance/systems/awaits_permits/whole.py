@@ -111,6 +111,15 @@ class WholePermits:
         """The log is over; what still waits is not judged."""
         return []
 
+    def items(self) -> Numbers:
+        """The numbers of the items that are in use, or may be shown."""
+        import numpy as np
+
+        return np.concatenate([self._left.item, self._recent.items()])
+
+    def forgets(self, least: int) -> None:
+        """Nothing is kept of an item but the rows that name it."""
+
     def _table(self, rows: Rows, segments: Segments) -> _Table:
         """Rows with the call that each belongs to, and those that are odd: a release is paired with
         the last acquire of its holder."""

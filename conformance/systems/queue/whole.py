@@ -183,7 +183,8 @@ class WholeQueues:
         self._recent = Recent(AROUND)
         self.ended = Runs()
         self.table = np.zeros((0, 3), np.int64)
-        self._known = _Known()
+        self._known = _Known(names)
+        self._ended = ended
         ended.elsewhere = self._known
 
     def takes(self, rows: Rows, segments: Segments) -> list[Handed]:
@@ -206,6 +207,18 @@ class WholeQueues:
         """The log is over: what has not ended never will."""
         left, self._left = self._left, _fresh(nothing())
         return self._judges(left, self._left, True) if len(left) else []
+
+    def items(self) -> Numbers:
+        """The numbers of the items that are in use, or may be shown."""
+        import numpy as np
+
+        return np.concatenate([self._left.rows.item, self._recent.items()])
+
+    def forgets(self, least: int) -> None:
+        """Items with smaller numbers are forgotten, but for those that are in use."""
+        self._ended.has_forgotten = True
+        start, _, size = self.ended.every()
+        self.ended.keeps(start % ITEM_MAX + size > least)
 
     def _learns(self) -> None:
         """Know what each meaning is: whether of a put, a beginning, and how it ended."""
@@ -332,7 +345,8 @@ PUT_NAME, TAKE_NAME = "put", "take"
 class _Known:
     """The items of keys that are judged by themselves now, which had ended before."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Names) -> None:
+        self._names = names
         self._of: dict[str, tuple[list[int], list[int], frozenset[int]]] = {}
 
     def knows(self, name: str, key: int, ended: Runs, again: frozenset[int]) -> None:
@@ -343,11 +357,12 @@ class _Known:
 
     def __call__(self, key: str, name: Any) -> bool:
         """True if an item had ended."""
-        if key not in self._of or not isinstance(name, int):
+        number = self._names.item_number(name) if key in self._of else -1
+        if number < 0:
             return False
         starts, ends, again = self._of[key]
-        place = bisect_right(starts, name) - 1
-        return place >= 0 and name < ends[place] and name not in again
+        place = bisect_right(starts, number) - 1
+        return place >= 0 and number < ends[place] and number not in again
 
 
 class _Work:

@@ -38,7 +38,7 @@ class LaneJudge(PointJudge):
         super().__init__(key, terms, notes, (_WATCHING,))
         self._forgot = False
 
-    def continues(self, numbers: Mapping[int, int], named: int) -> None:
+    def continues(self, numbers: Mapping[Any, int], named: int) -> None:
         """Continue where so many elements were ``named``, of which these are not forgotten."""
         self._numbers, self._named = dict(numbers), named
         self._forgot = len(numbers) < named

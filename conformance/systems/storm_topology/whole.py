@@ -67,14 +67,25 @@ class WholeLanes(WholePoints):
         return Taken(np.arange(len(rows)), operation, number), _up_to(
             np.concatenate([again, late]), segments)
 
+    def items(self) -> Numbers:
+        """The numbers of the items that are in use, or may be shown."""
+        import numpy as np
+
+        start, number, size = self._numbers.every()
+        kept = number + size > self._forgotten(self._named[start // ITEM_MAX])
+        self._numbers.keeps(kept)
+        start, size = start[kept], size[kept]
+        inner = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
+        return np.concatenate([super().items(), np.repeat(start % ITEM_MAX, size) + inner])
+
     def brings(self, judge: Any, key: int, at: int, rows: Rows, start: int) -> None:
         """Bring the judge of a lane to a row, with the elements that are not forgotten."""
         named = int(self._before[at])
         items, numbers = self._numbers.between(key * ITEM_MAX, (key + 1) * ITEM_MAX)
         known = (numbers < named) & (numbers >= self._forgotten(self._before[at:at + 1])[0])
         order = numbers[known].argsort()
-        judge.continues(dict(zip((items[known][order] - key * ITEM_MAX).tolist(),
-                               numbers[known][order].tolist(), strict=True)), named)
+        names = map(self.names.item, (items[known][order] - key * ITEM_MAX).tolist())
+        judge.continues(dict(zip(names, numbers[known][order].tolist(), strict=True)), named)
 
     def _adds(self, what: Numbers, named: Numbers, emits: Numbers) -> Numbers:
         """Add the elements that are sent; the rows at which one is sent that was before."""

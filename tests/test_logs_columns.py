@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -27,7 +29,7 @@ from checkvalve.conformance.systems.queue.schedule import Items, planned
 from checkvalve.spec.engines.native.running import Runner, Step
 from checkvalve.spec.flow.observed_rate import ObservedRate
 from checkvalve.spec.notation.bound import bind
-from checkvalve.spec.notation.errors import ModelFault
+from checkvalve.spec.notation.errors import InputError, ModelFault
 from checkvalve.spec.queues.bounded import BoundedQueue
 from checkvalve.spec.queues.permits import Permits
 
@@ -163,6 +165,14 @@ def rows(kind: str, seed: int) -> list[Row]:
 
 def written(path: Path, some: list[Row]) -> Path:
     """A log as a table, or as JSON lines."""
+    if ".csv" in path.name:
+        names = list(dict.fromkeys(name for row in some for name in row))
+        with (gzip.open if path.suffix == ".gz" else open)(path, "wt", newline="") as file:
+            table = csv.DictWriter(file, names, quoting=(
+                csv.QUOTE_ALL if "quoted" in path.name else csv.QUOTE_MINIMAL))
+            table.writeheader()
+            table.writerows(some)
+        return path
     if path.suffix == ".jsonl":
         path.write_text("".join(json.dumps(row) + "\n" for row in some))
         return path
@@ -266,6 +276,43 @@ def test_what_is_forgotten_makes_no_violation(
         assert broken(one) <= broken(other), seed
         less += len(broken(other)) - len(broken(one))
     assert kind == "lane" or less > 0
+
+
+@pytest.mark.parametrize("name", ["log.csv", "quoted.csv", "log.csv.gz"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_csv_is_judged_in_whole_columns(kind: str, name: str, tmp_path: Path) -> None:
+    """As row by row, with the same lines; numbers are written out, and items are texts."""
+    for seed in range(2):
+        whole, one, other = both(written(tmp_path / name, rows(kind, seed)), kind)
+        assert whole
+        assert one == other, seed
+
+
+_HEAD = "key,operation,phase,item,value,time\n"
+
+
+@pytest.mark.parametrize("text", [
+    'k,emits,point,"a,b",,\n', 'k,emits,point,"",,\n', "k,emits,point,a,, 5\n", "\n",
+    'k,emits,point,"a\nb",,\nk,processes,point,"a\nb",,\n', 'k,emits,point,"a""b",,\n',
+    'k,emits,point,a"b,,\n', 'k,emits,point,"a"b,,\n', "k,emits,point,a,0x10,\n",
+    "k,emits,point,a,,1.5\n", "k,emits,point,a\n", "k,emits,point,a,,,\n", "k,emits,point,a\rb,,\n",
+    "k,emits,point,a,,\r\r\n", "k,emits,point,\0,,\n", "k,emits,point,\xe4,,\n", "k,emits,point,a,1_0,",
+    "k,emits,point,a,007,1700000000000000001\nk,emits,point,a,,9\n", "k,emits,point,a,99999999999999999999,",
+    "k,nonsense,point,a,,", '"k,emits,point,a,,\n',
+])
+def test_unusual_csv_says_what_the_rows_say_one_by_one(text: str, tmp_path: Path) -> None:
+    """Quotes, empty lines, odd numbers, letters that are no UTF-8: the same answer or error."""
+    path = tmp_path / "log.csv"
+    path.write_bytes((_HEAD + "k,emits,point,b,,\n" + text).encode("latin-1"))
+
+    def answer(judge: Callable[..., Judged]) -> object:
+        logs = logs_of("storm.topology")
+        log = Log(path, plain(), list(logs.operations))
+        try:
+            return told(judge([log], logs, terms_of(plain(), {}, False, 100), keeps=True))
+        except InputError as error:
+            return str(error)
+    assert answer(run.judge_files) == answer(by_events)
 
 
 @pytest.mark.parametrize("closer", ["empty line"])

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final
 
-from ..logs.columns import planned, times_agree
+from ..logs.columns import clocks_agree, planned
 from ..logs.events import Event
 from ..logs.kinds import Logs
 from ..logs.mapping import NANOSECONDS
@@ -215,8 +215,8 @@ def rows_of_batch(reading: Reading, batch: pa.RecordBatch, first: int, names: Na
     left out, and counted. Raises ``Unfit``, and ``InputError`` as ``Reading`` does."""
     import numpy as np
 
-    plan = planned(reading, batch)
-    if plan is None or not times_agree(reading, batch, plan.get("time")):
+    plan = planned(reading, batch, written=True)
+    if plan is None:
         raise Unfit
     size = batch.num_rows
     said, dropped = _said(reading, batch, plan, first, names)
@@ -235,17 +235,29 @@ def rows_of_batch(reading: Reading, batch: pa.RecordBatch, first: int, names: Na
             raise Unfit
         return np.full(size, NONE if given is None else given * times, np.int64)
 
+    time = numbers("time", NANOSECONDS[reading.mapped.unit])
+    _clocks_agree(reading, time)
     item = (_items(batch.column(plan["item"]), names) if "item" in plan else numbers("item"))
     found = Rows(
         coded("key", names.numbers_of_keys), said, coded("process", names.numbers_of_processes),
         coded("call", names.numbers_of_calls),
-        item, numbers("value"), numbers("place"),
-        numbers("time", NANOSECONDS[reading.mapped.unit]), np.arange(first, first + size))
+        item, numbers("value"), numbers("place"), time, np.arange(first, first + size))
     reading.ignored += int(dropped.sum())
     whole = said != NONE
     found = found if whole.all() else found.at(whole)
     _has_all(found, names)
     return found
+
+
+def _clocks_agree(reading: Reading, time: Numbers) -> None:
+    """Raise ``Unfit`` where times need a look at each."""
+    known = time[time != NONE]
+    if len(known):
+        least, greatest = int(known.min()), int(known.max())
+        if not clocks_agree(reading, len(time) - len(known), least, greatest):
+            raise Unfit
+    elif reading.mapped.order == "time" and len(time):
+        raise Unfit
 
 
 def _has_all(rows: Rows, names: Names) -> None:
@@ -338,11 +350,15 @@ def _numbers(column: Any, times: int) -> Numbers:
     column, and for numbers that could overflow."""
     import numpy as np
     import pyarrow as pa
+    from pyarrow import compute
 
     if column.null_count == len(column):
         return np.full(len(column), NONE, np.int64)
-    if not pa.types.is_integer(column.type):
-        raise Unfit     # texts, or numbers that have a dictionary
+    if pa.types.is_string(column.type) and compute.any(
+            compute.match_substring(column, "x", ignore_case=True)).as_py():
+        raise Unfit     # a number to Arrow alone
+    if not pa.types.is_integer(column.type) and not pa.types.is_string(column.type):
+        raise Unfit     # other texts, or numbers that have a dictionary
     try:
         whole = column.cast(pa.int64())
     except pa.ArrowInvalid:

@@ -20,9 +20,9 @@ from ..logs.run import Judged
 from ..logs.run import judge_files as by_events
 from ..logs.readers import Log, batches_of, ending_of, rows_about
 from ..logs.understanding import Calls
-from .json_lines import json_batches
 from .rows import Names, Rows, Unfit, joined, rows_of_batch
 from .segments import Handed, Whole, sorted_by_key
+from .text_lines import Numbered, csv_batches, json_batches
 
 __all__ = ["CHUNK", "LEAST", "Counted", "judge_files", "judged_whole"]
 
@@ -87,14 +87,27 @@ def judged_whole(log: Log, logs: Logs, terms: Terms, notes: Notes, watch: Callab
     return found
 
 
-def _batches(log: Log) -> Iterator[Any] | None:
-    if ending_of(log.path) in (".jsonl", ".ndjson", ".json") and log.path.suffix != ".gz":
-        try:
-            import pyarrow  # noqa: F401 - without it the lines are read one by one
-        except ImportError:
-            return None
-        return json_batches(log.path)
-    return batches_of(log, CHUNK)
+def _batches(log: Log) -> Iterator[Numbered] | None:
+    """The rows of a file in batches, each with the number of its first line; None for a format that
+    is read row by row."""
+    if log.has_format:
+        return None
+    ending = ending_of(log.path)
+    tables = batches_of(log, CHUNK)
+    if tables is not None:
+        return _numbered(tables)
+    try:
+        import pyarrow  # noqa: F401 - without it the lines are read one by one
+    except ImportError:
+        return None
+    return csv_batches(log.path, log.mapped) if ending == ".csv" else json_batches(log.path)
+
+
+def _numbered(batches: Iterator[Any]) -> Iterator[Numbered]:
+    line = 1
+    for batch in batches:
+        yield line, batch
+        line += batch.num_rows
 
 
 class _Run:
@@ -110,13 +123,11 @@ class _Run:
         self._calls = Calls()
         self._seen = np.zeros(1024, bool)
 
-    def judges(self, log: Log, batches: Iterator[Any]) -> Counted:
+    def judges(self, log: Log, batches: Iterator[Numbered]) -> Counted:
         """Judge all chunks, and end all judges."""
-        line = 1
         parts: list[Rows] = []
-        for batch in batches:   # no larger than a part of the file, which may be small
+        for line, batch in batches:     # no larger than a part of the file, which may be small
             parts.append(rows_of_batch(log, batch, line, self._names))
-            line += batch.num_rows
             if sum(map(len, parts)) >= CHUNK:
                 self._takes(joined(parts))
                 self._watch(self._events)

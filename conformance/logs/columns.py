@@ -19,7 +19,7 @@ from .understanding import Reading
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["planned", "times_agree", "understood"]
+__all__ = ["clocks_agree", "planned", "times_agree", "understood"]
 
 Understood = tuple[Event, str | None] | None
 
@@ -28,6 +28,9 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "item": (str, int), "value": (int,), "place": (int,), "time": (int,), "result": (str,),
     "call": (str, int)}
 """By field, the types of values that need no look at each."""
+
+_WRITTEN: Final = ("value", "place", "time")
+"""The fields whose numbers may be written out, in texts."""
 
 
 def understood(reading: Reading, batch: pa.RecordBatch, first: int,
@@ -69,8 +72,10 @@ def _rows(reading: Reading, batch: pa.RecordBatch, plan: Mapping[str, str], numb
             file, line), None if call is None else str(call)
 
 
-def planned(reading: Reading, batch: pa.RecordBatch) -> Mapping[str, str] | None:
-    """By field, its column; None where the rows have to be looked at one by one."""
+def planned(reading: Reading, batch: pa.RecordBatch, written: bool = False
+            ) -> Mapping[str, str] | None:
+    """By field, its column; None where the rows have to be looked at one by one. Numbers may be
+    ``written`` out."""
     mapped, schema = reading.mapped, batch.schema
     operations = (mapped.operations or {}).values()
     if mapped.only or mapped.unit == "iso" or any(
@@ -87,7 +92,8 @@ def planned(reading: Reading, batch: pa.RecordBatch) -> Mapping[str, str] | None
             continue
         column = batch.column(columns[0])
         kind = _type(column.type)
-        if kind not in types and column.null_count < len(column):
+        if kind not in types and not (
+                written and kind is str and name in _WRITTEN) and column.null_count < len(column):
             return None
         if name in ("key", "item") and column.null_count < len(column):
             assert kind is not None
@@ -114,10 +120,16 @@ def times_agree(reading: Reading, batch: pa.RecordBatch, name: str | None) -> bo
     if name is None:
         return reading.mapped.order != "time"
     column = batch.column(name)
-    if column.null_count and reading.mapped.order == "time":
-        return False
     if column.null_count == len(column):
-        return True
+        return reading.mapped.order != "time" or not len(column)
     found = compute.min_max(column).as_py()
     unit = NANOSECONDS[reading.mapped.unit]
-    return reading.have_one_clock(found["min"] * unit, found["max"] * unit)
+    return clocks_agree(reading, column.null_count, found["min"] * unit, found["max"] * unit)
+
+
+def clocks_agree(reading: Reading, absent: int, least: int, greatest: int) -> bool:
+    """True if times from the ``least`` to the ``greatest`` one, some of them ``absent``, need no
+    look at each."""
+    if absent and reading.mapped.order == "time":
+        return False
+    return reading.have_one_clock(least, greatest)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMATS", "HEADER", "Log", "batches_of", "ending_of", "header_in", "header_of", "row_of_cells",
-    "row_of_json", "rows_about",
+    "row_of_json", "rows_about", "text_of",
 ]
 
 Rows = Iterator[tuple[int, Row]]
@@ -40,7 +40,7 @@ HEADER: Final = "checkvalve_log"
 
 
 def _json_lines(path: Path) -> Rows:
-    with _opened(path) as lines:
+    with text_of(path) as lines:
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
@@ -65,7 +65,7 @@ def row_of_json(line: bytes, file: str, number: int, is_cut: bool) -> Row:
 
 
 def _csv(path: Path) -> Rows:
-    with _opened(path) as lines:
+    with text_of(path) as lines:
         try:
             reader = csv.reader((line.decode("utf-8") for line in lines), strict=True)
             head = next(reader, [])
@@ -133,7 +133,8 @@ FORMATS: Final = (*_ROWS, *_BATCHES)
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def text_of(path: Path) -> Iterator[IO[bytes]]:
+    """A file of text, unpacked, in bytes. Raises ``InputError``."""
     opener: Any = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rb") as lines:
         try:

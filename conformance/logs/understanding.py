@@ -6,6 +6,7 @@ What cannot be understood is refused with file and line: a guess would make a ve
 
 from __future__ import annotations
 
+from contextlib import suppress
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -166,6 +167,8 @@ class Reading:
         if type(value) is int:
             return value        # as it is: a float has 53 bits, and an id may have 64
         try:
+            if isinstance(value, str):
+                return int(value)
             if not isinstance(value, bool) and int(value) == float(value):
                 return int(value)
         except (TypeError, ValueError, OverflowError):
@@ -190,7 +193,7 @@ class Reading:
             elif isinstance(value, int):
                 found = value * NANOSECONDS[unit]
             else:
-                found = round(float(value) * NANOSECONDS[unit])
+                found = _written(value, NANOSECONDS[unit])
         except (TypeError, ValueError, OverflowError):
             raise in_line(f"the time is {str(value)[:60]!r}, which is no time in {unit}",
                           self.file, line, "Name the unit of the time in the mapping: ns, us, "
@@ -229,6 +232,15 @@ class Calls:
 
 
 _KIND: Final = {str: "text", int: "a number"}
+
+
+def _written(value: Any, unit: int) -> int:
+    """A time that is written out, in nanoseconds: a float has 53 bits, and one of today needs 61.
+    """
+    if isinstance(value, str):
+        with suppress(ValueError):
+            return int(value) * unit
+    return round(float(value) * unit)
 
 
 def _agrees(row: Row, only: Mapping[str, Any]) -> bool:

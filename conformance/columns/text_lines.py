@@ -1,0 +1,129 @@
+"""JSON lines and CSV as batches of columns, parsed by Arrow, some megabytes at a time.
+
+A log in which a block is not as plain as one object, or one row, a line is ``Unfit``: row by row,
+it is read by Python, which says what is wrong and where.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ..logs.events import FIELDS
+from ..logs.mapping import Mapped
+from ..logs.readers import HEADER, text_of
+from .rows import Unfit
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Numbered", "csv_batches", "json_batches"]
+
+_BYTES: Final = 8 << 20
+
+Numbered = tuple[int, "pa.RecordBatch"]
+"""A batch, and the number of the line that its first row is."""
+
+
+def json_batches(path: Path, has_header: bool = False) -> Iterator[Numbered]:
+    """The lines of a file, in batches of consecutive ones, but for a header. Raises ``Unfit``."""
+    with text_of(path) as file:
+        if has_header:
+            file.readline()
+        yield from _blocks(file.read, 1 + has_header, _json, False)
+
+
+def csv_batches(path: Path, mapped: Mapped) -> Iterator[Numbered]:
+    """The rows of a file, in batches of consecutive ones, of texts. Raises ``Unfit``."""
+    with text_of(path) as file:
+        first = file.readline()
+        try:
+            head = next(csv.reader([first.decode("utf-8")], strict=True), [])
+        except csv.Error:
+            raise Unfit from None
+        if len(set(head)) < len(head) or first.count(b'"') % 2:
+            raise Unfit
+        used = {column for columns in mapped.columns.values() for column in columns} | set(FIELDS)
+        yield from _blocks(
+            file.read, 2, lambda text: _csv(text, head, sorted(used & set(head))), True)
+
+
+def _blocks(read: Callable[[int], bytes], line: int, parsed: Callable[[bytes], pa.RecordBatch],
+            may_lack_end: bool) -> Iterator[Numbered]:
+    """Blocks of whole lines, ``parsed``; of CSV, the last one needs no end."""
+    rest = b""
+    while block := read(_BYTES):
+        lines, newline, tail = block.rpartition(b"\n")
+        if newline:
+            batch = parsed(rest + lines + newline)
+            yield line, batch
+            line += batch.num_rows
+            rest = tail
+        else:
+            rest += tail
+    if rest and not may_lack_end:
+        raise Unfit     # it may be cut off
+    if rest:
+        yield line, parsed(rest + b"\n")
+
+
+def _json(text: bytes) -> pa.RecordBatch:
+    """Whole lines of JSON as one batch. Raises ``Unfit`` where its rows would not be the lines."""
+    import pyarrow as arrow
+    from pyarrow import json
+
+    try:
+        table = json.read_json(
+            arrow.BufferReader(text),
+            json.ReadOptions(use_threads=False, block_size=len(text) + 1),
+            json.ParseOptions(newlines_in_values=False))
+    except (arrow.ArrowException, ValueError):
+        raise Unfit from None
+    batch = _one(table, text)
+    if HEADER in batch.schema.names:
+        raise Unfit
+    return batch
+
+
+def _csv(text: bytes, head: Sequence[str], used: Sequence[str]) -> pa.RecordBatch:
+    """Whole lines of CSV as one batch. Raises ``Unfit`` for what may mean another thing to the
+    reader of rows."""
+    import pyarrow as arrow
+    from pyarrow import csv as tables
+
+    if b"\0" in text or b'"' in text and not _is_plainly_quoted(text):
+        raise Unfit
+    try:
+        table = tables.read_csv(
+            arrow.BufferReader(text),
+            tables.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=head),
+            tables.ParseOptions(newlines_in_values=False, double_quote=False,
+                                ignore_empty_lines=False),
+            tables.ConvertOptions(
+                column_types=dict.fromkeys(used, arrow.string()), include_columns=used,
+                null_values=[""], strings_can_be_null=True))
+    except (arrow.ArrowException, ValueError):
+        raise Unfit from None
+    return _one(table, text)
+
+
+def _is_plainly_quoted(text: bytes) -> bool:
+    """True if quotes are only around whole cells."""
+    import numpy as np
+
+    letters = np.frombuffer(b"\n" + text + b"\n", np.uint8)
+    quotes = np.flatnonzero(letters == ord('"'))
+    if len(quotes) % 2:
+        return False
+    before, after = letters[quotes[::2] - 1], letters[quotes[1::2] + 1]
+    return bool(np.isin(before, [*b",\n"]).all() and np.isin(after, [*b",\r\n"]).all())
+
+
+def _one(table: pa.Table, text: bytes) -> pa.RecordBatch:
+    """A table of lines as one batch; empty lines would shift the numbers of those that follow."""
+    batches = table.combine_chunks().to_batches()
+    if len(batches) != 1 or batches[0].num_rows != text.count(b"\n"):
+        raise Unfit
+    return batches[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,15 +17,18 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from checkvalve.conformance.columns import run
+from checkvalve.conformance.columns import ordered, run
 from checkvalve.conformance.columns.runs import Runs
 from checkvalve.conformance.engines.log_parts import logs_of
+from checkvalve.conformance.logs import order
+from checkvalve.conformance.logs.kinds import Logs, Terms
 from checkvalve.conformance.logs.mapping import plain
 from checkvalve.conformance.logs.notes import Notes
 from checkvalve.conformance.logs.readers import Log
 from checkvalve.conformance.logs.rows import counts_of, rows_of
 from checkvalve.conformance.logs.run import Judged, terms_of
 from checkvalve.conformance.logs.run import judge_files as by_events
+from checkvalve.conformance.recorder import Recorder, identity
 from checkvalve.conformance.systems.queue.schedule import Items, planned
 from checkvalve.spec.engines.native.running import Runner, Step
 from checkvalve.spec.flow.observed_rate import ObservedRate
@@ -190,6 +194,14 @@ def told(judged: Judged) -> list[str]:
     return sorted(map(str, [*rows_of(judged.notes), *counts_of(judged)]))
 
 
+def answer(judge: Callable[..., Judged], files: list[Log], logs: Logs, terms: Terms) -> object:
+    """The rows of an answer, or the error."""
+    try:
+        return told(judge(files, logs, terms, keeps=True))
+    except InputError as error:
+        return str(error)
+
+
 def both(path: Path, kind: str, remember: int = 1_000_000) -> tuple[bool, list[str], list[str]]:
     """True if whole columns were judged, and what is found so, and event by event; there all
     identities are remembered."""
@@ -200,7 +212,7 @@ def both(path: Path, kind: str, remember: int = 1_000_000) -> tuple[bool, list[s
     def log() -> Log:
         return Log(path, plain(), list(logs.operations))
 
-    whole = run.judged_whole(log(), logs, terms, Notes(), lambda at: None)
+    whole = run.judged_whole([log()], logs, terms, Notes(), lambda at: None)
     return (whole is not None, told(run.judge_files([log()], logs, terms, keeps=True)),
             told(by_events([log()], logs, replace(terms, remember=1_000_000), keeps=True)))
 
@@ -295,24 +307,90 @@ _HEAD = "key,operation,phase,item,value,time\n"
     'k,emits,point,"a,b",,\n', 'k,emits,point,"",,\n', "k,emits,point,a,, 5\n", "\n",
     'k,emits,point,"a\nb",,\nk,processes,point,"a\nb",,\n', 'k,emits,point,"a""b",,\n',
     'k,emits,point,a"b,,\n', 'k,emits,point,"a"b,,\n', "k,emits,point,a,0x10,\n",
-    "k,emits,point,a,,1.5\n", "k,emits,point,a\n", "k,emits,point,a,,,\n", "k,emits,point,a\rb,,\n",
-    "k,emits,point,a,,\r\r\n", "k,emits,point,\0,,\n", "k,emits,point,\xe4,,\n", "k,emits,point,a,1_0,",
-    "k,emits,point,a,007,1700000000000000001\nk,emits,point,a,,9\n", "k,emits,point,a,99999999999999999999,",
-    "k,nonsense,point,a,,", '"k,emits,point,a,,\n',
+    "k,emits,point,a,,1.5\n", "k,emits,point,a\n", "k,emits,point,a,,,\n",
+    "k,emits,point,a\rb,,\n", "k,emits,point,a,,\r\r\n", "k,emits,point,\0,,\n",
+    "k,emits,point,\xe4,,\n",
+    "k,emits,point,a,1_0,", "k,emits,point,a,007,1700000000000000001\nk,emits,point,a,,9\n",
+    "k,emits,point,a,99999999999999999999,", "k,nonsense,point,a,,", '"k,emits,point,a,,\n',
 ])
 def test_unusual_csv_says_what_the_rows_say_one_by_one(text: str, tmp_path: Path) -> None:
     """Quotes, empty lines, odd numbers, letters that are no UTF-8: the same answer or error."""
     path = tmp_path / "log.csv"
     path.write_bytes((_HEAD + "k,emits,point,b,,\n" + text).encode("latin-1"))
 
-    def answer(judge: Callable[..., Judged]) -> object:
-        logs = logs_of("storm.topology")
-        log = Log(path, plain(), list(logs.operations))
-        try:
-            return told(judge([log], logs, terms_of(plain(), {}, False, 100), keeps=True))
-        except InputError as error:
-            return str(error)
-    assert answer(run.judge_files) == answer(by_events)
+    logs = logs_of("storm.topology")
+    terms = terms_of(plain(), {}, False, 100)
+    one, other = (answer(judge, [Log(path, plain(), list(logs.operations))], logs, terms)
+                  for judge in (run.judge_files, by_events))
+    assert one == other
+
+
+_HISTORY = re.compile(r"'history': .*?, 'before':")
+
+
+def timed(some: list[Row], random: Random, skew: int) -> list[list[Row]]:
+    """Rows with the times of clocks that differ, in files of which each has some processes; a few
+    stand not where their time is."""
+    time, files = 1_700_000_000_000_000_000, list[list[Row]]([[], [], []])
+    off = [random.randint(-skew, skew) for _ in files]
+    where: dict[str, int] = {}
+    for row in some:
+        time += random.choice([0, 1, 5, 40])
+        at = where.setdefault(row["process"], random.randrange(3))
+        files[at].append({**row, "time": time + off[at]})
+    for file in files:
+        for _ in range(len(file) // 40):
+            place = random.randrange(len(file))
+            file.insert(max(0, place - random.randrange(12)), file.pop(place))
+    return [file for file in files if file]
+
+
+@pytest.mark.parametrize("tolerance", [0, 7, 60])
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_in_the_order_of_clocks_are_judged_in_whole_columns(
+    kind: str, tolerance: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As event by event, whatever the tolerance, the skew, the chunks and the formats; what is
+    sorted too little is refused in the same words."""
+    suite, settings, _ = KINDS[kind]
+    logs, many = logs_of(suite), 0
+    mapped = replace(plain(), order="time", tolerance=tolerance)
+    terms = terms_of(mapped, settings, False, 1_000_000)
+    for seed in range(12):
+        random = Random(seed)
+        monkeypatch.setattr(run, "CHUNK", [1 << 18, 100, 50][seed % 3])
+        for module in (order, ordered):
+            monkeypatch.setattr(module, "WINDOW", [100_000, 25, 9][seed // 3 % 3])
+        some = timed(rows(kind, seed), random, tolerance // 2)
+        if seed % 2:
+            some = [named(file, "texts") for file in some]
+        endings = [".parquet", ".jsonl", ".csv"][:2 + seed % 2]
+        paths = [written(tmp_path / f"{at}{random.choice(endings)}", file)
+                 for at, file in enumerate(some)]
+
+        def files(paths: list[Path] = paths) -> list[Log]:
+            return [Log(path, mapped, list(logs.operations)) for path in paths]
+
+        many += run.judged_whole(files(), logs, terms, Notes(), lambda at: None) is not None
+        one, other = (answer(judge, files(), logs, terms) for judge in (run.judge_files, by_events))
+        if kind == "queue":     # an item that ended long before is forgotten at other moments
+            one, other = (_HISTORY.sub("", str(each)) for each in (one, other))
+        assert one == other, seed
+    assert many >= 4
+
+
+def test_what_the_recorder_wrote_is_judged_in_whole_columns(tmp_path: Path) -> None:
+    """Its header is no event, and its calls have numbers of their own."""
+    with Recorder(tmp_path / "log.jsonl") as recorder:
+        for item in range(50):
+            with recorder.call("jobs", "put", identity(str(item))):
+                pass
+            with recorder.call("jobs", "take") as call_:
+                call_.item = identity(str(item // 2))
+    whole, one, other = both(recorder.file, "queue")
+    assert whole
+    assert one == other
+    assert any("'violated'" in row for row in one)
 
 
 @pytest.mark.parametrize("closer", ["empty line"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..logs.columns import clocks_agree, planned
 from ..logs.events import Event
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
-__all__ = ["ITEM_MAX", "NONE", "Names", "Rows", "Unfit", "joined", "nothing", "rows_of_batch",
-           "stacked", "unstacked"]
+__all__ = ["ITEM_MAX", "NONE", "Names", "Rows", "Unfit", "joined", "nothing", "read_batch",
+           "rows_of_batch", "stacked", "unstacked"]
 
 NONE: Final = -1 << 62
 """In a column: there is no value."""
@@ -36,6 +36,10 @@ ITEM_MAX: Final = 1 << 40
 others have such a number instead (``Items``)."""
 
 _NUMBERS_MAX: Final = 1 << 60
+_TIMES_MAX: Final = 1 << 61
+
+_LINE: Final = 40
+"""Bits of the number of a line."""
 
 Meaning = tuple[str, str, str]
 """An operation, a phase, and a result."""
@@ -48,7 +52,8 @@ class Unfit(Exception):
 @dataclass
 class Rows:
     """Events, by column. ``said`` is the number of what was done, in what phase and with what
-    result (``Names.meanings``); ``call`` the identity of a call that has one. ``NONE`` is no value.
+    result (``Names.meanings``); ``call`` the identity of a call that has one. ``line`` is the line
+    with the number of its file, ``turn`` the place in the order of the log. ``NONE`` is no value.
     """
 
     key: Numbers
@@ -60,6 +65,7 @@ class Rows:
     place: Numbers
     time: Numbers
     line: Numbers
+    turn: Numbers
 
     def __len__(self) -> int:
         return len(self.key)
@@ -103,10 +109,12 @@ def unstacked(matrix: Numbers) -> Rows:
 @dataclass
 class Names:
     """The meaning of the numbers in a log's columns, and the events that its rows are. ``items`` is
-    None where these are the numbers that they have in the log; of texts, ``remember`` are kept."""
+    None where these are the numbers that they have in the log; of texts, ``remember`` are kept.
+    Calls are ``numbered`` where each has a number of its own, whatever its process is."""
 
     logs: Logs
-    file: str
+    files: Sequence[str]
+    numbered: bool
     remember: int
     items: Items | None = None
     keys: list[str] = field(default_factory=list)
@@ -182,12 +190,12 @@ class Names:
     def event(self, rows: Rows, at: int) -> tuple[Event, str | None]:
         """A row as an event whose call has no number yet, and that call's own identity."""
         operation, phase, result = self.meanings[int(rows.said[at])]
-        call = int(rows.call[at])
+        call, line = int(rows.call[at]), int(rows.line[at])
         return Event(
             self.keys[int(rows.key[at])], self.processes[int(rows.process[at])], operation, phase,
             self.item(int(rows.item[at])), _maybe(rows.value[at]), _maybe(rows.place[at]),
-            _maybe(rows.time[at]), result, -1, self.file, int(rows.line[at])
-        ), None if call == NONE else self.calls[call]
+            _maybe(rows.time[at]), result, -1, self.files[line >> _LINE], line & ((1 << _LINE) - 1)
+        ), None if call == NONE else str(call) if self.numbered else self.calls[call]
 
     def needing(self, name: str) -> Sequence[int]:
         """The numbers of the meanings that need a field."""
@@ -213,13 +221,30 @@ def _maybe(number: Any) -> int | None:
 def rows_of_batch(reading: Reading, batch: pa.RecordBatch, first: int, names: Names) -> Rows:
     """The events of a batch, of which the first row is the line ``first``; those to be ignored are
     left out, and counted. Raises ``Unfit``, and ``InputError`` as ``Reading`` does."""
+    found = read_batch(reading, batch, first, names).rows
+    whole = found.said != NONE
+    return found if whole.all() else found.at(whole)
+
+
+class Read(NamedTuple):
+    """The rows of a batch, beginnings that say nothing among them; the ``kind`` of each, and by
+    kind an event like them."""
+
+    rows: Rows
+    kind: Numbers
+    events: Sequence[Event | None]
+
+
+def read_batch(reading: Reading, batch: pa.RecordBatch, first: int, names: Names, file: int = 0
+               ) -> Read:
+    """See ``rows_of_batch``; ``file`` is the number of the file."""
     import numpy as np
 
     plan = planned(reading, batch, written=True)
     if plan is None:
         raise Unfit
     size = batch.num_rows
-    said, dropped = _said(reading, batch, plan, first, names)
+    kind, said, events = _said(reading, batch, plan, first, names)
     constants = reading.mapped.constants
 
     def coded(name: str, of: Any) -> Numbers:
@@ -229,7 +254,8 @@ def rows_of_batch(reading: Reading, batch: pa.RecordBatch, first: int, names: Na
 
     def numbers(name: str, times: int = 1) -> Numbers:
         if name in plan:
-            return _numbers(batch.column(plan[name]), times)
+            return _numbers(batch.column(plan[name]), times,
+                            _TIMES_MAX if name == "time" else _NUMBERS_MAX)
         given = constants.get(name)
         if given is not None and type(given) is not int:
             raise Unfit
@@ -237,16 +263,29 @@ def rows_of_batch(reading: Reading, batch: pa.RecordBatch, first: int, names: Na
 
     time = numbers("time", NANOSECONDS[reading.mapped.unit])
     _clocks_agree(reading, time)
-    item = (_items(batch.column(plan["item"]), names) if "item" in plan else numbers("item"))
+    item = _items(batch.column(plan["item"]), names) if "item" in plan else numbers("item")
+    call = (_whole_calls(batch.column(plan["call"])) if names.numbered and "call" in plan else
+            None)
+    lines = np.arange(first, first + size)
     found = Rows(
-        coded("key", names.numbers_of_keys), said, coded("process", names.numbers_of_processes),
-        coded("call", names.numbers_of_calls),
-        item, numbers("value"), numbers("place"), time, np.arange(first, first + size))
-    reading.ignored += int(dropped.sum())
-    whole = said != NONE
-    found = found if whole.all() else found.at(whole)
+        coded("key", names.numbers_of_keys), said[kind],
+        coded("process", names.numbers_of_processes),
+        coded("call", names.numbers_of_calls) if call is None else call,
+        item, numbers("value"), numbers("place"), time, lines | file << _LINE, lines)
+    absent = np.array([event is None for event in events], bool)[kind]
+    reading.ignored += int(absent.sum())
+    if absent.any():
+        found, kind = found.at(~absent), kind[~absent]
     _has_all(found, names)
-    return found
+    return Read(found, kind, events)
+
+
+def _whole_calls(column: Any) -> Numbers | None:
+    """The identities of calls as they are, where they are whole numbers: of those that are
+    numbered, no names are kept."""
+    import pyarrow as pa
+
+    return _numbers(column) if pa.types.is_integer(column.type) else None
 
 
 def _clocks_agree(reading: Reading, time: Numbers) -> None:
@@ -272,8 +311,9 @@ def _has_all(rows: Rows, names: Names) -> None:
 
 
 def _said(reading: Reading, batch: pa.RecordBatch, plan: Mapping[str, str], first: int,
-          names: Names) -> tuple[Numbers, Any]:
-    """The meaning of each row, and which are to be ignored."""
+          names: Names) -> tuple[Numbers, Numbers, Sequence[Event | None]]:
+    """The kind of each row; by kind, its meaning, and an event like it, None for one that is to be
+    ignored."""
     import numpy as np
 
     code = np.zeros(batch.num_rows, np.int64)
@@ -285,14 +325,15 @@ def _said(reading: Reading, batch: pa.RecordBatch, plan: Mapping[str, str], firs
             code = code * (len(values) + 1) + indices + 1
     kinds, at, which = np.unique(code, return_index=True, return_inverse=True)
     meant = np.empty(len(kinds), np.int64)
-    ignored = np.zeros(len(kinds), bool)
+    events: list[Event | None] = []
     for number, row in enumerate(at.tolist()):
         given = {name: batch.column(name)[row].as_py() for name in batch.schema.names}
-        event = reading.understood(given, first + row)
-        ignored[number] = event is None
+        understood = reading.understood(given, first + row)
+        event = None if understood is None else understood[0]
+        events.append(event)
         meant[number] = NONE if event is None else names.said(
-            (event[0].operation, event[0].phase, event[0].result))
-    return meant[which], ignored[which]
+            (event.operation, event.phase, event.result))
+    return which, meant, events
 
 
 def _encoded(column: Any) -> tuple[Numbers, list[Any]]:
@@ -323,7 +364,7 @@ def _items(column: Any, names: Names) -> Numbers:
     if are_numbers:
         low, high = _range(column)
         if 0 <= low and high < ITEM_MAX and names.plain_items():
-            return _numbers(column, 1)
+            return _numbers(column)
     indices, values = _encoded(column)
     table = np.array([*names.numbers_of_items(values, not are_numbers), NONE], np.int64)
     return table[indices]
@@ -345,7 +386,7 @@ def _coded(column: Any, of: Any) -> Numbers:
     return np.array(table or [0], np.int64)[indices]
 
 
-def _numbers(column: Any, times: int) -> Numbers:
+def _numbers(column: Any, times: int = 1, most: int = _NUMBERS_MAX) -> Numbers:
     """A column of whole numbers times a factor, with NONE for null. Raises ``Unfit`` for any other
     column, and for numbers that could overflow."""
     import numpy as np
@@ -365,7 +406,7 @@ def _numbers(column: Any, times: int) -> Numbers:
         raise Unfit from None
     absent = whole.is_null().to_numpy(zero_copy_only=False) if whole.null_count else None
     found = (whole if absent is None else whole.fill_null(0)).to_numpy(zero_copy_only=False)
-    if len(found) and max(-int(found.min()), int(found.max())) * times >= _NUMBERS_MAX:
+    if len(found) and max(-int(found.min()), int(found.max())) * times >= most:
         raise Unfit
     found = found * times if times != 1 else found
     return found if absent is None else np.where(absent, NONE, found)

@@ -9,17 +9,19 @@ what is violated, unknown or foreign is said by one judge, whichever way a log i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from ...spec.notation.errors import InputError
 from ...spec.verdicts.deadline import Spent
 from ...spec.verdicts.native_refusal import NotNative
 from ..logs.kinds import KeyJudge, Logs, Terms
 from ..logs.notes import Notes
+from ..logs.order import shifts_of
 from ..logs.run import Judged
 from ..logs.run import judge_files as by_events
 from ..logs.readers import Log, batches_of, ending_of, rows_about
 from ..logs.understanding import Calls
+from .ordered import Batches, in_order
 from .rows import Names, Rows, Unfit, joined, rows_of_batch
 from .segments import Handed, Whole, sorted_by_key
 from .text_lines import Numbered, csv_batches, json_batches
@@ -39,22 +41,24 @@ def judge_files(
 ) -> Judged:
     """Judge the events of some files, in whole columns where that can be, or else event by event;
     see ``logs.run.judge_files``. What is found is the same."""
-    if len(files) == 1:
-        notes = Notes(doubts=[] if keeps else None)
-        taken = 0
+    notes = Notes(doubts=[] if keeps else None)
+    found = Judged(notes, terms=terms, by_time=any(file.mapped.order == "time" for file in files))
 
-        def looks(events: int) -> None:
-            nonlocal taken
-            taken = events
-            watch(events)
-        try:
-            counted = judged_whole(files[0], logs, terms, notes, looks)
-        except Spent as late:
-            return Judged(notes, taken, terms=terms, spent=str(late))
-        if counted is not None:
-            return Judged(notes, *counted, ignored=files[0].ignored, terms=terms)
-        files[0].begins_anew()
-    return by_events(files, logs, terms, watch, keeps)
+    def looks(events: int) -> None:
+        found.events = events
+        watch(events)
+    try:
+        counted = judged_whole(files, logs, terms, notes, looks)
+        if counted is None:
+            for file in files:
+                file.begins_anew()
+            return by_events(files, logs, terms, watch, keeps)
+        found.events, found.keys = counted
+    except Spent as late:
+        found.spent = str(late)
+    found.gaps = sum(file.gaps for file in files)
+    found.ignored = sum(file.ignored for file in files)
+    return found
 
 
 class Counted(NamedTuple):
@@ -64,22 +68,27 @@ class Counted(NamedTuple):
     keys: int
 
 
-def judged_whole(log: Log, logs: Logs, terms: Terms, notes: Notes, watch: Callable[[int], None]
-                 ) -> Counted | None:
+def judged_whole(files: Sequence[Log], logs: Logs, terms: Terms, notes: Notes,
+                 watch: Callable[[int], None]) -> Counted | None:
     """Judge a log in whole columns; None if it has to be judged row by row: then ``notes`` are to
     be made anew. What is wrong with a log is said row by row, too: there it is the first thing."""
-    if logs.whole is None or not terms.from_start or log.mapped.order != "file" or log.has_format:
+    orders = {file.mapped.order for file in files}
+    if logs.whole is None or not terms.from_start or len(orders) > 1 or (
+            len(files) > 1 and orders == {"file"}) or sum(map(rows_about, files)) < LEAST:
         return None
-    batches = _batches(log) if rows_about(log) >= LEAST else None
-    if batches is None:
-        return None
-    names = Names(logs, log.file, terms.remember)
+    batches = [_batches(file, CHUNK // len(files) + 1) for file in files]
+    names = Names(logs, [file.file for file in files], orders == {"time"}, terms.remember)
     try:
         common = logs.common(terms, notes)
         whole = logs.whole(terms, notes, names, common)
-        if whole is None:
+        if whole is None or None in batches:
             return None
-        found = _Run(logs, whole, names, watch).judges(log, batches)
+        some = cast("list[Batches]", batches)
+        parts = in_order(files, some, names, shifts_of(
+            max(file.mapped.tolerance for file in files), logs.named("sends"),
+            logs.named("receives"))) if names.numbered else (
+                rows_of_batch(files[0], batch, line, names) for line, batch in some[0])
+        found = _Run(logs, whole, names, watch).judges(parts)
     except (Unfit, NotNative, InputError, UnicodeDecodeError):
         return None
     if found.events:
@@ -87,20 +96,20 @@ def judged_whole(log: Log, logs: Logs, terms: Terms, notes: Notes, watch: Callab
     return found
 
 
-def _batches(log: Log) -> Iterator[Numbered] | None:
-    """The rows of a file in batches, each with the number of its first line; None for a format that
-    is read row by row."""
+def _batches(log: Log, size: int) -> Batches | None:
+    """The rows of a file in batches of about a ``size``, each with the number of its first line;
+    None for a format that is read row by row."""
     if log.has_format:
         return None
     ending = ending_of(log.path)
-    tables = batches_of(log, CHUNK)
+    tables = batches_of(log, size)
     if tables is not None:
         return _numbered(tables)
     try:
         import pyarrow  # noqa: F401 - without it the lines are read one by one
     except ImportError:
         return None
-    return csv_batches(log.path, log.mapped) if ending == ".csv" else json_batches(log.path)
+    return csv_batches(log, size) if ending == ".csv" else json_batches(log, size)
 
 
 def _numbered(batches: Iterator[Any]) -> Iterator[Numbered]:
@@ -123,11 +132,11 @@ class _Run:
         self._calls = Calls()
         self._seen = np.zeros(1024, bool)
 
-    def judges(self, log: Log, batches: Iterator[Numbered]) -> Counted:
-        """Judge all chunks, and end all judges."""
+    def judges(self, given: Iterator[Rows]) -> Counted:
+        """Judge all rows, which are given in parts, and end all judges."""
         parts: list[Rows] = []
-        for line, batch in batches:     # no larger than a part of the file, which may be small
-            parts.append(rows_of_batch(log, batch, line, self._names))
+        for part in given:      # no larger than a part of the file, which may be small
+            parts.append(part)
             if sum(map(len, parts)) >= CHUNK:
                 self._takes(joined(parts))
                 self._watch(self._events)
@@ -171,7 +180,7 @@ class _Run:
         if not parts:
             return
         rows = joined(parts)
-        for at in rows.line.argsort(kind="stable").tolist():
+        for at in rows.turn.argsort(kind="stable").tolist():
             key = int(rows.key[at])
             judge = self._alone[key]
             if not self._is_over[key]:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..logs.events import FIELDS
-from ..logs.mapping import Mapped
-from ..logs.readers import HEADER, text_of
+from ..logs.readers import HEADER, Log, header_of, text_of
 from .rows import Unfit
 
 if TYPE_CHECKING:
@@ -22,22 +20,29 @@ if TYPE_CHECKING:
 __all__ = ["Numbered", "csv_batches", "json_batches"]
 
 _BYTES: Final = 8 << 20
+_LEAST: Final = 1 << 18
+_LINE: Final = 32
+"""Bytes of a short line."""
 
 Numbered = tuple[int, "pa.RecordBatch"]
 """A batch, and the number of the line that its first row is."""
 
 
-def json_batches(path: Path, has_header: bool = False) -> Iterator[Numbered]:
-    """The lines of a file, in batches of consecutive ones, but for a header. Raises ``Unfit``."""
-    with text_of(path) as file:
-        if has_header:
+def json_batches(log: Log, size: int) -> Iterator[Numbered]:
+    """The lines of a file, in batches of about ``size`` consecutive ones, but for the recorder's
+    header. Raises ``Unfit``."""
+    header = header_of(log.path)
+    with text_of(log.path) as file:
+        if header is not None:
             file.readline()
-        yield from _blocks(file.read, 1 + has_header, _json, False)
+            log.gaps += int(header.get("dropped", 0))
+        yield from _blocks(file.read, size, 1 if header is None else 2, _json, False)
 
 
-def csv_batches(path: Path, mapped: Mapped) -> Iterator[Numbered]:
-    """The rows of a file, in batches of consecutive ones, of texts. Raises ``Unfit``."""
-    with text_of(path) as file:
+def csv_batches(log: Log, size: int) -> Iterator[Numbered]:
+    """The rows of a file, in batches of about ``size`` consecutive ones, of texts. Raises
+    ``Unfit``."""
+    with text_of(log.path) as file:
         first = file.readline()
         try:
             head = next(csv.reader([first.decode("utf-8")], strict=True), [])
@@ -45,16 +50,17 @@ def csv_batches(path: Path, mapped: Mapped) -> Iterator[Numbered]:
             raise Unfit from None
         if len(set(head)) < len(head) or first.count(b'"') % 2:
             raise Unfit
-        used = {column for columns in mapped.columns.values() for column in columns} | set(FIELDS)
-        yield from _blocks(
-            file.read, 2, lambda text: _csv(text, head, sorted(used & set(head))), True)
+        columns = log.mapped.columns.values()
+        used = sorted(set(head) & {*FIELDS, *(each for some in columns for each in some)})
+        yield from _blocks(file.read, size, 2, lambda text: _csv(text, head, used), True)
 
 
-def _blocks(read: Callable[[int], bytes], line: int, parsed: Callable[[bytes], pa.RecordBatch],
-            may_lack_end: bool) -> Iterator[Numbered]:
+def _blocks(read: Callable[[int], bytes], size: int, line: int,
+            parsed: Callable[[bytes], pa.RecordBatch], may_lack_end: bool) -> Iterator[Numbered]:
     """Blocks of whole lines, ``parsed``; of CSV, the last one needs no end."""
+    most = max(_LEAST, min(_BYTES, size * _LINE))
     rest = b""
-    while block := read(_BYTES):
+    while block := read(most):
         lines, newline, tail = block.rpartition(b"\n")
         if newline:
             batch = parsed(rest + lines + newline)

@@ -129,7 +129,8 @@ class WholePermits:
         kind = self._kinds()[rows.said]
         begins = (kind == _BEGINS) | (kind == _GIVING)
         acquires = kind <= _FAILS
-        mate, odd = paired(rows, segment, acquires.astype(np.int64), begins)
+        mate, odd = paired(rows, segment, acquires.astype(np.int64), begins,
+                           self._names.numbered)
         odd |= kind == _OTHER
         holder = np.where(rows.item == NONE, 2 * rows.process, 2 * rows.item + 1)
         gets = kind == _GETS

@@ -109,7 +109,8 @@ class _Table:
         self.segment = np.repeat(np.arange(len(segments.keys)), segments.sizes)
         meanings = whole.table[self.rows.said]
         self.puts, self.begins, self.result = (meanings[:, column] for column in range(3))
-        self.mate, odd = paired(self.rows, self.segment, self.puts, self.begins.astype(bool))
+        self.mate, odd = paired(self.rows, self.segment, self.puts, self.begins.astype(bool),
+                                whole.numbered)
         self.what = self.rows.key * ITEM_MAX + self.rows.item
         self._joins(whole, odd)
         self.odd = first_of_each(odd, segments.starts, segments.ends)
@@ -182,6 +183,7 @@ class WholeQueues:
         self._left = _fresh(nothing())
         self._recent = Recent(AROUND)
         self.ended = Runs()
+        self.numbered = names.numbered
         self.table = np.zeros((0, 3), np.int64)
         self._known = _Known(names)
         self._ended = ended

@@ -32,16 +32,16 @@ class Items:
         self.least = 0
         """Items with smaller numbers are forgotten, but for those that were in use then."""
 
-    def numbers(self, given: Sequence[Any]) -> Sequence[int]:
+    def numbers(self, given: Sequence[Any]) -> Numbers:
         """The numbers of some items, with new ones for those that have none."""
-        get = self._number.get
-        found = [get(one, -1) for one in given]
-        for at, number in enumerate(found):
-            if number < 0:
-                name = given[at]
-                found[at] = self._number[name] = self.least + len(self._names)
-                self._names.append(name)
-        return found
+        import numpy as np
+
+        known = self._number
+        fresh = [one for one in given if one not in known]
+        begin = self.least + len(self._names)
+        known.update(zip(fresh, range(begin, begin + len(fresh)), strict=True))
+        self._names += fresh
+        return np.fromiter(map(known.__getitem__, given), np.int64, len(given))
 
     def number(self, name: Any) -> int:
         """The number of an item; -1 for one that is not known."""
@@ -62,11 +62,15 @@ class Items:
         cut = len(self._names) - self._most
         some = set(in_use[in_use < self.least + cut].tolist())
         for number in [each for each in self._old if each not in some]:
-            del self._number[self._old.pop(number)]
+            self._loses(self._old.pop(number), number)
         for number, name in enumerate(self._names[:cut], self.least):
             if number in some:
                 self._old[number] = name
             else:
-                del self._number[name]
+                self._loses(name, number)
         del self._names[:cut]
         self.least += cut
+
+    def _loses(self, name: Any, number: int) -> None:
+        if self._number.get(name) == number:    # a batch may have had it twice
+            del self._number[name]

@@ -165,7 +165,7 @@ class WholePoints:
 
         steps = np.append(eye.steps, _NOTHING)[taken.operation]
         return eye.runner.run(eye.states, np.ascontiguousarray(keys), starts, ends, steps,
-                              taken.number, self._no_names, self._no_names)
+                              np.ascontiguousarray(taken.number), self._no_names, self._no_names)
 
     def _counts(self, eye: _Eye, taken: Taken, starts: Numbers, ends: Numbers) -> None:
         import numpy as np

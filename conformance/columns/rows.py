@@ -72,17 +72,53 @@ class Rows:
 
     def at(self, which: Any) -> Rows:
         """Some of the rows: a slice, a mask, or places."""
-        return Rows(*(getattr(self, name)[which] for name in _COLUMNS))
+        import numpy as np
+
+        if isinstance(which, np.ndarray) and which.dtype == bool:
+            which = np.flatnonzero(which)
+        key = self.key[which]
+        found: dict[int, Numbers] = {}      # two columns may be the same
+        for column in map(self._column, _COLUMNS):
+            if id(column) not in found:
+                found[id(column)] = (np.broadcast_to(column[:1], len(key))
+                                     if _is_constant(column) else column[which])
+        return Rows(*(found[id(self._column(name))] for name in _COLUMNS))
+
+    def _column(self, name: str) -> Numbers:
+        found: Numbers = getattr(self, name)
+        return found
 
 
 _COLUMNS: Final = tuple(each.name for each in fields(Rows))
+
+
+def _is_constant(column: Numbers) -> bool:
+    """True if a column has one value, and no place in memory for each."""
+    return column.strides == (0,)
+
+
+def constant(value: int, size: int) -> Numbers:
+    """A column with one value, which takes no memory for each row: most logs leave some out."""
+    import numpy as np
+
+    return np.broadcast_to(np.array([value], np.int64), size)
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
     """The rows of all parts, one after the other."""
     import numpy as np
 
-    return Rows(*(np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS))
+    parts = [part for part in parts if len(part)] or parts[:1]
+    found: dict[tuple[int, ...], Numbers] = {}
+    columns = [[getattr(part, name) for part in parts] for name in _COLUMNS]
+    for column in columns:
+        same = tuple(map(id, column))
+        if same not in found:
+            found[same] = (
+                constant(int(column[0][0]), sum(map(len, column)))
+                if len(column[0]) and all(map(_is_constant, column))
+                and len({int(each[0]) for each in column}) == 1 else np.concatenate(column))
+    return Rows(*(found[tuple(map(id, column))] for column in columns))
 
 
 def nothing() -> Rows:
@@ -146,7 +182,7 @@ class Names:
             self._are_plain = True
         return self._are_plain
 
-    def numbers_of_items(self, given: Sequence[Any], are_texts: bool) -> Sequence[int]:
+    def numbers_of_items(self, given: Sequence[Any], are_texts: bool) -> Numbers:
         """The numbers of some items that are none themselves. Raises ``Unfit`` where others were.
         """
         if self._are_plain:
@@ -250,7 +286,7 @@ def read_batch(reading: Reading, batch: pa.RecordBatch, first: int, names: Names
     def coded(name: str, of: Any) -> Numbers:
         if name in plan:
             return _coded(batch.column(plan[name]), of)
-        return np.full(size, of([constants.get(name)])[0], np.int64)
+        return constant(of([constants.get(name)])[0], size)
 
     def numbers(name: str, times: int = 1) -> Numbers:
         if name in plan:
@@ -259,7 +295,7 @@ def read_batch(reading: Reading, batch: pa.RecordBatch, first: int, names: Names
         given = constants.get(name)
         if given is not None and type(given) is not int:
             raise Unfit
-        return np.full(size, NONE if given is None else given * times, np.int64)
+        return constant(NONE if given is None else given * times, size)
 
     time = numbers("time", NANOSECONDS[reading.mapped.unit])
     _clocks_agree(reading, time)
@@ -349,8 +385,10 @@ def _encoded(column: Any) -> tuple[Numbers, list[Any]]:
     indices = coded.indices
     if indices.null_count:
         indices = indices.fill_null(-1)
+    values = coded.dictionary
     return (indices.to_numpy(zero_copy_only=False).astype(np.int64),
-            coded.dictionary.to_pylist())
+            values.to_pylist() if values.null_count else
+            values.to_numpy(zero_copy_only=False).tolist())
 
 
 def _items(column: Any, names: Names) -> Numbers:
@@ -359,15 +397,14 @@ def _items(column: Any, names: Names) -> Numbers:
     import pyarrow as pa
 
     if column.null_count == len(column):
-        return np.full(len(column), NONE, np.int64)
+        return constant(NONE, len(column))
     are_numbers = pa.types.is_integer(column.type)
     if are_numbers:
         low, high = _range(column)
         if 0 <= low and high < ITEM_MAX and names.plain_items():
             return _numbers(column)
     indices, values = _encoded(column)
-    table = np.array([*names.numbers_of_items(values, not are_numbers), NONE], np.int64)
-    return table[indices]
+    return np.append(names.numbers_of_items(values, not are_numbers), NONE)[indices]
 
 
 def _range(column: Any) -> tuple[int, int]:
@@ -394,7 +431,7 @@ def _numbers(column: Any, times: int = 1, most: int = _NUMBERS_MAX) -> Numbers:
     from pyarrow import compute
 
     if column.null_count == len(column):
-        return np.full(len(column), NONE, np.int64)
+        return constant(NONE, len(column))
     if pa.types.is_string(column.type) and compute.any(
             compute.match_substring(column, "x", ignore_case=True)).as_py():
         raise Unfit     # a number to Arrow alone

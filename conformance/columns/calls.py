@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .rows import NONE, Rows
+from .rows import Rows
+from .segments import stable_order
 
 if TYPE_CHECKING:
 
     from .rows import Numbers
 
 __all__ = ["Pairs", "first_of_each", "in_groups", "paired"]
-
-
-_FAR: Final = 1 << 62
-_BITS: Final = 62
 
 
 class Pairs(NamedTuple):
@@ -31,10 +28,10 @@ def paired(rows: Rows, segment: Numbers, operation: Numbers, begins: Any, number
     or ends. Where they are ``numbered``, the rows of a call have its number."""
     import numpy as np
 
-    order, group = (in_groups(rows.call) if numbered else
-                    in_groups(segment, rows.process, rows.call))
+    order, first = (in_groups(rows.call) if numbered else
+                    in_groups(segment, rows.process, rows.call, are_sorted=True))
     starts, does = begins[order], operation[order]
-    same = group[1:] == group[:-1]
+    same = ~first[1:]
     joins = same & starts[:-1] & ~starts[1:] & (does[1:] == does[:-1])
     mate = np.full(len(rows), -1, np.int64)
     mate[order[1:][joins]] = order[:-1][joins]
@@ -44,33 +41,20 @@ def paired(rows: Rows, segment: Numbers, operation: Numbers, begins: Any, number
     return Pairs(mate, odd)
 
 
-def in_groups(*columns: Numbers) -> tuple[Numbers, Numbers]:
+def in_groups(*columns: Numbers, are_sorted: bool = False) -> tuple[Numbers, Any]:
     """The places of rows, those with the same values in all columns one after the other, in their
-    order; and by row of these the number of its group."""
+    order; and by place whether another group begins there. By the first column they may be
+    ``sorted`` before."""
     import numpy as np
 
-    size = len(columns[0])
-    place = max(1, size.bit_length())
-    whole, bits = np.zeros(size, np.int64), place
-    for column in columns:
-        if not size:
-            break
-        absent = column == NONE
-        least = int(np.where(absent, _FAR, column).min())
-        inner = np.where(absent, 0, column - least + 1)
-        more = max(1, int(inner.max()).bit_length())
-        bits += more
-        if bits > _BITS:
-            break
-        whole = whole << more | inner
-    if bits <= _BITS:
-        both = np.sort(whole << place | np.arange(size))
-        return both & ((1 << place) - 1), both >> place
-    order = np.lexsort(columns[::-1])
-    ends = np.zeros(size, bool)
-    for column in columns:
-        ends[1:] |= column[order][1:] != column[order][:-1]
-    return order, np.cumsum(ends)
+    order = stable_order(*columns[are_sorted:])
+    begins = np.ones(len(order), bool)
+    if len(order):
+        begins[1:] = False
+        for column in columns:
+            here = column[order]
+            begins[1:] |= here[1:] != here[:-1]
+    return order, begins
 
 
 def first_of_each(marked: Any, starts: Numbers, ends: Numbers) -> Numbers:

@@ -164,8 +164,8 @@ class _File:
             was, (rows.key[which], rows.process[which], rows.call[which], fresh, keys[which]),
             strict=True)))
         starts = np.append(np.ones(old, bool), begins)
-        order, group = in_groups(all_.key, all_.process, all_.call)
-        same = group[1:] == group[:-1]
+        order, fresh_group = in_groups(all_.key, all_.process, all_.call)
+        same = ~fresh_group[1:]
         joins = same & starts[order][:-1] & ~starts[order][1:]
         first, then = order[:-1][joins], order[1:][joins]
         if bool((all_.at[first] > all_.at[then]).any()):

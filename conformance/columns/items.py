@@ -9,7 +9,7 @@ a judge that has forgotten it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,21 +27,26 @@ class Items:
     def __init__(self, most: int | None) -> None:
         self._most = most
         self._number: dict[Any, int] = {}
-        self._names: list[Any] = []
+        self._begins: list[int] = []
+        self._names: list[Any] = []     # with the number that each of them begins with
         self._old: dict[int, Any] = {}
+        self._next = 0
         self.least = 0
         """Items with smaller numbers are forgotten, but for those that were in use then."""
 
-    def numbers(self, given: Sequence[Any]) -> Numbers:
-        """The numbers of some items, with new ones for those that have none."""
+    def numbers(self, given: Any) -> Numbers:
+        """The numbers of some items (an array), with new ones for those that have none."""
         import numpy as np
 
-        known = self._number
-        fresh = [one for one in given if one not in known]
-        begin = self.least + len(self._names)
-        known.update(zip(fresh, range(begin, begin + len(fresh)), strict=True))
-        self._names += fresh
-        return np.fromiter(map(known.__getitem__, given), np.int64, len(given))
+        begin, self._next = self._next, self._next + len(given)
+        found = np.fromiter(
+            map(self._number.setdefault, given.tolist(), range(begin, self._next)),
+            np.int64, len(given))
+        names = given.astype(object)
+        names[found < begin] = None
+        self._begins.append(begin)
+        self._names.append(names)
+        return found
 
     def number(self, name: Any) -> int:
         """The number of an item; -1 for one that is not known."""
@@ -49,28 +54,32 @@ class Items:
 
     def name(self, number: int) -> Any:
         """The item that has a number."""
-        return self._old[number] if number < self.least else self._names[number - self.least]
+        if number < self.least:
+            return self._old[number]
+        at = bisect_right(self._begins, number) - 1
+        return self._names[at][number - self._begins[at]]
 
     @property
     def is_full(self) -> bool:
         """True if there are so many that it is time to forget some."""
-        return self._most is not None and len(self._names) > self._most + self._most // _SPARE
+        return self._most is not None and len(self._number) - len(self._old) > (
+            self._most + self._most // _SPARE)
 
     def forgets(self, in_use: Numbers) -> None:
         """Forget the oldest, but for those with the numbers that are ``in_use``."""
         assert self._most is not None
-        cut = len(self._names) - self._most
-        some = set(in_use[in_use < self.least + cut].tolist())
+        some = set(in_use[in_use < self._next].tolist())
         for number in [each for each in self._old if each not in some]:
-            self._loses(self._old.pop(number), number)
-        for number, name in enumerate(self._names[:cut], self.least):
-            if number in some:
-                self._old[number] = name
-            else:
-                self._loses(name, number)
-        del self._names[:cut]
-        self.least += cut
-
-    def _loses(self, name: Any, number: int) -> None:
-        if self._number.get(name) == number:    # a batch may have had it twice
-            del self._number[name]
+            del self._number[self._old.pop(number)]
+        gone = 0
+        while gone + 1 < len(self._names) and len(self._number) - len(self._old) > self._most:
+            for number, name in enumerate(self._names[gone].tolist(), self._begins[gone]):
+                if name is None or self._number.get(name) != number:
+                    continue        # it had one before
+                if number in some:
+                    self._old[number] = name
+                else:
+                    del self._number[name]
+            gone += 1
+        del self._names[:gone], self._begins[:gone]
+        self.least = self._begins[0]

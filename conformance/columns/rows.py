@@ -182,9 +182,9 @@ class Names:
             self._are_plain = True
         return self._are_plain
 
-    def numbers_of_items(self, given: Sequence[Any], are_texts: bool) -> Numbers:
-        """The numbers of some items that are none themselves. Raises ``Unfit`` where others were.
-        """
+    def numbers_of_items(self, given: Any, are_texts: bool) -> Numbers:
+        """The numbers of some items (an array) that are none themselves. Raises ``Unfit`` where
+        others were."""
         if self._are_plain:
             raise Unfit
         if self.items is None:
@@ -374,6 +374,12 @@ def _said(reading: Reading, batch: pa.RecordBatch, plan: Mapping[str, str], firs
 
 def _encoded(column: Any) -> tuple[Numbers, list[Any]]:
     """The values of a column, and the place among them of each row's; -1 for no value."""
+    indices, values = _dictionary(column)
+    return indices, values.tolist()
+
+
+def _dictionary(column: Any) -> tuple[Numbers, Any]:
+    """See ``_encoded``; the values as an array."""
     import numpy as np
     import pyarrow as pa
 
@@ -382,37 +388,30 @@ def _encoded(column: Any) -> tuple[Numbers, list[Any]]:
         coded = column.dictionary_decode()      # the values of a larger part of the file
     if not pa.types.is_dictionary(coded.type):
         coded = coded.dictionary_encode()
-    indices = coded.indices
+    indices, values = coded.indices, coded.dictionary
     if indices.null_count:
         indices = indices.fill_null(-1)
-    values = coded.dictionary
+    if values.null_count:
+        raise Unfit
     return (indices.to_numpy(zero_copy_only=False).astype(np.int64),
-            values.to_pylist() if values.null_count else
-            values.to_numpy(zero_copy_only=False).tolist())
+            values.to_numpy(zero_copy_only=False))
 
 
 def _items(column: Any, names: Names) -> Numbers:
     """A column of items: whole numbers that fit as they are, and others by their ``Items``."""
     import numpy as np
     import pyarrow as pa
+    from pyarrow import compute
 
     if column.null_count == len(column):
         return constant(NONE, len(column))
     are_numbers = pa.types.is_integer(column.type)
     if are_numbers:
-        low, high = _range(column)
-        if 0 <= low and high < ITEM_MAX and names.plain_items():
+        ends = compute.min_max(column).as_py()
+        if ends["min"] >= 0 and ends["max"] < ITEM_MAX and names.plain_items():
             return _numbers(column)
-    indices, values = _encoded(column)
+    indices, values = _dictionary(column)
     return np.append(names.numbers_of_items(values, not are_numbers), NONE)[indices]
-
-
-def _range(column: Any) -> tuple[int, int]:
-    """The least and the greatest of some numbers."""
-    from pyarrow import compute
-
-    found = compute.min_max(column)
-    return found["min"].as_py(), found["max"].as_py()
 
 
 def _coded(column: Any, of: Any) -> Numbers:

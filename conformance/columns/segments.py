@@ -102,6 +102,8 @@ def stable_order(*columns: Numbers) -> Numbers:
         if not len(known):
             continue
         least = int(known.min())
+        if len(known) == len(column) and int(known.max()) == least:
+            continue
         inner = column - (least - 1)
         if len(known) < len(column):
             inner[column == NONE] = 0

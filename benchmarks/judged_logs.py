@@ -7,13 +7,15 @@ come from a seed. Violations are planted at keys of their own, and which they ar
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
 
-__all__ = ["KINDS", "Kind", "Planted", "write_log"]
+__all__ = ["KINDS", "Kind", "Planted", "write_log", "written"]
 
 
 class Row(NamedTuple):
@@ -244,3 +246,66 @@ def _in_turn(names: Sequence[str], parts: Sequence[Iterator[Row]], hot: str,
             row = next(of_hot, None)
             if row is not None:
                 yield (hot, *row)
+
+
+def written(table: Path, way: str, files: int) -> list[Path]:
+    """A log in another way: ``texts``, ``csv`` and ``json`` have digests as items, ``clocks`` is in
+    some files with times; of any other way, the log itself."""
+    import pyarrow as arrow
+    from pyarrow import csv, parquet
+
+    if way not in ("texts", "csv", "json", "clocks"):
+        return [table]
+    path = table.with_name(f"{table.stem}-{way}{_ENDINGS[way]}")
+    found = parquet.ParquetFile(table)
+    if way == "clocks":
+        return _by_clocks(found, path, files)
+    schema = found.schema_arrow.set(4, arrow.field("item", arrow.string()))
+    with (path.open("w") if way == "json" else csv.CSVWriter(path, schema) if way == "csv"
+          else parquet.ParquetWriter(path, schema)) as file:
+        for batch in found.iter_batches():
+            texts = arrow.array([None if item is None else _digest(key, item) for key, item in zip(
+                batch.column("key").to_pylist(), batch.column("item").to_pylist(), strict=True)],
+                arrow.string())
+            batch = arrow.RecordBatch.from_arrays(
+                [*batch.columns[:4], texts, *batch.columns[5:]], schema=schema)
+            if way == "json":
+                for row in batch.to_pylist():
+                    file.write(json.dumps({name: value for name, value in row.items()
+                                           if value is not None}) + "\n")
+            else:
+                file.write_batch(batch)
+    return [path]
+
+
+_ENDINGS: Final = {"texts": ".parquet", "csv": ".csv", "json": ".jsonl", "clocks": ".parquet"}
+
+
+def _digest(key: str, item: int) -> str:
+    return blake2b(f"{key}/{item}".encode(), digest_size=8).hexdigest()
+
+
+def _by_clocks(found: Any, path: Path, files: int) -> list[Path]:
+    """Some files with the times of one clock, a microsecond between events: the processes of a key
+    are in several of them."""
+    import pyarrow as arrow
+    from pyarrow import parquet
+
+    schema = found.schema_arrow.append(arrow.field("time", arrow.int64()))
+    paths = [path.with_stem(f"{path.stem}-{number}") for number in range(files)]
+    writers = [parquet.ParquetWriter(each, schema) for each in paths]
+    line = 0
+    for batch in found.iter_batches():
+        times = arrow.array(range(_BEGIN + line, _BEGIN + line + batch.num_rows * 1_000, 1_000))
+        line += batch.num_rows * 1_000
+        timed = arrow.RecordBatch.from_arrays([*batch.columns, times], schema=schema)
+        process = batch.column("process").to_numpy()
+        for number, writer in enumerate(writers):
+            some = timed.filter(arrow.array(process % files == number))
+            writer.write_batch(some)
+    for writer in writers:
+        writer.close()
+    return paths
+
+
+_BEGIN: Final = 1_700_000_000_000_000_000

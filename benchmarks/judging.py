@@ -3,19 +3,20 @@
 Each observer judges a log that is generated as Parquet: many keys, a hot one, calls that overlap
 (5 % of those of the small keys; at the hot queue nearly all, with 4+4 callers). One key in a
 thousand has a violation, and the hot one has: all have to be found, and no other. Beside it is the
-same log as JSON lines, and judged event by event; the same machine in the interpreter, on the
-beginning of the hot key; and Spark beside its own floor, the same plan in which nothing is judged.
+same log with texts as items (from Parquet, CSV and JSON lines), in four files in the order of their
+clocks, and judged event by event; the same machine in the interpreter, on the beginning of the hot
+key; and Spark beside its own floor, the same plan in which nothing is judged.
 ``make bench-judge``; ``ARGS=--quick`` takes a minute.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
@@ -26,7 +27,7 @@ from checkvalve.conformance.engines.session import spark_session
 from checkvalve.conformance.engines.spark import spark_errors
 from checkvalve.conformance.logs.exact import Exact
 from checkvalve.conformance.logs.live import bound
-from checkvalve.conformance.logs.mapping import plain
+from checkvalve.conformance.logs.mapping import Mapped, plain
 from checkvalve.conformance.engines.log_parts import Files, logs_of
 from checkvalve.conformance.logs.readers import Log
 from checkvalve.conformance.logs.run import Judged, terms_of
@@ -40,18 +41,20 @@ from checkvalve.spec.queues.conserved import ConservingQueue
 from checkvalve.spec.queues.permits import Permits
 from checkvalve.spec.storm.topologies.observed_topology import ObservedLane
 
-from .judged_logs import CAPACITY, KINDS, Kind, Planted, Row, write_log
+from .judged_logs import CAPACITY, KINDS, Kind, Planted, Row, write_log, written
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = ["main"]
 
-HEADINGS: Final = ("observer", "events", "here/s", "JSON/s", "by event/s", "interpreter/s",
-                   "Spark/s·core", "floor/s·core", "planted", "found", "invented")
-WIDTHS: Final = (20, 11, 11, 11, 11, 14, 13, 13, 8, 6, 9)
+HEADINGS: Final = ("observer", "events", "here/s", "texts/s", "CSV/s", "JSON/s", "clocks/s",
+                   "by event/s", "interpreter/s", "Spark/s·core", "floor/s·core", "planted",
+                   "found", "invented")
+WIDTHS: Final = (20, 11, 11, 11, 11, 11, 11, 11, 14, 13, 13, 8, 6, 9)
 CORES: Final = 2
-WAYS: Final = ("parquet", "json", "events")
+WAYS: Final = ("parquet", "texts", "csv", "json", "clocks", "events")
+FILES: Final = 4
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,7 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--hot", type=int, default=200_000, help="calls of the hot key")
     parser.add_argument("--rounds", type=int, default=1, help="runs of each kind, in turn")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS,
-                        help="from Parquet, from JSON lines, event by event")
+                        help="from Parquet; with texts as items from Parquet, CSV and JSON lines; "
+                        "from files in the order of clocks; event by event")
     parser.add_argument("--no-spark", action="store_true")
     chosen = parser.parse_args(arguments)
     keys, hot = (5_000, 10_000) if chosen.quick else (chosen.keys, chosen.hot)
@@ -98,44 +102,32 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _rates(kind: Kind, planted: Planted, rounds: int, ways: Sequence[str]
-           ) -> tuple[tuple[str, str, str], Judged]:
-    """Events a second in whole columns, from Parquet and from JSON lines, and event by event: the
-    medians of some rounds, in each of which all take their turn. The answers have to agree."""
-    lines = planted.path.with_suffix(".jsonl")
-    if "json" in ways:
-        _as_lines(planted.path, lines)
-    how = {"parquet": (judge_files, planted.path), "json": (judge_files, lines),
-           "events": (by_events, planted.path)}
+           ) -> tuple[list[str], Judged]:
+    """Events a second in whole columns, by each way, and event by event: the medians of some
+    rounds, in each of which all take their turn. The answers have to agree."""
+    by_clocks = replace(plain(), order="time")
+    files = {way: written(planted.path, way, FILES) for way in ways}
     seconds: dict[str, list[float]] = {way: [] for way in ways}
     found = []
     for _ in range(rounds):
         for way, taken in seconds.items():
             before = time.process_time()    # so that other work counts for little
-            found.append(_judged(*how[way], kind))
+            found.append(_judged(by_events if way == "events" else judge_files, files[way],
+                                 by_clocks if way == "clocks" else plain(), kind))
             taken.append(time.process_time() - before)
     answers = {str(sorted(each.notes.violations.items())) for each in found} | {
         str(sorted(each.notes.exercised().items())) for each in found}
     if len(answers) != 2:
         print(f"the ways disagree at {kind.name}: {answers}", file=sys.stderr)
     rates = {way: f"{planted.events / median(taken):,.0f}" for way, taken in seconds.items()}
-    return (rates.get("parquet", ""), rates.get("json", ""), rates.get("events", "")), found[0]
+    return [rates.get(way, "") for way in WAYS], found[0]
 
 
-def _judged(judge: Callable[..., Judged], path: Path, kind: Kind) -> Judged:
+def _judged(judge: Callable[..., Judged], paths: Sequence[Path], mapped: Mapped, kind: Kind
+            ) -> Judged:
     logs = logs_of(kind.suite)
-    return judge([Log(path, plain(), list(logs.operations))], logs,
-                 terms_of(plain(), kind.settings, False, 1_000_000))
-
-
-def _as_lines(table: Path, lines: Path) -> None:
-    """Write a table's rows as JSON lines."""
-    from pyarrow import parquet
-
-    with lines.open("w") as file:
-        for batch in parquet.ParquetFile(table).iter_batches():
-            for row in batch.to_pylist():
-                file.write(json.dumps({name: value for name, value in row.items()
-                                       if value is not None}) + "\n")
+    return judge([Log(path, mapped, list(logs.operations)) for path in paths], logs,
+                 terms_of(mapped, kind.settings, False, 1_000_000))
 
 
 # --- Spark ------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -377,6 +378,73 @@ def test_files_in_the_order_of_clocks_are_judged_in_whole_columns(
             one, other = (_HISTORY.sub("", each) for each in (one, other))
         assert one == other, seed
     assert many >= 4
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".jsonl", ".csv"])
+@pytest.mark.parametrize("how", ["iso", "iso at a place", "s", "ms", "us"])
+def test_times_may_be_written_in_any_way(how: str, ending: str, tmp_path: Path) -> None:
+    """ISO 8601, and fractions of any unit, are rounded as row by row."""
+    logs = logs_of("queue")
+    unit = how.partition(" ")[0]
+    mapped = replace(plain(), order="time", unit=unit)
+    terms = terms_of(mapped, {"capacity": 8}, False, 1_000_000)
+    nanoseconds, random = 1_764_327_000_123_456_000, Random(3)
+    some = rows("queue", 1)
+    for row in some:
+        nanoseconds += random.randrange(1, 2_000_000)
+        moment = datetime.fromtimestamp(nanoseconds / 1e9, timezone(timedelta(hours=5, minutes=30)))
+        row["time"] = (moment.isoformat() if "place" in how else
+                       moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if unit == "iso"
+                       else nanoseconds / {"s": 10**9, "ms": 10**6, "us": 10**3}[unit])
+        row["item"] = row.get("item") if row.get("item") is None else f"i{row['item']}"
+    path = tmp_path / f"log{ending}"
+    if ending == ".parquet":
+        names = ("key", "process", "operation", "phase", "item", "result", "time")
+        parquet.write_table(pa.table({name: pa.array([row.get(name) for row in some])
+                                      for name in names}), path)
+    else:
+        written(path, some)
+
+    def log() -> Log:
+        return Log(path, mapped, list(logs.operations))
+    assert run.judged_whole([log()], logs, terms, Notes(), lambda at: None) is not None
+    one, other = (_HISTORY.sub("", answer(judge, [log()], logs, terms))
+                  for judge in (run.judge_files, by_events))
+    assert one == other
+    assert "'violated'" in one
+
+
+def test_a_time_of_another_unit_is_refused_in_the_same_words(tmp_path: Path) -> None:
+    """Arrow reads a text as a timestamp of itself; a log in nanoseconds has none."""
+    some = [{**row, "time": f"2026-11-28T11:00:{at:02}Z"} for at, row in
+            enumerate(rows("lane", 1)[:50])]
+    logs, path = logs_of("storm.topology"), written(tmp_path / "log.jsonl", some)
+    one, other = (answer(judge, [Log(path, plain(), list(logs.operations))], logs, Terms())
+                  for judge in (run.judge_files, by_events))
+    assert one == other
+    assert "no time in ns" in one
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Kolkata", None])
+def test_timestamps_of_a_table_are_the_same_times(
+    zone: str | None, unit: str, tmp_path: Path
+) -> None:
+    """As row by row; those without a zone are of the place where it is judged."""
+    logs, path = logs_of("storm.topology"), tmp_path / "log.parquet"
+    mapped = replace(plain(), order="time")
+    some = rows("lane", 1)
+    stamps = pa.array([1_764_327_000 * {"s": 1, "ms": 10**3, "us": 10**6}[unit] + at
+                       for at in range(len(some))], pa.timestamp(unit, zone))
+    parquet.write_table(pa.table({"time": stamps, **{
+        name: pa.array([row.get(name) for row in some])
+        for name in ("key", "process", "operation", "phase", "item")}}), path)
+    terms = terms_of(mapped, {}, False, 1_000_000)
+    one, other = (answer(judge, [Log(path, mapped, list(logs.operations))], logs, terms)
+                  for judge in (run.judge_files, by_events))
+    assert one == other
+    assert zone is None or run.judged_whole(
+        [Log(path, mapped, list(logs.operations))], logs, terms, Notes(), lambda at: None)
 
 
 def test_what_the_recorder_wrote_is_judged_in_whole_columns(tmp_path: Path) -> None:

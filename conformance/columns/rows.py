@@ -17,6 +17,7 @@ from ..logs.events import Event
 from ..logs.kinds import Logs
 from ..logs.mapping import NANOSECONDS
 from ..logs.understanding import Reading
+from .cells import NONE, Unfit, constant, times_of, whole_numbers
 from .items import Items
 
 if TYPE_CHECKING:
@@ -28,25 +29,16 @@ if TYPE_CHECKING:
 __all__ = ["ITEM_MAX", "NONE", "Names", "Rows", "Unfit", "joined", "nothing", "read_batch",
            "rows_of_batch", "stacked", "unstacked"]
 
-NONE: Final = -1 << 62
-"""In a column: there is no value."""
-
 ITEM_MAX: Final = 1 << 40
 """Items are whole numbers from 0 to below this, so that one fits into a word with its key; all
 others have such a number instead (``Items``)."""
 
-_NUMBERS_MAX: Final = 1 << 60
-_TIMES_MAX: Final = 1 << 61
 
 _LINE: Final = 40
 """Bits of the number of a line."""
 
 Meaning = tuple[str, str, str]
 """An operation, a phase, and a result."""
-
-
-class Unfit(Exception):
-    """The log cannot be judged in whole columns; row by row it may be."""
 
 
 @dataclass
@@ -95,13 +87,6 @@ _COLUMNS: Final = tuple(each.name for each in fields(Rows))
 def _is_constant(column: Numbers) -> bool:
     """True if a column has one value, and no place in memory for each."""
     return column.strides == (0,)
-
-
-def constant(value: int, size: int) -> Numbers:
-    """A column with one value, which takes no memory for each row: most logs leave some out."""
-    import numpy as np
-
-    return np.broadcast_to(np.array([value], np.int64), size)
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
@@ -290,14 +275,14 @@ def read_batch(reading: Reading, batch: pa.RecordBatch, first: int, names: Names
 
     def numbers(name: str, times: int = 1) -> Numbers:
         if name in plan:
-            return _numbers(batch.column(plan[name]), times,
-                            _TIMES_MAX if name == "time" else _NUMBERS_MAX)
+            return whole_numbers(batch.column(plan[name]), times)
         given = constants.get(name)
         if given is not None and type(given) is not int:
             raise Unfit
         return constant(NONE if given is None else given * times, size)
 
-    time = numbers("time", NANOSECONDS[reading.mapped.unit])
+    time = (times_of(batch.column(plan["time"]), reading.mapped.unit) if "time" in plan else
+            numbers("time", NANOSECONDS[reading.mapped.unit]))
     _clocks_agree(reading, time)
     item = _items(batch.column(plan["item"]), names) if "item" in plan else numbers("item")
     call = (_whole_calls(batch.column(plan["call"])) if names.numbered and "call" in plan else
@@ -321,7 +306,7 @@ def _whole_calls(column: Any) -> Numbers | None:
     numbered, no names are kept."""
     import pyarrow as pa
 
-    return _numbers(column) if pa.types.is_integer(column.type) else None
+    return whole_numbers(column) if pa.types.is_integer(column.type) else None
 
 
 def _clocks_agree(reading: Reading, time: Numbers) -> None:
@@ -409,7 +394,7 @@ def _items(column: Any, names: Names) -> Numbers:
     if are_numbers:
         ends = compute.min_max(column).as_py()
         if ends["min"] >= 0 and ends["max"] < ITEM_MAX and names.plain_items():
-            return _numbers(column)
+            return whole_numbers(column)
     indices, values = _dictionary(column)
     return np.append(names.numbers_of_items(values, not are_numbers), NONE)[indices]
 
@@ -420,29 +405,3 @@ def _coded(column: Any, of: Any) -> Numbers:
     indices, values = _encoded(column)
     table = [*of(values), *(of([None]) if column.null_count else ())]
     return np.array(table or [0], np.int64)[indices]
-
-
-def _numbers(column: Any, times: int = 1, most: int = _NUMBERS_MAX) -> Numbers:
-    """A column of whole numbers times a factor, with NONE for null. Raises ``Unfit`` for any other
-    column, and for numbers that could overflow."""
-    import numpy as np
-    import pyarrow as pa
-    from pyarrow import compute
-
-    if column.null_count == len(column):
-        return constant(NONE, len(column))
-    if pa.types.is_string(column.type) and compute.any(
-            compute.match_substring(column, "x", ignore_case=True)).as_py():
-        raise Unfit     # a number to Arrow alone
-    if not pa.types.is_integer(column.type) and not pa.types.is_string(column.type):
-        raise Unfit     # other texts, or numbers that have a dictionary
-    try:
-        whole = column.cast(pa.int64())
-    except pa.ArrowInvalid:
-        raise Unfit from None
-    absent = whole.is_null().to_numpy(zero_copy_only=False) if whole.null_count else None
-    found = (whole if absent is None else whole.fill_null(0)).to_numpy(zero_copy_only=False)
-    if len(found) and max(-int(found.min()), int(found.max())) * times >= most:
-        raise Unfit
-    found = found * times if times != 1 else found
-    return found if absent is None else np.where(absent, NONE, found)

@@ -74,7 +74,8 @@ def judged_whole(files: Sequence[Log], logs: Logs, terms: Terms, notes: Notes,
     be made anew. What is wrong with a log is said row by row, too: there it is the first thing."""
     orders = {file.mapped.order for file in files}
     if logs.whole is None or not terms.from_start or len(orders) > 1 or (
-            len(files) > 1 and orders == {"file"}) or sum(map(rows_about, files)) < LEAST:
+            len(files) > 1 and orders == {"file"}) or any(file.has_format for file in files) or (
+            sum(map(rows_about, files)) < LEAST):
         return None
     batches = [_batches(file, CHUNK // len(files) + 1) for file in files]
     names = Names(logs, [file.file for file in files], orders == {"time"}, terms.remember)
@@ -99,8 +100,6 @@ def judged_whole(files: Sequence[Log], logs: Logs, terms: Terms, notes: Notes,
 def _batches(log: Log, size: int) -> Batches | None:
     """The rows of a file in batches of about a ``size``, each with the number of its first line;
     None for a format that is read row by row."""
-    if log.has_format:
-        return None
     ending = ending_of(log.path)
     tables = batches_of(log, size)
     if tables is not None:

@@ -36,7 +36,9 @@ def json_batches(log: Log, size: int) -> Iterator[Numbered]:
         if header is not None:
             file.readline()
             log.gaps += int(header.get("dropped", 0))
-        yield from _blocks(file.read, size, 1 if header is None else 2, _json, False)
+        times = log.mapped.columns.get("time", ("time",))
+        yield from _blocks(file.read, size, 1 if header is None else 2, lambda text: _json(
+            text, times if log.mapped.unit == "iso" else (), times), False)
 
 
 def csv_batches(log: Log, size: int) -> Iterator[Numbered]:
@@ -75,8 +77,10 @@ def _blocks(read: Callable[[int], bytes], size: int, line: int,
         yield line, parsed(rest + b"\n")
 
 
-def _json(text: bytes) -> pa.RecordBatch:
-    """Whole lines of JSON as one batch. Raises ``Unfit`` where its rows would not be the lines."""
+def _json(text: bytes, texts: Sequence[str], times: Sequence[str]) -> pa.RecordBatch:
+    """Whole lines of JSON as one batch, in which some columns are ``texts`` whatever they look
+    like. Raises ``Unfit`` where its rows would not be the lines, or Arrow has read ``times`` that
+    are texts."""
     import pyarrow as arrow
     from pyarrow import json
 
@@ -84,11 +88,14 @@ def _json(text: bytes) -> pa.RecordBatch:
         table = json.read_json(
             arrow.BufferReader(text),
             json.ReadOptions(use_threads=False, block_size=len(text) + 1),
-            json.ParseOptions(newlines_in_values=False))
+            json.ParseOptions(newlines_in_values=False, explicit_schema=arrow.schema(
+                [(name, arrow.string()) for name in texts])))
     except (arrow.ArrowException, ValueError):
         raise Unfit from None
     batch = _one(table, text)
-    if HEADER in batch.schema.names:
+    names = batch.schema.names
+    if HEADER in names or any(arrow.types.is_timestamp(batch.schema.field(name).type)
+                              for name in times if name in names):
         raise Unfit
     return batch
 

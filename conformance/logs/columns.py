@@ -75,10 +75,10 @@ def _rows(reading: Reading, batch: pa.RecordBatch, plan: Mapping[str, str], numb
 def planned(reading: Reading, batch: pa.RecordBatch, written: bool = False
             ) -> Mapping[str, str] | None:
     """By field, its column; None where the rows have to be looked at one by one. Numbers may be
-    ``written`` out."""
+    ``written`` out, and times be of any kind."""
     mapped, schema = reading.mapped, batch.schema
     operations = (mapped.operations or {}).values()
-    if mapped.only or mapped.unit == "iso" or any(
+    if mapped.only or mapped.unit == "iso" and not written or any(
             each.only or each.columns for each in operations):
         return None
     plan = {}
@@ -92,8 +92,9 @@ def planned(reading: Reading, batch: pa.RecordBatch, written: bool = False
             continue
         column = batch.column(columns[0])
         kind = _type(column.type)
-        if kind not in types and not (
-                written and kind is str and name in _WRITTEN) and column.null_count < len(column):
+        fits = kind in types or written and (name == "time" or (
+            kind is str and name in _WRITTEN))
+        if not fits and column.null_count < len(column):
             return None
         if name in ("key", "item") and column.null_count < len(column):
             assert kind is not None

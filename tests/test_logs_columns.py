@@ -238,11 +238,20 @@ def test_whole_columns_say_what_the_events_say_one_by_one(
     assert any("'violated'" in row for row in found)
 
 
-def test_json_lines_are_judged_in_whole_columns(tmp_path: Path) -> None:
-    """As tables are, with the same lines."""
-    whole, one, other = both(written(tmp_path / "log.jsonl", rows("lane", 7)), "lane")
-    assert whole
+@pytest.mark.parametrize("cut", [0, 1, 2])
+def test_json_lines_are_judged_in_whole_columns(cut: int, tmp_path: Path) -> None:
+    """As tables are, with the same lines; the last one needs no end, but one that is cut off is
+    refused in the same words."""
+    path = written(tmp_path / "log.jsonl", rows("lane", 7))
+    path.write_bytes(path.read_bytes()[:-cut or None])
+    logs = logs_of("storm.topology")
+    files = [[Log(path, plain(), list(logs.operations))] for _ in range(3)]
+    whole = run.judged_whole(files[0], logs, Terms(), Notes(), lambda at: None)
+    assert (whole is not None) == (cut < 2)
+    one, other = (answer(judge, some, logs, Terms())
+                  for judge, some in zip((run.judge_files, by_events), files[1:], strict=True))
     assert one == other
+    assert ("ends in the middle" in one) == (cut == 2)
 
 
 def named(some: list[Row], how: str) -> list[Row]:

@@ -38,7 +38,7 @@ def json_batches(log: Log, size: int) -> Iterator[Numbered]:
             log.gaps += int(header.get("dropped", 0))
         times = log.mapped.columns.get("time", ("time",))
         yield from _blocks(file.read, size, 1 if header is None else 2, lambda text: _json(
-            text, times if log.mapped.unit == "iso" else (), times), False)
+            text, times if log.mapped.unit == "iso" else (), times))
 
 
 def csv_batches(log: Log, size: int) -> Iterator[Numbered]:
@@ -54,12 +54,13 @@ def csv_batches(log: Log, size: int) -> Iterator[Numbered]:
             raise Unfit
         columns = log.mapped.columns.values()
         used = sorted(set(head) & {*FIELDS, *(each for some in columns for each in some)})
-        yield from _blocks(file.read, size, 2, lambda text: _csv(text, head, used), True)
+        yield from _blocks(file.read, size, 2, lambda text: _csv(text, head, used))
 
 
 def _blocks(read: Callable[[int], bytes], size: int, line: int,
-            parsed: Callable[[bytes], pa.RecordBatch], may_lack_end: bool) -> Iterator[Numbered]:
-    """Blocks of whole lines, ``parsed``; of CSV, the last one needs no end."""
+            parsed: Callable[[bytes], pa.RecordBatch]) -> Iterator[Numbered]:
+    """Blocks of whole lines, ``parsed``. The last line needs no end: one that is cut off is none of
+    its format, or lacks cells."""
     most = max(_LEAST, min(_BYTES, size * _LINE))
     rest = b""
     while block := read(most):
@@ -71,8 +72,6 @@ def _blocks(read: Callable[[int], bytes], size: int, line: int,
             rest = tail
         else:
             rest += tail
-    if rest and not may_lack_end:
-        raise Unfit     # it may be cut off
     if rest:
         yield line, parsed(rest + b"\n")
 

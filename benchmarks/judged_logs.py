@@ -261,8 +261,9 @@ def written(table: Path, way: str, files: int) -> list[Path]:
     if way == "clocks":
         return _by_clocks(found, path, files)
     schema = found.schema_arrow.set(4, arrow.field("item", arrow.string()))
-    with (path.open("w") if way == "json" else csv.CSVWriter(path, schema) if way == "csv"
-          else parquet.ParquetWriter(path, schema)) as file:
+    opened: Any = (path.open("w") if way == "json" else csv.CSVWriter(path, schema)
+                   if way == "csv" else parquet.ParquetWriter(path, schema))
+    with opened as file:
         for batch in found.iter_batches():
             texts = arrow.array([None if item is None else _digest(key, item) for key, item in zip(
                 batch.column("key").to_pylist(), batch.column("item").to_pylist(), strict=True)],

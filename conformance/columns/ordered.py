@@ -128,8 +128,10 @@ class _File:
         if self._rows is not None:
             rows = joined([self._rows, rows])
             keys, place = np.append(self._keys, keys), np.append(self._place, place)
-        order = np.argsort(keys, kind="stable")
-        self._rows, self._keys, self._place = rows.at(order), keys[order], place[order]
+        if bool((keys[1:] < keys[:-1]).any()):
+            order = np.argsort(keys, kind="stable")
+            rows, keys, place = rows.at(order), keys[order], place[order]
+        self._rows, self._keys, self._place = rows, keys, place
         if (self._gone and len(keys) and int(self._keys[0]) < self._last) or bool(
                 (np.arange(self._gone, self._gone + len(keys)) < self._place - WINDOW).any()):
             raise Unfit     # it is sorted too little

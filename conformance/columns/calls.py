@@ -9,7 +9,7 @@ from .segments import stable_order
 
 if TYPE_CHECKING:
 
-    from .rows import Numbers
+    from .cells import Numbers
 
 __all__ = ["Pairs", "first_of_each", "in_groups", "paired"]
 

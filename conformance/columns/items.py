@@ -13,7 +13,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .rows import Numbers
+    from .cells import Numbers
 
 __all__ = ["Items"]
 

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ..logs.order import WINDOW
 from ..logs.readers import Log
 from .calls import in_groups
-from .rows import NONE, Names, Rows, Unfit, joined, read_batch
+from .cells import NONE, Unfit
+from .rows import Names, Rows, joined, read_batch
 
 if TYPE_CHECKING:
-    from .rows import Numbers
+    from .cells import Numbers
     from .text_lines import Numbered
 
 __all__ = ["Batches", "in_order"]
@@ -98,7 +99,7 @@ class _File:
         return not len(self._keys)
 
     def reads(self) -> None:
-        """Read a batch."""
+        """Read the next rows, if there are any, and put them among those that wait."""
         import numpy as np
 
         found = next(self._batches, None)

@@ -18,12 +18,13 @@ from ..logs.notes import AROUND, Notes
 from ..logs.points import PointJudge, Watching
 from ..logs.understanding import Calls
 from .recent import Recent
-from .rows import Names, Rows, Unfit
+from .cells import Unfit
+from .rows import Names, Rows
 from .segments import Handed, Segments
 
 if TYPE_CHECKING:
 
-    from .rows import Numbers
+    from .cells import Numbers
 
 __all__ = ["Taken", "WholePoints"]
 

@@ -8,7 +8,7 @@ from .rows import Rows, joined, stacked, unstacked
 from .segments import Segments
 
 if TYPE_CHECKING:
-    from .rows import Numbers
+    from .cells import Numbers
 
 __all__ = ["Recent"]
 

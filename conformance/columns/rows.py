@@ -21,12 +21,11 @@ from .cells import NONE, Unfit, constant, times_of, whole_numbers
 from .items import Items
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
 
-    Numbers = np.ndarray[Any, np.dtype[np.int64]]
+    from .cells import Numbers
 
-__all__ = ["ITEM_MAX", "NONE", "Names", "Rows", "Unfit", "joined", "nothing", "read_batch",
+__all__ = ["ITEM_MAX", "Names", "Rows", "joined", "nothing", "read_batch",
            "rows_of_batch", "stacked", "unstacked"]
 
 ITEM_MAX: Final = 1 << 40

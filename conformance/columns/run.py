@@ -22,7 +22,8 @@ from ..logs.run import judge_files as by_events
 from ..logs.readers import Log, batches_of, ending_of, rows_about
 from ..logs.understanding import Calls
 from .ordered import Batches, in_order
-from .rows import Names, Rows, Unfit, joined, rows_of_batch
+from .cells import Unfit
+from .rows import Names, Rows, joined, rows_of_batch
 from .segments import Handed, Whole, sorted_by_key
 from .text_lines import Numbered, csv_batches, json_batches
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from .rows import Unfit
+from .cells import Unfit
 
 if TYPE_CHECKING:
 
-    from .rows import Numbers
+    from .cells import Numbers
 
 __all__ = ["Runs"]
 

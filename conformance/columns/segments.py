@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 from ..logs.events import Event
 from ..logs.kinds import KeyJudge
 from ..logs.understanding import Calls
-from .rows import NONE, Rows
+from .cells import NONE
+from .rows import Rows
 
 if TYPE_CHECKING:
-    from .rows import Numbers
+    from .cells import Numbers
 
 __all__ = ["Handed", "Resumable", "Segments", "Whole", "order_by_key", "sorted_by_key",
            "stable_order"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..logs.events import FIELDS
 from ..logs.readers import HEADER, Log, header_of, text_of
-from .rows import Unfit
+from .cells import Unfit
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -19,13 +19,14 @@ from ...logs.notes import AROUND, Notes
 from ...logs.understanding import Calls
 from ...columns.calls import first_of_each, paired
 from ...columns.recent import Recent
-from ...columns.rows import NONE, Names, Rows, joined, nothing
+from ...columns.cells import NONE
+from ...columns.rows import Names, Rows, joined, nothing
 from ...columns.segments import Handed, Resumable, Segments, order_by_key
 from .acts import CANCELLED, GIVES, RELEASED, WAITS, WOKEN
 
 if TYPE_CHECKING:
 
-    from ...columns.rows import Numbers
+    from ...columns.cells import Numbers
 
 __all__ = ["WholePermits", "room_for"]
 

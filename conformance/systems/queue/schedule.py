@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
 
-    from ...columns.rows import Numbers
+    from ...columns.cells import Numbers
 
 __all__ = ["Items", "Plan", "after_row", "before_row", "of_row", "planned"]
 

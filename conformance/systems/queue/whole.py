@@ -24,7 +24,8 @@ from ...logs.notes import AROUND, Notes
 from ...logs.understanding import Calls
 from ...columns.calls import first_of_each, paired
 from ...columns.recent import Recent
-from ...columns.rows import ITEM_MAX, NONE, Names, Rows, Unfit, joined, nothing
+from ...columns.cells import NONE, Unfit
+from ...columns.rows import ITEM_MAX, Names, Rows, joined, nothing
 from ...columns.runs import Runs
 from ...columns.segments import Handed, Resumable, Segments, order_by_key, sorted_by_key
 from .calls import PUT, TAKE, TAKEN
@@ -32,7 +33,7 @@ from .schedule import Items, after_row, before_row, of_row, planned
 
 if TYPE_CHECKING:
 
-    from ...columns.rows import Numbers
+    from ...columns.cells import Numbers
 
 __all__ = ["WholeQueues"]
 

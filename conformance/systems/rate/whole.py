@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...columns.points import Taken, WholePoints
-from ...columns.rows import NONE, Rows, Unfit
+from ...columns.cells import NONE, Unfit
+from ...columns.rows import Rows
 from ...columns.segments import Segments
 
 if TYPE_CHECKING:
 
-    from ...columns.rows import Numbers
+    from ...columns.cells import Numbers
 
 __all__ = ["WholeRates"]
 

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...columns.points import Taken, WholePoints
-from ...columns.rows import ITEM_MAX, Rows, Unfit
+from ...columns.cells import Unfit
+from ...columns.rows import ITEM_MAX, Rows
 from ...columns.runs import Runs
 from ...columns.segments import Segments
 
 if TYPE_CHECKING:
 
-    from ...columns.rows import Numbers
+    from ...columns.cells import Numbers
 
 __all__ = ["WholeLanes"]
 

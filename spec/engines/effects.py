@@ -241,7 +241,7 @@ class Effects:
             return ()
         value = live if freeze is None else freeze(live)
         if value != before:
-            if layout.checking[variable](value):
+            if layout.wrong(variable, value, before):
                 raise OutOfRange
         elif place in reads:
             return ()

@@ -184,7 +184,7 @@ class Layout:
             freeze = self.freezing[i]
             try:
                 value = values[name] if freeze is None else freeze(values[name])
-                problem = "" if value == before[i] else self._wrong(i, value, before[i])
+                problem = "" if value == before[i] else self.wrong(i, value, before[i])
             except (TypeError, ValueError):
                 value, problem = None, f"becomes {brief(values[name])}, which is of another kind"
             if problem:
@@ -195,7 +195,7 @@ class Layout:
             out.append(value)
         return tuple(out)
 
-    def _wrong(self, place: int, value: Any, before: Any) -> str:
+    def wrong(self, place: int, value: Any, before: Any) -> str:
         """The fault of a frozen value that was right before, in words; empty if there is none."""
         check = self.checking[place]
         return check.since(value, before) if isinstance(check, WideCheck) else check(value)

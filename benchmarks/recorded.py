@@ -9,9 +9,10 @@ keys of its own, so that one log has as many events as are asked for. See ``reco
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from checkvalve.conformance.campaigns.case import plan, row_of
 from checkvalve.conformance.engines.conduct import Order
@@ -22,12 +23,25 @@ from checkvalve.conformance.systems.kafka_failover.port import event_of as of_br
 from checkvalve.conformance.systems.storm_topology.port import event_of as of_tasks
 from checkvalve.conformance.systems.targets import resolve_target
 
-if TYPE_CHECKING:
-    from .recordings import Pages
+__all__ = ["Pages", "election", "failover", "topology"]
 
-__all__ = ["election", "failover", "topology"]
 
-Note = Callable[["Pages", str, set[str], str], None]
+class Pages:
+    """The rows of a log, in their order; any thread may add one."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.lock = threading.RLock()
+
+    def add(self, operation: str, item: Any = None, process: str = "", **more: Any) -> None:
+        """Note what takes no time."""
+        row = {"key": "k", "process": process, "operation": operation, "phase": "point",
+               "item": item, **more}
+        with self.lock:
+            self.rows.append({name: value for name, value in row.items() if value is not None})
+
+
+Note = Callable[[Pages, str, set[str], str], None]
 """Notes an event of a run, of which there are keys so far."""
 
 
@@ -70,7 +84,7 @@ def election(target: str, *, candidates: int = 2) -> Callable[..., None]:
 
         session = resolve_target(target).open()
         try:
-            talk = suite.converse(_Noted(session, noted), candidates, length)
+            talk: Any = suite.converse(_Noted(session, noted), candidates, length)
             for number in range(1, length + 1):
                 # Where no candidate wants to lead, one would be waited for in vain.
                 quiet = number % _QUIET_EVERY == 0 and talk.joined

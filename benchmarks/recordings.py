@@ -24,7 +24,6 @@ import random
 import runpy
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -40,7 +39,7 @@ from checkvalve.conformance.systems.targets import resolve_target
 from checkvalve.reference.flow.jobs import Happens, Job, Master, News
 from checkvalve.spec.notation.errors import TargetError
 
-from .recorded import election, failover, topology
+from .recorded import Pages, election, failover, topology
 
 __all__ = ["KEPT", "RECORDINGS", "Recording", "judged", "main"]
 
@@ -48,21 +47,6 @@ KEPT: Final = Path(__file__).resolve().parent.parent / "tests" / "recordings"
 """The small ones."""
 
 _EXAMPLE: Final = Path(__file__).resolve().parent.parent / "examples" / "job_server"
-
-
-class Pages:
-    """The rows of a log, in their order; any thread may add one."""
-
-    def __init__(self) -> None:
-        self.rows: list[dict[str, Any]] = []
-        self.lock = threading.RLock()
-
-    def add(self, operation: str, item: Any = None, process: str = "", **more: Any) -> None:
-        """Note what takes no time."""
-        row = {"key": "k", "process": process, "operation": operation, "phase": "point",
-               "item": item, **more}
-        with self.lock:
-            self.rows.append({name: value for name, value in row.items() if value is not None})
 
 
 Make = Callable[[Pages, str, random.Random, int], None]

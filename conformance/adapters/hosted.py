@@ -42,8 +42,8 @@ _BLOCKS: Final = (
     "It keeps the thread of its event loop there: await what it waits for. A class for threads is "
     "named by thread:….")
 _UNSEEN: Final = (
-    "It may loop forever, or wait in C or for something outside of this process, which cannot be seen. "
-    "Then write an adapter for it: docs/settling.md.")
+    "It may loop forever, or wait in C or for something outside of this process, which cannot be "
+    "seen. Then write an adapter for it: docs/settling.md.")
 
 
 class HostedTarget:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from checkvalve.spec.notation.errors import InternalError
+from checkvalve.spec.notation.errors import InputError, InternalError
 from checkvalve.spec.notation.labels import brief, nearest
 
 __all__ = ["LazyGroup"]
@@ -40,6 +40,27 @@ class LazyGroup(click.Group):
         if not isinstance(command, click.Command):
             raise InternalError(f"{self._package}.{cmd_name} defines no click command `command`")
         return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does it; an option that stands before its command is told its place."""
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            raise self._misplaced(ctx, error.option_name, given) from None
+
+    def _misplaced(self, ctx: click.Context, option: str, given: list[str]) -> InputError:
+        what = f"{brief(option)!r} is no option of {ctx.command_path} itself"
+        name = next((each for each in given if each in self.list_commands(ctx)), "")
+        command = self.get_command(ctx, name) if name else None
+        if command is None:
+            return InputError(what, next_step="Options follow their command: "
+                              f"`{ctx.command_path} COMMAND --help` lists those of a command.")
+        if any(option in each.opts for each in command.params):
+            return InputError(what, next_step="Options follow their command: write "
+                              f"`{ctx.command_path} {name} {option} …`.")
+        return InputError(what, next_step=f"{name} has none of this name either: see "
+                          f"`{ctx.command_path} {name} --help`.")
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

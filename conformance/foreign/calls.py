@@ -30,10 +30,14 @@ class Calls:
         self._name = name
         self._scheduler = STAGE.begin(modules)
         self._scheduler.look = Asleep(LONG)
-        self._instants: set[Task] = set()
+        self._calls: set[Task] = set()
+        """The tasks of calls; others are threads of the class."""
 
     def begin(self, name: str, action: Callable[[], Any], steps: int | None = None) -> Call:
-        """Begin a call that may wait: it runs until it ends or waits, or for so many steps."""
+        """Begin a call that may wait: it runs until it ends or waits, or for so many steps. Threads
+        that the class has started come first: what was handed to them is done.
+        """
+        self._run_threads()
         call = self._call(name, action)
         self._go_on(call.task, steps)
         return call
@@ -49,9 +53,11 @@ class Calls:
         return call
 
     def at_once(self, name: str, action: Callable[[], Any]) -> Any:
-        """The answer of a call that must not wait. If it needs a lock, the holder continues, line
-        by line, until the lock is free. Raises ``TargetError`` if the call waits all the same.
+        """The answer of a call that must not wait. Threads that the class has started come first:
+        what was handed to them is done. If the call needs a lock, the holder continues, line by
+        line, until the lock is free. Raises ``TargetError`` if the call waits all the same.
         """
+        self._run_threads()
         call = self._call(name, action)
         self._go_on(call.task)
         while not call.done:
@@ -84,12 +90,18 @@ class Calls:
 
     # -- within -------------------------------------------------------------------------------
 
+    def _run_threads(self) -> None:
+        """Run the threads that the class has started, until each of them ends or waits."""
+        while own := [each for each in self._scheduler.runnable() if each not in self._calls]:
+            self._go_on(own[0])
+
     def _call(self, name: str, action: Callable[[], Any]) -> Call:
         def body() -> None:
             call.value = action()
             call.done = True
 
         call = Call(self._scheduler.spawn(name, body))
+        self._calls.add(call.task)
         return call
 
     def _go_on(self, task: Task, steps: int | None = None) -> None:
@@ -103,6 +115,7 @@ class Calls:
     def _run(self, task: Task, steps: int | None = None) -> None:
         """Run a task. Raises ``WaitsInC`` if it does not come back; then this session is over, and
         its thread is left where it is."""
+        STAGE.reads = 0
         try:
             self._scheduler.run(task, steps)
         except WaitsInC:
@@ -110,6 +123,7 @@ class Calls:
             raise
         if task.done:
             self._scheduler.forget(task)
+            self._calls.discard(task)
         if task.error is not None:
             error, task.error = task.error, None
             raise error

@@ -13,7 +13,7 @@ from ...spec.notation.errors import CheckvalveError, TargetError
 from ..ports.base import excerpt
 from .place import ASYNCIO, THREAD
 
-__all__ = ["guarded", "own_place", "raised"]
+__all__ = ["LOOP_EXIT", "guarded", "own_place", "raised"]
 
 R = TypeVar("R")
 
@@ -34,6 +34,11 @@ _NOT_AWAITED: Final = "Task got bad yield"
 _OTHER_LOOP_ADVICE: Final = (
     "It awaits something that asyncio does not know: it is made for another event loop, as those "
     "of curio and trio are. Coroutines are run by asyncio here.")
+LOOP_EXIT: Final = "LoopExit"
+"""The exception of gevent where a greenlet waits, and no other one is left."""
+_GREENLETS_ADVICE: Final = (
+    "It waits for another greenlet of gevent, and here threads call it. Write an adapter that makes "
+    "a greenlet of each call, and lets gevent run at settle: docs/settling.md.")
 _MEMORY_ADVICE: Final = "Let it take less memory; docs/adapter-protocol.md has the limits."
 
 
@@ -70,6 +75,8 @@ def _advice(name: str, error: BaseException, what: str) -> str:
         return _MEMORY_ADVICE
     if isinstance(error, RuntimeError) and _NOT_AWAITED in what:
         return _OTHER_LOOP_ADVICE
+    if type(error).__name__ == LOOP_EXIT:
+        return _GREENLETS_ADVICE
     return _NAMED_ADVICE if name.startswith((f"{THREAD}:", f"{ASYNCIO}:")) else _ADVICE
 
 

@@ -49,8 +49,10 @@ class Wanted:
         return any(_has(made, name) and self.fits(_reach(made, name)) for name in self.usual)
 
     def fits(self, method: Any) -> bool:
-        """True if a method needs no more arguments than it is given, as far as that shows."""
-        return self.given is None or _least(method) <= self.given
+        """True if a method needs no more arguments than it is given, as far as that shows. What
+        is called with a number of them is a method.
+        """
+        return self.given is None or (callable(method) and _least(method) <= self.given)
 
 
 GIVES_WAY: Final = ("block", "blocking", "wait")

@@ -29,6 +29,9 @@ Makers = Mapping[str, str]
 _KEPT: Final = frozenset({*sys.stdlib_module_names, "checkvalve"})
 """Modules that are not imported anew: their locks are made on request."""
 
+_BETWEEN_PROCESSES: Final = ("multiprocessing", "billiard")
+"""Packages of objects that are shared between processes, and of their parts."""
+
 UNKNOWN_VERSION: Final = "unknown"
 
 
@@ -52,10 +55,25 @@ class Named:
     def surface(
         self, made: Any, wanted: Sequence[Wanted], also: Sequence[str] = (),
     ) -> Surface:
-        """The operations of an object that the factory has made; ``also`` may have names, too."""
+        """The operations of an object that the factory has made; ``also`` may have names, too.
+
+        Raises ``InputError`` for one that is shared between processes.
+        """
+        self._is_of_one_process(made)
         surface = Surface(made, wanted, self.place, also)
         self.called = surface.called
         return surface
+
+    def _is_of_one_process(self, made: Any) -> None:
+        for name, part in getattr(made, "__dict__", {}).items():
+            kind = type(part)
+            if kind.__module__.partition(".")[0].lstrip("_") in _BETWEEN_PROCESSES:
+                raise InputError(
+                    f"{self.place.words} is shared between processes: its {name} is a "
+                    f"{kind.__qualname__} of {kind.__module__}, which waits in the operating "
+                    "system, where no wait is seen and no schedule can be chosen",
+                    next_step="Record its calls in a program of yours, and judge the log: "
+                    "docs/logs.md; or write an adapter: docs/settling.md.")
 
     def kind_by(self, is_for_tasks: Callable[[Any], bool], sample: Callable[[], Any]) -> str:
         """``thread`` or ``asyncio``, whether a class is for threads or for tasks: as given, or as

@@ -399,6 +399,12 @@ class On:
         return self.unless.split()
 
     @cached_property
+    def begins_to_wait(self) -> str:
+        """The action that its call waits; its own name if the observer has none for that."""
+        waits = (entry.action for part in self.parts for entry in part.kinds.get(WAITS, ()))
+        return next(waits, self.do)
+
+    @cached_property
     def acts(self) -> bool:
         """True if it is a step itself: then what could be otherwise comes after that step."""
         return bool(self.tells) and any(_Other.END in part.kinds for part in self.parts)

@@ -104,8 +104,10 @@ class TicketConversation(PlainConversation):
             call = those[act.pick % len(those)]
             return {"do": act.do, "ticket_of": call.step} | ({"late": True} if call.ended else {})
         assert self.says is not None, "tickets are followed by a table"
-        if self.says.rows[act.do][0].later is not None and WAITERS_MAX <= sum(
-                each.row.do == act.do and not each.told for each in self._calls.values()):
+        row = self.says.rows[act.do][0]
+        if row.later is not None and WAITERS_MAX <= sum(
+                each.row.begins_to_wait == row.begins_to_wait and not each.told
+                for each in self._calls.values()):
             return None
         return super().request_of(act)
 

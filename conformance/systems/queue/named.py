@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final
 
 from ....spec.notation.errors import InputError
 from ...foreign.asleep import WaitsInC
+from ...foreign.guard import LOOP_EXIT
 from ...foreign.calls import Call, Calls, modules_of
 from ...foreign.place import ASYNCIO, THREAD
 from ...foreign.surface import (
@@ -219,7 +220,7 @@ class NamedThreadQueue(QueueAdapter):
         waiting, surface = self._ways.waiting, self._ways.surface
         unseen = (not waiting or bool(self._named.waits_in_c)
                   or any(is_in_c(surface[name]) for name in waiting))
-        stops = self._stops("put_nowait", "put"), self._stops("get_nowait", "get")
+        stops = self._stops("put_nowait"), self._stops("get_nowait")
         self.lacks = [      # type: ignore[misc]
             *self._ways.lacks, *(_WAITS if unseen else ()),
             *(name for name, does in zip(("begin_offer", "begin_poll"), stops, strict=True)
@@ -243,12 +244,10 @@ class NamedThreadQueue(QueueAdapter):
                     "Say by --names put_nowait=…,get_nowait=… which methods never wait, or write "
                     "an adapter: docs/settling.md.")
 
-    def _stops(self, name: str, waiting: str) -> bool:
-        """True if calls that never wait are stopped between lines. Where others do the same and
-        wait, those are."""
-        ways = self._ways
-        return name in ways.surface and waiting not in ways.waiting and (
-            not is_in_c(ways.surface[name]))
+    def _stops(self, name: str) -> bool:
+        """True if a method of its own that never waits is stopped between its lines."""
+        surface = self._ways.surface
+        return name in surface and not is_in_c(surface[name])
 
     def _try(self) -> None:
         """Raise InputError if what is called put or get does not wait on a small queue, but says
@@ -266,6 +265,9 @@ class NamedThreadQueue(QueueAdapter):
                 self._named.waits_in_c[ours] = seen.place
                 return
             except Exception as error:  # noqa: BLE001 - what else is wrong the cases will say
+                if type(error).__name__ == LOOP_EXIT:
+                    self._named.waits_in_c[ours] = "the loop of gevent"
+                    return
                 if _tells(error, words):
                     raise self._ways.never_waits(ours, f"by {type(error).__name__}") from None
                 continue

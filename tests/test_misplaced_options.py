@@ -1,0 +1,24 @@
+"""An option that stands before its command is told its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from checkvalve.conformance.cli import root
+from checkvalve.conformance.cli.outcome import BAD_INPUT, run
+
+
+@pytest.mark.parametrize(("words", "advice"), [
+    ("-q check a.yaml", "Options follow their command: write `checkvalve check -q …`."),
+    ("--seed=3 conform x", "Options follow their command: write `checkvalve conform --seed …`."),
+    ("-q rules", "rules has none of this name either: see `checkvalve rules --help`."),
+    ("-q", "Options follow their command: `checkvalve COMMAND --help` lists those of a command."),
+])
+def test_an_option_before_its_command_is_told_its_place(
+    words: str, advice: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whether that command has it, has it not, or is missing."""
+    assert run(root, words.split()) == BAD_INPUT
+    error = capsys.readouterr().err
+    assert "is no option of checkvalve itself" in error
+    assert advice in error

@@ -95,6 +95,59 @@ class Asking(Careful):
             if time.monotonic() > end:
                 raise Empty
         return super().get_nowait()
+
+class Timer:
+    """Each call is whole, under one lock; tasks run outside of it."""
+    def __init__(self):
+        self.heap, self.added, self.lock = [], 0, threading.Lock()
+    def number(self):
+        self.added += 1
+        return self.added
+    def schedule(self, delay, callback):
+        with self.lock:
+            task = (time.monotonic() + delay, self.number(), callback)
+            heapq.heappush(self.heap, task)
+        return task
+    def cancel(self, task):
+        with self.lock:
+            self.heap.remove(task)
+            heapq.heapify(self.heap)
+    def first(self):
+        with self.lock:
+            if self.heap and self.heap[0][0] <= time.monotonic():
+                return heapq.heappop(self.heap)
+    def run_pending(self):
+        while task := self.first():
+            try:
+                task[2]()
+            except Exception:
+                pass
+
+class HastyRun(Timer):
+    """It looks at the first task, and then takes whatever is the first."""
+    def first(self):
+        with self.lock:
+            due = self.heap and self.heap[0][0] <= time.monotonic()
+        with self.lock:
+            if due and self.heap:
+                return heapq.heappop(self.heap)
+
+class HastyAdd(Timer):
+    """Two tasks may get one number, and then one of the two is known by it."""
+    def __init__(self):
+        super().__init__()
+        self.tasks = {}
+    def schedule(self, delay, callback):
+        number = self.added + 1
+        self.tasks[number] = super().schedule(delay, lambda: self.run(number, callback))
+        return number
+    def number(self):
+        return super().number()
+    def run(self, number, callback):
+        if self.tasks.pop(number, None):
+            callback()
+    def cancel(self, number):
+        super().cancel(self.tasks.pop(number))
 '''
 
 
@@ -122,7 +175,7 @@ def test_a_call_that_never_waits_is_stopped_beside_calls_that_wait(
     name: str, rules: set[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A put or a get that answers at once may be the only one without a lock."""
-    assert rules & broken(capsys, "queue", f"thread:racy:{name}")
+    assert rules & broken(capsys, "queue", f"thread:racy:{name}", "--cases", "20")
 
 
 @pytest.mark.parametrize("name", ["Careful", "Feeding", "Asking"])
@@ -133,3 +186,23 @@ def test_a_queue_whose_calls_are_whole_keeps_its_rules_wherever_they_are_stopped
     its own that has time to do what it is handed, and with a loop that ends by the clock.
     """
     assert not broken(capsys, "queue", f"thread:racy:{name}", "--cases", "12")
+
+
+# --- timers --------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(("name", "rule"), [
+    ("HastyRun", "KAFKA-W24"), ("HastyAdd", "KAFKA-W25")])
+def test_calls_of_a_timer_overlap(
+    name: str, rule: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One adds or cancels while the timer runs what is due, and two add at once."""
+    assert rule in broken(capsys, "timer", f"thread:racy:{name}", "--cases", "20")
+
+
+@pytest.mark.parametrize("spec", [
+    "thread:racy:Timer", "thread:sched:scheduler", "thread:racy:HastyRun?threads=one"])
+def test_a_timer_keeps_its_rules_whatever_calls_overlap(
+    spec: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """If its calls are whole, a cancel that comes too late included; or if one thread calls it."""
+    assert not broken(capsys, "timer", spec, "--cases", "12")

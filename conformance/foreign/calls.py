@@ -58,8 +58,10 @@ class Calls:
         line, until the lock is free. Raises ``TargetError`` if the call waits all the same.
         """
         self._run_threads()
-        call = self._call(name, action)
-        self._go_on(call.task)
+        return self.finish(self._call(name, action))
+
+    def finish(self, call: Call) -> Any:
+        """The answer of a call that was begun, and must not wait; as ``at_once`` has it."""
         while not call.done:
             if call.task.blocked():
                 self._go_on(self._in_its_way(call.task), 1)

@@ -37,8 +37,8 @@ _OTHER_LOOP_ADVICE: Final = (
 LOOP_EXIT: Final = "LoopExit"
 """The exception of gevent where a greenlet waits, and no other one is left."""
 _GREENLETS_ADVICE: Final = (
-    "It waits for another greenlet of gevent, and here threads call it. Write an adapter that makes "
-    "a greenlet of each call, and lets gevent run at settle: docs/settling.md.")
+    "It waits for another greenlet of gevent, and here threads call it. Write an adapter that "
+    "makes a greenlet of each call, and lets gevent run at settle: docs/settling.md.")
 _MEMORY_ADVICE: Final = "Let it take less memory; docs/adapter-protocol.md has the limits."
 
 

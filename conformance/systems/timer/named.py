@@ -16,13 +16,14 @@ from functools import partial
 from typing import Any, Final
 
 from ....spec.notation.errors import InputError
-from ...foreign.calls import Calls
+from ...foreign.calls import Calls, modules_of
 from ...foreign.place import ASYNCIO
 from ...foreign.stage import STAGE
 from ...foreign.surface import (
     Surface, Wanted, waits_in_coroutines, wrong_kind,
 )
 from ...foreign.target import Named
+from ...ports.base import Message
 from .adapter import FailingTasks, PlannedError
 
 __all__ = ["WANTED", "NamedTimer", "make"]
@@ -36,10 +37,11 @@ WANTED: Final = (
 )
 """Usual names of the methods. Without ``cancel``, the result of ``schedule`` has one."""
 
-ALSO: Final = ("clock", "policy", "unit")
+ALSO: Final = ("clock", "policy", "unit", "threads")
 """Other things that may have a name: the argument of the constructor that is a clock, the port's
-policy, and the unit of delays, ``s`` or ``ms``.
+policy, the unit of delays, ``s`` or ``ms``, and how many threads call it, ``many`` or ``one``.
 """
+_AMID: Final = ("add_amid", "cancel_amid", "add_two")
 
 _CLOCK: Final = ("timefunc", "clock", "now", "time", "time_fn", "monotonic")
 _DELAY: Final = ("delay", "seconds", "after", "timeout", "delay_ms", "ms", "delta", "when")
@@ -58,6 +60,9 @@ def make(named: Named) -> NamedTimer:
                          "The suite timer takes no coroutines by their names; write an adapter.")
     if named.place.names.get("unit", "s") not in ("s", "ms"):
         raise InputError("the unit of delays is s or ms", next_step="Write --names unit=ms.")
+    if named.place.names.get("threads", "many") not in ("one", "many"):
+        raise InputError("a timer is called by one thread or many",
+                         next_step="Write --names threads=one.")
     return NamedTimer(named)
 
 
@@ -97,6 +102,8 @@ class NamedTimer(FailingTasks):
         self.policy = named.place.names.get("policy", "deadline")         # type: ignore[misc]
         self._unit = 1000 if named.place.names.get("unit") == "ms" else 1
         self._calls: Calls | None = None
+        if named.place.names.get("threads") == "one":
+            vars(self).update(dict.fromkeys(_AMID))     # not offered
 
     def begin(self, settings: Mapping[str, Any]) -> None:
         """Create the timer, and find its methods."""
@@ -104,8 +111,13 @@ class NamedTimer(FailingTasks):
         self._due: dict[int, int] = {}
         self._handles: dict[int, Any] = {}
         self._go(self.now)
-        made = self._calls.at_once(
-            "its constructor", lambda: _made(self._named, lambda: self._clock * self._unit))
+
+        def makes() -> Any:
+            return _made(self._named, lambda: self._clock * self._unit)
+
+        kind = type(self._calls.at_once("its constructor", makes))
+        self._calls = Calls(self.name, modules_of(kind))
+        made = self._calls.at_once("its constructor", makes)
         self._surface: Surface = self._named.surface(made, WANTED, ALSO)
 
     def schedule(self, task: int, delay: int) -> None:
@@ -129,9 +141,36 @@ class NamedTimer(FailingTasks):
         """Drive the timer at each instant at which a task is due, up to ``until``."""
         for at in sorted({at for at in self._due.values() if self._clock < at < until} | {until}):
             self._go(at)
-            for _ in range(len(self._due) + 2):
-                if self._driven():
-                    break
+            self._drive()
+
+    def add_amid(self, task: int, delay: int, steps: int) -> list[Message]:
+        """Add a task while the timer runs what is due."""
+        return self._amid(steps, lambda: self.schedule(task, delay))
+
+    def cancel_amid(self, task: int, steps: int) -> list[Message]:
+        """Cancel a task while the timer runs what is due: it may be too late for one of these, and
+        the timer may say so by an exception.
+        """
+        is_due = self._due.get(task, self.now + 1) <= self.now
+
+        def cancel() -> None:
+            with suppress(*((Exception,) if is_due else ())):
+                self.unschedule(task)
+
+        return self._amid(steps, cancel)
+
+    def add_two(self, task: int, delay: int, other: int, steps: int) -> list[Message]:
+        """Add two tasks at once."""
+        self._due[task] = self.now + delay
+        if steps:
+            first = self._running.begin(
+                "an add", lambda: self._scheduled(task, delay * self._unit), steps)
+            self.schedule(other, delay + 1)
+            self._handles[task] = self._running.finish(first)
+        else:
+            self.schedule(other, delay + 1)
+            self.schedule(task, delay)
+        return self.elapse()
 
     def close(self) -> None:
         """Give up the thread that makes its calls."""
@@ -140,16 +179,39 @@ class NamedTimer(FailingTasks):
 
     # -- within -------------------------------------------------------------------------------
 
+    @property
+    def _running(self) -> Calls:
+        assert self._calls is not None
+        return self._calls
+
+    def _amid(self, steps: int, other: Callable[[], None]) -> list[Message]:
+        """Drive the timer at ``now``, stopped after so many steps, while another thread calls."""
+        self.move(self.now - 1)
+        self._go(self.now)
+        if steps:
+            first = self._running.begin("its run", self._drives, steps)
+            other()
+            self._running.finish(first)
+        else:
+            other()
+        return self.elapse()
+
+    def _drive(self) -> None:
+        """Drive the timer until a task's failure no longer stops it."""
+        for _ in range(len(self._due) + 2):
+            if self._ask(self._drives):
+                break
+
     def _go(self, at: int) -> None:
         self._clock = at
         STAGE.now = at
 
-    def _driven(self) -> bool:
+    def _drives(self) -> bool:
         """Drive the timer once; false if a task's failure stopped it."""
         drive = self._surface["drive"]
         now = _name_in(drive, _CLOCK)
         with suppress(PlannedError):
-            self._ask(lambda: _call(drive, {now: self._clock * self._unit}))
+            _call(drive, {now: self._clock * self._unit})
             return True
         return False
 
@@ -165,5 +227,4 @@ class NamedTimer(FailingTasks):
         self.ran(task, self._clock)
 
     def _ask(self, call: Callable[[], Any]) -> Any:
-        assert self._calls is not None
-        return self._calls.at_once("a call", call)
+        return self._running.at_once("a call", call)

@@ -44,6 +44,9 @@ QUEUE: Final = Kind("an object with the counts buckets and wheels", _is_queue, (
         "buckets": "the number of buckets in the queue", "wheels": "the number of wheels"}),))
 
 _TASK = Argument("task", COUNT, "the number of a task")
+_AFTER = Argument("steps", COUNT, "how many; at most all. A step is the smallest unit between "
+                  "which a thread may be stopped")
+_LATER = Argument("delay", POSITIVE, "milliseconds")
 
 _OPERATIONS: Final = (
     hello("start a fresh timer, at the time now"),
@@ -58,6 +61,15 @@ _OPERATIONS: Final = (
               "cancelled or not, was due"),
     Operation("fail", TRUE, "the task raises when it runs next; its run is reported as usual",
               (_TASK,)),
+    Operation("add_amid", RUNS, "time has passed, up to now; the timer is driven at now, and "
+              "stopped after so many steps; meanwhile another thread adds the task, which is not "
+              "pending; then the timer continues; ok: the runs, in order", (_TASK, _LATER, _AFTER)),
+    Operation("cancel_amid", RUNS, "the same, but the other thread cancels the task; if it is due "
+              "now, it may run or not", (_TASK, _AFTER)),
+    Operation("add_two", RUNS, "two threads add tasks which are not pending: the first is stopped "
+              "after so many steps, the other adds its task, with a delay 1 ms longer, and the "
+              "first continues; ok: as for add",
+              (_TASK, _LATER, Argument("other", COUNT, "the number of the other's task"), _AFTER)),
     Operation("size", COUNT, "the number of pending tasks"),
     Operation("entries", COUNT, "the number of tasks that a timer with lazy deletion holds, "
               "cancelled ones included"),

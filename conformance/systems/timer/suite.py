@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from ....spec.kafka.observed_timer import Law, ObservedTimer
 from ....spec.notation.errors import InputError
+from ....spec.notation.interpreter import Step
 from ....spec.notation.rules import Rule
 from ...ports.base import Message, excerpt, is_count
 from ...suites.besides import asked, below, by_policy, given, looked_up, plus, same, told
 from ...suites.lengthy import Long
 from ...suites.plain import PlainConversation
-from ...suites.remembered import highest, latest
-from ...suites.says import ANY, Fields, Says, each, ends, on, one, over, says, table
+from ...suites.remembered import highest, kept, latest
+from ...suites.says import ANY, Fields, On, Says, each, ends, on, one, over, says, table
 from ...suites.suite import Act, Program, Suite, Watch
 
 __all__ = ["DELAYS", "DRIVES", "START", "TASKS", "SUITE", "WAITS", "TimerConversation"]
@@ -53,6 +54,12 @@ _PICKS_OF_LONG: Final[Mapping[str, tuple[int, ...]]] = {
     "elapse": tuple(range(_PICKS, _PICKS + len(WAITS_OF_LONG))),
     **dict.fromkeys(("cancel", "fail"), tuple(range(_PICKS, _PICKS + TASKS_OF_LONG))),
 }
+_AMID: Final = ("add_amid", "cancel_amid", "add_two")
+"""Operations in which two threads call the timer at once."""
+_STEPS: Final = range(12)
+_DELAYS_AMID: Final = (1, 2, 5)
+_PICKS_AMID: Final = len(_STEPS) * TASKS * len(_DELAYS_AMID) * (TASKS - 1)
+"""Values from which those pick: after how many steps the second comes, and delays."""
 _WHEELS_MAX: Final = 40
 """More wheels than ``DELAY_MAX`` needs with two buckets each."""
 
@@ -61,7 +68,7 @@ _LAWS: Final[Mapping[str, Law]] = {
 
 
 def _instants(talk: TimerConversation, request: Fields) -> Iterator[Fields]:
-    first = talk.now + (request["do"] == "elapse")
+    first = talk.now + (request["do"] in ("elapse", "add_amid", "cancel_amid"))
     for task in range(max(TASKS, 1 + max(talk.asked_for, default=0))):
         # All instants in between would take longer to judge than the rest of a run.
         for at in sorted({first, talk.asked_for.get(task, first), request["now"]}):
@@ -70,10 +77,14 @@ def _instants(talk: TimerConversation, request: Fields) -> Iterator[Fields]:
 
 
 _RAN: Final = "task {task} runs at {at} ms"
-_RUNS: Final = each(
+_RAN_OR_STRAY: Final = (
     over(_instants, says(ANY, "ran", _RAN, gives="task at", where="ours")),
-    says(ANY, "stray", "", _RAN),
-    ends("rest", "nothing more runs"), nothing="nothing runs", joined=", ")
+    says(ANY, "stray", "", _RAN))
+_REST: Final = ends("rest", "nothing more runs")
+_RUNS: Final = each(*_RAN_OR_STRAY, _REST, nothing="nothing runs", joined=", ")
+# A task that is cancelled while the timer runs may have run before; if not, it does not after that.
+_RUNS_AND_CANCEL: Final = each(
+    *_RAN_OR_STRAY, ends("cancel", ""), _REST, nothing="nothing runs", joined=", ")
 _DUE: Final = one(says(ANY, "answered", "and {something} was due", gives="due"))
 _QUEUED: Final = "{buckets} buckets queued, {wheels} wheels"
 
@@ -88,12 +99,29 @@ def _queued(words: str, buckets: int, wheels: int) -> Says:
                 among=lambda talk, request: [{"buckets": buckets, "wheels": wheels}])
 
 
+def _idle(talk: TimerConversation, request: Fields) -> list[int]:
+    """Tasks that are not pending, and in no other field of the request."""
+    return [task for task in range(TASKS)
+            if task not in talk.pending and task != request.get("task")]
+
+
+def _next_due(talk: TimerConversation, request: Fields) -> list[int]:
+    """The next instant at which a task is due, if there is one soon."""
+    due = [at for task, at in talk.asked_for.items()
+           if task in talk.pending and talk.now < at <= talk.now + max(WAITS)]
+    return sorted(due)[:1]
+
+
+_LAPSE: Final = "time passes, to {now} ms; after step {steps} of the timer, another thread "
+
+
 class TimerConversation(PlainConversation):
     """One session with a timer. Its policy is in ``can``, since rules depend on it."""
 
     starts = START
     now = highest("now", "add cancel elapse drive", first=START)
     asked_for = latest("due_at", "add", of="task")      # its last requested instant
+    pending = kept("task", adds="add", drops="ran cancel", once=True)
 
     knows = (
         given("", law=by_policy(_LAWS)),
@@ -107,6 +135,14 @@ class TimerConversation(PlainConversation):
         on("add", "at {now} ms add task {task}, delay {delay} ms", _RUNS, tells="add"),
         on("cancel", "at {now} ms cancel task {task}", _RUNS, tells="cancel"),
         on("elapse", "time passes, to {now} ms", _RUNS, tells="elapse"),
+        on("add_amid", _LAPSE + "adds task {task}, delay {delay} ms", _RUNS, tells="elapse add",
+           picks={"now": _next_due, "steps": _STEPS, "task": _idle, "delay": _DELAYS_AMID}),
+        on("cancel_amid", _LAPSE + "cancels task {task}", _RUNS_AND_CANCEL, tells="elapse",
+           picks={"now": _next_due, "steps": _STEPS, "task": "pending"}),
+        on("add_two", "at {now} ms two threads add task {task}, delay {delay} ms, and, after step "
+           "{steps} of the first, task {other}, delay 1 ms longer", _RUNS, tells="add", picks={
+               "now": lambda talk, request: [talk.now], "steps": _STEPS, "task": _idle,
+               "delay": _DELAYS_AMID, "other": _idle}),
         on("drive", "the timer is not driven until {now} ms", {"runs": _RUNS, "due": _DUE},
            tells="drive"),
         on("fail", "task {task} will raise when it runs", says(True, "fail", "done")),
@@ -124,6 +160,8 @@ class TimerConversation(PlainConversation):
 
     def request_of(self, act: Act) -> Message | None:
         """The request of an act, at the present time."""
+        if act.do in _AMID:
+            return super().request_of(act)
         request: Message = {"do": act.do, "now": self.now}
         about = dict(act.about)
         if act.do == "add":
@@ -134,6 +172,16 @@ class TimerConversation(PlainConversation):
             wait = int(about.get("wait", _wait(act)))
             return request | {"now": self.now + wait}
         return request
+
+    def told(self, row: On, request: Fields) -> Iterable[Step]:
+        """The steps that a request is itself; of two that add, the second's as well."""
+        steps = [*super().told(row, request)]
+        if "other" not in request:
+            return steps
+        second = self.about({"do": "add", "now": request["now"], "task": request["other"],
+                             "delay": request["delay"] + 1})
+        self.note("add", second)
+        return [*steps, *super().told(row, second)]
 
     def _add(self, request: Message) -> Message | None:
         too_long = _LAWS[self.policy] == Law.TIMEOUT and request["delay"] > TIMEOUT_MAX
@@ -253,7 +301,8 @@ SUITE: Final = TimerSuite(
     port="timer",
     watches=(Watch(ObservedTimer),),
     weights={"add": 6, "elapse": 4, "cancel": 2, "size": 1, "entries": 1, "queue": 1, "drive": 2,
-             "fail": 1},
+             "fail": 1, "add_amid": 3, "cancel_amid": 3, "add_two": 3},
+    own_picks=dict.fromkeys(_AMID, range(_PICKS_AMID)),
     epilogue=(Act("size"), Act("entries"), Act("queue"), *[Act("elapse", len(WAITS) - 1)] * 3,
               Act("size"), Act("entries"), _LAST, Act("elapse", len(WAITS) - 1)),
     constants=_constants,

@@ -1,4 +1,4 @@
-"""An option that stands before its command is told its place."""
+"""The message on an option that stands before its command says where it belongs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from checkvalve.conformance.cli.outcome import BAD_INPUT, run
     ("-q rules", "rules has none of this name either: see `checkvalve rules --help`."),
     ("-q", "Options follow their command: `checkvalve COMMAND --help` lists those of a command."),
 ])
-def test_an_option_before_its_command_is_told_its_place(
+def test_an_option_before_its_command_belongs_behind_it(
     words: str, advice: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Whether that command has it, has it not, or is missing."""
+    """Of a command that has it, of one that has not, and without a command."""
     assert run(root, words.split()) == BAD_INPUT
     error = capsys.readouterr().err
     assert "is no option of checkvalve itself" in error

@@ -42,7 +42,7 @@ class LazyGroup(click.Group):
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does it; an option that stands before its command is told its place."""
+        """As click does it; the message on an option before its command says where it belongs."""
         given = list(args)
         try:
             return super().parse_args(ctx, args)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from ..ports.base import Adapter
+from .clock import follow_loops
 from .loading import load_factory
 from .place import PYTHON, place_of
 from .target import Makers, named_factory, named_of
@@ -19,6 +20,7 @@ def factory_of(spec: str, makers: Makers) -> Callable[[], Adapter]:
     its name. Raises ``InputError`` for an object that cannot be imported.
     """
     place = place_of(spec)
+    follow_loops()
     if place.kind != PYTHON:
         return named_factory(spec, makers)
     other = named_of(place, {*sys.modules}, makers)

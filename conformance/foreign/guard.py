@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from ...spec.notation.errors import CheckvalveError, TargetError
 from ..ports.base import excerpt
-from .place import ASYNCIO, THREAD
+from .place import ASYNCIO, PYTHON, THREAD
 
 __all__ = ["LOOP_EXIT", "guarded", "own_place", "raised"]
 
@@ -29,8 +29,9 @@ _ADVICE: Final = "Catch it in the adapter, or answer with an error of the protoc
 _NAMED_ADVICE: Final = (
     "Its callers would get this exception too. If it is an answer (full, empty), --names says so: "
     "docs/by-name.md.")
-_NOT_AWAITED: Final = "Task got bad yield"
-"""The words of a task of asyncio that is handed what another library's loop would know."""
+_NOT_AWAITED: Final = ("Task got bad yield", "must be called from async context")
+"""The words of a task of asyncio that is handed what another library's loop would know, and of trio
+where that does not run."""
 _OTHER_LOOP_ADVICE: Final = (
     "It awaits something that asyncio does not know: it is made for another event loop, as those "
     "of curio and trio are. Coroutines are run by asyncio here.")
@@ -73,10 +74,12 @@ def raised(name: str, error: BaseException) -> TargetError:
 def _advice(name: str, error: BaseException, what: str) -> str:
     if isinstance(error, MemoryError):
         return _MEMORY_ADVICE
-    if isinstance(error, RuntimeError) and _NOT_AWAITED in what:
+    if isinstance(error, RuntimeError) and any(words in what for words in _NOT_AWAITED):
         return _OTHER_LOOP_ADVICE
     if type(error).__name__ == LOOP_EXIT:
         return _GREENLETS_ADVICE
+    if name.startswith(f"{PYTHON}:"):
+        return f"If it is an adapter: {_ADVICE[0].lower()}{_ADVICE[1:]} If not: {_NAMED_ADVICE}"
     return _NAMED_ADVICE if name.startswith((f"{THREAD}:", f"{ASYNCIO}:")) else _ADVICE
 
 

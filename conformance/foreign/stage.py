@@ -28,6 +28,7 @@ from typing import Any, Final
 
 from ...reference.drivers.schedules.scheduling import Lock, Scheduler, Task, Waitable
 from ...spec.notation.errors import TargetError
+from .clock import CLOCKS
 from .threads import replace_starts
 
 __all__ = ["STAGE", "Stage", "StagedLock", "StagedRLock", "install"]
@@ -272,7 +273,7 @@ def install() -> None:
             setattr(threading, name, _starting(getattr(threading, name)))
     _stage_executors()
     vars(time).update(sleep=sleep, **{
-        name: _clock(getattr(time, name)) for name in ("monotonic", "time", "perf_counter")})
+        name: _clock(getattr(time, name)) for name in CLOCKS})
 
 
 def _stage_executors() -> None:

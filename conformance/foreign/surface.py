@@ -133,6 +133,8 @@ class Surface:
                 f"{', '.join((*known, *self._also))}.")
 
     def _lacks(self, *wanted: Wanted) -> Missing:
+        if isinstance(self.made, tuple):
+            return self._is_several(wanted)
         none = ", and none for ".join(
             f"{each.name}: none of {', '.join(each.usual)}" for each in wanted)
         names = ",".join(f"{each.name}=…" for each in wanted)
@@ -142,9 +144,21 @@ class Surface:
             next_step=f"{self._within(wanted)}Say what it calls "
             f"{'it' if len(wanted) == 1 else 'them'}: --names {names}"
             f"{f' (of methods that never wait: --names {at_once})' if at_once else ''}; it has "
-            f"{', '.join(_methods(self.made)) or 'no public methods'}.")
+            f"{', '.join(_methods(self.made)) or 'no public methods'}. Or name a class of yours "
+            "that calls it, and has them.")
         lacks.made = self.made
         return lacks
+
+    def _is_several(self, wanted: Sequence[Wanted]) -> Missing:
+        """The error for a function that makes more than one object, as the two ends of a stream."""
+        kinds = ", ".join(type(each).__name__ for each in self.made)
+        several = Missing(
+            f"{self.place.words} makes {counted(len(self.made), 'object')}, and one is tested: "
+            f"{kinds}",
+            next_step="Name a class of yours that makes them, and has the methods "
+            f"{' and '.join(each.name for each in wanted)}.")
+        several.made = self.made
+        return several
 
     def _within(self, wanted: Sequence[Wanted]) -> str:
         """The advice to name methods of one of its parts, or methods whose names are made of usual
@@ -156,7 +170,8 @@ class Surface:
             return ",".join(f"{ours}={found[ours]}" for ours in found) if len(
                 found) == len(wanted) else ""
 
-        parts = [f"{part}.{{}}" for part in dir(self.made) if not part.startswith("_")]
+        parts = [f"{part}.{{}}" for part in dir(self.made) if not part.startswith("_")
+                 and type(getattr(self.made, part, None)).__module__ != "builtins"]
         ways = [told for spelling in (*_SPELLINGS, *parts) if (told := names(spelling))]
         return f"It may be --names {' or --names '.join(ways)}. " if ways else ""
 
@@ -279,8 +294,8 @@ def made_with(
             raise       # of a line of its own
         raise InputError(
             f"{place.words} cannot be made by {place.attributes}({told}): {error}",
-            next_step="Name a function of yours that makes one of these arguments, in place of the "
-            "class.") from None
+            next_step="Name a function of yours in its place: "
+            f"def make({', '.join(arguments)}): return {place.attributes}(…).") from None
 
 
 def found_at(place: Place) -> Callable[..., Any]:

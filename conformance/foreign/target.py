@@ -104,10 +104,12 @@ class Named:
     def for_tasks(self, wanted: Wanted, sample: Callable[[], Any]) -> None:
         """Raise ``InputError`` unless it is for tasks: the method that waits is a coroutine."""
         names = [*wanted.usual, *self.place.names.values()]
-        if self.kind_by(lambda made: waits_in_coroutines(made, names), sample) != ASYNCIO:
+        # If it has coroutines under other names, the message on what is missing has these.
+        if self.kind_by(lambda made: waits_in_coroutines(made, names) or has_coroutines(made),
+                        sample) != ASYNCIO:
             raise wrong_kind(
                 self.place, THREAD, "This suite is for tasks of asyncio; of what threads call, "
-                "--suite queue judges queues, and --suite rate limits.")
+                "--suite queue judges queues, --suite rate limits, and --suite timer timers.")
 
     def _import_anew(self) -> None:
         for name in {*sys.modules} - {*self._before}:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar, Final
 
+from ....spec.notation.errors import InputError
 from ...foreign.calls import Calls, modules_of
 from ...foreign.place import ASYNCIO
 from ...foreign.stage import STAGE
@@ -33,7 +34,8 @@ WANTED: Final = (
 """The usual names of the methods. ``take`` answers at once; ``acquire`` is a coroutine."""
 
 CAPACITY: Final = (
-    "capacity", "burst", "depth", "max_burst", "bucket_size", "max_rate", "max_calls", "limit")
+    "capacity", "burst", "depth", "max_burst", "bucket_size", "max_rate", "max_calls", "limit",
+    "rate_limit", "max_requests", "calls")
 RATE: Final = ("rate", "refill_rate", "fill_rate", "per_second", "rate_per_second")
 PERIOD: Final = ("period", "time_period", "per", "window", "interval", "seconds")
 """The usual names of the arguments: how many permits are kept, how many come in a second, and in
@@ -61,11 +63,13 @@ def _made(named: Named, settings: Mapping[str, Any]) -> Any:
         "capacity": (depth, CAPACITY), "rate": (rate, RATE), "period": (depth / rate, PERIOD)})
 
 
-def _asking(surface: Surface, method: str, permits: int) -> Callable[[], Any]:
-    """The call of a method that asks for permits. Raises ``Declined`` if it takes no number, and
-    more than one permit is asked for.
+def _asking(
+    surface: Surface, method: str, permits: int, at_once: bool = True,
+) -> Callable[[], Any]:
+    """The call of a method that asks for permits, and does not wait if it is to answer at once.
+    Raises ``Declined`` if it takes no number, and more than one permit is asked for.
     """
-    said = {each: False for each in GIVES_WAY if method == "take" and surface.takes(method, each)}
+    said = {each: False for each in GIVES_WAY if at_once and surface.takes(method, each)}
     name = next((each for each in PERMITS if surface.takes(method, each)), "")
     if name:
         return partial(surface[method], **{name: permits}, **said)
@@ -95,7 +99,22 @@ class NamedThreadRate(PortAdapter):
         self._calls = Calls(self.name, modules_of(type(made)))
         made = self._calls.at_once("its constructor", lambda: _made(self._named, settings))
         self._surface = self._named.surface(made, WANTED, ALSO)
-        self._surface.must_have("take", WANTED[0])
+        self._ask_by = self._answers_at_once()
+        self._named.called["policy"] = self.policy
+
+    def _answers_at_once(self) -> str:
+        """The method by which a caller asks, by our name: it may be asked not to wait."""
+        surface = self._surface
+        if "take" not in surface and "acquire" in surface:
+            if any(surface.takes("acquire", each) for each in GIVES_WAY):
+                return "acquire"
+            raise InputError(
+                f"{surface.called['acquire']} of {self.name} waits for its permits, and of a limit "
+                "for threads only what answers at once is judged",
+                next_step="Say by --names take=… which method does, or write an adapter: "
+                "docs/rate-port.md.")
+        surface.must_have("take", WANTED[0])
+        return "take"
 
     def take(self, permits: int) -> bool:
         return bool(self._running.at_once("an ask", lambda: self._ask(permits)))
@@ -107,7 +126,7 @@ class NamedThreadRate(PortAdapter):
     def both(self, permits: int, other: int, steps: int) -> list[bool]:
         """Let two callers ask at once; if either asks for too many, neither is asked."""
         for many in (permits, other):
-            _asking(self._surface, "take", many)
+            _asking(self._surface, self._ask_by, many)
         if not steps:
             second = self.take(other)
             return [self.take(permits), second]
@@ -127,7 +146,7 @@ class NamedThreadRate(PortAdapter):
         return self._calls
 
     def _ask(self, permits: int) -> bool:
-        answer: object = _asking(self._surface, "take", permits)()
+        answer: object = _asking(self._surface, self._ask_by, permits)()
         return answer is not False and answer is not None
 
 
@@ -147,6 +166,7 @@ class NamedLoopRate(LoopRate):
             made = _made(self._named, settings)
         self._surface = self._named.surface(made, WANTED, ALSO)
         self._surface.must_have("acquire", WANTED[1])
+        self._named.called["policy"] = self.policy
         # A take that is a coroutine may wait.
         if "take" not in self._surface or waits_in_coroutines(
                 made, [self._surface.called["take"]]):
@@ -161,8 +181,8 @@ class NamedLoopRate(LoopRate):
 
     async def asks(self, permits: int) -> None:
         """Wait until ``permits`` permits are given."""
-        await _asking(self._surface, "acquire", permits)()
+        await _asking(self._surface, "acquire", permits, at_once=False)()
 
     def acquire(self, by: str, permits: int) -> list[str]:
-        _asking(self._surface, "acquire", permits)
+        _asking(self._surface, "acquire", permits, at_once=False)
         return super().acquire(by, permits)

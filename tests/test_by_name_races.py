@@ -151,11 +151,27 @@ class HastyAdd(Timer):
 '''
 
 
+WHOLE = '''
+import racy
+
+class Whole:
+    """All that it does, a part of another module does."""
+    __slots__ = ("part",)
+    def __init__(self, maxsize):
+        self.part = racy.HastyPut(maxsize)
+    def put_nowait(self, item):
+        return self.part.put_nowait(item)
+    def get_nowait(self):
+        return self.part.get_nowait()
+'''
+
+
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder with the classes, in which targets are looked for."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "racy.py").write_text(CLASSES)
+    (tmp_path / "whole.py").write_text(WHOLE)
 
 
 def broken(capsys: pytest.CaptureFixture[str], suite: str, spec: str, *words: str) -> set[str]:
@@ -175,7 +191,12 @@ def test_a_call_that_never_waits_is_stopped_beside_calls_that_wait(
     name: str, rules: set[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A put or a get that answers at once may be the only one without a lock."""
-    assert rules & broken(capsys, "queue", f"thread:racy:{name}", "--cases", "20")
+    assert rules & broken(capsys, "queue", f"thread:racy:{name}")
+
+
+def test_the_lines_of_parts_are_those_of_the_class(capsys: pytest.CaptureFixture[str]) -> None:
+    """A class may leave all that it does to a part of another module."""
+    assert "QUEUE-1" in broken(capsys, "queue", "thread:whole:Whole", "--cases", "20")
 
 
 @pytest.mark.parametrize("name", ["Careful", "Feeding", "Asking"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, Final
 
 from ...reference.drivers.schedules.scheduling import Task
 from ...spec.notation.errors import TargetError
@@ -12,6 +12,12 @@ from .asleep import LONG, Asleep, WaitsInC
 from .stage import STAGE
 
 __all__ = ["Call", "Calls", "modules_of"]
+
+
+_DEPTH: Final = 2
+"""How far the parts of an object are looked at: its own, and theirs."""
+
+_NOT_UNDER_TEST: Final = frozenset({*sys.stdlib_module_names, "checkvalve"})
 
 
 class Call:
@@ -32,6 +38,11 @@ class Calls:
         self._scheduler.look = Asleep(LONG)
         self._calls: set[Task] = set()
         """The tasks of calls; others are threads of the class."""
+
+    @property
+    def taken(self) -> int:
+        """The number of steps that the last call took until it ended or waited."""
+        return self._scheduler.taken
 
     def begin(self, name: str, action: Callable[[], Any], steps: int | None = None) -> Call:
         """Begin a call that may wait: it runs until it ends or waits, or for so many steps. Threads
@@ -145,8 +156,21 @@ class Calls:
         return can[0]
 
 
-def modules_of(kind: type[Any]) -> tuple[str, ...]:
-    """The modules whose lines are those of a class: its own, and those of its bases."""
-    names = [each.__module__ for each in kind.__mro__ if each is not object]
+def modules_of(made: Any) -> tuple[str, ...]:
+    """The modules whose lines are those of an object: of its class and the bases of that, and of
+    the parts that it keeps, and theirs, as far as these are not of the standard library.
+    """
+    names = [each.__module__ for each in type(made).__mro__ if each is not object]
+    parts = [made]
+    for _ in range(_DEPTH):
+        parts = [part for each in parts for part in _parts_of(each)]
+        names += [name for part in parts for name in [type(part).__module__]
+                  if name.partition(".")[0] not in _NOT_UNDER_TEST]
     return tuple(name for name in dict.fromkeys(names)
                  if name not in ("builtins", "abc", "typing", "threading") and name in sys.modules)
+
+
+def _parts_of(made: Any) -> list[Any]:
+    """The values of an object's attributes, those in slots included."""
+    slots = [slot for kind in type(made).__mro__ for slot in vars(kind).get("__slots__", ())]
+    return [*getattr(made, "__dict__", {}).values(), *(getattr(made, slot, None) for slot in slots)]

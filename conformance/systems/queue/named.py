@@ -280,7 +280,7 @@ class NamedThreadQueue(QueueAdapter):
             return made_with(self._named.factory, self._named.place, _capacity(capacity))
 
         made = Calls(self.name, ()).at_once("its constructor", makes)
-        self._calls = Calls(self.name, modules_of(type(made)))
+        self._calls = Calls(self.name, modules_of(made))
         return self._calls.at_once("its constructor", makes)
 
     # -- the port -----------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from ...adapters.port_adapter import PortAdapter
 from ...ports.base import Port
 from .libraries import TICK, LoopRate
 from .port import PORT
+from .suite import STEPS_MAX
 
 __all__ = ["WANTED", "NamedLoopRate", "NamedThreadRate", "make"]
 
@@ -96,11 +97,18 @@ class NamedThreadRate(PortAdapter):
         """Begin with a fresh instance."""
         STAGE.now = 0.0
         made = Calls(self.name, ()).at_once("its constructor", lambda: _made(self._named, settings))
-        self._calls = Calls(self.name, modules_of(type(made)))
-        made = self._calls.at_once("its constructor", lambda: _made(self._named, settings))
-        self._surface = self._named.surface(made, WANTED, ALSO)
+        self._calls = Calls(self.name, modules_of(made))
+        self._surface = self._new(settings)
         self._ask_by = self._answers_at_once()
+        # How many steps a call takes is seen from one, of an object that is of no more use.
+        self._running.at_once("an ask", lambda: self._ask(1))
+        self._stride = -(-self._running.taken // STEPS_MAX)
+        self._surface = self._new(settings)
         self._named.called["policy"] = self.policy
+
+    def _new(self, settings: Mapping[str, Any]) -> Surface:
+        made = self._running.at_once("its constructor", lambda: _made(self._named, settings))
+        return self._named.surface(made, WANTED, ALSO)
 
     def _answers_at_once(self) -> str:
         """The method by which a caller asks, by our name: it may be asked not to wait."""
@@ -124,13 +132,16 @@ class NamedThreadRate(PortAdapter):
         return True
 
     def both(self, permits: int, other: int, steps: int) -> list[bool]:
-        """Let two callers ask at once; if either asks for too many, neither is asked."""
+        """Let two callers ask at once; if either asks for too many, neither is asked. A step is as
+        many lines as make a call about as long as the longest that the suite stops.
+        """
         for many in (permits, other):
             _asking(self._surface, self._ask_by, many)
         if not steps:
             second = self.take(other)
             return [self.take(permits), second]
-        first = self._running.begin("the first", lambda: self._ask(permits), steps)
+        at = steps * self._stride - (permits + other) % self._stride
+        first = self._running.begin("the first", lambda: self._ask(permits), at)
         second = self.take(other)
         self._running.settle()
         return [bool(first.value), second]

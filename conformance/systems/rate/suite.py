@@ -21,7 +21,7 @@ from ...suites.says import ANY, each, ends, on, says, table
 from ...suites.suite import Act, Answer, Suite, Watch
 from ...suites.values import BEYOND
 
-__all__ = ["SUITE", "RateConversation"]
+__all__ = ["STEPS_MAX", "SUITE", "RateConversation"]
 
 RATES: Final = {1: 1, 3: 1, 4: 2, 6: 3}
 """Rate by depth."""

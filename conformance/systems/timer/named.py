@@ -115,8 +115,8 @@ class NamedTimer(FailingTasks):
         def makes() -> Any:
             return _made(self._named, lambda: self._clock * self._unit)
 
-        kind = type(self._calls.at_once("its constructor", makes))
-        self._calls = Calls(self.name, modules_of(kind))
+        first = self._calls.at_once("its constructor", makes)
+        self._calls = Calls(self.name, modules_of(first))
         made = self._calls.at_once("its constructor", makes)
         self._surface: Surface = self._named.surface(made, WANTED, ALSO)
 

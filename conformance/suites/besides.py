@@ -27,16 +27,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...spec.notation.labels import counted
-from .says import Fields
+from .says import Among, Fields
 from .values import in_words
 
 __all__ = [
-    "Derived", "Given", "Operand", "Plan", "Works", "as_asked", "asked", "at_least", "at_most",
-    "being", "below", "both", "by_policy", "constant", "counted_as", "each_looked_up", "empty",
-    "equal", "first_of", "given", "holds", "inside", "is_there", "just", "lacks", "looked_up",
-    "made", "minus", "next_names", "next_several", "number_in", "number_of", "of_policy",
-    "outside", "phrase", "phrases", "place_of", "plus", "room", "same", "setting", "size_of",
-    "starts", "times", "told", "value", "worded", "words",
+    "Derived", "Given", "Operand", "Plan", "Works", "any_of", "as_asked", "asked", "at_least",
+    "at_most", "being", "below", "both", "by_policy", "constant", "counted_as", "each_looked_up",
+    "empty", "equal", "first_of", "given", "holds", "inside", "is_there", "just", "lacks",
+    "looked_up", "made", "minus", "next_names", "next_several", "number_in", "number_of",
+    "of_policy", "outside", "phrase", "phrases", "place_of", "plus", "room", "same", "setting",
+    "size_of", "starts", "times", "told", "value", "worded", "words",
 ]
 
 Works = Callable[[Any, Fields], Any]
@@ -188,6 +188,12 @@ def minus(field: str, operand: Operand, least: int | None = None) -> Works:
         left = fields[field] - goes(talk, fields)
         return left if least is None else max(least, left)
     return works
+
+
+def any_of(field: str, *others: str) -> Among:
+    """The value of a field, and those of others that a request has: each once."""
+    return lambda talk, request: [
+        {field: each} for each in {request[name] for name in (field, *others)}]
 
 
 # ---- conditions ---------------------------------------------------------------------------------

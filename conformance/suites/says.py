@@ -120,9 +120,9 @@ class Says:
     listed among what there could be. It carries what it ``gives``: the names of the values of a
     list, or of its one value. It is meant only ``where`` that field holds. It could be any value
     that the observer knows, or those ``among`` which it is. One that the observer has no number for
-    is the action ``beyond``, or passed on as it is where that is ``exact``. After one that is
-    ``last`` nothing more is done. ``names`` are the action's parameters; these and its words
-    ``need`` fields.
+    is the action ``beyond``, or passed on as it is where that is ``exact``; or, with ``one_more``,
+    the highest amount, and 1 in a step of its own. After one that is ``last`` nothing more is done.
+    ``names`` are the action's parameters; these and its words ``need`` fields.
     """
 
     answer: Any
@@ -134,6 +134,7 @@ class Says:
     among: Among | None = None
     beyond: str = ""
     exact: bool = False
+    one_more: bool = False
     last: bool = False
     instead_of: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
@@ -157,8 +158,15 @@ class Says:
             fields = {**request, **about}
             found = known.answers[key] = Answer(
                 filled(self.words, fields), self.step(fields, known),
-                then if self.last else (), self.instead_of or instead_of)
+                then if self.last else self.more(fields, known), self.instead_of or instead_of)
         return found
+
+    def more(self, fields: Fields, known: Known) -> tuple[Step, ...]:
+        """The step after its own, of an amount that is larger than those that the observer knows.
+        """
+        if not self.one_more or fields[self.names[0]] < len(known[self.action][self.names[0]]):
+            return ()
+        return ((self.action, ((self.names[0], 1),)),)
 
     def step(self, fields: Fields, known: Known) -> Step:
         """The step, with these fields of a request and of what was answered."""
@@ -218,6 +226,7 @@ class Part:
     fewer: bool = False
     due: str = ""
     undue: Message | None = None
+    calls: Mapping[str, str] = field(default_factory=dict)
 
     def bound(self, declared: Mapping[str, Action], alone: bool) -> Part:
         """The part with what the observer declares of the actions; it may be ``alone`` in its
@@ -273,14 +282,15 @@ class Part:
         if not self.is_list:
             entry, about = self._meant(talk, request, answer)
             fields = {**request, **about}
-            steps = [entry.step(fields, talk.known)] if entry.action else []
+            steps = [entry.step(fields, talk.known), *entry.more(fields, talk.known)] if (
+                entry.action) else []
             _noted(talk, entry, fields)
             return steps, self.words.format(filled(entry.seen, fields))
         steps, words = [], list[str]()
         events = answer
         if self.reads is not None:
             events = self.reads(talk, request, answer)
-        elif self.most or self.undue or answer is True:
+        elif self.most or self.undue or self.calls or answer is True:
             events = self._events(request, answer)
         if self.undue:
             events = self._with_the_due_last(talk, events)
@@ -288,9 +298,14 @@ class Part:
             entry, about = self._meant(talk, request, event)
             fields = {**request, **about}
             steps.append(entry.step(fields, talk.known))
+            if entry.one_more:
+                steps += entry.more(fields, talk.known)
             if self.reports is None:
                 words.append(filled(entry.seen, fields))
             _noted(talk, entry, about)
+        if self.calls:
+            first = self.groups[0][0].action
+            steps.sort(key=lambda step: step[0] != first)
         for entry in self.kinds.get(_Other.END, ()):
             steps.append(entry.step({**request, **talk.about({})}, talk.known))
         if self.reports is not None:
@@ -301,6 +316,10 @@ class Part:
     def _events(self, request: Fields, answer: Any) -> Sequence[Any]:
         """The events of an answer that is a list, or true."""
         events: Sequence[Any] = () if answer is True else answer
+        if self.calls:
+            (field, *_), fields = self.calls, self.calls.items()
+            return [{"call": each, field: request[name], "which": which}
+                    for each, (name, which) in zip(events, fields, strict=True)]
         if not self.most:
             return events
         asked = self.most if isinstance(self.most, int) else request[self.most]

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from ....spec.flow.observed_rate import (
     IN_TURN, WITHIN_THE_PERIOD, ObservedLine, ObservedLog, ObservedLogRefusals, ObservedRate,
     ObservedRefusals,
 )
-from ....spec.notation.interpreter import Step
-from ...ports.base import Message
 from ...suites.besides import (
-    equal, given, holds, inside, next_names, number_in, of_policy, room,
+    any_of, equal, given, holds, inside, next_names, number_in, of_policy, room,
 )
 from ...suites.capacities import that_goes_with
-from ...suites.plain import PlainConversation, Seen
+from ...suites.plain import PlainConversation
 from ...suites.remembered import kept, up_to
-from ...suites.says import ANY, each, ends, on, says, table
-from ...suites.suite import Act, Answer, Suite, Watch
+from ...suites.says import ANY, On, Says, each, ends, on, over, says, table
+from ...suites.suite import Act, Suite, Watch
 from ...suites.values import BEYOND
 
 __all__ = ["STEPS_MAX", "SUITE", "RateConversation"]
@@ -38,11 +36,9 @@ STEPS_MAX: Final = 12
 WAITERS_MAX: Final = 3
 """Limit of the calls that wait at the same time."""
 
-_ANSWERS: Final = {"bucket": ("passes", "is_turned_away"), "log": ("is_logged", "has_no_room")}
-"""By policy, the steps of an admission and of a refusal."""
-
 _NEVER: Final = "is_refused_for_good"
-"""The step of a refusal of more than the depth, which means nothing to any observer."""
+"""The step of a refusal of more than the depth, which means nothing to any observer: no limit ever
+has so many."""
 
 CALLS_MAX: Final = 8
 """Limit of the calls that ask and wait, in one program."""
@@ -50,6 +46,29 @@ CALLS_MAX: Final = 8
 _THROUGH: Final = each(
     says(ANY, "granted", "{by} is admitted", gives="by", among="waiting", where="waits"),
     ends("rest", "no other call is admitted"), nothing="no call is admitted")
+_GETS: Final = "the caller that asks for {permits} gets "
+
+
+def _answered(gets: str, refused: str, words: Sequence[str]) -> tuple[Says, Says]:
+    """The answers to a caller that may ask for more than the depth, for the policy's actions."""
+    return (says(True, gets, _GETS + "them", words[0], one_more=True),
+            says(False, refused, _GETS + "none", words[1], beyond=_NEVER))
+
+
+def _rows(gets: str, refused: str, where: str = "") -> Iterator[On]:
+    """Callers that never wait, for the policy's actions of an admission and of a refusal."""
+    yield on("take", "a caller asks for {permits}", says(True, gets, "all are given"),
+             says(False, refused, "none is given"), where=where, picks={"permits": up_to("b")})
+    yield on("ask", "a caller asks for {permits}",
+             *_answered(gets, refused, ("all are given", "none is given")), where=where,
+             picks={"permits": lambda talk, request: (0, talk.constants["b"] + 1, *BEYOND)})
+    yield on("both", "two callers ask at once, for {permits} and {other}; the second after step "
+             "{steps} of the first", each(
+                 over(any_of("permits", "other"), *_answered(
+                     gets, refused, ("the {which} gets all", "the {which} gets none"))),
+                 calls={"permits": "first", "other": "second"}),
+             where=where,
+             picks={"permits": up_to("b"), "other": up_to("b"), "steps": range(STEPS_MAX)})
 
 
 class RateConversation(PlainConversation):
@@ -70,11 +89,7 @@ class RateConversation(PlainConversation):
     )
     says = table(
         ObservedRate,
-        on("take", "a caller asks for {permits}", says(True, "is_logged", "all are given"),
-           says(False, "has_no_room", "none is given"), where="log",
-           picks={"permits": up_to("b")}),
-        on("take", "a caller asks for {permits}", says(True, "passes", "all are given"),
-           says(False, "is_turned_away", "none is given")),
+        *_rows("is_logged", "has_no_room", where="log"), *_rows("passes", "is_turned_away"),
         on("tick", "a tick passes", _THROUGH, tells="tick", where="waited",
            picks={"ticks": lambda talk, request: range(1, 2 if talk.waiting else TICKS + 1)}),
         on("tick", "a tick passes", says(True, "tick", "time passes"), where="alone"),
@@ -84,54 +99,7 @@ class RateConversation(PlainConversation):
            picks={"by": "next_calls", "permits": up_to("b")}),
         on("give_up", "{by} gives up", _THROUGH, tells="gives_up",
            picks={"by": "waiting"}),
-        on("both", "two callers ask at once, for {permits} and {other}; the second after step "
-           "{steps} of the first", says(True, "", ""), picks={
-               "permits": up_to("b"), "other": up_to("b"),
-               "steps": range(STEPS_MAX)}),
-        on("ask", "a caller asks for {permits}", says(True, "", "all are given"),
-           says(False, "", "none is given"),
-           picks={"permits": lambda talk, request: (0, talk.constants["b"] + 1, *BEYOND)}),
     )
-
-    def possible(self, request: Message) -> Iterator[Answer]:
-        """The possible answers to a request; of two callers at once, each may get all or none."""
-        if request["do"] not in ("both", "ask"):
-            yield from super().possible(request)
-            return
-        for permits in {request["permits"], request.get("other", request["permits"])}:
-            for gets, words in ((True, "gets them"), (False, "gets none")):
-                first, *then = _steps_of(permits, gets, self.constants["b"], self.policy)
-                yield Answer(f"the caller that asks for {permits} {words}", first, tuple(then))
-
-    def seen(self, request: Message, answer: Any) -> Seen:
-        """The steps that an answer shows. Of two callers at once, one that gets permits may have
-        come before one that gets none.
-        """
-        if request["do"] == "both":
-            return _of_both(request, answer, self.constants["b"], self.policy)
-        shown = super().seen(request, answer)
-        return shown if request["do"] != "ask" else shown._replace(steps=_steps_of(
-            request["permits"], answer, self.constants["b"], self.policy))
-
-
-def _of_both(request: Message, answer: list[bool], depth: int, policy: str) -> Seen:
-    asked = sorted(zip(answer, (request["permits"], request["other"]), strict=True),
-                   key=lambda each: not each[0])
-    return Seen(
-        tuple(step for given, permits in asked
-              for step in _steps_of(permits, given, depth, policy)),
-        " and ".join(f"the {which} gets {'all' if given else 'none'}"
-                     for which, given in zip(("first", "second"), answer, strict=True)))
-
-
-def _steps_of(permits: int, given: bool, depth: int, policy: str) -> tuple[Step, ...]:
-    """The steps of a caller that gets all or none. More than the depth is the depth, and one more
-    at once; a refusal of so many shows nothing, for no limit ever has them."""
-    through, away = _ANSWERS[policy]
-    if given:
-        return tuple((through, (("permits", part),))
-                     for part in ((permits,) if permits <= depth else (depth, 1)))
-    return ((away, (("permits", permits),)) if permits <= depth else (_NEVER, ()),)
 
 
 def _settings(capacity: int) -> Mapping[str, int]:
